@@ -1,32 +1,32 @@
 .PHONY: help run cluster kubernetes check smoke test soak bench bench-full
 MAKEFLAGS += --no-print-directory
 
-help: ## what can be done here
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "make %-10s %s\n", $$1, $$2}' Makefile
 
-run: ## install what is needed and start the whole service on this machine
+run: ## install the packages and start the whole service on this machine
 	@npm start --silent
 
-cluster: ## the same as many processes: QuestDB, Redis, every role, HAProxy in front
+cluster: ## start it as separate processes: QuestDB, Redis, every role, HAProxy
 	@bin/install && npm run cluster --silent
 
-kubernetes: ## the same on a Kubernetes of two nodes, with the charts installed; needs root
+kubernetes: ## start it on a Kubernetes of two nodes with the charts; requires root
 	@bin/install && npm run kubernetes --silent
 
-check: ## a minute: types, lint, format, unused code, house rules, unit tests, edges that the change affects
+check: ## 1 minute: types, lint, format, unused code, tidy rules, unit tests, edge tests that the change affects
 	@bin/install && npm run check --silent
 
-smoke: ## 5 minutes: house rules, unit tests, edges; contracts and acceptance on the embedded store
+smoke: ## 5 minutes: tidy rules, unit and edge tests; contracts and acceptance on the embedded store
 	@bin/install && npm run smoke --silent
 
-test: ## 30 minutes: all that a landing needs (the long faults of QuestDB: soak)
+test: ## 30 minutes: all suites that a merge requires (soak adds the long faults of QuestDB)
 	@bin/install && npm test --silent
 
-soak: ## at most 2.5 hours: every suite with more kills, longer outages and up to twenty times as many random cases
+soak: ## at most 2.5 hours: all suites with more kills, longer outages and up to 20 times as many random cases
 	@bin/install && FXD_TEST_EFFORT=20 npm test --silent
 
-bench: ## 45 minutes at most: speed and size at the loads that count
+bench: ## at most 45 minutes: speed and size at the relevant loads
 	@bin/install && npm run bench --silent
 
-bench-full: ## all benches at their full loads
+bench-full: ## all benches with their full loads
 	@bin/install && npm run bench-full --silent

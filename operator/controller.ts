@@ -6,17 +6,17 @@ import type { EventSink } from './kube/event-sink.ts'
 import { NotReady } from './kube/not-ready.ts'
 import type { Registry } from './registry.ts'
 
-/** While the registry was never read, an object is looked at again after so long. */
+/** Retry interval of an object until the registry was read once. */
 export const unloadedMs = 5_000
 export const unavailable = new NotReady(
   'Unavailable',
   'Ingest or the API server does not answer; trying again.',
 )
 
-/** This replica is not the leader any more, or not yet: nothing is written. */
+/** This replica is not the leader, so it writes nothing. */
 export class NotLeading extends Error {}
 
-/** What the controllers of all kinds share. */
+/** Dependencies of the controllers of all kinds. */
 export interface ControllerDeps {
   /** Its writes reject on a replica that is not the leader. */
   readonly api: KubeApi
@@ -25,14 +25,14 @@ export interface ControllerDeps {
   readonly events: EventSink
   readonly clock: Clock
   readonly log: Log
-  /** How many of the kind would be removed for their objects are gone, and may not. */
+  /** Number of feeds or keys without an object whose removal is held as a possible mass deletion. */
   readonly held: (kind: 'feeds' | 'apikeys') => number
 }
 
-/** Makes the world as the objects of one kind want it. */
+/** Reconciles the objects of one kind: makes the registry and the cluster match them. */
 export interface Controller {
-  /** Takes the next steps for one object; may give milliseconds after which it is looked at again. */
+  /** Takes the next steps for one object. May return milliseconds after which it is reconciled again. */
   reconcile(name: string): Promise<number | undefined>
-  /** Forgets objects that are gone. */
+  /** Drops the state of deleted objects. */
   prune(): void
 }

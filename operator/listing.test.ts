@@ -3,7 +3,7 @@ import { Listing } from './listing.ts'
 
 const row = (version: number, text = 'read') => ({ version, text })
 
-/** A list whose reads end when the test says so, with these rows. */
+/** A list whose reads resolve when the test calls `end`, with these rows. */
 function start() {
   const reads: ((rows: object) => void)[] = []
   const read = () =>
@@ -14,7 +14,7 @@ function start() {
   return { list, end: (rows: object) => reads.shift()?.(rows) }
 }
 
-test('what is stored while the list is read stays, unless the registry has it newer', async () => {
+test('a row that is stored during a read stays, unless the read has a newer one', async () => {
   const { list, end } = start()
   const read = list.refresh()
   list.keep('changed', row(3, 'stored'))
@@ -27,7 +27,7 @@ test('what is stored while the list is read stays, unless the registry has it ne
   expect(texts).toEqual(['stored', 'stored', 'stored', 'read'])
 })
 
-test('what the registry lost, as after a restore from a backup, is gone with the next read', async () => {
+test('rows that the registry lost, as after a restore, disappear with the next read', async () => {
   const { list, end } = start()
   list.keep('lost', row(9, 'stored'))
   list.keep('older', row(9, 'stored'))
@@ -37,19 +37,19 @@ test('what the registry lost, as after a restore from a backup, is gone with the
   expect([list.get('lost'), list.get('older')]).toEqual([undefined, row(2)])
 })
 
-test('a read that fails says why, and the rows of before stay', async () => {
-  let isAway = false
+test('a failed read reports its reason and keeps the earlier rows', async () => {
+  let isUnavailable = false
   const read = async () => {
-    if (isAway) throw new Error('connection refused')
+    if (isUnavailable) throw new Error('connection refused')
     return new Map([['a', row(1)]])
   }
   const list = new Listing('keys', read)
   await list.refresh()
-  isAway = true
+  isUnavailable = true
   await expect(list.refresh()).rejects.toThrow('connection refused')
   expect(list.failure?.message).toBe('The keys of the registry cannot be read: connection refused')
   expect([...list.values()]).toEqual([row(1)])
-  isAway = false
+  isUnavailable = false
   await list.refresh()
   expect(list.failure).toBeUndefined()
 })

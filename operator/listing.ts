@@ -1,11 +1,11 @@
 import { NotReady, notReadyOf } from './kube/not-ready.ts'
 
 interface Row {
-  /** Grows with each change of the row. */
+  /** Increases with each change of the row. */
   readonly version: number
 }
 
-/** One list of the registry as it was last read, with what calls of this operator stored since. */
+/** One list of the registry as last read, with the rows that this operator's calls stored since. */
 export class Listing<T extends Row> {
   readonly #what: string
   readonly #read: () => Promise<Map<string, T>>
@@ -13,21 +13,21 @@ export class Listing<T extends Row> {
   #isLoaded = false
   #failure: NotReady | undefined
   #reads = 0
-  /** What calls stored while a read was under way, which may not have seen it. */
+  /** Rows that calls stored during a read, whose result may lack them. */
   readonly #stored = new Map<string, T>()
 
-  /** `read` gives all rows by id; `what` names them in a sentence. */
+  /** `read` returns all rows by id; `what` names them in error texts. */
   constructor(what: string, read: () => Promise<Map<string, T>>) {
     this.#what = what
     this.#read = read
   }
 
-  /** Whether the list was read once. */
+  /** Whether the list was read at least once. */
   get isLoaded(): boolean {
     return this.#isLoaded
   }
 
-  /** Why the last `refresh` failed; `undefined`: it did not. */
+  /** Why the last `refresh` failed; `undefined`: it succeeded. */
   get failure(): NotReady | undefined {
     return this.#failure
   }
@@ -40,7 +40,7 @@ export class Listing<T extends Row> {
     return this.#rows.values()
   }
 
-  /** Rejects as `read` does; what was read before stays then. */
+  /** Reads the list. Rejects as `read` does, and then keeps the earlier rows. */
   async refresh(): Promise<void> {
     this.#reads += 1
     try {
@@ -59,7 +59,7 @@ export class Listing<T extends Row> {
     }
   }
 
-  /** Takes the row as a call stored it. */
+  /** Adds or replaces a row that a call stored. */
   keep(id: string, row: T): void {
     this.#rows.set(id, row)
     if (this.#reads > 0) this.#stored.set(id, row)

@@ -17,8 +17,8 @@ export interface RunningOperator extends Leaving {
 }
 
 /**
- * Makes registry, collectors, keys and shards as the Feed, ApiKey and StreamPool objects of one namespace want them.
- * Of several replicas one acts; the others are ready to. Throws `ConfigError` when a needed file is missing.
+ * Starts the operator: it reconciles the Feed, ApiKey and StreamPool objects of one namespace. One replica acts, the
+ * others are standby. Throws `ConfigError` when a required file is missing.
  */
 export async function startOperator(config: Config, overrides: Overrides = {}): Promise<RunningOperator> {
   const kube = kubeConfig()
@@ -57,7 +57,7 @@ const startHealth = ({ config, clock, metrics, lifecycle, handles }: ProcessCont
     stop: (started) => started.close(),
   })
 
-/** Of KUBECONFIG or the home folder for a person, of the service account in a pod. */
+/** Reads KUBECONFIG or the kubeconfig of the home folder; in a pod, the service account. */
 function kubeConfig(): KubeConfig {
   const kube = new KubeConfig()
   try {
@@ -75,7 +75,7 @@ function kubeConfig(): KubeConfig {
 const namespaceOf = (kube: KubeConfig): string =>
   kube.getContextObject(kube.getCurrentContext())?.namespace?.trim() || 'default'
 
-/** Read again at each call: the files may be replaced. */
+/** Reads the files at each call, because they may be replaced. */
 function adminIdentity(config: Config): ClientIdentity {
   const token = readToken(config)
   const tls = readTls(config)

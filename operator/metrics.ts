@@ -18,7 +18,7 @@ const kinds = ['feeds', 'apikeys', 'streampools'] as const
 
 export type OperatorMetrics = ReturnType<typeof createOperatorMetrics>
 
-/** What the operator counts; no label grows with objects. */
+/** Metrics of the operator. No label value depends on an object. */
 export function createOperatorMetrics(metrics: Metrics) {
   const reconciles = fromZero(
     metrics.counter('fxd_operator_reconciles_total', 'Looks at one object, by its kind.', ['kind']),

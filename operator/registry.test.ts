@@ -4,7 +4,7 @@ import { systemClock } from '../services/platform/system-clock.ts'
 import { Registry as Service } from '../services/wire/load.ts'
 import { Registry } from './registry.ts'
 
-/** A registry that answers these calls, and all others with UNIMPLEMENTED. */
+/** A registry that answers only these calls, and others with UNIMPLEMENTED. */
 async function serve(handlers: object): Promise<string> {
   const server = new Server()
   server.addService(Service.service, handlers as never)
@@ -18,7 +18,7 @@ async function serve(handlers: object): Promise<string> {
 
 type Call = (call: { request: { id: string } }, done: (error: null, answer: object) => void) => void
 
-test('a call asks again whether it may change something before it goes to the next address', async () => {
+test('beforeWrite runs again before a call tries the next address', async () => {
   const suspended: string[] = []
   const SuspendKey: Call = ({ request }, done) => {
     suspended.push(request.id)
@@ -27,7 +27,7 @@ test('a call asks again whether it may change something before it goes to the ne
   const address = await serve({ SuspendKey })
   let asked = 0
   const registry = new Registry({
-    // Nobody listens on port 1.
+    // Port 1 has no listener.
     addresses: ['127.0.0.1:1', address],
     identity: () => ({}),
     clock: systemClock,
@@ -40,7 +40,7 @@ test('a call asks again whether it may change something before it goes to the ne
   expect(suspended).toEqual([])
 })
 
-test('keys are read although feeds cannot be, and the other way round', async () => {
+test('an unreadable list of feeds does not affect keys, and vice versa', async () => {
   const answer =
     (page: object): Call =>
     (_, done) =>

@@ -12,29 +12,29 @@ import {
 import { Listing } from './listing.ts'
 
 const callTimeoutMs = 5_000
-/** A list that never ends is a defect of the other end. */
+/** Maximum pages of a list; a longer list is a defect of the server. */
 const pagesMax = 10_000
 
 export interface RegistryDeps {
-  /** host:port, tried in turn. */
+  /** host:port of each ingest, tried one after another. */
   readonly addresses: readonly string[]
-  /** As its files are now. */
+  /** Reads the current credentials. */
   readonly identity: () => ClientIdentity
   readonly clock: Clock
-  /** Called before each call that changes something; what it throws is what the call rejects with. */
+  /** Called before each call that changes something. The call rejects with what it throws. */
   readonly beforeWrite: () => void
 }
 
 type Client = ReturnType<typeof registryClient>
 
-/** Administration of the service: what it held when it was last read, and calls that change it. */
+/** The registry of ingest: its lists as last read, and the calls that change it. */
 export class Registry {
   readonly #deps: RegistryDeps
   #at = 0
   #client: { readonly id: string; readonly client: Client } | undefined
-  /** By BROKER:ACCOUNT, hidden ones too. */
+  /** Feeds by BROKER:ACCOUNT, including hidden ones. */
   readonly feeds = new Listing<Feed__Output>('feeds', () => this.#listFeeds())
-  /** By id. */
+  /** Keys by id. */
   readonly keys = new Listing<Key__Output>('keys', () => this.#listKeys())
 
   constructor(deps: RegistryDeps) {
@@ -106,7 +106,7 @@ export class Registry {
     return this.#call(name, request, this.#deps.beforeWrite)
   }
 
-  /** The next address is tried where nobody answers; every call may be repeated. */
+  /** Tries the next address when one is unavailable. Every call may be repeated. */
   async #call<Name extends RegistryCall>(
     name: Name,
     request: RequestOf<Name>,
@@ -122,14 +122,14 @@ export class Registry {
       } catch (cause) {
         const { code } = cause as ServiceError
         if (code === status.UNAVAILABLE || code === status.DEADLINE_EXCEEDED)
-          // Calls that fail together go on to the same address.
+          // Concurrent calls that fail continue with the same address.
           this.#at = Math.max(this.#at, at + 1)
         if (code !== status.UNAVAILABLE || tries >= addresses.length) throw cause
       }
     }
   }
 
-  /** One client for as long as address, token and certificates stay. */
+  /** Reuses the client while address, token and certificates stay the same. */
   #open(address: string): Client {
     const identity = this.#deps.identity()
     const { token, tls } = identity

@@ -1,11 +1,11 @@
-/** What the operator does with a kind of objects, in its own namespace. */
+/** Verbs that the operator uses on a kind of objects in its namespace. */
 export interface Right {
   readonly group: string
   readonly resource: string
   readonly verbs: readonly string[]
 }
 
-/** All that the operator may do. The chart's Role is compared with it, and the tests run the operator with no more. */
+/** All rights of the operator. Tests compare the chart's Role with them and run the operator with no others. */
 export const rights: readonly Right[] = [
   { group: 'marketdata.fxd.dev', resource: 'feeds', verbs: ['list', 'watch'] },
   { group: 'marketdata.fxd.dev', resource: 'feeds/status', verbs: ['patch'] },
@@ -14,7 +14,7 @@ export const rights: readonly Right[] = [
   { group: 'marketdata.fxd.dev', resource: 'streampools', verbs: ['list', 'watch'] },
   { group: 'marketdata.fxd.dev', resource: 'streampools/status', verbs: ['patch'] },
   { group: 'marketdata.fxd.dev', resource: 'streampools/scale', verbs: ['patch'] },
-  // A server-side apply is a patch, and a create where the object is missing.
+  // A server-side apply requires patch, and create for a missing object.
   {
     group: '',
     resource: 'secrets',

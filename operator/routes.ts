@@ -11,7 +11,7 @@ interface Names {
   readonly addAll: (of: Kind) => void
 }
 
-/** Whose parts are of the kind. */
+/** Kind of the owner of each kind of parts. */
 const ownersOf = {
   secrets: 'feeds',
   configmaps: 'feeds',
@@ -24,7 +24,7 @@ const ownersOf = {
 
 const isReconciled = (kind: keyof Caches): kind is Kind => !(kind in ownersOf)
 
-/** Which objects a change may concern; a new list of their parts (`undefined`) concerns all of them. */
+/** Adds the objects that a change may affect. A new list of parts (`undefined`) affects all of them. */
 export function route(kind: keyof Caches, object: KubeObject | undefined, { add, addAll }: Names): void {
   if (isReconciled(kind)) return object === undefined ? addAll(kind) : add(kind, object.metadata.name)
   const of = ownersOf[kind]

@@ -22,20 +22,20 @@ import { isUrgent } from './urgent.ts'
 export interface OperatorSettings {
   readonly kube: KubeConfig
   readonly namespace: string
-  /** Of this replica. */
+  /** Name of this replica's pod. */
   readonly identity: string
   readonly template: PodTemplate | undefined
   /** host:port of the ingests. */
   readonly ingest: readonly string[]
-  /** For ingest, and for the shards, as the files are now. */
+  /** Current credentials for ingest and, below, for the shards. */
   readonly admin: () => ClientIdentity
   readonly shard: () => ClientIdentity
 }
 
-/** An object is looked at only while all caches are in sync; it waits that long for the next try. */
+/** Retry interval while a cache is not in sync, because nothing is reconciled then. */
 const unsyncedMs = 1_000
 
-/** Everything of an operator; its controllers act while this replica is the leader. */
+/** All parts of an operator. Its controllers act while this replica is the leader. */
 export class RunningControllers {
   readonly #counts: OperatorMetrics
   readonly #leaseApi: HttpKubeApi
@@ -102,7 +102,7 @@ export class RunningControllers {
     })
   }
 
-  /** Which cache is not in sync; `undefined`: all are. */
+  /** A text that names a cache that is not in sync; `undefined`: all are in sync. */
   notSynced(): string | undefined {
     const waiting = each(this.#caches).find(([, cache]) => !cache.isSynced)
     return waiting && `the cache of ${waiting[0]} is not in sync`
@@ -122,7 +122,7 @@ export class RunningControllers {
     if (!this.#elector.isLeader) throw new NotLeading('this replica is not the leader')
   }
 
-  /** All names come again when this replica becomes the leader. */
+  /** Skips the name on a replica that is not the leader: a new leader adds all names again. */
   async #reconcile(kind: Kind, name: string): Promise<number | undefined> {
     if (!this.#elector.isLeader) return undefined
     const { feeds, keys } = this.#registry
@@ -145,7 +145,7 @@ export class RunningControllers {
     })
     const isGone = object !== undefined && this.#caches[kind].get(object.metadata.name) === undefined
     if (!isGone || (kind !== 'feeds' && kind !== 'apikeys')) return
-    // A Feed may have waited for the key of this one.
+    // Another Feed may wait for the key of the deleted one.
     this.#addAll(kind)
     this.#sweep.soon()
   }

@@ -9,7 +9,7 @@ const feed = (account: string) => ({ key: `BROKERA:${account}`, owner: `uid of $
 const key = (id: string) => ({ id, owner: `uid of ${id}`, state: 'active' })
 const secret = (of: string) => ({ metadata: { name: `${of}-digest`, uid: of, labels: { [keyLabel]: of } } })
 
-/** What the sweep sees: objects of the cluster and rows of the registry, which a test changes. */
+/** The sweep's input, which a test changes: objects of the cluster and rows of the registry. */
 function start() {
   const clock = createVirtualClock()
   const done: string[] = []
@@ -20,11 +20,11 @@ function start() {
     apikeys: ['a', 'b'],
     secrets: ['a', 'b'],
     annotations: {} as Record<string, string>,
-    /** What the API server lists; `undefined`: the same as the caches. */
+    /** The API server's list; `undefined`: the same as the caches. */
     listed: undefined as readonly object[] | undefined,
     failsAt: '',
     failsWith: new Error('unavailable'),
-    /** Which list of the registry cannot be read. */
+    /** The list of the registry that cannot be read. */
     unreadable: '',
     warnings: [] as string[],
   }
@@ -80,7 +80,7 @@ function start() {
         done.push(`suspend ${id}`)
       },
     },
-    events: { tell: () => undefined },
+    events: { record: () => undefined },
     clock,
     log: { ...silentLog, warn: (...[, text]: unknown[]) => void world.warnings.push(String(text)) },
     isLeader: () => world.isLeader,
@@ -95,7 +95,7 @@ function start() {
   return { clock, done, world, keys, sweep }
 }
 
-test('what belongs to objects that are gone goes, but not before they are gone for a while', async () => {
+test('feeds and keys of deleted objects are removed after a delay', async () => {
   const { clock, done, world, sweep } = start()
   await clock.advance(60_000)
   expect(done).toEqual([])
@@ -108,7 +108,7 @@ test('what belongs to objects that are gone goes, but not before they are gone f
   expect(done).toEqual(['remove BROKERA:B', 'suspend a'])
 })
 
-test('an object that comes back in time loses nothing', async () => {
+test('an object that reappears within the delay loses nothing', async () => {
   const { clock, done, world } = start()
   world.apikeys = ['b']
   await clock.advance(4_000)
@@ -117,7 +117,7 @@ test('an object that comes back in time loses nothing', async () => {
   expect(done).toEqual([])
 })
 
-test('nothing goes while a cache is not in sync, or another replica leads', async () => {
+test('nothing is removed while a cache is not in sync or another replica leads', async () => {
   const { clock, done, world } = start()
   world.isSynced = false
   world.accounts = []
@@ -127,7 +127,7 @@ test('nothing goes while a cache is not in sync, or another replica leads', asyn
   expect(done).toEqual([])
 })
 
-test('the Secrets of a key that is gone go after ten minutes', async () => {
+test('the Secrets of a deleted key are deleted after ten minutes', async () => {
   const { clock, done, world } = start()
   world.apikeys = ['b']
   await clock.advance(595_000)
@@ -139,7 +139,7 @@ test('the Secrets of a key that is gone go after ten minutes', async () => {
 
 const many = Array.from({ length: 20 }, (_, i) => `k${i}`)
 
-test('of keys whose objects are deleted one after another no more than a mass deletion allows are suspended', async () => {
+test('deleting ApiKeys one by one suspends no more keys than the mass-deletion limit', async () => {
   const { clock, done, world, keys, sweep } = start()
   for (const id of many) keys.set(id, key(id))
   world.apikeys = ['a', 'b', ...many]
@@ -154,7 +154,7 @@ test('of keys whose objects are deleted one after another no more than a mass de
   expect(sweep.held('apikeys')).toBe(20 - done.length)
 })
 
-test('an object that the API server lists and the cache does not show loses nothing', async () => {
+test('an object that the API server lists but the cache lacks loses nothing', async () => {
   const { clock, done, world } = start()
   world.listed = [
     { metadata: { name: 'a' }, spec: { broker: 'BROKERA', account: 'A' } },
@@ -165,7 +165,7 @@ test('an object that the API server lists and the cache does not show loses noth
   expect(done).toEqual([])
 })
 
-test('a permission is finished after a failure half-way, and is used up', async () => {
+test('after a failure the rest of a permission is completed, and the permission is used up', async () => {
   const { clock, done, world, keys } = start()
   const name = 'marketdata.fxd.dev/allow-mass-deletion'
   for (const id of many) keys.set(id, key(id))
@@ -187,7 +187,7 @@ test.for([
   expect(world.warnings[0]).toBe('unavailable: the registry of ingest; retrying')
 })
 
-test('a feed that cannot be removed does not keep a key', async () => {
+test('a feed that cannot be removed does not stop the suspension of a key', async () => {
   const { clock, done, world } = start()
   Object.assign(world, { failsAt: 'BROKERA:B', accounts: ['A'], apikeys: ['b'] })
   await clock.advance(60_000)
@@ -195,7 +195,7 @@ test('a feed that cannot be removed does not keep a key', async () => {
   expect(new Set(world.warnings)).toEqual(new Set(['failed to remove feeds without objects; retrying']))
 })
 
-test('a leader that loses its Lease within a round blames nobody', async () => {
+test('a leader that loses its Lease during a round logs no failure', async () => {
   const { clock, done, world } = start()
   Object.assign(world, { failsAt: 'a', failsWith: new NotLeading('not the leader'), apikeys: ['b'] })
   await clock.advance(60_000)

@@ -17,14 +17,14 @@ import {
 import { allowedOf, MassDeletion, withoutKind } from './mass-deletion.ts'
 import type { Registry } from './registry.ts'
 
-/** How often the registry is read; feeds and keys are then looked at again. */
+/** Interval of reads of the registry; then all feeds and keys are reconciled again. */
 const sweepEveryMs = 15_000
-/** Objects that are deleted together are noticed together, and a cache that lags a little is no reason. */
+/** Delay before a removal, so that objects deleted together count together and a slow cache does no harm. */
 const goneForMs = 5_000
 const soonMs = 1_000
-/** Secrets of an ApiKey that is gone stay that long: a backup may bring the ApiKey back. */
+/** Delay before the Secrets of a deleted ApiKey are deleted: a backup may restore the ApiKey. */
 const secretsStayMs = 600_000
-/** On the Lease: how many of a kind may go at once. */
+/** Annotation of the Lease with the allowed number of removals per kind. */
 const allowAnnotation = `${group}/allow-mass-deletion`
 
 type Kind = 'feeds' | 'apikeys'
@@ -37,17 +37,17 @@ export interface SweepDeps {
   readonly clock: Clock
   readonly log: Log
   readonly isLeader: () => boolean
-  /** Of the Lease. */
+  /** Annotations of the Lease. */
   readonly annotations: () => Readonly<Record<string, string>>
-  /** Changes one of the Lease, or removes it. */
+  /** Changes or removes an annotation of the Lease. */
   readonly annotate: (name: string, value: string | undefined) => void
-  /** Called after this list of the registry was read. */
+  /** Called after a read of this list of the registry. */
   readonly refreshed: (kind: Kind) => void
 }
 
 /**
- * Reads the registry again and again, and takes away what belongs to objects that are gone: feeds are removed, keys are
- * suspended. Only while all caches are in sync, and not too many at once.
+ * Reads the registry periodically and removes what belongs to deleted objects: it removes feeds and suspends keys. It
+ * does so only while all caches are in sync, and within the limits of `MassDeletion`.
  */
 export class Sweep {
   readonly #deps: SweepDeps
@@ -63,12 +63,12 @@ export class Sweep {
     this.#running = this.#run()
   }
 
-  /** How many of the kind would go, and may not. */
+  /** Number of items of the kind whose removal is held. */
   held(kind: Kind): number {
     return this.#held[kind]
   }
 
-  /** The next round is soon. */
+  /** Starts the next round soon. */
   soon(): void {
     this.#pause.abort()
   }
@@ -90,7 +90,7 @@ export class Sweep {
     }
   }
 
-  /** Feeds and keys each for themselves: what fails for one does not stop the other. */
+  /** Handles feeds and keys separately: a failure of one does not stop the other. */
   async #round(): Promise<void> {
     const { registry } = this.#deps
     const [hasFeeds, hasKeys] = await Promise.all([
@@ -120,14 +120,14 @@ export class Sweep {
     try {
       await act()
     } catch (cause) {
-      // The elector says that the Lease is lost.
+      // The elector logs the loss of the Lease.
       if (cause instanceof NotLeading) return
       const retryInMs = sweepEveryMs
       this.#deps.log.warn({ err: cause, retryInMs }, `failed to remove ${what} without objects; retrying`)
     }
   }
 
-  /** A feed whose key another Feed has is handed over, not removed. */
+  /** Does not remove a feed whose key another Feed has: that Feed takes it over. */
   async #removeFeeds(): Promise<void> {
     const { api, caches, registry, clock } = this.#deps
     const keys = new Set(caches.feeds.all().map(feedKeyOf))
@@ -135,14 +135,14 @@ export class Sweep {
       ({ owner, hidden }) => owner !== '' && owner !== 'operator' && !hidden,
     )
     const gone = owned.filter(({ key }) => !keys.has(key)).map((feed) => ({ ...feed, id: feed.key }))
-    const going = this.#allowed('feeds', gone, owned.length)
-    const long = this.#gone.feeds.longGone(going, ({ key: id }) => id, this.#ago(goneForMs))
+    const removable = this.#allowed('feeds', gone, owned.length)
+    const long = this.#gone.feeds.longGone(removable, ({ key: id }) => id, this.#ago(goneForMs))
     if (long.length === 0) return
     const now = new Set((await api.list<FeedObject>(resources.feeds)).items.map(feedKeyOf))
     for (const { key, owner } of long) {
       if (now.has(key)) continue
       await registry.removeFeed(key, owner)
-      this.#guards.feeds.went(key, clock.monotonicMs())
+      this.#guards.feeds.removed(key, clock.monotonicMs())
     }
   }
 
@@ -153,14 +153,14 @@ export class Sweep {
       ({ owner, state }) => owner !== '' && state !== 'inactive',
     )
     const gone = owned.filter(({ id }) => !names.has(id))
-    const going = this.#allowed('apikeys', gone, owned.length)
-    const long = this.#gone.apikeys.longGone(going, (key) => key.id, this.#ago(goneForMs))
+    const removable = this.#allowed('apikeys', gone, owned.length)
+    const long = this.#gone.apikeys.longGone(removable, (key) => key.id, this.#ago(goneForMs))
     if (long.length === 0) return
     const now = await this.#keyNames()
     for (const { id, owner } of long) {
       if (now.has(id)) continue
       await registry.suspendKey(id, owner)
-      this.#guards.apikeys.went(id, clock.monotonicMs())
+      this.#guards.apikeys.removed(id, clock.monotonicMs())
     }
   }
 
@@ -179,7 +179,7 @@ export class Sweep {
         await api.delete(resources.secrets, secret.metadata.name, { uid: secret.metadata.uid })
   }
 
-  /** As the API server has them now: a watch that ended without notice shows an old state. */
+  /** Names from a new list of the API server: after a lost watch the cache is old. */
   async #keyNames(): Promise<ReadonlySet<string>> {
     return namesOf((await this.#deps.api.list<ApiKeyObject>(resources.apikeys)).items)
   }
@@ -194,21 +194,21 @@ export class Sweep {
     const text = annotations()[allowAnnotation]
     const ids = gone.map(({ id }) => id)
     const look = { total, allowed: allowedOf(text, kind), nowMs: clock.monotonicMs() }
-    const { going, isUsed } = this.#guards[kind].mayGo(ids, look)
+    const { removable, isUsed } = this.#guards[kind].decide(ids, look)
     if (isUsed) annotate(allowAnnotation, withoutKind(text ?? '', kind))
-    const held = gone.length - going.size
-    if (held > 0) this.#tellHeld(kind, held, total)
+    const held = gone.length - removable.size
+    if (held > 0) this.#recordHeld(kind, held, total)
     this.#held[kind] = held
-    return gone.filter(({ id }) => going.has(id))
+    return gone.filter(({ id }) => removable.has(id))
   }
 
-  #tellHeld(kind: Kind, held: number, total: number): void {
+  #recordHeld(kind: Kind, held: number, total: number): void {
     const { events, log } = this.#deps
     const note =
       `${held} of ${total} ${kind} have no object any more. They were not removed. If the objects were deleted on purpose, ` +
       `annotate the Lease ${leaseName} with ${allowAnnotation}="${held} ${kind}".`
     const lease = { apiVersion: 'coordination.k8s.io/v1', metadata: { name: leaseName } }
-    events.tell('Lease', lease, { type: 'Warning', reason: 'DeletionHeld', action: 'Remove', note })
+    events.record('Lease', lease, { type: 'Warning', reason: 'DeletionHeld', action: 'Remove', note })
     if (this.#held[kind] !== held) log.error({ kind, held, total }, note)
   }
 }
@@ -221,12 +221,12 @@ interface Moment {
   readonly beforeMs: number
 }
 
-/** Since when things are gone. One that comes back is forgotten. */
+/** Times since which items have no object. An item whose object reappears is dropped. */
 class GoneSince {
   readonly #since = new Map<string, number>()
   #isWaiting = false
 
-  /** Whether something is gone, but not for long enough. */
+  /** Whether an item waits for its delay to end. */
   get isWaiting(): boolean {
     return this.#isWaiting
   }

@@ -5,7 +5,7 @@ import { isUrgent } from './urgent.ts'
 const key = (generation: number, seen: number | undefined, spec: object = {}, state = 'active') =>
   ({ metadata: { name: 'a', generation }, spec, status: { observedGeneration: seen, state } }) as ApiKeyObject
 
-test('new and changed objects and keys that are to be revoked are urgent, and no others', () => {
+test('only new and changed objects and keys to revoke are urgent', () => {
   expect(isUrgent(key(1, undefined))).toBe(true)
   expect(isUrgent(key(2, 1))).toBe(true)
   expect(isUrgent(key(2, 2, { revoked: true }))).toBe(true)

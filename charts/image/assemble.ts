@@ -6,7 +6,7 @@ import { belongsToCode, belongsToPackage, productionPackages } from './contents.
 const root = join(import.meta.dirname, '../..')
 const node = '/usr/local/bin/node'
 
-/** No shell and no user but ours; names are looked up in /etc/hosts first. */
+/** The only users are root and fxd, without a shell. Host names are resolved by /etc/hosts first. */
 const etc = {
   passwd: 'root:x:0:0:root:/:/nonexistent\nfxd:x:65532:65532:fxd:/nonexistent:/nonexistent\n',
   group: 'root:x:0:\nfxd:x:65532:\n',
@@ -14,9 +14,9 @@ const etc = {
 }
 
 /**
- * Writes the three layers of the image below `into`: `base` (this Node and the libraries that it links), `packages`
- * (what production needs of node_modules) and `code`. The Dockerfile and the images of the tests are made of these.
- * Needs the packages installed, `ldd` and `npm`.
+ * Writes the three layers of the image below `into`: `base` (this Node and its shared libraries), `packages` (the
+ * production part of node_modules) and `code`. The Dockerfile and the images of the tests use these layers.
+ * Requires installed packages, `ldd` and `npm`.
  */
 export function assemble(into: string): void {
   assembleBase(join(into, 'base'))
@@ -33,14 +33,14 @@ function assembleBase(base: string): void {
   for (const [name, text] of Object.entries(etc)) writeFileSync(join(base, 'etc', name), text)
 }
 
-/** The libraries of a program, its loader included: where they are, here and in the image. */
+/** The shared libraries of a program and its loader, as pairs of paths: here and in the image. */
 export function linked(
   program: string,
   env: Readonly<Record<string, string>> = {},
 ): (readonly [from: string, to: string])[] {
-  const said = execFileSync('ldd', [program], { encoding: 'utf8', env: { ...process.env, ...env } })
-  const paths = [...said.matchAll(/(\/\S+) \(0x/g)].flatMap(([, path]) => path ?? [])
-  if (paths.length < 2) throw new Error(`ldd names no libraries of ${program}:\n${said}`)
+  const output = execFileSync('ldd', [program], { encoding: 'utf8', env: { ...process.env, ...env } })
+  const paths = [...output.matchAll(/(\/\S+) \(0x/g)].flatMap(([, path]) => path ?? [])
+  if (paths.length < 2) throw new Error(`ldd lists no libraries of ${program}:\n${output}`)
   return paths.map((path) => [path, path] as const)
 }
 
@@ -49,7 +49,7 @@ function assemblePackages(app: string): void {
     const own = join(root, path)
     cpSync(own, join(app, path), {
       recursive: true,
-      // Packages within a package have a line of their own in the lock file.
+      // Nested packages have separate entries in the lock file.
       filter: (file) =>
         file === own || belongsToPackage(file.slice(own.length + 1), statSync(file).isDirectory()),
     })
@@ -74,8 +74,8 @@ interface Sbom {
 }
 
 /**
- * CycloneDX of what is in the image, without what differs each time it is made. npm lists all packages: told to omit those
- * for development, it leaves out some of production, too.
+ * CycloneDX of the packages in the image, without the fields that differ in each run. npm lists all packages here,
+ * because with `--omit=dev` it also leaves out some production packages.
  */
 function sbom(): object {
   const text = execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--package-lock-only'], {
@@ -90,7 +90,7 @@ function sbom(): object {
   const dependencies = whole.dependencies
     .filter(({ ref }) => refs.has(ref))
     .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => refs.has(each)) }))
-  // npm gives the folder's name.
+  // npm uses the name of the folder.
   const component = { ...metadata.component, name: 'fxd' }
   return { ...whole, metadata: { ...metadata, component, timestamp: undefined }, components, dependencies }
 }

@@ -9,18 +9,18 @@ interface LockEntry {
   readonly peer?: boolean
 }
 
-/** Types, which nothing runs. */
+/** Packages with types only, which no program needs at run time. */
 const isTypes = (path: string): boolean =>
   path.includes('node_modules/@types/') || path.endsWith('/undici-types')
 
 export interface Package {
-  /** Its folder, such as `node_modules/ws`. */
+  /** Folder, such as `node_modules/ws`. */
   readonly path: string
   readonly name: string
   readonly version: string
 }
 
-/** What production needs of node_modules, by the lock file. */
+/** The packages that production needs, by the lock file. */
 export function productionPackages(root: string): readonly Package[] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     readonly packages: Readonly<Record<string, LockEntry>>
@@ -56,16 +56,16 @@ const unneededFiles =
 const licence = /^(licen[cs]e|notice|copying)/i
 
 /**
- * Whether a file or folder of a package, from its root, runs on Node or must go with it: no types, maps, tests, documents
- * or binaries of another runtime.
+ * Whether a file or folder of a package, by its path in the package, is needed to run it or to license it. False for
+ * types, maps, tests, documents and binaries of another runtime.
  */
 export function belongsToPackage(path: string, isFolder: boolean): boolean {
-  // Deeper down such a folder may be part of the program.
+  // Only top-level folders: a nested one may be part of the program.
   if (isFolder) return !unneededFolders.has(path)
   return licence.test(basename(path)) || !unneededFiles.test(basename(path))
 }
 
 const unneededCode = /\.test\.ts$|^(baseline\.binpb|generate)$/
 
-/** Whether a file of ours goes into the image. */
+/** Whether a file of this repository is in the image. */
 export const belongsToCode = (name: string): boolean => !unneededCode.test(name)

@@ -18,7 +18,7 @@ const cacheOf = (objects: readonly KubeObject[]) => ({
 })
 const listOf = (rows: readonly [string, object][]) => Object.assign(new Map(rows), { isLoaded: true })
 
-test('the token of a feed is renewed although the registry refuses its new manifest', async () => {
+test('the token of a feed is renewed while the registry rejects its new manifest', async () => {
   const clock = createVirtualClock()
   const applied: Secret[] = []
   const old = tokenSecret(feed, 'old', clock.utcMs() + dayMs)
@@ -40,7 +40,7 @@ test('the token of a feed is renewed although the registry refuses its new manif
       applyFeed: () => Promise.reject(new NotReady('Invalid', 'the depth is wrong')),
       issueFeedToken: async () => ({ token: 'new', expiresAt }),
     },
-    events: { tell: () => undefined },
+    events: { record: () => undefined },
     clock,
     log: silentLog,
     held: () => 0,
@@ -51,7 +51,7 @@ test('the token of a feed is renewed although the registry refuses its new manif
   expect(applied.map((secret) => tokenExpiry(secret, feed))).toEqual([expiresAt])
 })
 
-test('a new feed says why the registry was never read, and one that is ready stays so', async () => {
+test('while the registry cannot be read, a new feed shows the reason and a ready feed stays ready', async () => {
   const reasons: string[] = []
   const at = (status: object | undefined) => {
     const object = { ...feed, ...(status && { status }) }
@@ -67,7 +67,7 @@ test('a new feed says why the registry was never read, and one that is ready sta
           failure: new NotReady('TokenRefused', 'the token is wrong'),
         }),
       },
-      events: { tell: () => undefined },
+      events: { record: () => undefined },
       clock: createVirtualClock(),
       held: () => 0,
     }

@@ -18,23 +18,23 @@ import {
 import { feedStatusOf } from './status.ts'
 import { needsRenewal, tokenExpiry, tokenLife, tokenSecret } from './token.ts'
 
-/** The newest bar moves every minute: the status follows it more slowly. */
+/** Minimum interval of status writes that change only the newest bar, which changes every minute. */
 const newestBarEveryMs = 300_000
 
 interface FeedControllerDeps extends ControllerDeps {
-  /** Pods of collectors; `undefined`: this operator makes none. */
+  /** Pod template of collectors; `undefined`: this operator makes no collectors. */
   readonly template: PodTemplate | undefined
-  /** Called when the registry got a feed: keys may wait for it. */
+  /** Called after a feed was added to the registry: keys may wait for it. */
   readonly registered: () => void
 }
 
-/** What the registry answered when the feed was applied last. */
+/** The manifest applied last, and the registry's version of it. */
 interface Applied {
   readonly manifest: string
   readonly version: number
 }
 
-/** A Feed becomes a feed of the registry, a token, and the pods that collect it. */
+/** Reconciles a Feed: registers it, renews its token and makes the pods that collect it. */
 export class FeedController implements Controller {
   readonly #deps: FeedControllerDeps
   readonly #statuses: StatusWriter<FeedStatus>
@@ -42,10 +42,10 @@ export class FeedController implements Controller {
 
   constructor(deps: FeedControllerDeps) {
     this.#deps = deps
-    const moving = ['newestBar'] as const
+    const frequent = ['newestBar'] as const
     const [replacing, starting] = [['CollectorRestarting'], ['CollectorStarting']]
-    const manner = { moving, everyMs: newestBarEveryMs, replacing, starting }
-    this.#statuses = new StatusWriter<FeedStatus>(resources.feeds, manner, deps)
+    const options = { frequent, everyMs: newestBarEveryMs, replacing, starting }
+    this.#statuses = new StatusWriter<FeedStatus>(resources.feeds, options, deps)
   }
 
   async reconcile(name: string): Promise<number | undefined> {
@@ -53,15 +53,15 @@ export class FeedController implements Controller {
     if (feed === undefined || feed.metadata.deletionTimestamp !== undefined) return undefined
     const { isLoaded, failure } = this.#deps.registry.feeds
     if (!isLoaded) {
-      await this.#tellUnavailable(feed, failure)
+      await this.#writeUnavailable(feed, failure)
       return unloadedMs
     }
     try {
-      await this.#bring(feed)
+      await this.#reconcileFeed(feed)
     } catch (cause) {
       const blocked = notReadyOf(cause)
-      if (blocked === undefined) await this.#tellUnavailable(feed)
-      else await this.#tell(feed, blocked)
+      if (blocked === undefined) await this.#writeUnavailable(feed)
+      else await this.#writeStatus(feed, blocked)
       if (blocked === undefined) throw cause
     }
     return undefined
@@ -73,50 +73,50 @@ export class FeedController implements Controller {
     for (const uid of this.#applied.keys()) if (!uids.has(uid)) this.#applied.delete(uid)
   }
 
-  async #bring(feed: FeedObject): Promise<void> {
+  async #reconcileFeed(feed: FeedObject): Promise<void> {
     const { caches, registry } = this.#deps
     const { owner, hidden = true } = registry.feeds.get(feedKeyOf(feed)) ?? {}
     refuseSecond(feed, caches.feeds.all(), owner)
     try {
       await this.#register(feed)
     } catch (cause) {
-      // Its collectors go on while a change of its manifest is refused.
-      if (owner === feed.metadata.uid && !hidden) await this.#giveToken(feed)
+      // Its collectors keep running while the registry rejects a change of its manifest.
+      if (owner === feed.metadata.uid && !hidden) await this.#renewToken(feed)
       throw cause
     }
-    await this.#giveToken(feed)
-    if (feed.spec.source.type !== 'Push') return this.#tell(feed, undefined, await this.#collect(feed))
+    await this.#renewToken(feed)
+    if (feed.spec.source.type !== 'Push') return this.#writeStatus(feed, undefined, await this.#collect(feed))
     await this.#withoutPods(feed)
-    await this.#tell(feed, undefined)
+    await this.#writeStatus(feed, undefined)
   }
 
-  /** Nothing is sent when the registry has it already. */
+  /** Applies the manifest to the registry, unless the registry has it already. */
   async #register(feed: FeedObject): Promise<void> {
     const { registry, caches, registered } = this.#deps
     const { uid = '' } = feed.metadata
     const manifest = manifestOf(feed)
-    const there = registry.feeds.get(feedKeyOf(feed))
+    const existing = registry.feeds.get(feedKeyOf(feed))
     const last = this.#applied.get(uid)
-    const isSame = last?.manifest === manifest && last.version === there?.version
-    if (isSame && there?.owner === uid && !there.hidden) return
+    const isSame = last?.manifest === manifest && last.version === existing?.version
+    if (isSame && existing?.owner === uid && !existing.hidden) return
     const owners = new Set(caches.feeds.all().map(({ metadata }) => metadata.uid))
-    const isGone = there !== undefined && there.owner !== '' && !owners.has(there.owner)
+    const isGone = existing !== undefined && existing.owner !== '' && !owners.has(existing.owner)
     const { version } = await registry.applyFeed({
       manifestJson: manifest,
       uid,
       basedOn: 0,
-      previousUid: isGone && there.owner !== 'operator' ? there.owner : '',
+      previousUid: isGone && existing.owner !== 'operator' ? existing.owner : '',
     })
     this.#applied.set(uid, { manifest, version })
-    if (there === undefined || there.hidden) registered()
+    if (existing === undefined || existing.hidden) registered()
   }
 
-  async #giveToken(feed: FeedObject): Promise<void> {
+  async #renewToken(feed: FeedObject): Promise<void> {
     const { api, caches, registry, clock } = this.#deps
-    const there = caches.secrets.get(collectorNames(feed.metadata.name).token)
-    if (!needsRenewal(tokenExpiry(there, feed), clock.utcMs())) return
+    const existing = caches.secrets.get(collectorNames(feed.metadata.name).token)
+    if (!needsRenewal(tokenExpiry(existing, feed), clock.utcMs())) return
     const { token, expiresAt } = await registry.issueFeedToken(feedKeyOf(feed), tokenLife)
-    const place = { api, of: resources.secrets, there, owner: ownerOf(resources.feeds, feed) }
+    const place = { api, of: resources.secrets, existing, owner: ownerOf(resources.feeds, feed) }
     await applyOwned(place, () => tokenSecret(feed, token, expiresAt))
   }
 
@@ -130,15 +130,15 @@ export class FeedController implements Controller {
     const names = collectorNames(feed.metadata.name)
     const owner = ownerOf(resources.feeds, feed)
     const { configmaps, statefulsets } = resources
-    await applyOwned({ api, of: configmaps, there: caches.configmaps.get(names.manifest), owner }, () =>
+    await applyOwned({ api, of: configmaps, existing: caches.configmaps.get(names.manifest), owner }, () =>
       manifestMap(feed),
     )
-    return applyOwned({ api, of: statefulsets, there: caches.statefulsets.get(names.set), owner }, () =>
+    return applyOwned({ api, of: statefulsets, existing: caches.statefulsets.get(names.set), owner }, () =>
       collectorSet(feed, template),
     )
   }
 
-  /** A feed that others push now has no pods of ours any more. */
+  /** Deletes the pods of a feed that became a Push feed. */
   async #withoutPods(feed: FeedObject): Promise<void> {
     const { api, caches } = this.#deps
     const names = collectorNames(feed.metadata.name)
@@ -153,8 +153,8 @@ export class FeedController implements Controller {
         await api.delete(of, object.metadata.name, { uid: object.metadata.uid })
   }
 
-  /** The collectors as the API server gave them last: the cache may not know yet that they changed. */
-  async #tell(
+  /** `collectors` is the API server's last answer: the cache may not show the change yet. */
+  async #writeStatus(
     feed: FeedObject,
     blocked: NotReady | undefined,
     collectors = this.#deps.caches.statefulsets.get(collectorNames(feed.metadata.name).set),
@@ -173,11 +173,11 @@ export class FeedController implements Controller {
     await this.#statuses.write(feed, status)
   }
 
-  /** A feed that is ready stays so while ingest is away: collectors go on. */
-  async #tellUnavailable(feed: FeedObject, why = unavailable): Promise<void> {
+  /** A ready feed stays ready while ingest is unavailable: its collectors keep running. */
+  async #writeUnavailable(feed: FeedObject, why = unavailable): Promise<void> {
     const isCurrent = feed.status?.observedGeneration === feed.metadata.generation
     if (isCurrent && readyOf(feed.status?.conditions)?.status === 'True') return
-    await this.#tell(feed, why)
+    await this.#writeStatus(feed, why)
   }
 
   #registered(feed: FeedObject): Feed__Output | undefined {

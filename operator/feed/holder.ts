@@ -2,8 +2,8 @@ import type { FeedObject } from '../kube/resources.ts'
 import { feedKeyOf } from './objects.ts'
 
 /**
- * The Feed that has the key: the one that owns it in the registry, as long as it names the key, else the oldest of
- * those that name it. The UID decides between two of one second.
+ * The Feed that may use the key. That is the owner in the registry while it names the key, else the oldest Feed that
+ * names it. The UID decides between two Feeds of the same second.
  */
 export function holderOf(
   key: string,

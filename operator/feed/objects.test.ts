@@ -19,7 +19,7 @@ const feed = (source: FeedSpec['source'], metadata: object = {}): FeedObject => 
 })
 const template = { spec: { containers: [{ name: 'collector', image: 'fxd' }, { name: 'beside' }] } }
 
-test('the manifest of an object is one that ingest and collectors read', () => {
+test('ingest and collectors can read the manifest of an object', () => {
   const csv = feed({ type: 'Mt5Csv', path: 'exports', volumeClaim: 'data' })
   for (const text of [manifestOf(csv), manifestMap(csv).data['feed.yaml'] ?? ''])
     expect(parseManifest(JSON.parse(text))).toMatchObject({
@@ -27,7 +27,7 @@ test('the manifest of an object is one that ingest and collectors read', () => {
     })
 })
 
-test('a collector reads its source from the volume that the feed names, which it cannot write', () => {
+test('a collector mounts the volume of its source read-only', () => {
   const set = collectorSet(feed({ type: 'Mt5Csv', path: '/exports', volumeClaim: 'data' }), template)
   expect(set).toMatchObject({
     spec: {
@@ -69,7 +69,7 @@ const spoolOf = (size: string | undefined, env: readonly object[] = []): unknown
   return pod.spec.containers[0].env.filter(({ name }) => name === 'FXD_SPOOL_MIB').map(({ value }) => value)
 }
 
-test('the spool is bounded by 80 % of its volume, or as the template of collectors says', () => {
+test('the spool is limited to 80 % of its volume, or by FXD_SPOOL_MIB of the template', () => {
   expect(spoolOf(undefined)).toEqual(['819'])
   expect(spoolOf('100Mi')).toEqual(['80'])
   expect(spoolOf('5Gi')).toEqual(['4096'])
@@ -78,7 +78,7 @@ test('the spool is bounded by 80 % of its volume, or as the template of collecto
   expect(spoolOf('5Gi', [{ name: 'FXD_SPOOL_MIB', value: '7' }])).toEqual(['7'])
 })
 
-test('the claim of a spool has the labels of the release that never change', () => {
+test('the claim of a spool has only the labels of a release that never change', () => {
   const stable = {
     'app.kubernetes.io/name': 'fxd',
     'app.kubernetes.io/instance': 'bars',
@@ -93,7 +93,7 @@ test('the claim of a spool has the labels of the release that never change', () 
   expect(volumeClaimTemplates.map(({ metadata }) => metadata)).toEqual([{ name: 'spool', labels: stable }])
 })
 
-test('the oldest Feed has the key, and of two of one second always the same', () => {
+test('the oldest Feed has the key; between two of one second the choice is always the same', () => {
   const push = { type: 'Push' as const }
   const old = feed(push, { uid: 'b' })
   const young = feed(push, { uid: 'a', creationTimestamp: '2026-01-01T00:00:01Z' })
@@ -103,7 +103,7 @@ test('the oldest Feed has the key, and of two of one second always the same', ()
   expect(holderOf('BROKERA:OTHER', [old], 'b')).toBeUndefined()
 })
 
-test('of two Feeds of one second the one that the registry names has the key while it is there', () => {
+test('of two Feeds of one second the owner in the registry has the key while it exists', () => {
   const push = { type: 'Push' as const }
   const [first, second] = [feed(push, { uid: 'a' }), feed(push, { uid: 'b' })]
   expect(holderOf('BROKERA:ZERO', [first, second], 'b')).toBe(second)

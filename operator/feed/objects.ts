@@ -10,7 +10,7 @@ import {
   type Workload,
 } from '../kube/resources.ts'
 
-/** Of a collector's pod. */
+/** Mount paths in a collector's pod. */
 const folders = {
   feed: '/etc/fxd/feed',
   token: '/etc/fxd/token',
@@ -19,9 +19,9 @@ const folders = {
 } as const
 const manifestFile = 'feed.yaml'
 const spoolSizeDefault = '1Gi'
-/** Of the volume: the rest is for its file system and for what else lies beside the bars. */
+/** Maximum share of the volume for the spool; the rest is for the file system and other files. */
 const spoolShare = 0.8
-/** What FXD_SPOOL_MIB takes at most. */
+/** Maximum of FXD_SPOOL_MIB. */
 const spoolMibMax = 1_000_000
 const mibOf = new Map([
   ['Mi', 1],
@@ -31,7 +31,7 @@ const mibOf = new Map([
 
 type Mapping = Readonly<Record<string, unknown>>
 
-/** The pods of collectors, without what belongs to one feed; the first container collects. */
+/** Pod template of all collectors. The first container is the collector; the operator adds the parts of a feed. */
 export interface PodTemplate {
   readonly metadata?: { readonly labels?: Mapping; readonly annotations?: Mapping }
   readonly spec: { readonly containers: readonly Mapping[]; readonly volumes?: readonly Mapping[] }
@@ -42,7 +42,7 @@ export const feedKeyOf = ({ spec }: FeedObject): string => `${spec.broker}:${spe
 export const collectorNames = (feed: string) =>
   ({ set: `${feed}-collector`, manifest: `${feed}-feed`, token: `${feed}-token` }) as const
 
-/** The manifest as the registry gets it: the object without what only Kubernetes needs. */
+/** The manifest for the registry: the object without the fields that only Kubernetes needs. */
 export const manifestOf = ({ metadata, spec }: FeedObject): string =>
   JSON.stringify({
     apiVersion: apiVersionOf(resources.feeds),
@@ -51,7 +51,7 @@ export const manifestOf = ({ metadata, spec }: FeedObject): string =>
     spec,
   })
 
-/** The manifest as the collector reads it: its path lies on the volume that is mounted. */
+/** The manifest for the collector: its path is on the mounted volume. */
 function collectedManifest(feed: FeedObject): string {
   const { collector: _, ...spec } = feed.spec
   const { volumeClaim, ...source } = spec.source
@@ -62,7 +62,7 @@ function collectedManifest(feed: FeedObject): string {
   })
 }
 
-/** Holds the manifest for the collector's pods. */
+/** The ConfigMap with the manifest for the collector's pods. */
 export const manifestMap = (
   feed: FeedObject,
 ): KubeObject & { readonly data: Readonly<Record<string, string>> } => ({
@@ -72,7 +72,7 @@ export const manifestMap = (
   data: { [manifestFile]: collectedManifest(feed) },
 })
 
-/** The collectors: one, or two of which one stands by. A change of the manifest replaces the pods. */
+/** The StatefulSet of one collector, or of two with one as standby. A change of the manifest replaces the pods. */
 export function collectorSet(feed: FeedObject, template: PodTemplate): Workload {
   const { name } = feed.metadata
   const { replicas = 1, storage } = feed.spec.collector ?? {}
@@ -157,14 +157,14 @@ function collectorTemplate(feed: FeedObject, { metadata = {}, spec }: PodTemplat
 
 const spoolSizeOf = ({ spec }: FeedObject): string => spec.collector?.storage?.size ?? spoolSizeDefault
 
-/** The bound of the spool for its volume, whose size is `<number>Mi`, `Gi` or `Ti`. */
+/** Maximum MiB of the spool for its volume, whose size is `<number>Mi`, `Gi` or `Ti`. */
 function spoolMib(feed: FeedObject): number {
   const size = spoolSizeOf(feed)
   const mib = Number(size.slice(0, -2)) * (mibOf.get(size.slice(-2)) ?? 1)
   return Math.min(spoolMibMax, Math.max(1, Math.floor(mib * spoolShare)))
 }
 
-/** A claim template cannot change, so only labels that never do are on it. */
+/** A claim template is immutable, so it has only labels that never change. */
 function claimLabels({ metadata }: PodTemplate): Mapping {
   const stable = ['name', 'instance', 'component', 'part-of'].map((name) => `app.kubernetes.io/${name}`)
   return Object.fromEntries(Object.entries(metadata?.labels ?? {}).filter(([name]) => stable.includes(name)))

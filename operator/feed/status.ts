@@ -8,19 +8,19 @@ import { feedKeyOf } from './objects.ts'
 
 export interface FeedFacts {
   readonly feed: FeedObject
-  /** As the registry has it; `undefined`: not this object's. */
+  /** The feed in the registry; `undefined`: it is missing or belongs to another object. */
   readonly registered: Feed__Output | undefined
   readonly collectors: Workload | undefined
   /** UTC milliseconds. */
   readonly tokenExpires: number | undefined
-  /** Why nothing goes on; `undefined`: it is not blocked. */
+  /** Why reconciling stopped; `undefined`: it did not. */
   readonly blocked: NotReady | undefined
-  /** Of this kind, what would go and may not. */
+  /** Number of feeds whose removal is held. */
   readonly held: number
   readonly nowMs: number
 }
 
-/** What `kubectl get feeds` shows. */
+/** The status that `kubectl get feeds` shows. */
 export function feedStatusOf(facts: FeedFacts): FeedStatus {
   const { feed, registered, tokenExpires, nowMs } = facts
   const { generation = 0 } = feed.metadata
@@ -51,7 +51,7 @@ const shown = ({
     ...(state && { state }),
     symbols: symbolCount,
     ...(clockOffsetSeconds !== undefined && { offsetSeconds: clockOffsetSeconds }),
-    // On the feed's own clock, so without a zone.
+    // A time of the feed's clock, so without a zone.
     ...(lastBarTime !== undefined && { newestBar: timeText(lastBarTime * 1_000).slice(0, -1) }),
   }
 }
@@ -67,7 +67,7 @@ function readiness(facts: FeedFacts): Pick<Condition, 'status' | 'reason' | 'mes
     }
   const had = readyOf(feed.status?.conditions)
   const isKnown = feed.status?.observedGeneration === feed.metadata.generation && had !== undefined
-  // Kubernetes has not looked at the change of this moment.
+  // The StatefulSet's controller has not seen the last change yet.
   if (collectors && isUnseen(collectors) && isKnown) return had
   const ready = collectors?.status?.readyReplicas ?? 0
   if (collectors && (isRollingOut(collectors) || (ready > 0 && isUnseen(collectors))))

@@ -11,7 +11,7 @@ function written(text: string): string {
   return join(folder, 'template.json')
 }
 
-test('a pod template with a container is read as it is', () => {
+test('a pod template with a container is returned unchanged', () => {
   const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'collector' }] } }
   expect(readTemplate(written(JSON.stringify(template)))).toEqual(template)
 })
@@ -29,7 +29,7 @@ test.for([
     '{"spec": {"containers": [{}], "volumes": [{"name": "spool"}]}}',
     'the operator sets spool; leave it out',
   ],
-] as const)('a template that %s is refused by its variable', ([, text, message]) => {
+] as const)('a template that %s is rejected; the error names FXD_COLLECTOR_TEMPLATE', ([, text, message]) => {
   const path = written(text)
   expect(() => readTemplate(path)).toThrow(message)
   expect(() => readTemplate(path)).toThrow(`FXD_COLLECTOR_TEMPLATE (${path})`)

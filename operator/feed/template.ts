@@ -3,19 +3,19 @@ import { ConfigError } from '../../services/platform/config.ts'
 import type { PodTemplate } from './objects.ts'
 
 const variable = 'FXD_COLLECTOR_TEMPLATE'
-/** The operator's own. */
+/** Variables and volumes that the operator sets. */
 const environment = ['FXD_FEEDS', 'FXD_TOKEN_FILE', 'FXD_DATA_DIR']
 const volumes = ['feed', 'token', 'spool', 'source']
 
-/** The pod template of the file. Throws `ConfigError` when it cannot be used. */
+/** Reads the pod template of collectors from the file. Throws `ConfigError` when it is unusable. */
 export function readTemplate(path: string): PodTemplate {
   const document = parse(path)
   const spec = fieldOf(document, 'spec')
   const [first] = listOf(fieldOf(spec, 'containers'))
   if (first === undefined)
     throw new ConfigError(`${variable} (${path}): spec.containers: wanted at least one.`)
-  refuseOurs(path, 'spec.containers[0].env', fieldOf(first, 'env'), environment)
-  refuseOurs(path, 'spec.volumes', fieldOf(spec, 'volumes'), volumes)
+  refuseReserved(path, 'spec.containers[0].env', fieldOf(first, 'env'), environment)
+  refuseReserved(path, 'spec.volumes', fieldOf(spec, 'volumes'), volumes)
   return document as PodTemplate
 }
 
@@ -27,8 +27,8 @@ function parse(path: string): unknown {
   }
 }
 
-function refuseOurs(path: string, place: string, items: unknown, ours: readonly string[]): void {
-  const taken = listOf(items).find((item) => ours.includes(String(fieldOf(item, 'name'))))
+function refuseReserved(path: string, place: string, items: unknown, reserved: readonly string[]): void {
+  const taken = listOf(items).find((item) => reserved.includes(String(fieldOf(item, 'name'))))
   if (taken === undefined) return
   throw new ConfigError(
     `${variable} (${path}): ${place}: the operator sets ${String(fieldOf(taken, 'name'))}; leave it out.`,

@@ -3,13 +3,13 @@ import type { FeedObject, Secret } from '../kube/resources.ts'
 import { feedLabel, group } from '../kube/resources.ts'
 import { collectorNames, feedKeyOf } from './objects.ts'
 
-/** How long a token lives; it is renewed at half its life. */
+/** Validity of a token; the operator renews it after half of this time. */
 export const tokenLife = '30d'
 const lifeMs = 30 * 86_400_000
 const feedAnnotation = `${group}/token-feed`
 const expiresAnnotation = `${group}/token-expires`
 
-/** When the token of the Secret ends, UTC milliseconds; `undefined`: it is none of this feed. */
+/** When the token of the Secret expires, UTC milliseconds; `undefined`: the Secret has no token of this feed. */
 export function tokenExpiry(secret: Secret | undefined, feed: FeedObject): number | undefined {
   const { annotations = {} } = secret?.metadata ?? {}
   const expires = timeOf(annotations[expiresAnnotation])
@@ -20,7 +20,7 @@ export function tokenExpiry(secret: Secret | undefined, feed: FeedObject): numbe
 export const needsRenewal = (expires: number | undefined, nowMs: number): boolean =>
   expires === undefined || expires - nowMs < lifeMs / 2
 
-/** The Secret that gives the token to collectors, under "token". */
+/** The Secret with the collectors' token under "token". */
 export const tokenSecret = (feed: FeedObject, token: string, expires: number): Secret => ({
   apiVersion: 'v1',
   kind: 'Secret',

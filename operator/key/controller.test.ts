@@ -31,15 +31,15 @@ function start(spec: object) {
     key,
     secrets: new Map<string, Secret>(),
     feeds: Object.assign(new Map([['BROKERA:ZERO', { hidden: false }]]), { isLoaded: true }),
-    /** As the registry has them, and as it was last read. */
+    /** The registry's current rows. The operator's list may be older. */
     stored: new Map<string, Row>(),
     puts: [] as Put[],
-    /** What each call named, also those that were refused or changed nothing. */
+    /** `basedOn` of each call, including rejected calls and repeats. */
     basedOn: [] as (number | undefined)[],
     events: [] as string[],
     reasons: [] as string[],
     messages: [] as string[],
-    /** Somebody is faster. */
+    /** Runs before a delete, as a concurrent writer. */
     beforeDelete: () => undefined as unknown,
   }
   let version = 0
@@ -77,12 +77,11 @@ function start(spec: object) {
       keys,
       putKey: async ({ basedOn, ...put }: Put & { basedOn?: number }) => {
         world.basedOn.push(basedOn)
-        const { version: now = 0, ...there }: Partial<Row> = world.stored.get(put.id) ?? {}
-        // A repeat changes nothing.
-        const isRepeat = isDeepStrictEqual({ ...there, ...put }, there)
+        const { version: now = 0, ...existing }: Partial<Row> = world.stored.get(put.id) ?? {}
+        const isRepeat = isDeepStrictEqual({ ...existing, ...put }, existing)
         if (!isRepeat && basedOn !== undefined && basedOn < now)
           throw Object.assign(new Error('moved'), { code: grpcStatus.ABORTED, details: 'moved' })
-        if (there.issue === put.issue && !isDeepStrictEqual(there.sha256, put.sha256))
+        if (existing.issue === put.issue && !isDeepStrictEqual(existing.sha256, put.sha256))
           throw Object.assign(new Error('taken'), { code: grpcStatus.ABORTED, details: 'another secret' })
         const row = { ...put, state: 'active', version: isRepeat ? now : ++version }
         if (!isRepeat) world.puts.push(put)
@@ -90,7 +89,7 @@ function start(spec: object) {
         keys.set(put.id, row)
       },
     },
-    events: { tell: (_: string, __: unknown, { reason }: NotReady) => void world.events.push(reason) },
+    events: { record: (_: string, __: unknown, { reason }: NotReady) => void world.events.push(reason) },
     clock,
     log: silentLog,
     held: () => 0,
@@ -98,14 +97,14 @@ function start(spec: object) {
   const controller = new KeyController(deps as never)
   const own = (digit: string) =>
     store(undefined, { metadata: { name: 'own' }, data: { key: base64(secretOf(digit)) } })
-  /** Looks until nothing is left to do. */
+  /** Reconciles until nothing is left to do. */
   const settle = async () => {
     for (let i = 0; i < 4; i++) await controller.reconcile('one')
   }
   return { world, clock, store, own, settle }
 }
 
-test('a Secret of the user that changes after its ApiKey is read again: its key counts', async () => {
+test('a change of a user Secret after its ApiKey replaces the key', async () => {
   const { world, own, settle } = start({ keyFrom: { secretKeyRef: { name: 'own', key: 'key' } } })
   await own('a')
   await settle()
@@ -123,7 +122,7 @@ test('a Secret of the user that changes after its ApiKey is read again: its key 
   expect(world.puts).toHaveLength(length)
 })
 
-test('a key that names a removed feed works with its other feeds, and with that one once it is back', async () => {
+test('a key with a removed feed works with its other feeds, and with that feed once it exists again', async () => {
   const { world, settle } = start({ feeds: ['BROKERA:ZERO', 'BROKERA:GONE'] })
   await settle()
   expect(world.puts.at(-1)?.feeds).toEqual(['BROKERA:ZERO'])
@@ -137,18 +136,18 @@ test('a key that names a removed feed works with its other feeds, and with that 
 test.for([
   ['into the Secret of the digest', { secretName: 'one-digest' }],
   ['that ends at once', { deleteAfter: '0s' }],
-] as const)('a delivery %s is refused, and nothing is written', async ([, delivery]) => {
+] as const)('a delivery %s is rejected, and nothing is written', async ([, delivery]) => {
   const { world, settle } = start({ delivery })
   await settle()
   expect(world.reasons.at(-1)).toBe('Invalid')
   expect(world.secrets.size).toBe(0)
 })
 
-test('a digest whose issue the registry has with another secret is put once more, with the next issue', async () => {
+test('a digest whose issue has another secret in the registry is put again with the next issue', async () => {
   const { world, settle } = start({})
   await settle()
   const [first] = world.puts as [Put]
-  // The Secrets come from a backup; the registry does not.
+  // As after a restore of the Secrets, but not of the registry.
   world.stored.set('one', { ...first, sha256: Buffer.alloc(32), version: 1_000 })
   const { metadata, spec } = world.key
   world.key = { metadata: { ...metadata, generation: 2 }, spec: { ...spec, feeds: ['BROKERA:ZERO', 'A:B'] } }
@@ -158,11 +157,11 @@ test('a digest whose issue the registry has with another secret is put once more
   expect(world.puts.at(-1)?.sha256).toEqual(first.sha256)
 })
 
-test('a key that another replica changed is put again as its object is now, without a new secret', async () => {
+test('a key that another replica changed is put again from its object, without a new secret', async () => {
   const { world, settle } = start({})
   await settle()
   const [first] = world.puts
-  // The late call of a leader that knew an older object; this replica has not read the registry since.
+  // A late call of the previous leader with an older object. This replica has not read the registry since.
   world.stored.set('one', { ...(first as Put), feeds: ['BROKERA:OLD'], version: 1_000 })
   world.feeds.set('BROKERA:NEW', { hidden: false })
   const { metadata, spec } = world.key
@@ -171,13 +170,13 @@ test('a key that another replica changed is put again as its object is now, with
   expect(world.puts.at(-1)).toEqual({ ...first, feeds: ['BROKERA:NEW'] })
   expect(world.puts).toHaveLength(2)
   expect(world.reasons.at(-1)).toBe('Active')
-  // None; what the first call stored, which was refused; what was read then.
+  // 0 at first, then the version that the first call stored (rejected), then the version that was read.
   const [none, ...later] = world.basedOn
   expect(none).toBe(0)
   expect(later).toContain(1_000)
 })
 
-test('a delivered Secret whose time is over stays when a rotation writes it meanwhile', async () => {
+test('an expired delivered Secret is not deleted while a rotation writes it', async () => {
   const { world, clock, store, settle } = start({ delivery: { deleteAfter: '1h' } })
   await settle()
   const delivered = world.secrets.get('one') as Secret
@@ -190,7 +189,7 @@ test('a delivered Secret whose time is over stays when a rotation writes it mean
   expect(world.secrets.has('one')).toBe(false)
 })
 
-test('keys are put with all of their feeds while the list of feeds was never read', async () => {
+test('keys are put with all of their feeds until the list of feeds was read once', async () => {
   const { world, settle } = start({ feeds: ['BROKERA:ZERO', 'BROKERA:TWO'] })
   world.feeds.isLoaded = false
   await settle()
@@ -201,7 +200,7 @@ test('keys are put with all of their feeds while the list of feeds was never rea
 test.for([
   ['digest', 'one-digest', 'an ApiKey with another name'],
   ['delivery', 'one', 'another delivery.secretName'],
-] as const)('a name of the %s that is taken comes with advice that helps', async ([, name, advice]) => {
+] as const)('a taken name of the %s is reported with advice', async ([, name, advice]) => {
   const { world, store, settle } = start({})
   await store(undefined, { metadata: { name } })
   await settle()

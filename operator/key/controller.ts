@@ -26,22 +26,22 @@ import { keyStatusOf } from './status.ts'
 const overlapDefault = '24h'
 const overlapMsMax = 90 * 86_400_000
 const secretBytes = 16
-/** More steps than a key ever needs: something takes them back. */
+/** Maximum steps of one reconcile. No key needs more; above it something undoes the steps. */
 const stepsMax = 8
 
 const sha256 = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
-/** An ApiKey becomes a delivered secret, its digest, and a key of the registry, in this order. */
+/** Reconciles an ApiKey: delivers a secret, stores its digest and puts the key into the registry, in this order. */
 export class KeyController implements Controller {
   readonly #deps: ControllerDeps
   readonly #statuses: StatusWriter<ApiKeyStatus>
-  /** What the object, the registry and the Secrets were when a look found nothing to do. */
+  /** Versions of the object, the registry and the Secrets at the last reconcile that had nothing to do, by UID. */
   readonly #settled = new Map<string, string>()
 
   constructor(deps: ControllerDeps) {
     this.#deps = deps
-    const manner = { moving: [], everyMs: 0, replacing: [], starting: [] }
-    this.#statuses = new StatusWriter<ApiKeyStatus>(resources.apikeys, manner, deps)
+    const options = { frequent: [], everyMs: 0, replacing: [], starting: [] }
+    this.#statuses = new StatusWriter<ApiKeyStatus>(resources.apikeys, options, deps)
   }
 
   async reconcile(name: string): Promise<number | undefined> {
@@ -49,19 +49,19 @@ export class KeyController implements Controller {
     if (key === undefined || key.metadata.deletionTimestamp !== undefined) return undefined
     const { isLoaded, failure } = this.#deps.registry.keys
     if (!isLoaded) {
-      await this.#tellUnavailable(key, failure)
+      await this.#writeUnavailable(key, failure)
       return unloadedMs
     }
     try {
       refuseDelivery(key)
       await this.#settle(key)
       const againMs = await this.#endDelivery(key)
-      await this.#tell(key, withoutFeeds(key, this.#missing(key)))
+      await this.#writeStatus(key, withoutFeeds(key, this.#missing(key)))
       return againMs
     } catch (cause) {
       const blocked = notReadyOf(cause)
-      if (blocked === undefined) await this.#tellUnavailable(key)
-      else await this.#tell(key, blocked)
+      if (blocked === undefined) await this.#writeUnavailable(key)
+      else await this.#writeStatus(key, blocked)
       if (blocked === undefined) throw cause
       return undefined
     }
@@ -73,16 +73,16 @@ export class KeyController implements Controller {
     for (const uid of this.#settled.keys()) if (!uids.has(uid)) this.#settled.delete(uid)
   }
 
-  /** Writes nothing while nothing changed since a look that found nothing to do. */
+  /** Skips the steps while nothing changed since a reconcile that had nothing to do. */
   async #settle(key: ApiKeyObject): Promise<void> {
     const { uid = '' } = key.metadata
     const from = key.spec.keyFrom?.secretKeyRef.name
-    // A Secret of the user is in no cache.
+    // No cache contains the user's Secrets.
     const own = from === undefined ? undefined : await this.#deps.api.get<Secret>(resources.secrets, from)
     const ownVersion = own?.metadata.resourceVersion
     const marks = this.#marks(key, ownVersion)
     if (this.#settled.get(uid) === marks) return
-    const hasChanged = key.spec.revoked ? await this.#revoke(key) : await this.#drive(key)
+    const hasChanged = key.spec.revoked ? await this.#revoke(key) : await this.#takeSteps(key)
     if (hasChanged || this.#marks(key, ownVersion) !== marks) this.#settled.delete(uid)
     else this.#settled.set(uid, marks)
   }
@@ -97,7 +97,7 @@ export class KeyController implements Controller {
     return JSON.stringify([generation, version, ownVersion, this.#missing(key), ...versions])
   }
 
-  /** Feeds of the key that the registry does not have, unless it has none of them, or they were never read. */
+  /** Feeds of the key that the registry lacks. Empty when it lacks all of them or was never read. */
   #missing({ metadata, spec }: ApiKeyObject): readonly string[] {
     const { feeds, keys } = this.#deps.registry
     if (!feeds.isLoaded) return []
@@ -106,14 +106,14 @@ export class KeyController implements Controller {
     return missing.length < spec.feeds.length ? missing : []
   }
 
-  /** Takes all steps to the end; gives whether there was any but a repeat. */
-  async #drive(key: ApiKeyObject): Promise<boolean> {
+  /** Takes all steps. Returns whether any step changed something. */
+  async #takeSteps(key: ApiKeyObject): Promise<boolean> {
     const { registry, clock } = this.#deps
     const { name } = key.metadata
     const overlapMs = overlapOf(key)
     let isRefused = false
     for (let steps = 0; steps < stepsMax; steps++) {
-      // Before the digest is read: it is written before the registry.
+      // Read before the digest, because the digest is written before the registry.
       const registryIssue = registry.keys.get(name)?.issue ?? 0
       const { ownSecret, delivery, digest } = await this.#read(key)
       const step = planKey(
@@ -131,11 +131,11 @@ export class KeyController implements Controller {
       )
       if (step.do === 'deliver') {
         const made = { issue: step.issue, secret: `fxd_${clock.randomHex(secretBytes)}` }
-        await this.#write(deliverySecret(key, made, { there: delivery, nowMs: clock.utcMs() }), delivery)
+        await this.#write(deliverySecret(key, made, { existing: delivery, nowMs: clock.utcMs() }), delivery)
       } else if (step.do === 'keep') {
         await this.#write(digestSecret(key, step.digest, digest), digest)
         isRefused = false
-        this.#tellChanged(key, digestIn(digest), step.digest)
+        this.#recordChange(key, digestIn(digest), step.digest)
       } else {
         const outcome = await this.#put(key, step.digest)
         if (outcome === 'stored') return steps > 0
@@ -145,12 +145,12 @@ export class KeyController implements Controller {
     throw new Error(`${name} is not as wanted after ${stepsMax} steps`)
   }
 
-  #tellChanged(key: ApiKeyObject, was: Digest | undefined, now: Digest): void {
+  #recordChange(key: ApiKeyObject, was: Digest | undefined, now: Digest): void {
     const { keyFrom } = key.spec
     if (keyFrom === undefined || was === undefined || was.sha256 === now.sha256) return
     const note = `The Secret ${keyFrom.secretKeyRef.name} has another key: ${now.prefix}… replaces ${was.prefix}….`
     const { kind } = resources.apikeys
-    this.#deps.events.tell(kind, key, { type: 'Normal', reason: 'SecretChanged', action: 'Rotate', note })
+    this.#deps.events.record(kind, key, { type: 'Normal', reason: 'SecretChanged', action: 'Rotate', note })
   }
 
   async #read(key: ApiKeyObject): Promise<{ ownSecret?: string; delivery?: Secret; digest?: Secret }> {
@@ -167,17 +167,17 @@ export class KeyController implements Controller {
     return { ...found, ...(delivery && { delivery }) }
   }
 
-  /** Rejects when somebody else wrote it since it was read. */
-  #write(secret: Secret, there: Secret | undefined): Promise<Secret> {
+  /** Rejects when the Secret changed since it was read. */
+  #write(secret: Secret, existing: Secret | undefined): Promise<Secret> {
     const { api } = this.#deps
-    return there === undefined
+    return existing === undefined
       ? api.create(resources.secrets, secret)
       : api.replace(resources.secrets, secret)
   }
 
   /**
-   * `moved`: the record changed since it was read, and was read again. `refused`: the registry has this issue, or a
-   * later one, with another secret.
+   * `moved`: the record changed since it was read, and was read again.
+   * `refused`: the registry has this issue or a later one with another secret.
    */
   async #put(key: ApiKeyObject, digest: Digest): Promise<'stored' | 'moved' | 'refused'> {
     const { registry } = this.#deps
@@ -213,37 +213,37 @@ export class KeyController implements Controller {
   async #revoke(key: ApiKeyObject): Promise<boolean> {
     const { registry } = this.#deps
     const { name, uid = '' } = key.metadata
-    const there = registry.keys.get(name)
-    if (there === undefined) return false
-    if (there.owner !== uid && this.#goneOwner(name, uid) === '')
-      throw new NotReady('Refused', `The key ${name} belongs to ${there.owner || 'the command line'}.`)
+    const existing = registry.keys.get(name)
+    if (existing === undefined) return false
+    if (existing.owner !== uid && this.#goneOwner(name, uid) === '')
+      throw new NotReady('Refused', `The key ${name} belongs to ${existing.owner || 'the command line'}.`)
     const { version } = await registry.revokeKey(name)
-    return version !== there.version
+    return version !== existing.version
   }
 
-  /** UID of an object that is gone and owns the key still; empty: of none. */
+  /** UID of the deleted object that still owns the key; '' when there is none. */
   #goneOwner(id: string, uid: string): string {
     const owner = this.#deps.registry.keys.get(id)?.owner ?? ''
     const isThere = this.#deps.caches.apikeys.all().some(({ metadata }) => metadata.uid === owner)
     return owner === uid || isThere ? '' : owner
   }
 
-  /** Deletes the delivered Secret when its time is over; gives the milliseconds until then. */
+  /** Deletes the delivered Secret after `deleteAfter`. Returns the milliseconds until then. */
   async #endDelivery(key: ApiKeyObject): Promise<number | undefined> {
     const { api, caches, clock } = this.#deps
     const lifeMs = durationMs(key.spec.delivery?.deleteAfter ?? '')
-    const there = caches.secrets.get(deliveryName(key))
-    if (lifeMs === undefined || there === undefined || key.spec.keyFrom !== undefined) return undefined
-    refuseForeign(there, key.metadata.name)
-    const leftMs = deliveredAt(there) + lifeMs - clock.utcMs()
+    const existing = caches.secrets.get(deliveryName(key))
+    if (lifeMs === undefined || existing === undefined || key.spec.keyFrom !== undefined) return undefined
+    refuseForeign(existing, key.metadata.name)
+    const leftMs = deliveredAt(existing) + lifeMs - clock.utcMs()
     if (leftMs > 0) return leftMs
-    // A rotation may have put another key into it since.
-    const { uid, resourceVersion } = there.metadata
-    await api.delete(resources.secrets, there.metadata.name, { uid, resourceVersion })
+    // The preconditions protect a newer key, which a rotation may have written since.
+    const { uid, resourceVersion } = existing.metadata
+    await api.delete(resources.secrets, existing.metadata.name, { uid, resourceVersion })
     return undefined
   }
 
-  async #tell(key: ApiKeyObject, blocked: NotReady | undefined): Promise<void> {
+  async #writeStatus(key: ApiKeyObject, blocked: NotReady | undefined): Promise<void> {
     await this.#statuses.write(
       key,
       keyStatusOf({
@@ -257,11 +257,11 @@ export class KeyController implements Controller {
     )
   }
 
-  /** A key that is ready stays so while ingest is away: it goes on opening. */
-  async #tellUnavailable(key: ApiKeyObject, why = unavailable): Promise<void> {
+  /** A ready key stays ready while ingest is unavailable: clients can still use it. */
+  async #writeUnavailable(key: ApiKeyObject, why = unavailable): Promise<void> {
     const isCurrent = key.status?.observedGeneration === key.metadata.generation
     if (isCurrent && readyOf(key.status?.conditions)?.status === 'True') return
-    await this.#tell(key, why)
+    await this.#writeStatus(key, why)
   }
 
   #registered(key: ApiKeyObject): Key__Output | undefined {

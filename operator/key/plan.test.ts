@@ -25,21 +25,21 @@ const digest = (more: Partial<Digest> = {}): Digest => ({
 const plan = (more: Partial<KeyState>) => planKey(state(more), hash)
 
 describe('a plan for a key', () => {
-  test('delivers a secret, keeps its digest, then tells the registry', () => {
+  test('delivers a secret, stores its digest, then puts it into the registry', () => {
     expect(plan({})).toEqual({ do: 'deliver', issue: 1 })
     const delivery = { issue: 1, secret: 'fxd_0001' }
     expect(plan({ delivery })).toEqual({ do: 'keep', digest: digest() })
     expect(plan({ delivery, digest: digest() })).toEqual({ do: 'put', digest: digest() })
   })
 
-  test('with a greater issue makes a new secret, and the old one opens for the overlap', () => {
+  test('with a higher issue makes a new secret; the old one stays valid for the overlap', () => {
     const before = { specIssue: 2, digest: digest(), registryIssue: 1, nowMs: 500 }
     expect(plan(before)).toEqual({ do: 'deliver', issue: 2 })
     const next = plan({ ...before, delivery: { issue: 2, secret: 'fxd_0002' } })
     expect(next).toMatchObject({ do: 'keep', digest: { issue: 2, specIssue: 2, oldUntilMs: 1_500 } })
   })
 
-  test('takes a secret of the user, and another one when the user replaces it', () => {
+  test("uses the user's secret, and its replacement when the user changes it", () => {
     expect(plan({ ownSecret: 'fxd_0001' })).toEqual({ do: 'keep', digest: digest() })
     expect(plan({ ownSecret: 'fxd_0009', digest: digest(), registryIssue: 1 })).toMatchObject({
       do: 'keep',
@@ -47,7 +47,7 @@ describe('a plan for a key', () => {
     })
   })
 
-  test('without a digest takes the secret that was delivered, and no older one', () => {
+  test('without a digest uses the delivered secret, but no older one', () => {
     const lost = { registryIssue: 3 }
     expect(plan({ ...lost, delivery: { issue: 3, secret: 'fxd_0003' } })).toMatchObject({
       do: 'keep',
@@ -59,18 +59,18 @@ describe('a plan for a key', () => {
 })
 
 describe('a digest from a backup', () => {
-  test('that is behind the registry gets a greater issue, and its secret stays', () => {
+  test('that is older than the registry gets a higher issue and keeps its secret', () => {
     const next = plan({ digest: digest(), registryIssue: 3, nowMs: 500 })
     expect(next).toEqual({ do: 'keep', digest: digest({ issue: 4, oldUntilMs: 1_500 }) })
   })
 
-  test('whose issue the registry has with another secret gets a greater issue', () => {
+  test('whose issue has another secret in the registry gets a higher issue', () => {
     const next = plan({ digest: digest({ issue: 3 }), registryIssue: 3, isRefused: true })
     expect(next).toMatchObject({ do: 'keep', digest: { issue: 4, sha256: hash('fxd_0001') } })
   })
 })
 
-/** What a cluster and a registry keep; each may lose what it has. */
+/** State of a cluster and a registry; each may lose its part. */
 interface World {
   delivery: Delivery | undefined
   digest: Digest | undefined
@@ -80,7 +80,7 @@ interface World {
   isRefused: boolean
 }
 
-/** One step of an operator. As the registry decides: an equal issue with another digest, and a smaller one, are refused. */
+/** One step of an operator. The registry rejects a lower issue, and an equal one with another digest. */
 function step(world: World): 'acted' | 'done' | 'refused' {
   const { delivery, digest: kept, registry, specIssue } = world
   const { isRefused } = world
@@ -98,7 +98,7 @@ function step(world: World): 'acted' | 'done' | 'refused' {
   return 'acted'
 }
 
-test('whatever is lost and wherever the operator crashes, the delivered secret opens in the end', () => {
+test('after any losses and operator crashes the delivered secret is valid in the end', () => {
   const anyEvent = fc.oneof(
     { weight: 6, arbitrary: fc.constant('step' as const) },
     fc.constantFrom(
@@ -133,7 +133,7 @@ test('whatever is lost and wherever the operator crashes, the delivered secret o
           Object.assign(world, { delivery, digest: kept, specIssue })
         }
       }
-      // A user who lost the delivered secret asks for another.
+      // A user without a delivered secret requests another.
       if (world.delivery === undefined) world.specIssue += 1
       let steps = 0
       for (let did = step(world); did !== 'done'; did = step(world)) {

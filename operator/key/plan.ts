@@ -1,17 +1,17 @@
-/** What is kept of a secret so that `PutKey` can be repeated after any loss. */
+/** The stored digest of a secret, with which `PutKey` can be repeated after any loss. */
 export interface Digest {
-  /** Counts the secrets of the key; the registry takes a greater one in place of a smaller one. */
+  /** Number of the key's secret. The registry replaces a secret only by one with a higher issue. */
   readonly issue: number
-  /** `spec.issue` that asked for it. */
+  /** `spec.issue` for which this secret was made. */
   readonly specIssue: number
   /** Hex. */
   readonly sha256: string
   readonly prefix: string
-  /** Until when earlier secrets still open, UTC milliseconds: an instant, so that repeats prolong nothing. */
+  /** When earlier secrets expire, UTC milliseconds. An instant, so that repeats do not extend it. */
   readonly oldUntilMs: number
 }
 
-/** A secret in clear, in the Secret that delivers it. */
+/** A secret in clear text, in the Secret that delivers it. */
 export interface Delivery {
   readonly issue: number
   readonly secret: string
@@ -20,15 +20,15 @@ export interface Delivery {
 export interface KeyState {
   /** `spec.issue`, 1 when left out. */
   readonly specIssue: number
-  /** Of `spec.overlap`. */
+  /** `spec.overlap` in milliseconds. */
   readonly overlapMs: number
   /** The user's own secret; `undefined`: the operator makes one. */
   readonly ownSecret: string | undefined
   readonly delivery: Delivery | undefined
   readonly digest: Digest | undefined
-  /** What the registry held before the digest was read; 0: no such key. */
+  /** Issue in the registry, read before the digest; 0: the registry lacks the key. */
   readonly registryIssue: number
-  /** The registry has the digest's issue with another secret. */
+  /** Whether the registry has the digest's issue with another secret. */
   readonly isRefused: boolean
   readonly nowMs: number
 }
@@ -38,12 +38,12 @@ export type KeyStep =
   | { readonly do: 'deliver'; readonly issue: number }
   /** Write the Secret `<name>-digest`. */
   | { readonly do: 'keep'; readonly digest: Digest }
-  /** Tell the registry. */
+  /** Put the digest into the registry. */
   | { readonly do: 'put'; readonly digest: Digest }
 
 /**
- * The next step for a key. First the secret is where its user finds it, then its digest is kept, then the registry is
- * told: a crash between two of them leaves a step that can be repeated. `hash` gives SHA-256 in hex.
+ * The next step for a key. First the operator delivers the secret, then it stores the digest, then it calls the
+ * registry. After a crash between two steps the next step can be repeated. `hash` returns SHA-256 in hex.
  */
 export function planKey(state: KeyState, hash: (secret: string) => string): KeyStep {
   const { digest, ownSecret, delivery, specIssue, overlapMs, nowMs } = state
@@ -53,13 +53,13 @@ export function planKey(state: KeyState, hash: (secret: string) => string): KeyS
     (ownSecret !== undefined && hash(ownSecret) !== digest.sha256)
   const last = Math.max(digest?.issue ?? 0, state.registryIssue)
   if (!isNew) {
-    // The digest is written before the registry: one that is behind came back from a backup, and its secret counts.
+    // The digest is written before the registry. An older one was restored from a backup, and its secret is the valid one.
     const isBehind = digest.issue < last || state.isRefused
     if (!isBehind) return { do: 'put', digest }
     return { do: 'keep', digest: { ...digest, issue: last + 1, oldUntilMs: nowMs + overlapMs } }
   }
   const keep = (issue: number, secret: string): KeyStep => {
-    // Without a digest nobody knows what the registry holds: that ends at once.
+    // Without a digest the registry's secret is unknown, so it expires at once.
     const oldUntilMs = digest === undefined ? 0 : nowMs + overlapMs
     return {
       do: 'keep',

@@ -1,12 +1,12 @@
 import { durationMs } from '../../services/core/clocks/duration.ts'
 import { timeOf, timeText } from '../kube/condition.ts'
 import { NotReady } from '../kube/not-ready.ts'
-import { type ApiKeyObject, group, keyLabel, madeByUs, type Secret } from '../kube/resources.ts'
+import { type ApiKeyObject, group, keyLabel, managedByOperator, type Secret } from '../kube/resources.ts'
 import type { Delivery, Digest } from './plan.ts'
 
 const issueAnnotation = `${group}/issue`
 const deliveredAnnotation = `${group}/delivered`
-/** Under which a Secret holds the digest. */
+/** Field of a Secret that contains the digest. */
 const digestField = 'digest.json'
 const secretShape = /^fxd_[0-9a-f]{32}$/
 
@@ -14,12 +14,12 @@ export const digestName = (key: string): string => `${key}-digest`
 export const deliveryName = ({ metadata, spec }: ApiKeyObject): string =>
   spec.delivery?.secretName ?? metadata.name
 
-/** Without an owner: a backup that is restored gives objects new UIDs, and these must outlive that. */
+/** Has no owner: a restored backup gives objects new UIDs, and these Secrets must survive that. */
 const secretOf = (key: string, name: string): Secret => ({
   apiVersion: 'v1',
   kind: 'Secret',
   type: 'Opaque',
-  metadata: { name, labels: { ...madeByUs, [keyLabel]: key } },
+  metadata: { name, labels: { ...managedByOperator, [keyLabel]: key } },
 })
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
@@ -28,32 +28,32 @@ const textIn = (secret: Secret | undefined, field: string): string | undefined =
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString()
 }
 
-/** The Secret that delivers; it keeps its version, so that a change that somebody else made meanwhile is a conflict. */
+/** The Secret that delivers the key. It keeps its `resourceVersion`, so that a concurrent change causes a conflict. */
 export function deliverySecret(
   key: ApiKeyObject,
   { issue, secret }: Delivery,
-  { there, nowMs }: { readonly there: Secret | undefined; readonly nowMs: number },
+  { existing, nowMs }: { readonly existing: Secret | undefined; readonly nowMs: number },
 ): Secret {
   const made = secretOf(key.metadata.name, deliveryName(key))
   const annotations = { [issueAnnotation]: String(issue), [deliveredAnnotation]: timeText(nowMs) }
-  return onTopOf(there, {
+  return onTopOf(existing, {
     ...made,
     metadata: { ...made.metadata, annotations },
     data: { key: base64(secret) },
   })
 }
 
-export function digestSecret(key: ApiKeyObject, digest: Digest, there: Secret | undefined): Secret {
+export function digestSecret(key: ApiKeyObject, digest: Digest, existing: Secret | undefined): Secret {
   const made = secretOf(key.metadata.name, digestName(key.metadata.name))
-  return onTopOf(there, { ...made, data: { [digestField]: base64(JSON.stringify(digest)) } })
+  return onTopOf(existing, { ...made, data: { [digestField]: base64(JSON.stringify(digest)) } })
 }
 
-function onTopOf(there: Secret | undefined, made: Secret): Secret {
-  if (there === undefined) return made
-  const { metadata } = there
+function onTopOf(existing: Secret | undefined, made: Secret): Secret {
+  if (existing === undefined) return made
+  const { metadata } = existing
   const annotations = { ...metadata.annotations, ...made.metadata.annotations }
   const labels = { ...metadata.labels, ...made.metadata.labels }
-  return { ...there, ...made, metadata: { ...metadata, labels, annotations } }
+  return { ...existing, ...made, metadata: { ...metadata, labels, annotations } }
 }
 
 export function deliveryIn(secret: Secret | undefined): Delivery | undefined {
@@ -66,7 +66,7 @@ export function deliveryIn(secret: Secret | undefined): Delivery | undefined {
 export const deliveredAt = (secret: Secret): number =>
   timeOf(secret.metadata.annotations?.[deliveredAnnotation])
 
-/** One that a person changed into something else counts as lost. */
+/** The digest in the Secret; `undefined` when it is missing or malformed. */
 export function digestIn(secret: Secret | undefined): Digest | undefined {
   try {
     const { issue, specIssue, sha256, prefix, oldUntilMs } = JSON.parse(
@@ -80,7 +80,7 @@ export function digestIn(secret: Secret | undefined): Digest | undefined {
   }
 }
 
-/** Rejects a delivery that would replace the digest, or that nobody could read. */
+/** Throws `NotReady` for a delivery that would replace the digest or be deleted at once. */
 export function refuseDelivery({ metadata: { name }, spec: { delivery = {} } }: ApiKeyObject): void {
   const { secretName, deleteAfter = '' } = delivery
   if (secretName === digestName(name))
@@ -92,11 +92,11 @@ export function refuseDelivery({ metadata: { name }, spec: { delivery = {} } }: 
     throw new NotReady('Invalid', `delivery.deleteAfter: got ${deleteAfter}, wanted Never or more than zero`)
 }
 
-/** Rejects a Secret of this name that was made by somebody else, or for another key. */
+/** Throws `NotReady` for a Secret of this name that does not belong to this key. */
 export function refuseForeign(secret: Secret | undefined, key: string): void {
   if (secret === undefined || secret.metadata.labels?.[keyLabel] === key) return
   const { name } = secret.metadata
-  // The name of the digest follows from that of the key.
+  // The name of the digest is made from the name of the key.
   const advice =
     name === digestName(key)
       ? 'delete that Secret, or make an ApiKey with another name'
@@ -104,7 +104,7 @@ export function refuseForeign(secret: Secret | undefined, key: string): void {
   throw new NotReady('NameTaken', `The Secret ${name} belongs to something else; ${advice}.`)
 }
 
-/** The user's own secret in clear. Throws `NotReady` when the Secret does not have it, or it is none. */
+/** The user's own secret in clear text. Throws `NotReady` when the Secret lacks it or it is malformed. */
 export function ownSecretIn(
   secret: Secret | undefined,
   { name, key }: { readonly name: string; readonly key: string },

@@ -6,19 +6,19 @@ import type { ApiKeyObject } from '../kube/resources.ts'
 
 export interface KeyFacts {
   readonly key: ApiKeyObject
-  /** As the registry has it; `undefined`: not this object's. */
+  /** The key in the registry; `undefined`: it is missing or belongs to another object. */
   readonly registered: Key__Output | undefined
-  /** The Secret that holds the key in clear; `undefined`: there is none any more. */
+  /** Name of the Secret with the key in clear text; `undefined`: it does not exist. */
   readonly secretName: string | undefined
   readonly blocked: NotReady | undefined
-  /** Of this kind, what would go and may not. */
+  /** Number of keys whose removal is held. */
   readonly held: number
   readonly nowMs: number
 }
 
 const states = ['active', 'expired', 'inactive'] as const
 
-/** What `kubectl get apikeys` shows: neither the key nor its digest. */
+/** The status that `kubectl get apikeys` shows. It contains neither the key nor its digest. */
 export function keyStatusOf(facts: KeyFacts): ApiKeyStatus {
   const { key, registered, secretName, nowMs } = facts
   const { generation = 0 } = key.metadata
@@ -49,7 +49,7 @@ function shown(
   }
 }
 
-/** A key that is revoked or expired is as its object wants it: ready. */
+/** A revoked or expired key matches its object, so it is ready. */
 function readiness({ key, registered, blocked }: KeyFacts): Pick<Condition, 'status' | 'reason' | 'message'> {
   if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
   if (key.spec.revoked)

@@ -8,7 +8,7 @@ import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts
 import { HttpKubeApi } from './api.ts'
 import { resources } from './resources.ts'
 
-test('a watch without an event or a bookmark for 90 s is given up', async () => {
+test('a watch without an event or a bookmark for 90 s times out', async () => {
   const fixture = new CertificateFixture()
   onTestFinished(() => fixture.remove())
   const ca = fixture.authority('ours')
@@ -35,7 +35,7 @@ test('a watch without an event or a bookmark for 90 s is given up', async () => 
   const ended = api
     .watch(resources.feeds, '1', {
       opened: () => opened.resolve(),
-      take: () => taken.resolve(),
+      received: () => taken.resolve(),
       signal: new AbortController().signal,
     })
     .catch((cause: Error) => void (result = `${cause}`))

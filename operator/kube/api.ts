@@ -6,14 +6,14 @@ import { within } from '../../services/platform/within.ts'
 import type { KubeObject, Resource } from './object.ts'
 
 const readTimeoutMs = 15_000
-/** A leader stops acting so long before another may begin: no call of the old one is under way then. */
+/** Write timeout. A leader stops this long before another may start, so that none of its calls is in flight then. */
 export const writeTimeoutMs = 5_000
 const answerBytesMax = 64 * 1_048_576
-/** The server ends a watch after so long. */
+/** Maximum duration of a watch; then the server ends it. */
 const watchSeconds = 240
-/** The server sends a bookmark within 75 s: a connection that is silent for longer ended without notice. */
+/** Watch timeout without any message. The server sends a bookmark within 75 s, so a silent connection is lost. */
 const watchSilenceMs = 90_000
-/** Who writes, as the API server notes it per field. */
+/** Field manager of the operator's writes. */
 const fieldManager = 'fxd-operator'
 
 /** The API server answered with an error status. */
@@ -35,39 +35,39 @@ export interface WatchEvent<T> {
   readonly object: T
 }
 
-/** Who watches. */
-export interface Taker<T> {
+/** Receives the events of a watch. */
+export interface WatchListener<T> {
   /** The server accepted the watch. */
   readonly opened: () => void
-  readonly take: (event: WatchEvent<T>) => void
+  readonly received: (event: WatchEvent<T>) => void
   readonly signal: AbortSignal
 }
 
-/** What the operator asks of the API server, in one namespace. Each call rejects with `KubeError` or a network error. */
+/** Calls of the API server for one namespace. Each rejects with `KubeError` or a network error. */
 export interface KubeApi {
   list<T extends KubeObject>(
     of: Resource,
   ): Promise<{ readonly items: readonly T[]; readonly version: string }>
-  /** Calls `take` for each change after the version; resolves when the server ends the watch. */
-  watch<T extends KubeObject>(of: Resource, version: string, taker: Taker<T>): Promise<void>
+  /** Calls `received` for each change after the version. Resolves when the server ends the watch. */
+  watch<T extends KubeObject>(of: Resource, version: string, listener: WatchListener<T>): Promise<void>
   get<T extends KubeObject>(of: Resource, name: string): Promise<T | undefined>
-  /** Server-side apply: fields that are left out and were ours are taken away. */
+  /** Server-side apply: removes fields that the operator set before and leaves out now. */
   apply<T extends KubeObject>(of: Resource, object: T): Promise<T>
-  /** The same for `/status`. */
+  /** Server-side apply to `/status`. */
   applyStatus<T extends KubeObject>(of: Resource, object: T): Promise<T>
   /**
-   * Writes `/scale`, which for kinds of our own knows no server-side apply; a conflict when the object was changed since
-   * its `resourceVersion`.
+   * Writes `/scale`, which does not support server-side apply for custom resources. Rejects with a conflict when the
+   * object changed since its `resourceVersion`.
    */
   scale<T extends KubeObject>(of: Resource, object: T, replicas: number): Promise<void>
   create<T extends KubeObject>(of: Resource, object: T): Promise<T>
-  /** Replaces; a conflict when it was changed since `resourceVersion`. */
+  /** Replaces the object. Rejects with a conflict when it changed since `resourceVersion`. */
   replace<T extends KubeObject>(of: Resource, object: T): Promise<T>
-  /** Nothing happens when there is none, or one that is not as `only` says. */
+  /** Deletes the object. Does nothing when it is missing or does not match `only`. */
   delete(of: Resource, name: string, only: Preconditions): Promise<void>
 }
 
-/** Of an object that is to be deleted; what is left out may be anything. */
+/** Preconditions of a delete; a field that is left out is not compared. */
 interface Preconditions {
   readonly uid?: string | undefined
   readonly resourceVersion?: string | undefined
@@ -85,13 +85,13 @@ export interface HttpKubeApiDeps {
   readonly config: KubeConfig
   readonly namespace: string
   readonly clock: Clock
-  /** Called before each write; what it throws is what the write rejects with. */
+  /** Called before each write. The write rejects with what it throws. */
   readonly beforeWrite: (of: Resource) => void
 }
 
 export class HttpKubeApi implements KubeApi {
   readonly #deps: HttpKubeApiDeps
-  /** Each watch holds one socket. */
+  /** Maximum sockets; each watch occupies one. */
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 32 })
 
   constructor(deps: HttpKubeApiDeps) {
@@ -99,7 +99,7 @@ export class HttpKubeApi implements KubeApi {
   }
 
   async list<T extends KubeObject>(of: Resource): Promise<{ items: readonly T[]; version: string }> {
-    const found = await this.#ask<{ items?: T[]; metadata: { resourceVersion: string } }>({
+    const found = await this.#request<{ items?: T[]; metadata: { resourceVersion: string } }>({
       method: 'GET',
       path: this.#path(of),
       query: labelOf(of),
@@ -110,7 +110,7 @@ export class HttpKubeApi implements KubeApi {
   async watch<T extends KubeObject>(
     of: Resource,
     version: string,
-    { opened, take, signal }: Taker<T>,
+    { opened, received, signal }: WatchListener<T>,
   ): Promise<void> {
     const query = {
       watch: 'true',
@@ -124,16 +124,16 @@ export class HttpKubeApi implements KubeApi {
     const late = (): void => given.abort(new Error('the watch timed out'))
     const arm = (): Cancel => this.#deps.clock.after(watchSilenceMs, late)
     let cancel = arm()
-    const takeLine = (line: string): void => {
+    const parseLine = (line: string): void => {
       cancel()
       cancel = arm()
-      take(JSON.parse(line) as WatchEvent<T>)
+      received(JSON.parse(line) as WatchEvent<T>)
     }
     try {
       const answer = await this.#send({ method: 'GET', path: this.#path(of), query }, until)
       if (answer.statusCode !== 200) throw errorOf(answer.statusCode ?? 0, await textOf(answer))
       opened()
-      await takeLines(answer, takeLine)
+      await readLines(answer, parseLine)
     } finally {
       cancel()
     }
@@ -141,7 +141,7 @@ export class HttpKubeApi implements KubeApi {
 
   async get<T extends KubeObject>(of: Resource, name: string): Promise<T | undefined> {
     try {
-      return await this.#ask<T>({ method: 'GET', path: this.#path(of, name) })
+      return await this.#request<T>({ method: 'GET', path: this.#path(of, name) })
     } catch (cause) {
       if (cause instanceof KubeError && cause.status === 404) return undefined
       throw cause
@@ -194,7 +194,7 @@ export class HttpKubeApi implements KubeApi {
 
   async #write<T>(of: Resource, call: Call): Promise<T> {
     this.#deps.beforeWrite(of)
-    return this.#ask(call, writeTimeoutMs)
+    return this.#request(call, writeTimeoutMs)
   }
 
   #path({ group, version, plural }: Resource, name?: string): string {
@@ -203,7 +203,7 @@ export class HttpKubeApi implements KubeApi {
     return name === undefined ? place : `${place}/${encodeURIComponent(name)}`
   }
 
-  async #ask<T>(call: Call, timeoutMs = readTimeoutMs): Promise<T> {
+  async #request<T>(call: Call, timeoutMs = readTimeoutMs): Promise<T> {
     const given = new AbortController()
     const answer = async (): Promise<T> => {
       const got = await this.#send(call, given.signal)
@@ -236,7 +236,7 @@ export class HttpKubeApi implements KubeApi {
         }),
       },
     }
-    // Certificates, or the token as it is now.
+    // Adds certificates or the current token.
     await this.#deps.config.applyToHTTPSOptions(options)
     return new Promise((resolve, reject) => {
       httpsRequest(url, { ...options, agent: this.#agent }, resolve)
@@ -249,13 +249,13 @@ export class HttpKubeApi implements KubeApi {
 const labelOf = ({ label }: Resource): Readonly<Record<string, string>> =>
   label === undefined ? {} : { labelSelector: label }
 
-async function takeLines(answer: IncomingMessage, take: (line: string) => void): Promise<void> {
+async function readLines(answer: IncomingMessage, received: (line: string) => void): Promise<void> {
   let rest = ''
   for await (const chunk of answer.setEncoding('utf8')) {
     const lines = (rest + String(chunk)).split('\n')
     rest = lines.pop() ?? ''
     if (rest.length > answerBytesMax) throw new Error('a watch event is longer than 64 MiB')
-    for (const line of lines) if (line !== '') take(line)
+    for (const line of lines) if (line !== '') received(line)
   }
 }
 

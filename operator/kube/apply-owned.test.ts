@@ -1,25 +1,28 @@
 import { expect, test } from 'vitest'
 import { applyOwned } from './apply-owned.ts'
 import type { KubeObject } from './object.ts'
-import { feedLabel, keyLabel, madeByUs, resources } from './resources.ts'
+import { feedLabel, keyLabel, managedByOperator, resources } from './resources.ts'
 
 const owner = { apiVersion: 'v1', kind: 'Feed', name: 'x', uid: 'u', controller: true }
 const wanted: KubeObject = { metadata: { name: 'x-token', labels: { [feedLabel]: 'x' } } }
 const apply = (labels: Readonly<Record<string, string>>) => {
   const found = { metadata: { name: 'x-token', labels } }
   const api = { get: async () => found, apply: async (_: unknown, object: KubeObject) => object }
-  return applyOwned({ api: api as never, of: resources.secrets, there: undefined, owner }, () => wanted)
+  return applyOwned({ api: api as never, of: resources.secrets, existing: undefined, owner }, () => wanted)
 }
 
-test('an object of this owner that lost its owner reference is adopted', async () => {
-  const given = await apply({ ...madeByUs, [feedLabel]: 'x' })
+test("an object with the owner's labels and no owner reference is adopted", async () => {
+  const given = await apply({ ...managedByOperator, [feedLabel]: 'x' })
   expect(given.metadata.ownerReferences).toEqual([owner])
 })
 
 test.for([
-  ['of an ApiKey', { ...madeByUs, [keyLabel]: 'x-token' }],
-  ['of an ApiKey with the label of the Feed', { ...madeByUs, [keyLabel]: 'x-token', [feedLabel]: 'x' }],
-  ['of another Feed', { ...madeByUs, [feedLabel]: 'y' }],
+  ['of an ApiKey', { ...managedByOperator, [keyLabel]: 'x-token' }],
+  [
+    'of an ApiKey with the label of the Feed',
+    { ...managedByOperator, [keyLabel]: 'x-token', [feedLabel]: 'x' },
+  ],
+  ['of another Feed', { ...managedByOperator, [feedLabel]: 'y' }],
   ['of a person', {}],
 ] as const)('an object %s is not adopted', async ([, labels]) => {
   await expect(apply(labels)).rejects.toMatchObject({ reason: 'NameTaken' })

@@ -3,9 +3,9 @@ import type { KubeApi } from './api.ts'
 import { covers } from './covers.ts'
 import { NotReady } from './not-ready.ts'
 import type { KubeObject, OwnerReference, Resource } from './object.ts'
-import { apiVersionOf, group, keyLabel, madeByUs } from './resources.ts'
+import { apiVersionOf, group, keyLabel, managedByOperator } from './resources.ts'
 
-/** What of an object the operator wants; fields that were wanted before and are left out now are taken away. */
+/** Annotation with the hash of the wanted object. A new hash removes fields that are not wanted any more. */
 const hashAnnotation = `${group}/wanted`
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
@@ -18,31 +18,31 @@ export const ownerOf = (of: Resource & { readonly kind: string }, owner: KubeObj
   controller: true,
 })
 
-/** Name of the object of that kind that owns this one. */
+/** Name of the owner of this kind. */
 export const ownerName = (object: KubeObject, kind: string): string | undefined =>
   object.metadata.ownerReferences?.find((each) => each.controller && each.kind === kind)?.name
 
 interface Place<T> {
   readonly api: Pick<KubeApi, 'get' | 'apply'>
   readonly of: Resource
-  /** As the cache has it. */
-  readonly there: T | undefined
+  /** The object in the cache. */
+  readonly existing: T | undefined
   readonly owner: OwnerReference
 }
 
 /**
- * `wanted` gives the object as it is to be, from the one that is there. Makes the object, or changes it where it lacks what is wanted; otherwise nothing is written. Rejects with `NotReady`
- * when the name belongs to an object that is not the owner's.
+ * Creates the object, or changes it when it lacks wanted fields; otherwise writes nothing. `wanted` returns the wanted
+ * object, given the existing one. Rejects with `NotReady` when the name belongs to another owner's object.
  */
 export async function applyOwned<T extends KubeObject>(
-  { api, of, there, owner }: Place<T>,
-  wanted: (there: T | undefined) => T,
+  { api, of, existing, owner }: Place<T>,
+  wanted: (existing: T | undefined) => T,
 ): Promise<T> {
   const isAsWanted = (found: T): boolean =>
     isOwned(found, owner) && covers(found, withOwner(wanted(found), owner))
-  if (there !== undefined && isAsWanted(there)) return there
-  // The cache may be behind: what it does not show may be there, and belong to somebody else.
-  const found = await api.get<T>(of, wanted(there).metadata.name)
+  if (existing !== undefined && isAsWanted(existing)) return existing
+  // The cache may be older: an object that it lacks may exist and belong to another owner.
+  const found = await api.get<T>(of, wanted(existing).metadata.name)
   if (found !== undefined && isAsWanted(found)) return found
   const made = withOwner(wanted(found), owner)
   refuseForeign(found, made, { owner, of })
@@ -55,7 +55,7 @@ function withOwner<T extends KubeObject>(wanted: T, owner: OwnerReference): T {
     ...metadata.annotations,
     [hashAnnotation]: sha256(JSON.stringify(wanted)).slice(0, 32),
   }
-  const labels = { ...metadata.labels, ...madeByUs }
+  const labels = { ...metadata.labels, ...managedByOperator }
   return { ...wanted, metadata: { ...metadata, labels, annotations, ownerReferences: [owner] } }
 }
 
@@ -63,8 +63,8 @@ const isOwned = ({ metadata }: KubeObject, { uid }: OwnerReference): boolean =>
   metadata.ownerReferences?.some((each) => each.controller && each.uid === uid) ?? false
 
 /**
- * An object of ours without an owner is adopted, since a backup that was restored has lost it: one with the labels of
- * the wanted object, which name its Feed or StreamPool. The Secrets of an ApiKey have no owner, and are never adopted.
+ * Rejects objects of other owners. An object without an owner is adopted if it has the labels of the wanted object,
+ * which name its Feed or StreamPool: a restored backup loses the owner. Secrets of an ApiKey are never adopted.
  */
 function refuseForeign(
   found: KubeObject | undefined,

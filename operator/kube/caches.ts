@@ -10,7 +10,7 @@ import {
   type Workload,
 } from './resources.ts'
 
-/** Every kind of objects that the operator looks at. */
+/** One cache per kind of objects that the operator reads. */
 export interface Caches {
   readonly feeds: Reflector<FeedObject>
   readonly apikeys: Reflector<ApiKeyObject>
@@ -25,7 +25,7 @@ export interface Caches {
 }
 
 export interface CachesDeps extends Omit<ReflectorDeps<KubeObject>, 'changed' | 'failed'> {
-  /** Called as a `Reflector` calls, with the name of the kind. */
+  /** Called like `changed` of a `Reflector`, with the name of the kind. */
   readonly changed: (kind: keyof Caches, object: KubeObject | undefined) => void
   readonly failed: (kind: keyof Caches) => void
 }

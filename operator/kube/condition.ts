@@ -1,43 +1,43 @@
 import type { FeedStatus } from './kinds.ts'
 
-/** A condition of an object's status: the same in all kinds. */
+/** A condition of an object's status; it has the same form in all kinds. */
 export type Condition = NonNullable<FeedStatus['conditions']>[number]
 
 const messageLengthMax = 4_096
 
-/** UTC milliseconds as Kubernetes writes a time: whole seconds. */
+/** A time as Kubernetes writes it, in whole seconds, from UTC milliseconds. */
 export const timeText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 
-/** UTC milliseconds of a time of Kubernetes; 0: it is none. */
+/** UTC milliseconds of a time of Kubernetes; 0 when it is not a time. */
 export const timeOf = (text: string | undefined): number => new Date(text ?? '').getTime() || 0
 
-interface Said {
+interface Outcome {
   readonly status: Condition['status']
   readonly reason: string
   readonly message: string
 }
 
-/** The condition as it is now; its transition time stays while its status stays. */
+/** The new condition. Its transition time changes only with its status. */
 export function conditionOf(
   type: string,
-  said: Said,
+  outcome: Outcome,
   { generation, had, nowMs }: { generation: number; had: readonly Condition[] | undefined; nowMs: number },
 ): Condition {
   const last = had?.find((each) => each.type === type)
   return {
     type,
-    status: said.status,
+    status: outcome.status,
     observedGeneration: generation,
-    reason: said.reason,
-    message: said.message.slice(0, messageLengthMax),
-    lastTransitionTime: last?.status === said.status ? last.lastTransitionTime : timeText(nowMs),
+    reason: outcome.reason,
+    message: outcome.message.slice(0, messageLengthMax),
+    lastTransitionTime: last?.status === outcome.status ? last.lastTransitionTime : timeText(nowMs),
   }
 }
 
 export const readyOf = (conditions: readonly Condition[] | undefined): Condition | undefined =>
   conditions?.find(({ type }) => type === 'Ready')
 
-/** On the objects of a kind while others of that kind are gone and what they own may not go; else none. */
+/** The condition of all objects of a kind while removals of that kind are held; else none. */
 export const heldConditions = (
   held: number,
   kind: string,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { covers } from './covers.ts'
 
-const there = {
+const existing = {
   replicas: 2,
   template: {
     labels: { app: 'fxd', injected: 'yes' },
@@ -21,14 +21,14 @@ const there = {
   },
 }
 
-test('an object covers what is wanted when it only has more', () => {
-  expect(covers(there, { replicas: 2, template: { containers: [{ name: 'fxd', image: 'fxd:1' }] } })).toBe(
+test('an object with all wanted fields and more covers them', () => {
+  expect(covers(existing, { replicas: 2, template: { containers: [{ name: 'fxd', image: 'fxd:1' }] } })).toBe(
     true,
   )
-  expect(covers(there, there)).toBe(true)
+  expect(covers(existing, existing)).toBe(true)
 })
 
-test('an object with another value, or without one that is wanted, does not cover it', () => {
+test('an object with another value, or without a wanted field, does not cover it', () => {
   for (const wanted of [
     { replicas: 3 },
     { template: { containers: [{ name: 'fxd', image: 'fxd:2' }] } },
@@ -36,15 +36,15 @@ test('an object with another value, or without one that is wanted, does not cove
     { minReadySeconds: 5 },
     { paused: false },
   ])
-    expect(covers(there, wanted), JSON.stringify(wanted)).toBe(false)
+    expect(covers(existing, wanted), JSON.stringify(wanted)).toBe(false)
 })
 
-test('a quantity is the same in any form, and nothing is the same as something empty', () => {
+test('quantities in different units are equal, and a missing value equals an empty one', () => {
   const wanted = (cpu: unknown, memory: unknown) => ({
     template: { containers: [{ resources: { requests: { cpu, memory } }, volumeMounts: [], security: {} }] },
   })
-  expect(covers(there, wanted('0.5', '1024Mi'))).toBe(true)
-  expect(covers(there, wanted(0.5, '1073741824'))).toBe(true)
-  expect(covers(there, wanted('0.4', '1Gi'))).toBe(false)
-  expect(covers(there, { minReadySeconds: 0, nodeSelector: {}, affinity: null })).toBe(true)
+  expect(covers(existing, wanted('0.5', '1024Mi'))).toBe(true)
+  expect(covers(existing, wanted(0.5, '1073741824'))).toBe(true)
+  expect(covers(existing, wanted('0.4', '1Gi'))).toBe(false)
+  expect(covers(existing, { minReadySeconds: 0, nodeSelector: {}, affinity: null })).toBe(true)
 })

@@ -18,7 +18,7 @@ const suffixes = new Map([
 ])
 const quantityShape = /^(\d+(?:\.\d+)?)(|n|u|m|k|[MGTPE]i?|Ki)$/
 
-/** Of `500m`, `0.5` or `1Gi`; `undefined`: something else. */
+/** The number of `500m`, `0.5` or `1Gi`; `undefined` for anything else. */
 function quantityOf(value: unknown): number | undefined {
   const match = quantityShape.exec(String(value))
   return match ? Number(match[1]) * (suffixes.get(match[2] ?? '') ?? 1) : undefined
@@ -30,25 +30,25 @@ const isEmpty = (value: unknown): boolean =>
   (typeof value === 'object' && Object.values(value).every((each) => isEmpty(each)))
 
 /**
- * Whether the object that is there has all that is wanted. It may have more: the API server fills in defaults, and
- * others add items to lists. Quantities are the same in any form, and nothing is the same as something empty.
+ * Whether the existing object has all wanted fields. It may have more: the API server adds defaults, and others add
+ * items to lists. Quantities in different units are equal, and a missing value equals an empty one.
  */
-export function covers(there: unknown, wanted: unknown): boolean {
+export function covers(existing: unknown, wanted: unknown): boolean {
   if (isEmpty(wanted)) return true
   if (Array.isArray(wanted))
-    return Array.isArray(there) && wanted.every((item) => there.some((each) => covers(each, item)))
+    return Array.isArray(existing) && wanted.every((item) => existing.some((each) => covers(each, item)))
   if (typeof wanted === 'object')
     return (
-      typeof there === 'object' &&
-      there !== null &&
+      typeof existing === 'object' &&
+      existing !== null &&
       Object.entries(wanted as object).every(([name, value]) =>
-        covers((there as Record<string, unknown>)[name], value),
+        covers((existing as Record<string, unknown>)[name], value),
       )
     )
-  if (there === wanted) return true
-  if (typeof there === 'boolean' || typeof wanted === 'boolean') return false
-  // The API server leaves a zero out.
-  if (there === undefined) return wanted === 0 || wanted === ''
+  if (existing === wanted) return true
+  if (typeof existing === 'boolean' || typeof wanted === 'boolean') return false
+  // The API server leaves out a zero.
+  if (existing === undefined) return wanted === 0 || wanted === ''
   const quantity = quantityOf(wanted)
-  return quantity !== undefined && quantity === quantityOf(there)
+  return quantity !== undefined && quantity === quantityOf(existing)
 }

@@ -6,7 +6,7 @@ import { KubeError } from './api.ts'
 import { Elector } from './elector.ts'
 import type { KubeObject } from './object.ts'
 
-/** The one Lease, as the API server keeps it; its calls may be late or lost, before or after they took effect. */
+/** The Lease in the API server. Calls may be delayed, or lost before or after they took effect. */
 class LeaseStore {
   readonly #clock: VirtualClock
   #lease: KubeObject | undefined
@@ -16,7 +16,7 @@ class LeaseStore {
     this.#clock = clock
   }
 
-  /** As one replica reaches it. */
+  /** The API of one replica, with its outages and delays. */
   reached(by: { outage: 'none' | 'before' | 'after'; delayMs: number }) {
     const through = async <T>(act: () => T): Promise<T> => {
       await this.#clock.sleep(by.delayMs)
@@ -47,7 +47,7 @@ function start(clock: VirtualClock, store: LeaseStore, identity: string) {
   return { network, elector }
 }
 
-test('of two replicas one leads, and when it ends in order the other follows within seconds', async () => {
+test('of two replicas one leads; after its clean stop the other leads within seconds', async () => {
   const clock = createVirtualClock()
   const store = new LeaseStore(clock)
   const replicas = ['a', 'b'].map((name) => start(clock, store, name))
@@ -61,7 +61,7 @@ test('of two replicas one leads, and when it ends in order the other follows wit
   expect(leading[0]?.elector.isLeader).toBe(false)
 })
 
-test('a leader that cannot renew stops before another begins, and the other begins within its Lease', async () => {
+test('a leader that cannot renew stops before another starts, which starts within one Lease duration', async () => {
   const clock = createVirtualClock()
   const store = new LeaseStore(clock)
   const first = start(clock, store, 'a')
@@ -75,7 +75,7 @@ test('a leader that cannot renew stops before another begins, and the other begi
   expect([first.elector.isLeader, second.elector.isLeader]).toEqual([false, true])
 })
 
-test('whatever calls are late or lost, no two replicas lead at once, and one leads once all is well', async () => {
+test('with delayed and lost calls at most one replica leads, and one leads after recovery', async () => {
   const anyStep = fc.record({
     who: fc.nat(2),
     outage: fc.constantFrom('none' as const, 'before' as const, 'after' as const),
@@ -106,7 +106,7 @@ test('whatever calls are late or lost, no two replicas lead at once, and one lea
   )
 })
 
-test('an annotation that is removed is gone at once, and of the Lease with the next renewal', async () => {
+test('a removed annotation is hidden at once, and removed from the Lease with the next renewal', async () => {
   const clock = createVirtualClock()
   const store = new LeaseStore(clock)
   const { elector } = start(clock, store, 'a')

@@ -4,12 +4,12 @@ import { type KubeApi, KubeError, writeTimeoutMs } from './api.ts'
 import type { KubeObject } from './object.ts'
 import { apiVersionOf, resources } from './resources.ts'
 
-/** Of the Lease that the replicas of the operator share. */
+/** Name of the Lease that the replicas of the operator share. */
 export const leaseName = 'fxd-operator'
 const leaseSeconds = 15
 const renewEveryMs = 4_000
 const lookEveryMs = 2_000
-/** A leader acts for so long after the beginning of its last renewal; the rest is for its last call, and for clocks. */
+/** Maximum time that a leader acts after the start of its last renewal. The rest covers its last call and clock drift. */
 const actMs = leaseSeconds * 1_000 - writeTimeoutMs - 2_000
 
 interface Lease extends KubeObject {
@@ -33,18 +33,18 @@ export interface ElectorDeps {
 }
 
 /**
- * At most one replica is the leader. Whoever is not, takes the Lease once its holder gave it up or did not renew it for
- * its whole duration, by the clock of whoever looks on: no two machines' clocks are compared.
+ * Elects at most one leader. Another replica takes the Lease once its holder released it or did not renew it for its
+ * whole duration. Each replica measures that duration with its own clock, so no clocks are compared.
  */
 export class Elector {
   readonly #deps: ElectorDeps
   readonly #ending = new AbortController()
   readonly #running: Promise<void>
-  /** What the Lease said when it was last seen to change, and when that was. */
+  /** The last observed change of the Lease and its time. */
   #seen: { readonly text: string; readonly atMs: number } | undefined
   #renewedMs: number | undefined
   #annotations: Readonly<Record<string, string>> = {}
-  /** Changes that the next renewal writes; `undefined` removes. Their names are few and fixed. */
+  /** Annotation changes for the next renewal; `undefined` removes one. Only a few fixed names occur. */
   readonly #edits = new Map<string, string | undefined>()
 
   constructor(deps: ElectorDeps) {
@@ -56,18 +56,18 @@ export class Elector {
     return this.#renewedMs !== undefined && this.#deps.clock.monotonicMs() - this.#renewedMs < actMs
   }
 
-  /** Of the Lease, as they were when it was last read. */
+  /** Annotations of the Lease as last read, with pending changes. */
   get annotations(): Readonly<Record<string, string>> {
     return this.#annotations
   }
 
-  /** Changes an annotation of the Lease, or removes it, with the next renewal; `annotations` shows it at once. */
+  /** Changes or removes an annotation of the Lease with the next renewal. `annotations` shows it at once. */
   annotate(name: string, value: string | undefined): void {
     this.#edits.set(name, value)
     this.#annotations = this.#edited(this.#annotations)
   }
 
-  /** Gives the Lease up, so that another replica need not wait for its end. */
+  /** Releases the Lease, so that another replica need not wait until it expires. */
   async close(): Promise<void> {
     this.#ending.abort()
     await this.#running
@@ -101,12 +101,12 @@ export class Elector {
     const begunMs = clock.monotonicMs()
     const edits = [...this.#edits]
     try {
-      if (lease === undefined) await api.create<Lease>(resources.leases, this.#taken(undefined))
+      if (lease === undefined) await api.create<Lease>(resources.leases, this.#renewed(undefined))
       else if (lease.spec?.holderIdentity === identity || this.#isFree(lease))
-        await api.replace(resources.leases, this.#taken(lease))
+        await api.replace(resources.leases, this.#renewed(lease))
       else return this.#edits.clear()
     } catch (cause) {
-      // Another replica was faster.
+      // Another replica took the Lease first.
       if (cause instanceof KubeError && cause.status === 409) return
       throw cause
     }
@@ -138,7 +138,7 @@ export class Elector {
     return nowMs - this.#seen.atMs >= leaseDurationSeconds * 1_000
   }
 
-  #taken(lease: Lease | undefined): Lease {
+  #renewed(lease: Lease | undefined): Lease {
     const { identity, clock } = this.#deps
     const now = `${new Date(clock.utcMs()).toISOString().slice(0, -1)}000Z`
     const { spec = {} } = lease ?? {}

@@ -22,30 +22,30 @@ function start() {
     log: silentLog,
     dropped: () => void (dropped += 1),
   })
-  const tell = (note: string): void =>
-    sink.tell(
+  const record = (note: string): void =>
+    sink.record(
       'Feed',
       { metadata: { name: 'zero', uid: 'u' } },
       { type: 'Normal', reason: 'R', action: 'A', note },
     )
-  return { clock, written, tell, dropped: () => dropped }
+  return { clock, written, record, dropped: () => dropped }
 }
 
 test('the same Event about an object is written once in ten minutes', async () => {
-  const { clock, written, tell } = start()
-  for (let i = 0; i < 5; i++) tell('one')
-  tell('two')
+  const { clock, written, record } = start()
+  for (let i = 0; i < 5; i++) record('one')
+  record('two')
   expect(written).toEqual(['one', 'two'])
   await clock.advance(600_000)
-  tell('one')
+  record('one')
   expect(written).toEqual(['one', 'two', 'one'])
 })
 
-test('more than sixty Events a minute are dropped and counted, and later ones are written again', async () => {
-  const { clock, written, tell, dropped } = start()
-  for (let i = 0; i < 70; i++) tell(`note ${i}`)
+test('Events above sixty a minute are dropped and counted; later ones are written', async () => {
+  const { clock, written, record, dropped } = start()
+  for (let i = 0; i < 70; i++) record(`note ${i}`)
   expect([written.length, dropped()]).toEqual([60, 10])
   await clock.advance(60_000)
-  tell('later')
+  record('later')
   expect(written.at(-1)).toBe('later')
 })

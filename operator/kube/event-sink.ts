@@ -5,11 +5,11 @@ import type { KubeObject } from './object.ts'
 import { apiVersionOf, resources } from './resources.ts'
 
 const noteLengthMax = 1_000
-/** The same Event about the same object is written once in this time. */
+/** Minimum interval between equal Events of one object. */
 const againMs = 600_000
-/** Events remembered for that; beyond it the oldest may be written again. */
+/** Maximum Events remembered for that; above it the oldest may be written again. */
 const rememberedMax = 2_000
-/** Events in this time; more are dropped. */
+/** Maximum Events in `burstMs`; further Events are dropped. */
 const burstMax = 60
 const burstMs = 60_000
 
@@ -17,14 +17,14 @@ export interface EventText {
   readonly type: 'Normal' | 'Warning'
   /** One word in CamelCase. */
   readonly reason: string
-  /** What the operator did, one word. */
+  /** The operator's action, one word. */
   readonly action: string
   readonly note: string
 }
 
 export interface EventSinkDeps {
   readonly api: Pick<KubeApi, 'create'>
-  /** Of all objects that Events are about. */
+  /** Namespace of all objects with Events. */
   readonly namespace: string
   /** Name of this replica's pod. */
   readonly identity: string
@@ -34,10 +34,10 @@ export interface EventSinkDeps {
   readonly dropped: () => void
 }
 
-/** Writes Events for people: each text once in ten minutes, and not too many a minute. A lost one harms nobody. */
+/** Writes Kubernetes Events: equal ones once in ten minutes, with a limit per minute. Losing one has no effect. */
 export class EventSink {
   readonly #deps: EventSinkDeps
-  /** When each Event was written last. */
+  /** Time of the last write of each Event. */
   readonly #written = new Map<string, number>()
   #burst = { sinceMs: 0, count: 0 }
 
@@ -45,7 +45,7 @@ export class EventSink {
     this.#deps = deps
   }
 
-  tell(kind: string, about: KubeObject, text: EventText): void {
+  record(kind: string, about: KubeObject, text: EventText): void {
     const { clock, dropped, log } = this.#deps
     const nowMs = clock.monotonicMs()
     const id = `${about.metadata.uid} ${text.reason} ${text.note}`

@@ -1,7 +1,7 @@
 import { type ServiceError, status } from '@grpc/grpc-js'
 import { KubeError } from './api.ts'
 
-/** Why an object is not ready, for the person who wrote it: nothing goes on before something changes. */
+/** Why an object is not ready, as text for its author. A retry does not help until something changes. */
 export class NotReady extends Error {
   /** One word in CamelCase. */
   readonly reason: string
@@ -24,7 +24,7 @@ const refusals: Readonly<Partial<Record<status, string>>> = {
 const isServiceError = (cause: unknown): cause is ServiceError =>
   cause instanceof Error && 'code' in cause && 'details' in cause && typeof cause.code === 'number'
 
-/** What a failure says to the person who wrote the object; `undefined`: it passes, the next try may succeed. */
+/** The message of a failure for the object's author; `undefined`: temporary, a retry may succeed. */
 export function notReadyOf(cause: unknown): NotReady | undefined {
   if (cause instanceof NotReady) return cause
   if (isServiceError(cause)) {

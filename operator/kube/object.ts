@@ -1,4 +1,4 @@
-/** Who deletes an object with it. */
+/** The owner of an object; Kubernetes deletes both together. */
 export interface OwnerReference {
   readonly apiVersion: string
   readonly kind: string
@@ -7,7 +7,7 @@ export interface OwnerReference {
   readonly controller?: boolean
 }
 
-/** An object as the API server gives it. */
+/** An object of the API server. */
 export interface KubeObject {
   readonly apiVersion?: string
   readonly kind?: string
@@ -25,11 +25,11 @@ export interface KubeObject {
   }
 }
 
-/** A kind of objects in one namespace; `group` of the core kinds is empty. */
+/** A kind of namespaced objects. `group` is '' for core kinds. */
 export interface Resource {
   readonly group: string
   readonly version: string
   readonly plural: string
-  /** Lists and watches only objects with this label, `name` or `name=value`. */
+  /** Lists and watches only objects with this label: `name` or `name=value`. */
   readonly label?: string
 }

@@ -8,24 +8,24 @@ function start(reconcile: (name: string) => Promise<number | undefined>) {
   return { clock, queue: new WorkQueue(reconcile, clock, silentLog) }
 }
 
-test('a name that is added many times while another is reconciled is reconciled once', async () => {
+test('a name that is added many times during another reconcile is reconciled once', async () => {
   const seen: string[] = []
-  let goOn: () => void = () => undefined
+  let finishFirst: () => void = () => undefined
   const { clock, queue } = start(async (name) => {
     seen.push(name)
-    if (name === 'slow') await new Promise<void>((resolve) => (goOn = resolve))
+    if (name === 'slow') await new Promise<void>((resolve) => (finishFirst = resolve))
     return undefined
   })
   queue.add('slow')
   for (let i = 0; i < 5; i++) queue.add('a')
   await clock.advance(0)
   expect(seen).toEqual(['slow'])
-  goOn()
+  finishFirst()
   await clock.advance(0)
   expect(seen).toEqual(['slow', 'a'])
 })
 
-test('an urgent name comes before all that wait, and once', async () => {
+test('an urgent name is reconciled before all waiting names, and only once', async () => {
   const seen: string[] = []
   const { clock, queue } = start(async (name) => {
     seen.push(name)
@@ -41,7 +41,7 @@ test('an urgent name comes before all that wait, and once', async () => {
   expect(seen).toHaveLength(40)
 })
 
-test('a name that changes while it is reconciled is reconciled again', async () => {
+test('a name that is added during its own reconcile is reconciled again', async () => {
   let count = 0
   const { clock, queue } = start(async (name) => {
     count += 1
@@ -53,7 +53,7 @@ test('a name that changes while it is reconciled is reconciled again', async () 
   expect(count).toBe(2)
 })
 
-test('a failure is tried again after growing delays, and a success forgets them', async () => {
+test('failures are retried with growing delays, which a success resets', async () => {
   const at: number[] = []
   const { clock, queue } = start(async () => {
     at.push(clock.monotonicMs())
@@ -66,7 +66,7 @@ test('a failure is tried again after growing delays, and a success forgets them'
   expect(queue.size).toBe(0)
 })
 
-test('a name is looked at again after the time that its reconciling gave, and not once closed', async () => {
+test('a name is reconciled again after the time that its reconcile returned, but not after close', async () => {
   let count = 0
   const { clock, queue } = start(async () => {
     count += 1
@@ -81,9 +81,9 @@ test('a name is looked at again after the time that its reconciling gave, and no
   expect(clock.pending).toBe(0)
 })
 
-test('a queue is closed once the look under way has ended', async () => {
-  let goOn: () => void = () => undefined
-  const { clock, queue } = start(() => new Promise((resolve) => (goOn = () => resolve(undefined))))
+test('close resolves once the running reconcile has ended', async () => {
+  let finishFirst: () => void = () => undefined
+  const { clock, queue } = start(() => new Promise((resolve) => (finishFirst = () => resolve(undefined))))
   queue.add('a')
   await clock.advance(0)
   let isClosed = false
@@ -93,6 +93,6 @@ test('a queue is closed once the look under way has ended', async () => {
   })()
   await clock.advance(1_000)
   expect(isClosed).toBe(false)
-  goOn()
+  finishFirst()
   await closed
 })

@@ -4,13 +4,12 @@ import type { Cancel, Clock } from '../../services/platform/system-clock.ts'
 
 const retryMinMs = 1_000
 const retryMaxMs = 60_000
-/** A timer holds no more than 24 days; a name that waits longer is looked at in between. */
+/** Maximum delay of a reconcile, because a timer is limited to 24 days. A name with a longer delay runs early. */
 const againMaxMs = 3_600_000
 
 /**
- * Reconciles what may have changed, by name: each name once at a time, one after another, and again after a failure
- * with growing delays. Urgent names come before all others. Level-based: however often a name is added, the next look
- * sees what is true then.
+ * Reconciles names one after another and retries failures with growing delays. Urgent names come first. The queue is
+ * level-based: a name that is added several times is reconciled once, with the state of that moment.
  */
 export class WorkQueue {
   readonly #reconcile: (name: string) => Promise<number | undefined>
@@ -23,14 +22,14 @@ export class WorkQueue {
   #working: Promise<void> | undefined
   #isClosed = false
 
-  /** `reconcile` may give milliseconds after which the name is looked at again. */
+  /** `reconcile` may return milliseconds after which the name is reconciled again. */
   constructor(reconcile: (name: string) => Promise<number | undefined>, clock: Clock, log: Log) {
     this.#reconcile = reconcile
     this.#clock = clock
     this.#log = log
   }
 
-  /** Names that wait or failed. */
+  /** Number of names that wait, including for a retry. */
   get size(): number {
     return this.#urgent.size + this.#waiting.size + this.#delayed.size
   }
@@ -45,7 +44,7 @@ export class WorkQueue {
     this.#working ??= Promise.resolve().then(() => this.#work())
   }
 
-  /** Begins no further look; resolves when the one under way has ended. */
+  /** Starts no further reconcile. Resolves when the running one has ended. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#urgent.clear()
@@ -60,7 +59,7 @@ export class WorkQueue {
     this.#working = undefined
   }
 
-  /** Takes the name that comes next. */
+  /** Removes and returns the next name. */
   #next(): string | undefined {
     for (const names of [this.#urgent, this.#waiting])
       for (const name of names) {

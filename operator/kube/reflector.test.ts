@@ -1,13 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { silentLog } from '../../services/platform/log/log.ts'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
-import { KubeError, type Taker, type WatchEvent } from './api.ts'
+import { KubeError, type WatchEvent, type WatchListener } from './api.ts'
 import type { KubeObject } from './object.ts'
 import { Reflector } from './reflector.ts'
 import { resources } from './resources.ts'
 
-/** A reflector whose watches do what the test says, and when it opened each of them. */
-function start(watch: (taker: Taker<KubeObject>) => Promise<void>) {
+/** A reflector with the test's watches, and the times at which it opened them. */
+function start(watch: (listener: WatchListener<KubeObject>) => Promise<void>) {
   const clock = createVirtualClock()
   const seen = { watches: [] as number[], lists: 0 }
   const api = {
@@ -15,9 +15,9 @@ function start(watch: (taker: Taker<KubeObject>) => Promise<void>) {
       seen.lists += 1
       return { items: [], version: '1' }
     },
-    watch: (_: unknown, __: string, taker: Taker<KubeObject>) => {
+    watch: (_: unknown, __: string, listener: WatchListener<KubeObject>) => {
       seen.watches.push(clock.monotonicMs())
-      return watch(taker)
+      return watch(listener)
     },
   }
   const deps = { api: api as never, clock, log: silentLog, changed: () => undefined, failed: () => undefined }
@@ -29,7 +29,7 @@ function start(watch: (taker: Taker<KubeObject>) => Promise<void>) {
 
 const bookmark = { type: 'BOOKMARK', object: { metadata: { name: '' } } } as WatchEvent<KubeObject>
 
-test('while watches are refused the pauses between them grow, up to eight seconds and a half more', async () => {
+test('while watches are rejected, the pauses between them grow to at most eight seconds plus a half', async () => {
   const { clock, pauses } = start(() => Promise.reject(new Error('connection refused')))
   await clock.advance(60_000)
   expect(pauses().length).toBeLessThan(20)
@@ -37,12 +37,12 @@ test('while watches are refused the pauses between them grow, up to eight second
   expect(Math.max(...pauses())).toBeLessThanOrEqual(12_000)
 })
 
-test('a watch that had an event is followed by another one soon, however often watches failed before', async () => {
+test('after a watch with an event the next one opens soon, despite earlier failures', async () => {
   let isWell = false
-  const { clock, seen } = start(async ({ opened, take }) => {
+  const { clock, seen } = start(async ({ opened, received }) => {
     if (isWell) {
       opened()
-      take(bookmark)
+      received(bookmark)
     }
     throw new Error('connection reset')
   })
@@ -54,7 +54,7 @@ test('a watch that had an event is followed by another one soon, however often w
   expect(seen.watches.length).toBeGreaterThanOrEqual(had + 3)
 })
 
-test('a server that forgets every version is asked for a new list with growing pauses', async () => {
+test('while the server has no known version, lists are repeated with growing pauses', async () => {
   const { clock, seen } = start(async ({ opened }) => {
     opened()
     throw new KubeError(410, 'Expired', 'too old resource version')

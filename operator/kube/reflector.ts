@@ -6,23 +6,23 @@ import type { KubeObject, Resource } from './object.ts'
 
 const retryMinMs = 500
 const retryMaxMs = 8_000
-/** A server that ends watches at once is asked no more often. */
+/** Minimum interval between watches, also when the server ends them at once. */
 const watchLeastMs = 1_000
 
 export interface ReflectorDeps<T> {
   readonly api: Pick<KubeApi, 'list' | 'watch'>
   readonly clock: Clock
   readonly log: Log
-  /** Called with each object that is there, changed or gone (as it was); with `undefined` after a new list. */
+  /** Called with each added, changed or deleted object (its last state), and with `undefined` after a new list. */
   readonly changed: (object: T | undefined) => void
   /** Called when a list or a watch failed. */
   readonly failed: () => void
 }
 
 /**
- * Keeps all objects of one kind in memory: a list, then a watch from its version on. A watch that ends goes on from the
- * last version seen; when the server has forgotten that (410), everything is listed again. Pauses between failures grow
- * until an event arrives.
+ * Keeps all objects of one kind in memory: a list, then a watch from its version. After a watch ends, the next one
+ * continues from the last version. When the server no longer has that version (410), all objects are listed again.
+ * Pauses between failures grow until an event arrives.
  */
 export class Reflector<T extends KubeObject> {
   readonly #of: Resource
@@ -45,7 +45,7 @@ export class Reflector<T extends KubeObject> {
     return this.#of.plural
   }
 
-  /** Whether everything was listed, and the watch goes on from there: false while the API server does not answer. */
+  /** Whether all objects were listed and a watch is open; false while the API server is unavailable. */
   get isSynced(): boolean {
     return this.#isSynced
   }
@@ -92,12 +92,12 @@ export class Reflector<T extends KubeObject> {
   #watch(version: string): Promise<void> {
     return this.#deps.api.watch<T>(this.#of, version, {
       opened: () => void (this.#isSynced = true),
-      take: (event) => this.#take(event),
+      received: (event) => this.#received(event),
       signal: this.#ending.signal,
     })
   }
 
-  #take({ type, object }: WatchEvent<T>): void {
+  #received({ type, object }: WatchEvent<T>): void {
     if (type === 'ERROR') {
       const { code, reason, message } = object as unknown as {
         code?: number

@@ -12,15 +12,15 @@ import {
 import type { KubeObject, Resource } from './object.ts'
 
 export const group = 'marketdata.fxd.dev'
-/** On every object that the operator makes. */
-export const madeByUs = { 'app.kubernetes.io/managed-by': 'fxd-operator' } as const
-/** On a pod of a StreamPool and of a Feed's collector: the object's name. */
+/** Label of every object that the operator makes. */
+export const managedByOperator = { 'app.kubernetes.io/managed-by': 'fxd-operator' } as const
+/** Labels with the object's name on pods of a StreamPool and of a Feed's collector. */
 export const poolLabel = `${group}/streampool`
 export const feedLabel = `${group}/feed`
-/** On the Secrets of an ApiKey: its name. They outlive it for a while, so they have no owner. */
+/** Label with the name of the ApiKey on its Secrets. They outlive it for a while, so they have no owner. */
 export const keyLabel = `${group}/apikey`
 
-const ours = 'app.kubernetes.io/managed-by=fxd-operator'
+const managedLabel = 'app.kubernetes.io/managed-by=fxd-operator'
 
 export interface FeedObject extends KubeObject {
   readonly spec: FeedSpec
@@ -39,7 +39,7 @@ export interface PoolObject extends KubeObject {
 
 export interface Secret extends KubeObject {
   readonly type?: string
-  /** Base64. */
+  /** Values in Base64. */
   readonly data?: Readonly<Record<string, string>>
 }
 
@@ -77,17 +77,22 @@ export const resources = {
   feeds: feedKind,
   apikeys: apikeyKind,
   streampools: poolKind,
-  secrets: { group: '', version: 'v1', plural: 'secrets', label: ours },
-  configmaps: { group: '', version: 'v1', plural: 'configmaps', label: ours },
-  services: { group: '', version: 'v1', plural: 'services', label: ours },
+  secrets: { group: '', version: 'v1', plural: 'secrets', label: managedLabel },
+  configmaps: { group: '', version: 'v1', plural: 'configmaps', label: managedLabel },
+  services: { group: '', version: 'v1', plural: 'services', label: managedLabel },
   pods: { group: '', version: 'v1', plural: 'pods', label: poolLabel },
-  statefulsets: { group: 'apps', version: 'v1', plural: 'statefulsets', label: ours },
-  deployments: { group: 'apps', version: 'v1', plural: 'deployments', label: ours },
-  poddisruptionbudgets: { group: 'policy', version: 'v1', plural: 'poddisruptionbudgets', label: ours },
+  statefulsets: { group: 'apps', version: 'v1', plural: 'statefulsets', label: managedLabel },
+  deployments: { group: 'apps', version: 'v1', plural: 'deployments', label: managedLabel },
+  poddisruptionbudgets: {
+    group: 'policy',
+    version: 'v1',
+    plural: 'poddisruptionbudgets',
+    label: managedLabel,
+  },
   leases: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases' },
   events: { group: 'events.k8s.io', version: 'v1', plural: 'events' },
 } as const satisfies Readonly<Record<string, Resource>>
 
-/** As an object names it. */
+/** `apiVersion` of an object: group and version. */
 export const apiVersionOf = ({ group: of, version }: Resource): string =>
   of === '' ? version : `${of}/${version}`

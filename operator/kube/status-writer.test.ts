@@ -14,18 +14,18 @@ const statusOf = (ready: Condition['status'], reason: string, observedGeneration
   return { observedGeneration, conditions: [{ type: 'Ready', status: ready, ...words }] }
 }
 
-/** The type of the Event of a change from one status to another. */
+/** The type of the Event for a change from one status to another. */
 async function eventOf(had: Status | undefined, status: Status): Promise<string | undefined> {
-  let told: string | undefined
+  let recorded: string | undefined
   const deps = {
     api: { applyStatus: async () => undefined },
-    events: { tell: (_: string, __: unknown, { type }: { type: string }) => void (told = type) },
+    events: { record: (_: string, __: unknown, { type }: { type: string }) => void (recorded = type) },
     clock: createVirtualClock(),
   }
-  const manner = { moving: [], everyMs: 0, replacing: ['RollingOut'], starting: ['ShardsNotReady'] }
-  const writer = new StatusWriter<Status>(resources.streampools, manner, deps as never)
+  const options = { frequent: [], everyMs: 0, replacing: ['RollingOut'], starting: ['ShardsNotReady'] }
+  const writer = new StatusWriter<Status>(resources.streampools, options, deps as never)
   await writer.write({ metadata: { name: 'a', uid: 'u' }, ...(had && { status: had }) }, status)
-  return told
+  return recorded
 }
 
 const serving = statusOf('True', 'Serving')
@@ -44,6 +44,6 @@ test.for([
   ['pods that were ready are not', serving, statusOf('False', 'ShardsNotReady'), 'Warning'],
   ['the object is refused', serving, statusOf('False', 'Invalid', 2), 'Warning'],
   ['the reason is the one of before', serving, statusOf('True', 'Serving', 2), undefined],
-] as const)('the Event is right when %s', async ([, had, status, wanted]) => {
+] as const)('the Event has the right type when %s', async ([, had, status, wanted]) => {
   expect(await eventOf(had, status)).toBe(wanted)
 })

@@ -13,18 +13,18 @@ interface Status {
 
 interface Written {
   readonly status: Status
-  /** Of the object before the write: while the cache shows it, the write is on its way. */
+  /** `resourceVersion` before the write. While the cache shows it, the cache does not contain the write yet. */
   readonly basedOn: string | undefined
   readonly atMs: number
 }
 
-interface Manner<S> {
-  /** A change of these fields alone is written `everyMs` at most. */
-  readonly moving: readonly (keyof S)[]
+interface StatusOptions<S> {
+  /** Fields that change often. A change of these alone is written at most every `everyMs`. */
+  readonly frequent: readonly (keyof S)[]
   readonly everyMs: number
-  /** Reasons of a Ready that is False while pods are replaced. */
+  /** Reasons of a False Ready condition while pods are replaced; their Events are Normal. */
   readonly replacing: readonly string[]
-  /** And while they start; of pods that were ready it is no routine, unless the object changed. */
+  /** Reasons while pods start. Events are Normal if the object changed or was not ready before. */
   readonly starting: readonly string[]
 }
 
@@ -37,25 +37,25 @@ export interface StatusWriterDeps {
 /** Writes the status of the objects of one kind, and an Event when the reason of Ready changes. */
 export class StatusWriter<S extends Status> {
   readonly #of: Resource & { readonly kind: string }
-  readonly #manner: Manner<S>
+  readonly #options: StatusOptions<S>
   readonly #deps: StatusWriterDeps
   readonly #written = new Map<string, Written>()
 
-  constructor(of: Resource & { readonly kind: string }, manner: Manner<S>, deps: StatusWriterDeps) {
+  constructor(of: Resource & { readonly kind: string }, options: StatusOptions<S>, deps: StatusWriterDeps) {
     this.#of = of
-    this.#manner = manner
+    this.#options = options
     this.#deps = deps
   }
 
-  /** Nothing is written when the object has this status already. */
+  /** Writes nothing when the object has this status already. */
   async write(object: KubeObject & { readonly status?: S }, status: S): Promise<void> {
     const { name, uid = '', resourceVersion } = object.metadata
     const last = this.#written.get(uid)
     const had = last && last.basedOn === resourceVersion ? (last.status as S) : object.status
     if (isDeepStrictEqual(plain(had), plain(status))) return
     const nowMs = this.#deps.clock.monotonicMs()
-    const isSoon = last !== undefined && nowMs - last.atMs < this.#manner.everyMs
-    if (isSoon && isDeepStrictEqual(this.#still(had), this.#still(status))) return
+    const isSoon = last !== undefined && nowMs - last.atMs < this.#options.everyMs
+    if (isSoon && isDeepStrictEqual(this.#withoutFrequent(had), this.#withoutFrequent(status))) return
     await this.#deps.api.applyStatus(this.#of, {
       apiVersion: apiVersionOf(this.#of),
       kind: this.#of.kind,
@@ -63,33 +63,33 @@ export class StatusWriter<S extends Status> {
       status,
     } as KubeObject)
     this.#written.set(uid, { status, basedOn: resourceVersion, atMs: nowMs })
-    this.#tell(object, had, status)
+    this.#recordEvent(object, had, status)
   }
 
-  /** Forgets objects that are gone. */
+  /** Drops the state of all objects but these. */
   keep(uids: ReadonlySet<string>): void {
     for (const uid of this.#written.keys()) if (!uids.has(uid)) this.#written.delete(uid)
   }
 
-  #still(status: S | undefined): unknown {
-    return plain(status && { ...status, ...Object.fromEntries(this.#manner.moving.map((each) => [each])) })
+  #withoutFrequent(status: S | undefined): unknown {
+    return plain(status && { ...status, ...Object.fromEntries(this.#options.frequent.map((each) => [each])) })
   }
 
-  #tell(object: KubeObject, had: S | undefined, status: S): void {
+  #recordEvent(object: KubeObject, had: S | undefined, status: S): void {
     const ready = readyOf(status.conditions)
     if (ready === undefined || readyOf(had?.conditions)?.reason === ready.reason) return
     const { reason, message } = ready
     const type = ready.status !== 'False' || this.#isRoutine(reason, had, status) ? 'Normal' : 'Warning'
-    this.#deps.events.tell(this.#of.kind, object, { type, reason, action: 'Reconcile', note: message })
+    this.#deps.events.record(this.#of.kind, object, { type, reason, action: 'Reconcile', note: message })
   }
 
   #isRoutine(reason: string, had: S | undefined, { observedGeneration }: S): boolean {
-    const { replacing, starting } = this.#manner
+    const { replacing, starting } = this.#options
     const wasReady = readyOf(had?.conditions)?.status === 'True'
     const hasChanged = had?.observedGeneration !== observedGeneration
     return replacing.includes(reason) || (starting.includes(reason) && (hasChanged || !wasReady))
   }
 }
 
-/** Without the fields that are `undefined`. */
+/** The value without fields that are `undefined`. */
 const plain = (value: unknown): unknown => value && JSON.parse(JSON.stringify(value))

@@ -22,17 +22,17 @@ const state = (more: Partial<ScaleState>): ScaleState => ({
 const replicasOf = (more: Partial<ScaleState>): number => planScale(state(more)).replicas
 
 describe('a plan for the number of shards', () => {
-  test('stays while the load is within a tenth of the target', () => {
+  test('keeps the number while the load is within a tenth of the target', () => {
     expect(replicasOf({ held: shards(109, 109) })).toBe(2)
     expect(planScale(state({ held: shards(91, 91) }))).toMatchObject({ replicas: 2, reason: 'Following' })
   })
 
-  test('grows at once by connections or by subscriptions, whichever needs more', () => {
+  test('grows at once, by connections or by subscriptions, whichever needs more', () => {
     expect(replicasOf({ held: shards(200, 250) })).toBe(5)
     expect(replicasOf({ held: [{ connections: 0, subscriptions: 5_500 }, ...shards(0)] })).toBe(6)
   })
 
-  test('shrinks only when fewer sufficed for the whole time, and then to the most that were needed', () => {
+  test('shrinks only when fewer sufficed for the whole time, and then to the maximum needed in it', () => {
     const held = shards(10, 10)
     const first = planScale(state({ held, replicas: 4 }))
     expect(first).toMatchObject({ replicas: 4, low: { sinceMs: 1_000_000, most: 1 } })
@@ -42,7 +42,7 @@ describe('a plan for the number of shards', () => {
     expect(planScale(state(late))).toMatchObject({ replicas: 3, low: undefined })
   })
 
-  test('holds while a shard does not answer, while it is paused, and at 0', () => {
+  test('keeps the number while a shard does not answer, while paused, and at 0', () => {
     const held = [...shards(900), undefined]
     expect(planScale(state({ held }))).toMatchObject({ replicas: 2, reason: 'MetricsMissing' })
     expect(planScale(state({ held: [] }))).toMatchObject({ replicas: 2, reason: 'MetricsMissing' })
@@ -54,7 +54,7 @@ describe('a plan for the number of shards', () => {
     })
   })
 
-  test('says when it is at a bound, and moves a pool into its bounds at once', () => {
+  test('reports when it is at a limit, and moves a pool within its limits at once', () => {
     expect(planScale(state({ held: shards(900, 900) }))).toMatchObject({
       replicas: 10,
       reason: 'AtMaximum',
@@ -79,7 +79,7 @@ const anyState = fc.record({
   }),
 })
 
-test('a plan that changes anything stays within the bounds, and never shrinks without every answer', () => {
+test('a plan with a change stays within the limits and requires answers of all shards', () => {
   fc.assert(
     fc.property(anyState, (more) => {
       const before = state(more)
@@ -99,14 +99,14 @@ test('more load never means fewer shards', () => {
       const [first, ...others] = more.held
       if (first === undefined) return
       const busier = { ...more, held: [{ ...first, connections: first.connections + extra }, ...others] }
-      // Within a tenth of the target nothing changes, so compare where both are outside of it.
+      // Within a tenth of the target nothing changes, so the lower limit includes the current number.
       const [a, b] = [planScale(state(more)), planScale(state(busier))]
       expect(b.replicas).toBeGreaterThanOrEqual(Math.min(a.replicas, more.replicas))
     }),
   )
 })
 
-test('under a steady load the number of shards comes to rest within two steps', () => {
+test('under a constant load the number of shards is stable after two steps', () => {
   fc.assert(
     fc.property(fc.nat(2_000), fc.integer({ min: 1, max: 10 }), (connections, replicas) => {
       const late = { low: { sinceMs: 0, most: 1 } }

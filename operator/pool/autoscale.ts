@@ -1,12 +1,12 @@
 import type { StreamPoolSpec } from '../kube/kinds.ts'
 
-/** What a shard holds; `undefined` in a list: it did not answer. */
+/** Load of a shard; `undefined` in a list: it did not answer. */
 export interface ShardUse {
   readonly connections: number
   readonly subscriptions: number
 }
 
-/** Since when fewer shards suffice, and the most that were needed since. */
+/** Since when fewer shards suffice, and the maximum needed since. */
 export interface Low {
   readonly sinceMs: number
   readonly most: number
@@ -14,30 +14,30 @@ export interface Low {
 
 export interface ScaleState {
   readonly autoscale: NonNullable<StreamPoolSpec['autoscale']>
-  /** What `/scale` says. */
+  /** Current replicas of `/scale`. */
   readonly replicas: number
   readonly isPaused: boolean
-  /** Of all shards, those that drain too. */
+  /** Loads of all shards, including draining ones. */
   readonly held: readonly (ShardUse | undefined)[]
   readonly low: Low | undefined
-  /** Of a clock that never goes back. */
+  /** Monotonic milliseconds. */
   readonly nowMs: number
 }
 
 export interface Scaling {
-  /** What `/scale` is to say. */
+  /** Wanted replicas of `/scale`. */
   readonly replicas: number
   readonly low: Low | undefined
   readonly reason: 'Paused' | 'ScaledToZero' | 'MetricsMissing' | 'AtMaximum' | 'AtMinimum' | 'Following'
   readonly message: string
 }
 
-/** So little above or below the target changes nothing. */
+/** Maximum deviation from the target, as a fraction, without a change. */
 const tolerance = 0.1
 
 /**
- * How many shards the load needs: more at once, fewer only when fewer have sufficed for the whole time, and then the
- * most that were needed in it. While a shard does not answer everything stays. A pool that somebody scaled to 0 stays.
+ * Plans the number of shards for the load. It grows at once. It shrinks only when fewer sufficed for the whole time,
+ * and then to the maximum needed in that time. While a shard does not answer, and at 0, the number stays.
  */
 export function planScale(state: ScaleState): Scaling {
   const { autoscale, replicas, held, nowMs } = state
@@ -59,7 +59,7 @@ export function planScale(state: ScaleState): Scaling {
   const wanted = Math.min(maxReplicas, Math.max(minReplicas, needed))
   const { reason, message } = limitOf(needed, autoscale)
   if (wanted >= replicas) return { replicas: wanted, low: undefined, reason, message }
-  // Outside its bounds the pool is moved into them at once.
+  // A pool outside its limits moves within them at once.
   const ceiling = Math.min(replicas, maxReplicas)
   const low = { sinceMs: state.low?.sinceMs ?? nowMs, most: Math.max(wanted, state.low?.most ?? 0) }
   const isLong = nowMs - low.sinceMs >= scaleDownAfterSeconds * 1_000
@@ -67,7 +67,7 @@ export function planScale(state: ScaleState): Scaling {
   return { replicas: Math.min(ceiling, low.most), low: undefined, reason, message }
 }
 
-/** In shards, with a fraction: whichever of the two targets needs more. */
+/** Load as a fractional number of shards, by the target that needs more. */
 function loadOf(
   held: readonly ShardUse[],
   { targetConnections, targetSubscriptions }: ScaleState['autoscale'],

@@ -15,7 +15,7 @@ const pod = (name: string): Pod => ({
 const owner = { apiVersion: 'v1', kind: 'StreamPool', name: 'pool', uid: 'u', controller: true }
 const load = { connections: 5, subscriptions: 0, draining: false, drainSecondsLeft: 0 }
 
-/** A pool with two shards that run, of which one wants so many; the cache shows the Deployment of before. */
+/** A pool with two running shards that wants `replicas`. The cache lacks the Deployment. */
 function start(
   replicas: number,
   calls: { load: (pod: Pod) => Promise<object | undefined> },
@@ -60,21 +60,21 @@ function start(
       deployments: { get: () => undefined },
     },
     calls: { drain: async ({ metadata }: Pod) => void seen.drained.push(metadata.name), ...calls },
-    events: { tell: (_: string, __: unknown, { reason }: Condition) => void seen.events.push(reason) },
+    events: { record: (_: string, __: unknown, { reason }: Condition) => void seen.events.push(reason) },
     clock,
     log: silentLog,
   }
   return { seen, clock, controller: new PoolController(deps as never) }
 }
 
-test('a pool that gets more shards is not ready before they are', async () => {
+test('a growing pool is not ready before its new shards are', async () => {
   const { seen, controller } = start(4, { load: async () => load })
   await controller.reconcile('pool')
   expect(seen.ready[0]).toMatchObject({ status: 'False' })
   expect(seen.ready[0]?.message).toContain('2 of 4')
 })
 
-test('a shard that misses one answer is not the one that leaves', async () => {
+test('a shard that misses one answer is not chosen to leave', async () => {
   const { seen, controller } = start(1, {
     load: async ({ metadata }) => (metadata.name === 'a' ? undefined : load),
   })
@@ -82,7 +82,7 @@ test('a shard that misses one answer is not the one that leaves', async () => {
   expect(seen).toMatchObject({ drained: ['b'], marked: [] })
 })
 
-test('shards that refuse the token of the operator are not lost, and the pool says so', async () => {
+test("shards that reject the operator's token are not lost, and the pool reports it", async () => {
   const refusal = Object.assign(new Error('refused'), {
     code: status.UNAUTHENTICATED,
     details: 'the token is wrong',
@@ -93,7 +93,7 @@ test('shards that refuse the token of the operator are not lost, and the pool sa
   expect(seen.ready[0]).toMatchObject({ reason: 'TokenRefused', message: 'the token is wrong' })
 })
 
-test('the autoscaler leaves a pool that somebody changed this moment alone, and tries again at the next look', async () => {
+test('the autoscaler skips a pool with a concurrent change and retries at the next reconcile', async () => {
   const autoscale = {
     minReplicas: 1,
     maxReplicas: 4,
@@ -106,7 +106,7 @@ test('the autoscaler leaves a pool that somebody changed this moment alone, and 
   const scale = async (version: string | undefined): Promise<void> => {
     if (versions.push(version) === 1) throw conflict
   }
-  // Two shards hold what one can.
+  // One shard would suffice for the load of both.
   const small = { load: async () => ({ ...load, connections: 2 }) }
   const { seen, clock, controller } = start(2, small, { autoscale, scale })
   await controller.reconcile('pool')

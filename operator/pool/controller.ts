@@ -16,15 +16,15 @@ import type { ShardCalls } from './shards.ts'
 import { type PoolFacts, poolStatusOf } from './status.ts'
 
 const lookEveryMs = 10_000
-/** While shards drain, or are about to end. */
+/** Interval while shards drain or are about to end. */
 const lookSoonMs = 2_000
-/** Sockets come and go all the time: the status follows them more slowly. */
+/** Minimum interval of status writes that change only the load, which changes all the time. */
 const loadEveryMs = 60_000
 
-/** A shard that runs and answers so many looks in a row not is lost. */
+/** Missed answers in a row after which a running shard counts as lost. */
 const missesMax = 3
 
-/** Shards that are asked for their load at the same time. */
+/** Maximum concurrent load calls; further shards wait. */
 const callsAtOnce = 32
 
 /** Kubernetes ends pods with a lower cost first. */
@@ -36,39 +36,44 @@ interface PoolControllerDeps extends ControllerDeps {
   readonly calls: ShardCalls
 }
 
-/** A pod of the pool, and what it told. */
-interface Seen {
+/** A pod of the pool and its answer. */
+interface ObservedShard {
   readonly pod: Pod
   readonly load: Load__Output | undefined
-  /** Looks in a row that it did not answer. */
+  /** Missed answers in a row. */
   readonly misses: number
-  /** It answered that it does not trust the operator. */
+  /** Set when the shard rejected the operator's credentials. */
   readonly refused: NotReady | undefined
 }
 
-interface Told extends Pick<PoolFacts, 'deployment' | 'scaling' | 'blocked'> {
-  readonly seen: readonly Seen[]
+interface StatusFacts extends Pick<PoolFacts, 'deployment' | 'scaling' | 'blocked'> {
+  readonly seen: readonly ObservedShard[]
 }
 
-/** A StreamPool becomes a Deployment of shards that drain before they end. */
+/** Reconciles a StreamPool: a Deployment of shards that drain before they end. */
 export class PoolController implements Controller {
   readonly #deps: PoolControllerDeps
   readonly #statuses: StatusWriter<StreamPoolStatus>
   readonly #low = new Map<string, Low>()
-  /** By UID of the pod. */
+  /** Missed answers in a row, by UID of the pod. */
   readonly #misses = new Map<string, number>()
 
   constructor(deps: PoolControllerDeps) {
     this.#deps = deps
-    const moving = ['connections', 'subscriptions'] as const
-    const manner = { moving, everyMs: loadEveryMs, replacing: ['RollingOut'], starting: ['ShardsNotReady'] }
-    this.#statuses = new StatusWriter<StreamPoolStatus>(resources.streampools, manner, deps)
+    const frequent = ['connections', 'subscriptions'] as const
+    const options = {
+      frequent,
+      everyMs: loadEveryMs,
+      replacing: ['RollingOut'],
+      starting: ['ShardsNotReady'],
+    }
+    this.#statuses = new StatusWriter<StreamPoolStatus>(resources.streampools, options, deps)
   }
 
   async reconcile(name: string): Promise<number | undefined> {
     const pool = this.#deps.caches.streampools.get(name)
     if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) return undefined
-    const seen = await this.#look(name)
+    const seen = await this.#readLoads(name)
     try {
       const deployment = await this.#apply(pool)
       const scaling = await this.#autoscale(pool, seen)
@@ -76,14 +81,14 @@ export class PoolController implements Controller {
       let now = deployment
       for (const action of actions) now = (await this.#act(pool, seen, action)) ?? now
       const blocked = seen.find(({ refused }) => refused)?.refused
-      await this.#tell(pool, { seen, deployment: now, scaling, blocked })
+      await this.#writeStatus(pool, { seen, deployment: now, scaling, blocked })
       const isMoving = actions.length > 0 || (now.spec?.replicas ?? 0) !== pool.spec.replicas
       return isMoving ? lookSoonMs : lookEveryMs
     } catch (cause) {
       const blocked = notReadyOf(cause)
       if (blocked === undefined) throw cause
       const deployment = this.#deps.caches.deployments.get(name)
-      await this.#tell(pool, { seen, deployment, scaling: undefined, blocked })
+      await this.#writeStatus(pool, { seen, deployment, scaling: undefined, blocked })
       return lookEveryMs
     }
   }
@@ -96,19 +101,19 @@ export class PoolController implements Controller {
     for (const uid of this.#misses.keys()) if (!pods.has(uid)) this.#misses.delete(uid)
   }
 
-  /** Many at once: a shard that does not answer takes its whole time. */
-  async #look(name: string): Promise<readonly Seen[]> {
+  /** Reads many loads concurrently, because a shard that does not answer uses its whole timeout. */
+  async #readLoads(name: string): Promise<readonly ObservedShard[]> {
     const { caches } = this.#deps
     const pods = caches.pods.all().filter((pod) => isShardOf(pod, name))
-    const seen: Seen[] = []
+    const seen: ObservedShard[] = []
     for (let at = 0; at < pods.length; at += callsAtOnce) {
       const some = pods.slice(at, at + callsAtOnce)
-      seen.push(...(await Promise.all(some.map((pod) => this.#ask(pod)))))
+      seen.push(...(await Promise.all(some.map((pod) => this.#readLoad(pod)))))
     }
     return seen
   }
 
-  async #ask(pod: Pod): Promise<Seen> {
+  async #readLoad(pod: Pod): Promise<ObservedShard> {
     const { uid = '' } = pod.metadata
     let refused: NotReady | undefined
     const load = await this.#deps.calls.load(pod).catch((cause: unknown) => {
@@ -126,18 +131,20 @@ export class PoolController implements Controller {
     const { name } = pool.metadata
     const owner = ownerOf(resources.streampools, pool)
     const { services, poddisruptionbudgets, deployments } = resources
-    await applyOwned({ api, of: services, there: caches.services.get(name), owner }, () => shardService(pool))
+    await applyOwned({ api, of: services, existing: caches.services.get(name), owner }, () =>
+      shardService(pool),
+    )
     const budget = caches.poddisruptionbudgets.get(name)
-    await applyOwned({ api, of: poddisruptionbudgets, there: budget, owner }, () => shardBudget(pool))
-    const there = caches.deployments.get(name)
-    // How many there are is a step of the plan.
+    await applyOwned({ api, of: poddisruptionbudgets, existing: budget, owner }, () => shardBudget(pool))
+    const existing = caches.deployments.get(name)
+    // The plan changes the number of replicas, not this apply.
     const wanted = (now: Workload | undefined): Workload =>
       shardDeployment(pool, now?.spec?.replicas ?? pool.spec.replicas)
-    return applyOwned({ api, of: deployments, there, owner }, wanted)
+    return applyOwned({ api, of: deployments, existing, owner }, wanted)
   }
 
-  /** Writes `/scale` and nothing else: a person or another autoscaler may do the same. */
-  async #autoscale(pool: PoolObject, seen: readonly Seen[]): Promise<Scaling | undefined> {
+  /** Writes only `/scale`, as a person or another autoscaler does. */
+  async #autoscale(pool: PoolObject, seen: readonly ObservedShard[]): Promise<Scaling | undefined> {
     const { clock, events } = this.#deps
     const { autoscale, replicas } = pool.spec
     const { uid = '' } = pool.metadata
@@ -155,11 +162,16 @@ export class PoolController implements Controller {
     else this.#low.delete(uid)
     if (scaling.replicas === replicas) return scaling
     const note = `${replicas} shards become ${scaling.replicas}. ${scaling.message}`
-    events.tell(resources.streampools.kind, pool, { type: 'Normal', reason: 'Scaled', action: 'Scale', note })
+    events.record(resources.streampools.kind, pool, {
+      type: 'Normal',
+      reason: 'Scaled',
+      action: 'Scale',
+      note,
+    })
     return scaling
   }
 
-  /** Gives `false` when somebody changed the pool meanwhile: the next look sees that change. */
+  /** Returns `false` after a concurrent change of the pool, which the next reconcile sees. */
   async #scale(pool: PoolObject, replicas: number): Promise<boolean> {
     try {
       await this.#deps.api.scale(resources.streampools, pool, replicas)
@@ -170,12 +182,16 @@ export class PoolController implements Controller {
     }
   }
 
-  async #act(pool: PoolObject, seen: readonly Seen[], action: Action): Promise<Workload | undefined> {
+  async #act(
+    pool: PoolObject,
+    seen: readonly ObservedShard[],
+    action: Action,
+  ): Promise<Workload | undefined> {
     const { api, calls, events } = this.#deps
     const owner = ownerOf(resources.streampools, pool)
     if (action.do === 'resize') {
-      const there = this.#deps.caches.deployments.get(pool.metadata.name)
-      const place = { api, of: resources.deployments, there, owner }
+      const existing = this.#deps.caches.deployments.get(pool.metadata.name)
+      const place = { api, of: resources.deployments, existing, owner }
       return applyOwned(place, () => shardDeployment(pool, action.replicas))
     }
     const pod = seen.find((each) => each.pod.metadata.name === action.shard)?.pod
@@ -185,7 +201,7 @@ export class PoolController implements Controller {
     if (action.do !== 'drain') return undefined
     await calls.drain(pod, action.seconds)
     const note = `The shard ${action.shard} closes its sockets within ${action.seconds} s, then it ends.`
-    events.tell(resources.streampools.kind, pool, {
+    events.record(resources.streampools.kind, pool, {
       type: 'Normal',
       reason: 'Draining',
       action: 'Drain',
@@ -194,15 +210,15 @@ export class PoolController implements Controller {
     return undefined
   }
 
-  /** The Deployment as the API server gave it last: the cache may not know yet that it changed. */
-  async #tell(pool: PoolObject, { seen, ...facts }: Told): Promise<void> {
+  /** The Deployment is the API server's last answer: the cache may not show the change yet. */
+  async #writeStatus(pool: PoolObject, { seen, ...facts }: StatusFacts): Promise<void> {
     const loads = seen.flatMap(({ load }) => load ?? [])
     const nowMs = this.#deps.clock.utcMs()
     await this.#statuses.write(pool, poolStatusOf({ pool, loads, nowMs, ...facts }))
   }
 }
 
-/** A server-side apply of this one field: left out, it is taken away. */
+/** Server-side apply of one annotation; leaving it out removes it. */
 async function mark(
   api: Pick<ControllerDeps['api'], 'apply'>,
   { metadata: { name, uid = '' } }: Pod,
@@ -220,7 +236,7 @@ function isShardOf({ metadata, status }: Pod, pool: string): boolean {
   return metadata.labels?.[poolLabel] === pool && metadata.deletionTimestamp === undefined && !hasEnded
 }
 
-const poolOf = (pool: PoolObject, deployment: Workload, seen: readonly Seen[]) => ({
+const poolOf = (pool: PoolObject, deployment: Workload, seen: readonly ObservedShard[]) => ({
   wanted: pool.spec.replicas,
   replicas: deployment.spec?.replicas ?? 0,
   isRollingOut: isUnseen(deployment) || isRollingOut(deployment),
@@ -229,7 +245,7 @@ const poolOf = (pool: PoolObject, deployment: Workload, seen: readonly Seen[]) =
   drainsMax: pool.spec.drain.maxAtOnce,
 })
 
-const shardOf = ({ pod: { metadata, status }, load, misses }: Seen): Shard => ({
+const shardOf = ({ pod: { metadata, status }, load, misses }: ObservedShard): Shard => ({
   name: metadata.name,
   createdMs: timeOf(metadata.creationTimestamp),
   isLost: status?.phase !== 'Running' || misses >= missesMax,

@@ -1,10 +1,10 @@
 import type { KubeObject } from '../kube/object.ts'
 import { type PoolObject, poolLabel, type Workload } from '../kube/resources.ts'
 
-/** Beside its drain, an end of a shard takes that long at most. */
+/** Maximum seconds of a shard's stop, without its drain. */
 const endSeconds = 45
 const httpPort = 8080
-/** Some Gateways pass an upgrade only to a port that says this. */
+/** `appProtocol` that some Gateways require for WebSocket upgrades. */
 const webSocket = 'kubernetes.io/ws'
 
 type Mapping = Readonly<Record<string, unknown>>
@@ -16,10 +16,10 @@ const labelsOf = ({ metadata }: PoolObject): Readonly<Record<string, string>> =>
   [poolLabel]: metadata.name,
 })
 
-/** As `/scale` tells autoscalers. */
+/** Label selector of the shards, for autoscalers that read `/scale`. */
 export const selectorOf = ({ metadata }: PoolObject): string => `${poolLabel}=${metadata.name}`
 
-/** The shards. A rollout starts a new one before it ends an old one; each drains when it ends. */
+/** The Deployment of the shards. A rollout starts a new shard before it ends an old one, which drains first. */
 export function shardDeployment(pool: PoolObject, replicas: number): Workload {
   const wanted = {
     apiVersion: 'apps/v1',
@@ -43,12 +43,13 @@ function shardTemplate(pool: PoolObject): Mapping {
   const spec = mappingOf(template['spec'])
   const [first, ...others] = listOf(spec['containers'])
   const shard = mappingOf(first)
-  const ours = [
+  const poolVariables = [
     { name: 'FXD_DRAIN_SECONDS', value: String(drain.seconds) },
     { name: 'FXD_STREAM_CONNECTIONS_MAX', value: String(connectionsMax) },
   ]
-  const isOurs = (each: unknown): boolean => ours.some(({ name }) => name === mappingOf(each)['name'])
-  const env = [...listOf(shard['env']).filter((each) => !isOurs(each)), ...ours]
+  const isPoolVariable = (each: unknown): boolean =>
+    poolVariables.some(({ name }) => name === mappingOf(each)['name'])
+  const env = [...listOf(shard['env']).filter((each) => !isPoolVariable(each)), ...poolVariables]
   return {
     metadata: { ...metadata, labels: { ...mappingOf(metadata['labels']), ...labelsOf(pool) } },
     spec: {
@@ -59,7 +60,7 @@ function shardTemplate(pool: PoolObject): Mapping {
   }
 }
 
-/** One shard at a time may be evicted; one that is not ready always, so that a node can be drained. */
+/** Allows one eviction at a time. Pods that are not ready may always be evicted, so that a node can be drained. */
 export const shardBudget = (pool: PoolObject): KubeObject => {
   const wanted = {
     apiVersion: 'policy/v1',
@@ -74,7 +75,7 @@ export const shardBudget = (pool: PoolObject): KubeObject => {
   return wanted
 }
 
-/** Where an Ingress finds the shards. */
+/** The Service with which an Ingress finds the shards. */
 export const shardService = (pool: PoolObject): KubeObject => {
   const wanted = {
     apiVersion: 'v1',

@@ -25,41 +25,41 @@ const pool = (more: Partial<Pool>): Pool => ({
 })
 
 describe('a plan for a pool', () => {
-  test('that is as wanted has no calls', () => {
+  test('in its wanted state has no calls', () => {
     expect(planPool(pool({}))).toEqual([])
   })
 
-  test('with fewer shards wanted drains the one with the fewest sockets first', () => {
+  test('drains the shard with the fewest sockets first when fewer shards are wanted', () => {
     const shards = [shard('a'), shard('b', { load: { connections: 3, isDraining: false, secondsLeft: 0 } })]
     expect(planPool(pool({ wanted: 1, shards }))).toEqual([{ do: 'drain', shard: 'b', seconds: 60 }])
   })
 
-  test('waits while a shard drains, marks it once it is empty, then makes the Deployment smaller', () => {
+  test('waits while a shard drains, marks it once it is empty, then shrinks the Deployment', () => {
     const at = (more: Partial<Shard>) => planPool(pool({ wanted: 1, shards: [shard('a'), shard('b', more)] }))
     expect(at(draining(4))).toEqual([])
     expect(at(draining(0))).toEqual([{ do: 'mark', shard: 'b', isMarked: true }])
     expect(at({ ...draining(0), isMarked: true })).toEqual([{ do: 'resize', replicas: 1 }])
   })
 
-  test('takes a shard whose time is over, or that is lost', () => {
+  test('marks a shard whose drain time is over, and a lost one', () => {
     for (const more of [draining(4, 0), { load: undefined, isLost: true }])
       expect(planPool(pool({ wanted: 1, shards: [shard('a'), shard('b', more)] }))).toEqual([
         { do: 'mark', shard: 'b', isMarked: true },
       ])
   })
 
-  test('takes no shard that missed one answer, and waits when there is no other', () => {
+  test('removes no shard that missed one answer, and waits when there is no other', () => {
     const silent = shard('a', { load: undefined })
     const at = (shards: Shard[]) => planPool(pool({ wanted: 1, replicas: shards.length, shards }))
     expect(at([silent, shard('b')])).toEqual([{ do: 'drain', shard: 'b', seconds: 60 }])
     expect(planPool(pool({ wanted: 0, replicas: 1, shards: [silent] }))).toEqual([])
   })
 
-  test('makes the Deployment smaller by pods that were never made, and drains none for them', () => {
+  test('shrinks the Deployment by pods that were never made, without draining any', () => {
     expect(planPool(pool({ wanted: 2, replicas: 4 }))).toEqual([{ do: 'resize', replicas: 2 }])
   })
 
-  test('waits with a marked shard that is ready while another one is not', () => {
+  test('waits while a marked shard is ready and another is not', () => {
     const marked = shard('b', { ...draining(0), isMarked: true })
     const at = (full: Partial<Shard>, more: Partial<Shard>) =>
       planPool(pool({ wanted: 1, shards: [shard('a', full), { ...marked, ...more }] }))
@@ -69,7 +69,7 @@ describe('a plan for a pool', () => {
     expect(at({ isReady: true }, { isReady: true })).toEqual(resize)
   })
 
-  test('takes shards in the stated order, one more for each shard less', () => {
+  test('removes shards in the documented order', () => {
     const load = (connections: number) => ({ load: { connections, isDraining: false, secondsLeft: 0 } })
     const order = [
       shard('marked', { ...draining(0), isMarked: true, isReady: false }),
@@ -81,7 +81,7 @@ describe('a plan for a pool', () => {
       shard('silent', { load: undefined }),
     ]
     for (let leaving = 0; leaving <= order.length; leaving++) {
-      // Two more were never made.
+      // Two more pods were never made.
       const [replicas, wanted] = [order.length + 2, order.length - leaving]
       const calls = planPool(pool({ wanted, replicas, shards: order.toReversed(), drainsMax: 9 }))
       const goes = (at: number): boolean => leaving > at
@@ -102,13 +102,13 @@ describe('a plan for a pool', () => {
     }
   })
 
-  test('drains no more shards at a time than allowed', () => {
+  test('drains at most the allowed number of shards at a time', () => {
     const shards = ['a', 'b', 'c', 'd'].map((name) => shard(name))
     const calls = planPool(pool({ wanted: 0, replicas: 4, shards, drainsMax: 2 }))
     expect(calls.filter((call) => call.do === 'drain')).toHaveLength(2)
   })
 
-  test('with more shards wanted keeps those that drain before it makes new ones', () => {
+  test('keeps draining shards before it makes new ones when more are wanted', () => {
     const shards = [shard('a'), shard('b', { ...draining(4), isMarked: true })]
     expect(planPool(pool({ wanted: 3, shards }))).toEqual([
       { do: 'mark', shard: 'b', isMarked: false },
@@ -117,17 +117,17 @@ describe('a plan for a pool', () => {
     ])
   })
 
-  test('makes nothing smaller while the Deployment replaces pods', () => {
+  test('never shrinks while the Deployment replaces pods', () => {
     expect(planPool(pool({ wanted: 1, isRollingOut: true }))).toEqual([])
   })
 })
 
-test('a shard that Kubernetes is about to end is neither kept nor called', () => {
+test('a shard that Kubernetes is about to end gets no calls', () => {
   const ending = shard('b', { isMarked: true, ...draining(0) })
   expect(planPool(pool({ wanted: 1, replicas: 1, shards: [shard('a'), ending] }))).toEqual([])
 })
 
-/** A cluster that does what it is told, call by call; shards start and end a little later. */
+/** A cluster that executes calls; shards start and end a little later. */
 class Cluster {
   wanted: number
   replicas: number
@@ -164,11 +164,11 @@ class Cluster {
       })
   }
 
-  /** A second passes: drains close a part of their sockets. */
+  /** Simulates a second: draining shards close a part of their sockets. */
   pass(): void {
     this.#follow()
     this.shards = this.shards.map((before) => {
-      // One that drains or is full is not ready.
+      // Draining and full shards are not ready.
       const isReady = !before.load?.isDraining && (before.load?.connections ?? 0) < 40
       const each = { ...before, isReady }
       if (!each.load?.isDraining) return each
@@ -181,7 +181,7 @@ class Cluster {
   #follow(): void {
     const { replicas } = this
     while (this.shards.length < replicas) this.shards.push(shard(`s${this.made++}`, { createdMs: this.made }))
-    // As a ReplicaSet chooses: those that are not ready first, of these the marked ones.
+    // Like a ReplicaSet: pods that are not ready first, marked ones first among them.
     const ended = this.shards
       .toSorted((a, b) => Number(a.isReady) - Number(b.isReady) || Number(b.isMarked) - Number(a.isMarked))
       .slice(0, Math.max(0, this.shards.length - replicas))
@@ -193,12 +193,12 @@ class Cluster {
 const servingOf = ({ shards }: Cluster): number =>
   shards.filter(({ isMarked, load }) => !isMarked && !load?.isDraining).length
 
-test('whatever is wanted and wherever the operator crashes, a pool gets there step by step and ends no shard with sockets', () => {
+test('after any changes and operator crashes a pool gets its wanted size and ends no shard with sockets', () => {
   const anySockets = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 8 })
   const anyChange = fc.record({
     wanted: fc.integer({ min: 0, max: 8 }),
     rounds: fc.integer({ min: 1, max: 8 }),
-    /** After so many calls of each plan the operator is killed. */
+    /** Calls of each plan after which the operator is killed. */
     callsUntilCrash: fc.integer({ min: 0, max: 5 }),
   })
   fc.assert(
@@ -209,7 +209,7 @@ test('whatever is wanted and wherever the operator crashes, a pool gets there st
         for (const call of calls.slice(0, callsMax)) {
           const [before, serving] = [cluster.replicas, servingOf(cluster)]
           cluster.act(call)
-          // Towards the wanted number, never beyond it or back.
+          // Each call moves towards the wanted number, not past it and not back.
           const [least, most] = [before, cluster.wanted].toSorted((a, b) => a - b)
           expect(cluster.replicas).toBeGreaterThanOrEqual(least ?? 0)
           expect(cluster.replicas).toBeLessThanOrEqual(most ?? 0)

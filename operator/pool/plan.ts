@@ -1,49 +1,49 @@
-/** A shard's pod that Kubernetes does not end yet. */
+/** A shard's pod without a deletion timestamp. */
 export interface Shard {
   readonly name: string
   readonly createdMs: number
-  /** What it told last; `undefined`: it does not answer, or does not run yet. */
+  /** Its last answer; `undefined`: it does not answer or does not run yet. */
   readonly load: ShardLoad | undefined
-  /** It does not run, or has not answered for a while: nobody can drain it. */
+  /** Whether it does not run or missed several answers, so that it cannot be drained. */
   readonly isLost: boolean
-  /** As Kubernetes says: of two pods it ends first the one that is not ready. */
+  /** Whether the pod is ready. Kubernetes ends pods that are not ready first. */
   readonly isReady: boolean
-  /** Kubernetes ends it first when there are fewer replicas. */
+  /** Whether it has the annotation with which Kubernetes ends it first. */
   readonly isMarked: boolean
 }
 
 export interface ShardLoad {
   readonly connections: number
   readonly isDraining: boolean
-  /** Of its drain. */
+  /** Remaining seconds of its drain. */
   readonly secondsLeft: number
 }
 
 export interface Pool {
-  /** What `/scale` says. */
+  /** Wanted replicas: `/scale`. */
   readonly wanted: number
-  /** What the Deployment says. */
+  /** Replicas of the Deployment. */
   readonly replicas: number
-  /** The Deployment is replacing pods, so nobody knows which of them will stay. */
+  /** Whether the Deployment replaces pods, so that it is unknown which of them stay. */
   readonly isRollingOut: boolean
   readonly shards: readonly Shard[]
   readonly drainSeconds: number
-  /** Shards that drain at the same time. */
+  /** Maximum shards that drain at the same time. */
   readonly drainsMax: number
 }
 
 export type Action =
   | { readonly do: 'drain'; readonly shard: string; readonly seconds: number }
   | { readonly do: 'undrain'; readonly shard: string }
-  /** Makes Kubernetes end it first, or no longer. */
+  /** Sets or removes the annotation with which Kubernetes ends the pod first. */
   | { readonly do: 'mark'; readonly shard: string; readonly isMarked: boolean }
   | { readonly do: 'resize'; readonly replicas: number }
 
 /**
- * The next calls for a pool, in order; none: it is as wanted. Each may be repeated, and after a crash at any of them
- * the next plan goes on. A shard is emptied before the Deployment gets smaller; when it grows, shards that drain are
- * kept first. Of a smaller pool those leave first that were never made, then those that drain already, then those that
- * are lost, then those with the fewest sockets, then the youngest; one that missed an answer only now is the last.
+ * The next calls for a pool, in order; empty when the pool has its wanted state. Each call may be repeated, and after
+ * a crash the next plan continues. A shard drains before the Deployment shrinks. A growing pool keeps draining shards
+ * first. A shrinking pool removes shards in this order: never made, draining, lost, fewest sockets, youngest. A shard
+ * that just missed an answer is the last.
  */
 export function planPool(pool: Pool): readonly Action[] {
   const surplus = pool.replicas - pool.wanted
@@ -57,7 +57,7 @@ export function planPool(pool: Pool): readonly Action[] {
   return [...kept, ...empty(leaving, pool), ...shrink(leaving, unmade, { ...pool, shards })]
 }
 
-/** Marked shards beyond the number that the Deployment wants: Kubernetes is about to end them. */
+/** The shards without those that Kubernetes is about to end: marked ones above the Deployment's replicas. */
 function withoutEnding({ shards, replicas }: Pool): readonly Shard[] {
   const ending = shards.filter(({ isMarked }) => isMarked).slice(0, Math.max(0, shards.length - replicas))
   return shards.filter((shard) => !ending.includes(shard))
@@ -74,13 +74,13 @@ function byLeaving(a: Shard, b: Shard): number {
   )
 }
 
-/** A shard that stays takes sockets. */
+/** Makes a shard accept sockets again. */
 const keep = ({ name, isMarked, load }: Shard): Action[] => [
   ...(isMarked ? [{ do: 'mark', shard: name, isMarked: false } as const] : []),
   ...(load?.isDraining ? [{ do: 'undrain', shard: name } as const] : []),
 ]
 
-/** Drains as many at a time as may be; marks those that are empty, or whose time is over. */
+/** Drains up to `drainsMax` shards at a time. Marks those that are empty or whose drain time is over. */
 function empty(leaving: readonly Shard[], { drainSeconds, drainsMax }: Pool): Action[] {
   let draining = leaving.filter(({ load }) => load?.isDraining && !isEmpty(load)).length
   return leaving.flatMap(({ name, load, isMarked, isLost }): Action[] => {
@@ -96,8 +96,8 @@ function empty(leaving: readonly Shard[], { drainSeconds, drainsMax }: Pool): Ac
 const isEmpty = ({ connections, secondsLeft }: ShardLoad): boolean => connections === 0 || secondsLeft === 0
 
 /**
- * Kubernetes ends pods that are not ready before it looks at marks: a marked shard ends and no other when it is not ready
- * itself, or when all others are ready.
+ * Kubernetes ends pods that are not ready before marked ones. So exactly the marked shard ends when it is not ready, or
+ * when all others are ready.
  */
 function shrink(leaving: readonly Shard[], unmade: number, { shards, replicas }: Pool): Action[] {
   const marked = leaving.filter(({ isMarked }) => isMarked)

@@ -10,15 +10,15 @@ const callTimeoutMs = 2_000
 const grpcPortDefault = 8090
 
 export interface ShardCallsDeps {
-  /** As its files are now. */
+  /** Reads the current credentials. */
   readonly identity: () => ClientIdentity
   readonly clock: Clock
   readonly log: Log
-  /** Called before each call that changes something; what it throws is what the call rejects with. */
+  /** Called before each call that changes something. The call rejects with what it throws. */
   readonly beforeWrite: () => void
 }
 
-/** Calls `fxd.v1.Shard` of pods by their addresses. A connection lives for one call: calls are seconds apart. */
+/** Calls `fxd.v1.Shard` of pods by address. Each call opens a connection, because calls are seconds apart. */
 export class ShardCalls {
   readonly #deps: ShardCallsDeps
 
@@ -26,7 +26,7 @@ export class ShardCalls {
     this.#deps = deps
   }
 
-  /** `undefined`: the pod does not run yet, or does not answer. Rejects when it does not trust the operator. */
+  /** The load; `undefined`: the pod does not run yet or does not answer. Rejects when it rejects the credentials. */
   async load(pod: Pod): Promise<Load__Output | undefined> {
     if (addressOf(pod) === undefined) return undefined
     try {
@@ -34,10 +34,7 @@ export class ShardCalls {
     } catch (cause) {
       const { code } = cause as ServiceError
       if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED) throw cause
-      this.#deps.log.debug(
-        { err: cause, pod: pod.metadata.name },
-        'unavailable: a shard does not tell its load',
-      )
+      this.#deps.log.debug({ err: cause, pod: pod.metadata.name }, 'unavailable: the load of a shard')
       return undefined
     }
   }
@@ -64,7 +61,7 @@ export class ShardCalls {
   }
 }
 
-/** No certificate names the address of a pod: it must name the Service of the pool. */
+/** Certificates do not contain pod addresses, so the certificate must name the Service of the pool. */
 function identityFor({ metadata }: Pod, { token, tls }: ClientIdentity): ClientIdentity {
   const pool = metadata.labels?.[poolLabel] ?? ''
   return { token, tls: tls && { ...tls, serverName: `${pool}.${metadata.namespace ?? ''}.svc` } }

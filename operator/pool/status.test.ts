@@ -26,7 +26,7 @@ const readyOf = (more: Partial<PoolFacts>): string | undefined => {
   return `${conditions[0]?.status} ${conditions[0]?.reason}`
 }
 
-test('a pool that changed is not ready before Kubernetes has looked at its Deployment', () => {
+test('a changed pool is not ready before Kubernetes has seen its Deployment', () => {
   const changed = pool(1, condition('True', 'Serving'))
   expect(readyOf({ pool: changed, deployment: deployment({ observedGeneration: 4 }) })).toBe(
     'False RollingOut',
@@ -34,7 +34,7 @@ test('a pool that changed is not ready before Kubernetes has looked at its Deplo
   expect(readyOf({ pool: changed, deployment: undefined })).toBe('False RollingOut')
 })
 
-test('a pool of which only the number of shards changes this moment stays as it was', () => {
+test('a pool with a change of only its number of shards keeps its condition', () => {
   const unseen = deployment({ observedGeneration: 4, replicas: 3, readyReplicas: 3 }, 2)
   expect(readyOf({ deployment: unseen })).toBe('True Serving')
 })
@@ -59,6 +59,6 @@ test.for([
     'False FailedCreate',
   ],
   ['all is well', deployment({}), 'True Serving'],
-] as const)('a pool says so when %s', ([, seen, wanted]) => {
+] as const)('the condition of a pool is right when %s', ([, seen, wanted]) => {
   expect(readyOf({ deployment: seen })).toBe(wanted)
 })

@@ -10,7 +10,7 @@ import { selectorOf } from './objects.ts'
 export interface PoolFacts {
   readonly pool: PoolObject
   readonly deployment: Workload | undefined
-  /** Of the shards that answer. */
+  /** Loads of the shards that answer. */
   readonly loads: readonly Load__Output[]
   /** `undefined`: the pool has no autoscaler. */
   readonly scaling: Scaling | undefined
@@ -18,7 +18,7 @@ export interface PoolFacts {
   readonly nowMs: number
 }
 
-/** What `kubectl get streampools` shows, and what autoscalers read. */
+/** The status that `kubectl get streampools` shows and autoscalers read. */
 export function poolStatusOf(facts: PoolFacts): StreamPoolStatus {
   const { pool, deployment, loads, scaling, nowMs } = facts
   const { generation = 0 } = pool.metadata
@@ -39,15 +39,15 @@ export function poolStatusOf(facts: PoolFacts): StreamPoolStatus {
   }
 }
 
-type Said = Pick<Condition, 'status' | 'reason' | 'message'>
+type Outcome = Pick<Condition, 'status' | 'reason' | 'message'>
 
-const autoscaled = ({ reason, message }: Scaling): Said => ({
+const autoscaled = ({ reason, message }: Scaling): Outcome => ({
   status: reason === 'Following' || reason === 'AtMaximum' || reason === 'AtMinimum' ? 'True' : 'False',
   reason,
   message,
 })
 
-function readiness({ pool, deployment, blocked }: PoolFacts): Said {
+function readiness({ pool, deployment, blocked }: PoolFacts): Outcome {
   if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
   const wanted = pool.spec.replicas
   const { readyReplicas: ready = 0, conditions = [] } = deployment?.status ?? {}
@@ -59,7 +59,7 @@ function readiness({ pool, deployment, blocked }: PoolFacts): Said {
   const had = readyOf(pool.status?.conditions)
   const isKnown = pool.status?.observedGeneration === pool.metadata.generation && had !== undefined
   const isShort = Math.min(ready, deployment?.spec?.replicas ?? 0) < wanted
-  // The number of shards was changed this moment, nothing else.
+  // Only the number of shards changed, just now.
   if (deployment && isUnseen(deployment) && isKnown && !isShort) return had
   if (deployment === undefined || isUnseen(deployment) || isRollingOut(deployment))
     return {

@@ -1,7 +1,7 @@
 /**
- * What a backfill of three months of 200 symbols does to a live minute: a real `fxd all`, a real collector
- * with a spool here, one socket in a process of its own. Blocks of minutes alone and blocks beside the
- * backfill take turns, so that what else the machine does falls on both.
+ * Measures how a backfill of three months of 200 symbols delays a live minute. It uses a real `fxd all`, a real
+ * collector with a spool in this process, and one socket in a separate process. Blocks of minutes with and without
+ * the backfill alternate, so that other load of the machine affects both.
  * Run: bin/node test/bench/backfill.ts [minutes = 100]
  */
 import { fork } from 'node:child_process'
@@ -30,15 +30,15 @@ const warmUps = 5
 const symbolsMost = 200
 const depthDays = 90
 const minuteSeconds = 60
-/** At its start a collector sends so much live. */
+/** Minutes that a collector sends live at its start. */
 const liveReachMinutes = 6 * 60
 const deadlineMs = 60_000
-/** What was under way when a block begins is done, or has got going. */
+/** Delay at the start of a block, until earlier work has ended or the backfill has started. */
 const settleMs = 400
 const names = Array.from({ length: symbolsMost }, (_, i) => `SYM${i}`)
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
-/** Reads of history wait while it is shut. */
+/** Reads of history wait while the gate is shut. */
 class Gate {
   #waiting: (() => void)[] = []
   #isOpen = false
@@ -80,7 +80,7 @@ try {
   const arrivals = new Map<number, number>()
   client.on('message', ({ time, at }: MinuteReport) => void arrivals.set(time, at))
 
-  // Minutes of this morning go by in an instant each.
+  // Minutes of the recent past, which close as soon as they are requested.
   let now = (Math.floor(Date.now() / 60_000) - minutes * 2 - warmUps - 5) * minuteSeconds
   const beginning = now
   const source = new PaperTerminal(
@@ -110,19 +110,19 @@ try {
   const caughtUp = symbolsMost * liveReachMinutes - symbolsMost * (minutes * 2 + warmUps + 10)
   while ((await stored()) < caughtUp || spool.depth.batches > 0) await systemClock.sleep(200)
 
-  /** From the terminal's word to the last bar at the client. */
+  /** Milliseconds from the terminal's close to the last bar at the client. */
   const minute = async (): Promise<number> => {
     const begun = monotonicMs()
     const wanted = now
     now += minuteSeconds
     source.closeMinute()
     while (!arrivals.has(wanted)) {
-      if (monotonicMs() - begun > deadlineMs) throw new Error(`the minute ${wanted} has not come`)
+      if (monotonicMs() - begun > deadlineMs) throw new Error(`the minute ${wanted} has not arrived`)
       await systemClock.sleep(5)
     }
     return (arrivals.get(wanted) ?? 0) - begun
   }
-  // The first one was read already.
+  // The first one was already read.
   now += minuteSeconds
   source.closeMinute()
   for (let i = 0; i < warmUps; i++) await minute()
@@ -142,7 +142,7 @@ try {
       const [before, begun] = [await stored(), monotonicMs()]
       for (let i = 0; i < minutes / blocks; i++) {
         figures.push(await minute())
-        // Somewhere in the rhythm of the backfill.
+        // A random point in the cycle of the backfill.
         await systemClock.sleep(20 + systemClock.random() * 60)
       }
       if (!isOpen) continue

@@ -10,7 +10,7 @@ import { run } from '../acceptance/client/command.ts'
 import type { Target } from '../acceptance/client/target.ts'
 import type { RunningService } from '../support/processes/service-process.ts'
 
-/** The one feed of a bench: on UTC, pushed by whoever connects. */
+/** The feed of a bench: a Push feed in UTC. */
 export const feed = feedKey('BROKERA', 'ZERO')
 export const keyOf = (name: string) => compoundKey(feed, name)
 export const digits = 5
@@ -18,7 +18,7 @@ export const digits = 5
 const barsPerWrite = 5_000
 const writesAtOnce = 4
 
-/** A folder for one service whose feed lists these symbols (at most 200). */
+/** Makes a data folder for one service whose feed lists these symbols (at most 200). */
 export function makeBenchHome(names: readonly string[]): { home: string; discard: () => void } {
   const manifest = {
     apiVersion: 'marketdata.fxd.dev/v1alpha1',
@@ -40,7 +40,7 @@ export function makeBenchHome(names: readonly string[]): { home: string; discard
   return { home, discard: () => rmSync(home, { recursive: true, force: true }) }
 }
 
-/** A key that no limit of which stands in a bench's way. */
+/** Issues a key with limits that no bench reaches. */
 export async function issueBenchKey({
   target,
 }: {
@@ -53,7 +53,7 @@ export async function issueBenchKey({
   return (JSON.parse(stdout) as { key: string }).key
 }
 
-/** A figure of the service's own metrics, summed over its labels. */
+/** The value of a metric of the service, summed over its labels. */
 export async function metricOf(
   { target }: { readonly target: Pick<Target, 'ops'> },
   name: string,
@@ -68,7 +68,7 @@ export async function metricOf(
 export const residentMb = async (service: RunningService): Promise<number> =>
   (await metricOf(service, 'fxd_process_resident_memory_bytes')) / 2 ** 20
 
-/** So many minutes without a gap, the last one closed before the hour began; the same walk each time. */
+/** A random walk of this many minutes without a gap, equal in each run. It ends before the current hour. */
 export function walkMinutes(minutes: number): Bars {
   const bars = allocateBars(minutes)
   const end = Math.floor(Date.now() / 3_600_000) * 3_600
@@ -92,7 +92,7 @@ export function walkMinutes(minutes: number): Bars {
   return bars
 }
 
-/** Stores the same minutes for each symbol through the store's own port, before any service has the folder. */
+/** Stores the same minutes for each symbol through the port of the store, before a service opens the folder. */
 export async function storeMinutes(home: string, names: readonly string[], bars: Bars): Promise<void> {
   const stores = await openEmbeddedStores({ folder: join(home, 'data'), clock: systemClock, log: silentLog })
   const pieces = names.flatMap((name) =>

@@ -1,7 +1,7 @@
 /**
- * A bar's way through the cluster, from a collector's word to the sockets of 200 clients, by stage: real
- * processes of ingest, rest and two shards, a real QuestDB, Redis and HAProxy; a collector's session and a
- * reader of the bus here, the clients (fan-out-client.ts) in a process of their own, each with up to 200 symbols.
+ * Measures the stages of a bar in a cluster, from the collector's send to the sockets of 200 clients. The processes of
+ * ingest, rest, two shards, QuestDB, Redis and HAProxy are real. A collector's session and a reader of the bus run in
+ * this process. The clients (fan-out-client.ts) run in a separate process, each with up to 200 symbols.
  * Run: bin/node test/bench/cluster.ts [minutes of each = 40]
  */
 import { fork } from 'node:child_process'
@@ -27,16 +27,16 @@ const warmUps = 5
 const sockets = 200
 const perSocketMost = 200
 const names = Array.from({ length: 2_000 }, (_, n) => `T${String(n).padStart(4, '0')}_CFD.US`)
-/** Bars of a minute, and the messages that they come in: terminals close their bars one after another. */
+/** Bars of a minute, and the number of their messages: terminals close their bars one after another. */
 const cases = [
   { bars: 1, messages: 1 },
   { bars: 200, messages: 1 },
   { bars: 2_000, messages: 1 },
   { bars: 2_000, messages: 40 },
 ] as const
-/** Sockets that do not get what they should end the bench instead of holding it. */
+/** Timeout of a burst; a missing bar ends the bench. */
 const burstDeadlineMs = 30_000
-/** Of a new Redis: so long no slot is given, and then everybody has what they wanted of it. */
+/** Timeout of the first socket: with a new Redis slots are rejected at first. */
 const firstSocketDeadlineMs = 60_000
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
@@ -53,7 +53,7 @@ async function collect({ grpcPort, token }: Cluster): Promise<SessionClient> {
   const session = new SessionClient({
     address: `127.0.0.1:${grpcPort}`,
     identity: { token: readFileSync(token, 'utf8').trim() },
-    // As a collector with a spool says: its bars are published beside their write.
+    // As with a spool: bars are published without waiting for their write.
     hello: { ...hello, capabilities: ['CAPABILITY_REREADABLE'] },
     clock: systemClock,
   })
@@ -64,7 +64,7 @@ async function collect({ grpcPort, token }: Cluster): Promise<SessionClient> {
   return session
 }
 
-/** Both shards know the symbols and give slots. */
+/** Resolves once the shard knows the symbols and grants slots. */
 async function firstSocket(url: string): Promise<void> {
   const begun = monotonicMs()
   for (;;) {
@@ -80,7 +80,7 @@ async function firstSocket(url: string): Promise<void> {
   }
 }
 
-/** When a reader of the bus has so many bars of a minute, and in how many events they came. */
+/** Measures when a reader of the bus has all bars of a minute, and counts their events. */
 class Reading {
   #left = 0
   #events = 0
@@ -105,7 +105,7 @@ class Reading {
   }
 }
 
-/** Milliseconds that processes of the cluster measured themselves, since the last look. */
+/** Milliseconds that the processes of the cluster measured since the last reading. */
 class Inside {
   readonly #sums = new Map<string, number>()
   readonly #cluster: Cluster
@@ -168,7 +168,7 @@ try {
   const reading = new Reading(stores.bus)
   const inside = new Inside(cluster)
 
-  // Only closed minutes are pushed, and only ascending ones: the last of all is the one before this.
+  // Only closed minutes in ascending order are pushed, so the last one is the previous minute.
   let minute = (Math.floor(systemClock.utcMs() / 60_000) - 1 - cases.length * (warmUps + minutes)) * 60
   const rows: string[][] = []
   for (const { bars, messages } of cases) {
@@ -200,7 +200,7 @@ try {
         return monotonicMs()
       })
       const [[report], seen, ackedAt] = await Promise.all([arrived, onBus, acked])
-      // As between minutes: everybody is idle again.
+      // Idle, as between minutes.
       await systemClock.sleep(100)
       const { push, burst } = await inside.look()
       if (i < warmUps) continue

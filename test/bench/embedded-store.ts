@@ -10,7 +10,7 @@ import { systemClock } from '../../services/platform/system-clock.ts'
 import type { Stores } from '../../services/ports/stores.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
 
-/** Measures the embedded store alone: `bin/node test/bench/embedded-store.ts [bars]`. */
+/** Measures only the embedded store: `bin/node test/bench/embedded-store.ts [bars]`. */
 const barsStored = Number(process.argv[2] ?? 5_000_000)
 const barsPerSeries = 100_000
 const barsPerWrite = 5_000

@@ -1,4 +1,4 @@
-/** The clients of fan-out.ts, in a process of their own: bare sockets that count bytes. */
+/** The clients of fan-out.ts, in a separate process: plain sockets that count bytes. */
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -12,7 +12,7 @@ export interface ClientOrder {
   readonly messageBytes: number
 }
 
-/** Milliseconds on the machine's monotonic clock: when the last byte came, and half and 99 % of all. */
+/** Arrival of the last byte, of half and of 99 % of all bytes, in milliseconds of the monotonic clock. */
 export interface BurstReport {
   readonly last: number
   readonly p50: number
@@ -90,7 +90,7 @@ async function serve(order: ClientOrder): Promise<void> {
     arrivals.push({ at: lastAt, bytes: received })
     bytes += received
     if (bytes < expected) return
-    if (bytes > expected) throw new Error(`${bytes} bytes came, ${expected} were expected`)
+    if (bytes > expected) throw new Error(`got ${bytes} bytes, expected ${expected}`)
     process.send?.(report(arrivals, bytes))
     arrivals = []
     bytes = 0

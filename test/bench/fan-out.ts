@@ -1,6 +1,6 @@
 /**
- * The minute's edge: all symbols close at once, and every socket hears the 200 of 500 that it chose.
- * Compares our stream with `ws.send(JSON.stringify(bar))` per bar and socket, in one run.
+ * Measures the burst at the end of a minute: all symbols close at once, and every socket gets its 200 of 500.
+ * Compares our stream in one run with `ws.send(JSON.stringify(bar))` per bar and socket.
  * Run: bin/node test/bench/fan-out.ts [sockets …]
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -38,11 +38,11 @@ const symbols = Array.from({ length: symbolCount }, (_, n) =>
   compoundKey(zero, `T${String(n).padStart(4, '0')}_CFD.US`),
 )
 
-/** Two decimals, neither of them a zero at the end. */
+/** Two decimals without a trailing zero. */
 const cents = Array.from({ length: 89 }, (_, n) => n + 11).filter((n) => n % 10 !== 0)
 const price = (n: number): number => Number(`187.${cents[n % cents.length]}`)
 
-/** Every bar reads with the same number of digits, so that bytes tell messages. */
+/** Bars whose texts have the same length, so that the number of bytes gives the number of messages. */
 const minuteOf = (minute: number): LiveBar[] =>
   symbols.map((symbol, n) => ({
     symbol,
@@ -121,7 +121,7 @@ async function ours(): Promise<Contender> {
   }
 }
 
-/** What one writes first: a set of sockets per symbol, and one `send` per bar and socket. */
+/** The simple solution: a set of sockets per symbol, and one `send` per bar and socket. */
 async function naive(): Promise<Contender> {
   const subscribers = new Map<string, Set<WebSocket>>()
   const server = createServer()
@@ -154,7 +154,7 @@ async function naive(): Promise<Contender> {
   }
 }
 
-/** Server and clients on a core each, where the machine lets us say so. */
+/** Whether server and clients are pinned to one core each. */
 const pinned = availableParallelism() > 1 && pin(process.pid, 0)
 function pin(pid: number, core: number): boolean {
   try {
@@ -206,7 +206,7 @@ async function burst(
   into.p50.push(report.p50 - start)
   into.p99.push(report.p99 - start)
   into.cpu.push((user + system) / messages)
-  // As between minutes: everybody is idle again.
+  // Idle, as between minutes.
   await new Promise((resolve) => setTimeout(resolve, 100))
 }
 

@@ -1,6 +1,6 @@
 /**
- * The other side of history.ts: the handler that one writes first. A plain table, rows as objects, arrays
- * made of them, and fastify's JSON.stringify; no key, no limit, no count. It says its port to its parent.
+ * The simple handler that history.ts compares with: a plain table, rows as objects, arrays made of them, and
+ * fastify's JSON.stringify. It has no keys, limits or counts. It sends its port to the parent process.
  */
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * The latency of whole requests, from the first byte asked to the last byte read, over one connection that
- * stays open: our service and the usual handler (history-usual.ts), in turn, over the same data.
+ * Measures the latency of whole requests, from the first byte sent to the last byte read, over one kept connection.
+ * Our service and a simple handler (history-usual.ts) alternate, with the same data.
  * Run: bin/node test/bench/history.ts [requests of each = 200]
  */
 import { deepEqual, equal } from 'node:assert/strict'
@@ -16,7 +16,7 @@ const facts = machine()
 const requests = Number(process.argv[2] ?? 200)
 const warmUps = 20
 const wanted = 10_000
-/** 10,000 bars of 30, the half one before them, and a little more. */
+/** Minutes for 10,000 bars of 30, the incomplete bar before them, and a few more. */
 const minutes = (wanted + 4) * 30
 const symbol = 'EURUSD'
 
@@ -82,7 +82,7 @@ try {
       }
     }
   }
-  // Folding reads thirty times as much; what it leaves to be collected must not count against the others.
+  // Folding reads thirty times as much, so it is measured separately: its garbage must not affect the others.
   await measure(cases.filter((each) => each !== folded))
   await measure([folded])
 

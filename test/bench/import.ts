@@ -7,7 +7,7 @@ import { writeRepeated } from '../support/samples/repeated-export.ts'
 
 /**
  * Measures `fxd import` as a process against `fxd all` as another:
- * `bin/node test/bench/import.ts [bars [runs]]`. The rate is the whole command's, its start included.
+ * `bin/node test/bench/import.ts [bars [runs]]`. The rate is that of the whole command, including its start.
  */
 const barsWanted = Number(process.argv[2] ?? 1_000_000)
 const runs = Number(process.argv[3] ?? 3)
@@ -28,7 +28,7 @@ const manifest = {
   },
 }
 
-/** Tells on standard error what the process cost; loaded before the command. */
+/** Module that the command preloads: at its exit it prints CPU and memory to standard error. */
 const toll = `process.on('exit', () => {
   const { user, system } = process.cpuUsage()
   process.stderr.write(JSON.stringify({ cpuMs: (user + system) / 1e3, rssMb: process.resourceUsage().maxRSS / 1024 }))
@@ -57,7 +57,7 @@ async function importOnce(
   const args = [path, '--feed', 'BROKERA:ZERO', '--symbol', symbol, '--resolution', '1', '--json', ...more]
   const { code, stdout, stderr } = await run(service.target.importer, args, 600_000)
   const seconds = (performance.now() - begun) / 1_000
-  // Weeks and months that began before the file are left out.
+  // Exit code 65: weeks and months that began before the file are left out.
   if (code !== (more.length > 0 ? 65 : 0)) throw new Error(`the import ended with ${code}: ${stderr}`)
   const { accepted, unchanged } = JSON.parse(stdout) as { accepted: number; unchanged: number }
   const cost = JSON.parse(stderr.slice(stderr.lastIndexOf('{'))) as { cpuMs: number; rssMb: number }
@@ -88,7 +88,7 @@ try {
   const { bars } = writeRepeated(ascending, barsWanted)
   writeRepeated(descending, barsWanted, (weeks) => weeks.toReversed())
   const service = await startService(home)
-  // Of the commands from here on, not of the service.
+  // For the commands from here on, not for the service.
   process.env['NODE_OPTIONS'] = `--import data:text/javascript,${encodeURIComponent(toll)}`
   const measure = async (what: string, path: string, name: string, more: string[] = []): Promise<void> => {
     const all: Measured[] = []

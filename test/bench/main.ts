@@ -1,7 +1,7 @@
 /**
- * Measures speed and size at the loads that count: `npm run -s bench [-- name …]`, by default the benches that have a
- * size to reach, within 45 minutes; `full` adds the comparisons. A slow figure is printed, never a failure; a bench
- * that cannot run is one.
+ * Measures speed and size at the relevant loads: `npm run -s bench [-- name …]`. By default it runs the benches with a
+ * goal, within 45 minutes; `full` adds the comparisons. A missed goal is printed and is no failure. A bench that cannot
+ * run is a failure.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,10 +10,10 @@ import { machine, printTable, seconds } from './figures.ts'
 
 interface Bench {
   readonly what: string
-  /** Its arguments here, where its own defaults take longer than the figure needs. */
+  /** Arguments that are shorter than the defaults of the bench. */
   readonly args?: readonly string[]
 }
-/** By name, which is the file's. */
+/** Benches by name, which is the name of the file. */
 const benches = new Map<string, Bench>([
   ['history', { what: 'whole requests of 10,000 bars, beside the usual handler' }],
   ['import', { what: 'fxd import into a running service' }],
@@ -25,7 +25,7 @@ const benches = new Map<string, Bench>([
   ['questdb', { what: 'rates into QuestDB, and history beside the bare store and pg' }],
   ['misuse', { what: 'what an attacker does to another client: some attacks once each', args: ['short'] }],
 ])
-/** Without a size to reach. */
+/** Benches without a goal. */
 const comparisons = new Map<string, Bench>([
   ['fan-out', { what: 'the stream alone, beside one send per bar and socket' }],
   ['embedded-store', { what: 'the embedded store alone' }],
@@ -39,7 +39,7 @@ interface Size {
   readonly what: string
   readonly goal: string
   readonly bench: string
-  /** Finds the figure in what the bench prints. */
+  /** Matches the figure in the output of the bench. */
   readonly figure: RegExp
 }
 const sizes: readonly Size[] = [
@@ -135,7 +135,7 @@ const sizes: readonly Size[] = [
   },
 ]
 
-/** Runs one bench as its command would; gives what it printed, `undefined` when it failed. */
+/** Runs one bench as a command. Returns its output, or `undefined` when it failed. */
 async function run(name: string, args: readonly string[]): Promise<string | undefined> {
   const file = fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
   const command = ['bin/node', `test/bench/${name}.ts`, ...args].join(' ')

@@ -1,4 +1,4 @@
-/** One socket of the bench `backfill`, in a process of its own: tells when it has the last bar of a minute. */
+/** One socket of the bench `backfill`, in a separate process. It reports when it has the last bar of a minute. */
 import WebSocket from 'ws'
 
 export interface MinuteOrder {
@@ -6,7 +6,7 @@ export interface MinuteOrder {
   readonly symbols: readonly string[]
 }
 
-/** All bars of this open time are here; `at` in milliseconds of the machine's monotonic clock. */
+/** All bars of this open time arrived; `at` in milliseconds of the monotonic clock. */
 export interface MinuteReport {
   readonly time: number
   readonly at: number

@@ -1,7 +1,7 @@
 /**
- * What misuse does to others: a real `fxd all` with its demo feeds, an attacker and a victim in processes of
- * their own. Each attack meets a fresh process; runs with it and without it take turns, so that what else
- * the machine does falls on both. Needs the figures that Linux gives of a process.
+ * Measures how misuse affects other clients: a real `fxd all` with its demo feeds, and an attacker and a victim in
+ * separate processes. Each attack gets a new server process. Runs with and without it alternate, so that other load of
+ * the machine affects both. Requires the process figures of Linux.
  * Run: bin/node test/bench/misuse.ts [short | attack …]; all attacks in three pairs, or in `short` some in one
  */
 import type { ChildProcess } from 'node:child_process'
@@ -43,7 +43,7 @@ const chosen = [...attacks]
 const pairsWanted = isShort ? 1 : 3
 const runMs = isShort ? 5_000 : 8_000
 const warmUpMs = 3_000
-/** From the last attack to the look at what it left behind. */
+/** Delay between the last attack and the reading of what it left behind. */
 const settleMs = isShort ? 3_000 : 6_000
 const afterwardsMs = 4_000
 
@@ -55,7 +55,7 @@ interface Stage {
   readonly symbols: readonly string[]
 }
 
-/** Fresh keys of the largest plan that has defaults, for all feeds; one for each attacked run. */
+/** Issues new pro keys for all feeds, one for each attacked run. */
 async function issueProKeys({ service: { target } }: WatchedServer, { symbols }: Stage): Promise<string[]> {
   const identity = { token: readFileSync(target.token, 'utf8').trim(), tls: undefined }
   const client = registryClient(target.grpc, identity)
@@ -92,13 +92,13 @@ async function attacked(
   order: AttackOrder,
 ): Promise<Pick<Pair, 'attacked' | 'miss'>> {
   const attacker = await startAttacker(order)
-  // The victim waits longer, for the last of its answers.
-  const told = pause(runMs).then(() => endAttacker(attacker))
+  // The victim runs longer, until its last answers.
+  const counts = pause(runMs).then(() => endAttacker(attacker))
   try {
     const run = await measure(server, victim, runMs, attacker)
-    return { attacked: run, miss: missOf(order.name, await told) }
+    return { attacked: run, miss: missOf(order.name, await counts) }
   } finally {
-    console.log(`  ${order.name}: ${shown(await told)}`)
+    console.log(`  ${order.name}: ${shown(await counts)}`)
   }
 }
 
@@ -139,7 +139,7 @@ async function measureAttack(server: WatchedServer, stage: Stage, name: string):
   }
 }
 
-/** Measures one attack against a fresh process; gives its table row. */
+/** Measures one attack against a new process. Returns its table row. */
 async function rowOf(stage: Stage, name: string): Promise<string[]> {
   const server = await WatchedServer.start(home)
   try {

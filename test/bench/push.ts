@@ -1,7 +1,7 @@
 /**
- * From the moment a collector sends a whole minute until the last of all clients has its last byte: a real
- * `fxd all`, a collector's session here, clients (fan-out-client.ts) in a process of their own, each
- * with 200 of the feed's 500 symbols. As a `Push` collector's, bars are pushed after their commit.
+ * Measures the time from a collector's send of a whole minute to the last byte at the last client. It uses a real
+ * `fxd all`, a collector's session in this process, and clients (fan-out-client.ts) in a separate process, each with
+ * 200 of the feed's 500 symbols. As with every `Push` collector, bars are pushed after their commit.
  * Run: bin/node test/bench/push.ts [minutes = 30 [sockets …]]
  */
 import { type ChildProcess, fork } from 'node:child_process'
@@ -22,7 +22,7 @@ const facts = machine()
 const warmUps = 5
 const perSocket = 200
 const names = Array.from({ length: 500 }, (_, n) => `T${String(n).padStart(4, '0')}_CFD.US`)
-/** Sockets that do not get what they should end the bench instead of holding it. */
+/** Timeout of a burst; a missing bar ends the bench. */
 const burstDeadlineMs = 30_000
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
@@ -56,7 +56,7 @@ interface Burst {
   readonly ackMs: number
 }
 
-/** Sends one minute of every symbol and waits until everybody has it and it is acknowledged. */
+/** Sends one minute of every symbol. Resolves once all clients have it and it is acknowledged. */
 async function burst(session: SessionClient, clients: ChildProcess, minute: number): Promise<Burst> {
   const series = encodeMinute(names, minute)
   const signal = AbortSignal.timeout(burstDeadlineMs)
@@ -67,7 +67,7 @@ async function burst(session: SessionClient, clients: ChildProcess, minute: numb
     return monotonicMs()
   })
   const [[report], ackedAt] = await Promise.all([arrived, acked])
-  // As between minutes: everybody is idle again.
+  // Idle, as between minutes.
   await systemClock.sleep(100)
   return { lastMs: report.last - sent, halfMs: report.p50 - sent, ackMs: ackedAt - sent }
 }
@@ -79,7 +79,7 @@ try {
   const path = `/v1/stream?api_key=${await issueBenchKey(service)}`
   const port = Number(new URL(service.target.url).port)
   const session = await collect(service)
-  // Only closed minutes are pushed, and only ascending ones: the last of all is the one before this.
+  // Only closed minutes in ascending order are pushed, so the last one is the previous minute.
   const bursts = socketCounts.length * (warmUps + minutes)
   let minute = (Math.floor(systemClock.utcMs() / 60_000) - 1 - bursts) * 60
   const rows: string[][] = []

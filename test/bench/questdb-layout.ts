@@ -1,7 +1,7 @@
 /**
- * Measures layouts of M1 (or M5, or H1) on a real QuestDB, each on a server of its own, those of one group side by side.
+ * Measures layouts of M1 (or M5, or H1) on real QuestDB servers, one per layout. Layouts of one group run in parallel.
  * `bin/node test/bench/questdb-layout.ts [million rows of each = 50] [group …]`
- * A group is a list of layouts with commas: symbols/tables, then maybe a dedup key, a partition, `m5` or `h1`, such
+ * A group is a list of layouts with commas: symbols/tables, then optionally a dedup key, a partition, `m5` or `h1`, such
  * as `230/1,230/4` or `1622/8/rev,1622/8/taken` or `230/4/day,230/4/week`. Needs about 100 bytes of
  * temporary disk for each row of a group.
  */
@@ -53,7 +53,7 @@ const readBack = async ({ opened, filled }: Subject, wanted: number, last: numbe
   if (barCount(bars) !== wanted) throw new Error(`${barCount(bars)} bars instead of ${wanted}`)
 }
 
-/** Whoever is measured in turn suffers alike from what else the machine does. */
+/** Alternates the subjects, so that other load of the machine affects all of them. */
 async function inTurn(
   subjects: readonly Subject[],
   rounds: number,
@@ -66,7 +66,7 @@ async function inTurn(
   return all
 }
 
-/** One that took longer than it may is no figure, and no reason to hide the others. */
+/** Prints a failure and counts it as NaN, so that the other figures are still shown. */
 const failed = (cause: unknown): number => {
   console.log(
     `  failed: ${cause instanceof Error ? `${cause.message}: ${String(cause.cause)}` : String(cause)}`,
@@ -115,7 +115,7 @@ function flat(layout: Layout, first: number, length: number): Bars {
   }
 }
 
-/** A minute of all symbols at a time; the first of them open the server's files. */
+/** Writes one minute of all symbols at a time. The first minutes open the server's files and do not count. */
 async function liveMinutes(
   subjects: readonly Subject[],
   lines: Lines,
@@ -133,7 +133,7 @@ async function liveMinutes(
   }
 }
 
-/** What lies in the past is merged into its partition. */
+/** Measures writes of old bars, which QuestDB merges into their partitions. */
 async function lateWrites(subjects: readonly Subject[], lines: Lines): Promise<void> {
   const corrections = await inTurn(subjects, 12, ({ filled, opened }) => {
     const series = seriesAt(filled.layout, anyOf(filled.layout.symbols))
@@ -159,7 +159,7 @@ function footprints(subjects: readonly Subject[], lines: Lines, when: string): v
   }
 }
 
-/** Ranges are disjoint where the table is long enough: symbols share pages, and one read warms its range for all. */
+/** Measures cold reads of disjoint ranges if possible: symbols share pages, so one read warms its range for all. */
 async function coldReads(subjects: readonly Subject[], lines: Lines): Promise<void> {
   for (const wanted of [300, 10_000]) {
     const all = subjects.map(() => ({ first: [] as number[], later: [] as number[] }))

@@ -13,7 +13,7 @@ import { TableNames } from '../../services/stores/questdb/layout/tables.ts'
 import { openQuestdbStores, type QuestdbStores } from '../../services/stores/questdb/open.ts'
 import { type QuestdbServer, startQuestdb } from '../support/questdb/server.ts'
 
-/** How one resolution of a feed lies in QuestDB; what is not given is as the store itself makes it. */
+/** Layout of one resolution of a feed in QuestDB. Fields that are left out are as in the store. */
 export interface Layout {
   readonly what: string
   readonly symbols: number
@@ -31,7 +31,7 @@ const keys: Readonly<Record<string, string>> = {
 
 const resolutions: Readonly<Record<string, Layout['resolution']>> = { m5: '5', h1: '60' }
 
-/** `symbols/buckets`, and after further slashes a key (bare, rev, taken), a partition (day, week, month), m5 or h1 instead of M1. */
+/** Parses `symbols/buckets` and, after further slashes, a key (bare, rev, taken), a partition (day, week, month), m5 or h1. */
 export function parseLayout(what: string): Layout {
   const [symbols, buckets, ...more] = what.split('/')
   const key = more.find((word) => word in keys)
@@ -53,7 +53,7 @@ export function parseLayout(what: string): Layout {
 const feed = feedKey('BROKERA', 'ZERO')
 export const prefix = 'bench_'
 const names = new TableNames(prefix)
-/** A Monday, 00:00. */
+/** A Monday at 00:00 UTC. */
 const startSeconds = 1_759_708_800
 const rowsPerInsert = 4_000_000
 const nameAt = (i: number): string => `S${i}_CFD.US`
@@ -67,7 +67,7 @@ export const timeAt = ({ resolution }: Layout, at: number): number =>
   startSeconds + at * stepSeconds(resolution)
 const stepSeconds = (resolution: Layout['resolution']): number => Number(resolution) * 60
 
-/** A server of its own that holds one layout. */
+/** A separate server with one layout. */
 export interface Filled {
   readonly layout: Layout
   /** Bars of each symbol. */
@@ -92,7 +92,7 @@ const statementFor = ({ key, partition, resolution }: Layout, table: string): st
   return sql.replace(/\s+/g, ' ').trim()
 }
 
-/** Time by time the rows of the bucket's symbols, prices with five decimals; QuestDB draws them itself. */
+/** Inserts rows of the bucket's symbols, ordered by time, with random prices of five decimals from QuestDB. */
 async function fillTable(
   server: QuestdbServer,
   layout: Layout,
@@ -135,7 +135,7 @@ export interface Opened {
   readonly acks: number[]
 }
 
-/** The store as the service opens it; each commit is heard. */
+/** Opens the store as the service does and records each commit. */
 export async function openOver({ http, pg }: QuestdbServer): Promise<Opened> {
   const acks: number[] = []
   const metrics = createMetrics({ ofProcess: false })
@@ -176,7 +176,7 @@ export function footprintOf({ pid }: QuestdbServer): Footprint {
   }
 }
 
-/** What the tables take on disk, without the log of what was written into them. */
+/** Bytes of the tables on disk, without their write-ahead logs. */
 export function tableBytes({ folder }: QuestdbServer): number {
   const isLog = new RegExp(`\\${sep}(wal\\d+|txn_seq)(\\${sep}|$)`)
   return readdirSync(join(folder, 'db'), { recursive: true, withFileTypes: true })
@@ -185,7 +185,7 @@ export function tableBytes({ folder }: QuestdbServer): number {
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).blocks * 512, 0)
 }
 
-/** As after a crash, with nothing of this folder in the machine's memory. */
+/** Restarts as after a crash, with nothing of this folder in the page cache. */
 export async function restartCold({ server }: Filled, settings?: Record<string, string>): Promise<void> {
   await server.kill()
   execFileSync('sync', ['-f', server.folder])

@@ -1,6 +1,6 @@
 /**
- * The other side of questdb.ts: the handler that one writes first. `pg`, rows as objects, arrays made of
- * them, and fastify's JSON.stringify; no key, no limit, no count. It says its port to its parent.
+ * The simple handler that questdb.ts compares with: `pg`, rows as objects, arrays made of them, and fastify's
+ * JSON.stringify. It has no keys, limits or counts. It sends its port to the parent process.
  */
 import type { AddressInfo } from 'node:net'
 import fastify from 'fastify'
@@ -8,7 +8,7 @@ import pg from 'pg'
 
 const [host = '', port = '', table = ''] = process.argv.slice(2)
 
-// As text otherwise.
+// Without this parser they are texts.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 const pool = new pg.Pool({
   host,

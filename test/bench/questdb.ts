@@ -1,6 +1,6 @@
 /**
- * QuestDB below the service: how fast bars go in, and whole requests for history beside the store's own
- * time and beside the usual handler (questdb-usual.ts), in turn, over the same tables.
+ * Measures QuestDB as the store of the service: the rate of writes, and the latency of whole history requests. Requests
+ * alternate with reads of the store alone and with a simple handler (questdb-usual.ts), over the same tables.
  * Run: bin/node test/bench/questdb.ts [bars stored = 1000000 [requests of each = 150]]
  */
 import { deepEqual } from 'node:assert/strict'
@@ -35,7 +35,7 @@ const importedBars = 500_000
 const rates: string[][] = []
 const perSecond = (bars: number, tookMs: number): string => `${count((bars / tookMs) * 1_000)} bars/s`
 
-/** The same minutes for each symbol, as collectors send them: many series at once, each in order. */
+/** Writes the same minutes for each symbol as collectors do: many series at once, each in order. */
 async function backfill({ stores }: Opened, bars: Bars): Promise<void> {
   const pieces = names.flatMap((name) =>
     Array.from({ length: Math.ceil(minutes / barsPerWrite) }, (_, i) => ({ name, start: i * barsPerWrite })),
@@ -60,7 +60,7 @@ async function backfill({ stores }: Opened, bars: Bars): Promise<void> {
   )
 }
 
-/** In ticks of a hundredth of a second, behind the name in brackets. */
+/** CPU time from /proc: ticks of 10 ms, after the name in brackets. */
 function cpuMsOf({ pid }: QuestdbServer): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
@@ -68,7 +68,7 @@ function cpuMsOf({ pid }: QuestdbServer): number {
   return (Number(fields[11]) + Number(fields[12])) * 10
 }
 
-/** A minute of many symbols, again and again; the first few open the server's files. */
+/** Writes minutes of many symbols. The first few open the server's files and do not count. */
 async function live({ stores, acks }: Opened, mode: string): Promise<void> {
   acks.length = 0
   const first = 5
@@ -121,7 +121,7 @@ interface Case {
   readonly act: () => Promise<unknown>
 }
 
-/** In turn, so that all suffer alike from what else the machine does. */
+/** Alternates the cases, so that other load of the machine affects all of them. */
 async function inTurn(cases: readonly Case[]): Promise<number[][]> {
   const times: number[][] = cases.map(() => [])
   for (let i = 0; i < warmUps + requests; i++)

@@ -1,6 +1,6 @@
 /**
- * Rate decisions over a real Redis: the limits of a pod beside the usual way, a command per window and counter
- * (INCR and EXPIRE, each waited for), and beside a bare PING of the same client; so many in flight, in turn.
+ * Measures rate decisions over a real Redis. Compares the limits of a pod with a command per window and counter (INCR
+ * and EXPIRE, each awaited) and with a plain PING of the same client. They alternate at several concurrencies.
  * Run: bin/node test/bench/rate-decisions.ts [milliseconds of each turn = 400 [turns = 5]]
  */
 import { Redis } from 'ioredis'
@@ -25,7 +25,7 @@ interface Way {
   readonly decide: (keyId: string) => Promise<unknown>
 }
 
-/** Two windows and two counters, as one writes it first; it is not exact either: it counts what it refuses. */
+/** Simple solution with two windows and two counters. It is not exact: it counts rejected requests. */
 async function usual(redis: Redis, keyId: string): Promise<boolean> {
   const now = Date.now() / 1_000
   const minute = `u:${keyId}:${Math.floor(now / minuteSeconds)}`
@@ -51,7 +51,7 @@ interface Turn {
   readonly latencies: readonly number[]
 }
 
-/** Callers that each ask again once they are answered, as requests do on one pod. */
+/** Runs callers that each decide again after an answer, like the requests of one pod. */
 async function turn({ decide }: Way, callers: number): Promise<Turn> {
   const latencies: number[] = []
   const begun = performance.now()

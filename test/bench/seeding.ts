@@ -4,10 +4,10 @@ import { metricOf, residentMb } from './bench-feed.ts'
 
 const deadlineMs = 600_000
 const quietMs = 8_000
-/** A minute's live bars are not seeding. */
+/** Maximum bars between two readings without seeding: the live bars of a minute. */
 const liveBarsMost = 500
 
-/** The demo feeds' history comes in behind the start; resolves when no more comes. */
+/** Resolves when the history of the demo feeds, which is stored after the start, is complete. */
 export async function seeded(
   service: RunningService,
 ): Promise<{ bars: number; tookMs: number; peakMb: number }> {

@@ -1,6 +1,6 @@
 /**
- * How soon a service with five million bars is ready and answers, what it then holds in memory, and the
- * same for the very first start with the demo feeds while and after they are seeded.
+ * Measures how soon a service with five million bars is ready and answers, and its memory. Measures the same for the
+ * first start with the demo feeds, during and after their seeding.
  * Run: bin/node test/bench/start.ts [bars = 5000000 [starts = 5]]
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -19,7 +19,7 @@ const minutes = Math.ceil(barsWanted / symbolsMost)
 const names = Array.from({ length: symbolsMost }, (_, i) => `SYM${i}`)
 const answerDeadlineMs = 60_000
 
-/** Asks until there are bars; how many came. */
+/** Requests history until it has bars. Returns their number. */
 async function firstBars({ target }: RunningService, key: string, symbol: string): Promise<number> {
   const url = `${target.url}/v1/history?symbol=${symbol}&resolution=1&countback=10000`
   const end = performance.now() + answerDeadlineMs

@@ -6,7 +6,7 @@ import { digits, keyOf } from './bench-feed.ts'
 
 const frameHeaderBytes = 4
 
-/** Five decimals, the last of them no zero: every bar's text has the same length, so that bytes tell bars. */
+/** Prices with five decimals without a trailing zero: all bars have texts of equal length, so bytes count bars. */
 const price = (n: number): number => (110_001 + ((n * 7_919) % 8_000) * 10) / 1e5
 
 const barOf = (n: number, time: number) => ({
@@ -25,7 +25,7 @@ export function barMessageBytes(name: string): number {
   return frameHeaderBytes + JSON.stringify(message).length
 }
 
-/** One minute of each symbol, read now. */
+/** One minute of each symbol, with the current time as its reading. */
 export const encodeMinute = (names: readonly string[], minute: number): EncodedSeries[] =>
   names.map((symbol, n) =>
     encodeSeriesBars(

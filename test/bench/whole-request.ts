@@ -5,10 +5,10 @@ export interface Request {
   readonly headers: Record<string, string>
 }
 
-/** One connection that stays open. */
+/** Keeps one connection open. */
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 })
 
-/** The answer's pieces, once the last has come. */
+/** The chunks of the answer, after the last one. */
 export const get = ({ url, headers }: Request): Promise<Buffer[]> =>
   new Promise((resolve, reject) => {
     const request = http.get(url, { agent, headers }, (response) => {

@@ -1,15 +1,15 @@
-/** How a series goes on, in promtool's words: `0x20` is 0 for 20 minutes more, `0+5x20` grows by 5 each minute. */
+/** Values of a series in promtool's notation: `0x20` is 0 for 20 more minutes, `0+5x20` grows by 5 each minute. */
 type Course = string
 
 export interface AlertCase {
   readonly alert: string
-  /** Series without the namespace, and their courses over minutes. */
+  /** Series without the namespace, and their values per minute. */
   readonly series: Readonly<Record<string, Course>>
-  /** When it is looked at. */
+  /** Minute of the evaluation. */
   readonly atMinute: number
-  /** Other alerts that the same trouble raises. */
+  /** Other alerts with the same cause. */
   readonly also?: readonly string[]
-  /** Components without any pod. */
+  /** Components without pods. */
   readonly without?: readonly string[]
 }
 
@@ -32,7 +32,7 @@ const is = (alert: string, series: string, value: number, atMinute = 10): AlertC
   atMinute,
 })
 
-/** What each alert is for. */
+/** For each alert the situation in which it fires. */
 export const alertCases: readonly AlertCase[] = [
   {
     alert: 'FxdRestFailing',
@@ -116,7 +116,7 @@ export const alertCases: readonly AlertCase[] = [
   is('FxdFeedOffline', 'fxd_collector_terminal_connected{feed="A:B",pod="a-collector-0"}', 0),
   {
     alert: 'FxdFeedStale',
-    // The first day of all was a Thursday.
+    // Time 0 was a Thursday.
     series: { 'fxd_collector_tick_age_seconds{feed="A:B",pod="a-collector-0"}': '3600x30' },
     atMinute: 10,
   },
@@ -161,7 +161,7 @@ export const alertCases: readonly AlertCase[] = [
   is('FxdDeletionHeld', 'fxd_operator_deletions_held{pod="fxd-operator-1",kind="apikeys"}', 12),
 ]
 
-/** A quiet service: each series of the cases as it should be. */
+/** A service without failures: the normal values of each series of the cases. */
 export const quiet: Readonly<Record<string, Course>> = {
   'fxd_http_request_duration_seconds_count{status="200"}': '0+1000x200',
   'fxd_http_request_duration_seconds_count{status="500"}': '0+1x200',
@@ -182,7 +182,7 @@ export const quiet: Readonly<Record<string, Course>> = {
   'fxd_questdb_commit_synced{pod="fxd-ingest-1"}': '1x200',
   'fxd_redis_noeviction{pod="fxd-rest-1"}': '1x200',
   'fxd_redis_up{pod="fxd-rest-1",connection="calls"}': '1x200',
-  // A standby beside the active one.
+  // An active collector and a standby.
   'fxd_collector_active{feed="A:B",pod="a-collector-0"}': '1x200',
   'fxd_collector_active{feed="A:B",pod="a-collector-1"}': '0x200',
   'fxd_collector_terminal_connected{feed="A:B",pod="a-collector-0"}': '1x200',

@@ -25,7 +25,7 @@ beforeAll(() => {
 const upOf = (component: string): string =>
   `up{pod="fxd-${component}-0",app_kubernetes_io_component="${component}"}`
 
-/** Pods whose absence is an alert of its own. */
+/** Pods whose absence raises a separate alert. */
 const podsFor = (minutes: number) => ({
   'fxd_operator_leader{pod="fxd-operator-0"}': `1x${minutes}`,
   [upOf('ingest')]: `1x${minutes}`,
@@ -42,11 +42,11 @@ const inNamespace = (series: string, namespace: string): string =>
 interface Situation extends Pick<AlertCase, 'series' | 'atMinute'> {
   readonly name: string
   readonly namespace?: string
-  /** Exactly these alerts. */
+  /** The alerts that fire, and no others. */
   readonly fires: readonly string[]
 }
 
-/** What promtool says against the situations; empty when in each of them exactly its alerts fire. */
+/** Output of promtool; '' when in each situation exactly its alerts fire. */
 function complaints(situations: readonly Situation[], evaluatedEach = '1m'): string {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-rules-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -74,7 +74,7 @@ function complaints(situations: readonly Situation[], evaluatedEach = '1m'): str
   return ruleTestComplaints(join(folder, 'tests.yaml'))
 }
 
-test('each alert fires in the trouble that it is for, with no other', () => {
+test('each alert fires in its situation, without any other', () => {
   const situations = alertCases.map(({ alert, series, atMinute, also = [], without = [] }, i) => ({
     name: `${i}: ${alert}`,
     series: {
@@ -95,7 +95,7 @@ test('no alert fires in a quiet service', () => {
   expect(complaints([{ name: 'quiet', series: quiet, atMinute: 180, fires: [] }])).toBe('')
 })
 
-test('trouble in another namespace fires nothing but that this one has no pods', () => {
+test('failures in another namespace fire no alert, except those for missing pods in this one', () => {
   const cases = alertCases.map(({ alert, series, atMinute }, i) => ({
     name: `${i}: ${alert}`,
     series,
@@ -106,10 +106,10 @@ test('trouble in another namespace fires nothing but that this one has no pods',
   expect(complaints(cases)).toBe('')
 })
 
-/** The first day of all was a Thursday. */
+/** Minutes since time 0, which was a Thursday. */
 const atHour = (days: number, hour: number): number => (days * 24 + hour) * 60
 
-test('a market that is closed from Friday 21:00 UTC to Monday is not stale', () => {
+test('a feed without ticks from Friday 21:00 UTC to Monday is not stale', () => {
   const situations = [
     { name: 'Thursday 23:00', atMinute: atHour(0, 23), fires: ['FxdFeedStale'] },
     { name: 'Friday 20:00', atMinute: atHour(1, 20), fires: ['FxdFeedStale'] },
@@ -127,7 +127,7 @@ test('a market that is closed from Friday 21:00 UTC to Monday is not stale', () 
   expect(complaints(situations, '1h')).toBe('')
 })
 
-test('a backup that ended well, and those of others, are no alert', () => {
+test('successful backups and failed backups of others raise no alert', () => {
   const [atMinute, daySeconds] = [30 * 60, 24 * 3_600]
   const series = {
     ...podsFor(atMinute),
@@ -139,7 +139,7 @@ test('a backup that ended well, and those of others, are no alert', () => {
   expect(complaints([{ name: 'backup', series, atMinute, fires: [] }])).toBe('')
 })
 
-test('promtool finds an alert that does not fire, and one that should not', () => {
+test('promtool reports an alert that does not fire, and one that should not fire', () => {
   const [trouble] = alertCases
   if (trouble === undefined) throw new Error('there are no cases')
   const situation = { name: 'planted', series: { ...pods, ...trouble.series }, atMinute: trouble.atMinute }
@@ -147,7 +147,7 @@ test('promtool finds an alert that does not fire, and one that should not', () =
   expect(complaints([{ ...situation, series: pods, fires: [trouble.alert] }])).toContain(trouble.alert)
 })
 
-test('every alert has a case, a severity, and a runbook that names it', () => {
+test('every alert has a case, a severity and a runbook with its name', () => {
   const names = new Set(alerts().map(({ alert }) => alert))
   expect(new Set(alertCases.map(({ alert }) => alert))).toEqual(names)
   for (const { alert, annotations, labels } of alerts()) {

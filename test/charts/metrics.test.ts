@@ -7,7 +7,7 @@ import { chart, charts } from './render.ts'
 
 const root = join(charts, '..')
 
-/** Names that the code gives to metrics as they stand. */
+/** Metric names that are literals in the code. */
 function namesInCode(): string[] {
   return ['services', 'operator'].flatMap((part) =>
     readdirSync(join(root, part), { recursive: true, encoding: 'utf8' })
@@ -17,7 +17,7 @@ function namesInCode(): string[] {
   )
 }
 
-/** Those of the process itself, and of a collector, whose names are put together. */
+/** Metric names of the process and of a collector that the code composes. */
 async function namesOfProcess(): Promise<string[]> {
   const metrics = createMetrics({ ofProcess: true })
   createCollectorMetrics(metrics)
@@ -25,7 +25,7 @@ async function namesOfProcess(): Promise<string[]> {
   return [...text.matchAll(/^# TYPE (\S+)/gm)].flatMap(([, name]) => name ?? [])
 }
 
-/** Of a histogram Prometheus keeps these. */
+/** The name of a metric without the suffixes of a histogram's series. */
 const withoutPart = (name: string): string => name.replace(/_(bucket|count|sum)$/, '')
 
 const named = [
@@ -34,19 +34,19 @@ const named = [
   ['the runbooks', readdirSync(join(root, 'docs/runbooks')).map((name) => `docs/runbooks/${name}`)],
 ] as const
 
-test.for(named)('every metric that %s name exists', async ([, files]) => {
+test.for(named)('every metric in %s exists', async ([, files]) => {
   const known = new Set([...namesInCode(), ...(await namesOfProcess())])
   const used = files.flatMap((file) =>
     [...readFileSync(join(root, file), 'utf8').matchAll(/\bfxd_[a-z0-9_]+/g)]
       .map(([name]) => name)
-      // Users and tables of QuestDB begin so, too.
+      // Users and tables of QuestDB have this prefix, too.
       .filter((name) => !/^fxd_(writer|reader)?$/.test(name)),
   )
   expect([...new Set(used)].filter((name) => !known.has(name) && !known.has(withoutPart(name)))).toEqual([])
   expect(used.length).toBeGreaterThan(0)
 })
 
-test('no panel of the dashboard and no alert is without its namespace', () => {
+test('every panel of the dashboard and every alert selects its namespace', () => {
   for (const file of ['files/alerts.yaml', 'files/dashboard.json']) {
     const text = readFileSync(join(chart, file), 'utf8')
     const queries = text.replaceAll(/label_values\(.*?\)/g, '')

@@ -18,7 +18,7 @@ const everything = render({
   },
 })
 
-/** What each pod may hold: tokens, keys and passwords. No pod that clients reach holds the administration token. */
+/** Allowed tokens, keys and passwords per pod. No pod that clients can reach has the administration token. */
 const mayHold: Readonly<Record<string, readonly string[]>> = {
   rest: ['fxd-questdb-reader/password', 'fxd-redis-rest/password'],
   stream: [
@@ -39,7 +39,7 @@ const mayHold: Readonly<Record<string, readonly string[]>> = {
   operator: ['fxd-admin-token/token', 'fxd-shard-token/token', 'ingest-tls/ca.crt'],
   // The operator adds the token of its feed.
   collector: ['ingest-tls/ca.crt'],
-  // The key of a client, which the operator delivers.
+  // A client key, which the operator delivers.
   canary: ['fxd-canary/key'],
   questdb: ['fxd-questdb-reader/password', 'fxd-questdb-writer/password'],
   redis: ['ingest', 'rest', 'stream'].flatMap((role) => [
@@ -51,12 +51,12 @@ const mayHold: Readonly<Record<string, readonly string[]>> = {
   'secrets-remove': [],
 }
 
-test('each pod holds the secrets of its table and no others', () => {
+test('each pod has exactly the secrets of the table', () => {
   const held = [...podsOf(everything)].map(([component, pod]) => [component, secretsOf(pod)])
   expect(Object.fromEntries(held)).toEqual(mayHold)
 })
 
-test('only the operator and the Jobs of secrets reach the API server', () => {
+test('only the operator and the Jobs for secrets can call the API server', () => {
   const reaching = [...podsOf(everything)].filter(([, { spec }]) => spec.automountServiceAccountToken)
   expect(reaching.map(([component]) => component).toSorted()).toEqual([
     'operator',
@@ -65,7 +65,7 @@ test('only the operator and the Jobs of secrets reach the API server', () => {
   ])
 })
 
-test('the Job that makes secrets may create them and nothing else, the one that removes them only its own and the collectors', () => {
+test('the Job that creates secrets may only create; the Job that removes may delete only its own and the collectors', () => {
   expect(part(find(everything, 'Role', 'fxd-secrets-make'), 'rules')).toEqual([
     { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
   ])
@@ -85,14 +85,14 @@ test('the Job that makes secrets may create them and nothing else, the one that 
   ])
 })
 
-test('with Secrets of their own for everything no Job makes any', () => {
+test('no Job makes secrets when the values name all of them', () => {
   const [production = ''] = examples
   const jobs = render({ file: production }).filter(({ kind }) => kind === 'Job')
   expect(jobs.map(({ metadata }) => metadata.name)).toEqual(['fxd-secrets-remove'])
 })
 
 describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, file]) => {
-  test('every pod obeys Pod Security restricted, gets no variables of Services, and is bounded', () => {
+  test('every pod meets Pod Security restricted, has limits and gets no variables of Services', () => {
     for (const [component, { spec }] of podsOf(render({ file }))) {
       expect(spec.enableServiceLinks, component).toBe(false)
       expect(spec.securityContext, component).toMatchObject({
@@ -114,7 +114,7 @@ describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, 
     }
   })
 
-  test('each role is given variables that it reads, with values that it takes', () => {
+  test('each role gets only variables that it reads, with valid values', () => {
     const pods = podsOf(render({ file }))
     for (const role of Object.keys(roleVariables) as RoleName[]) {
       const pod = pods.get(role)
@@ -130,7 +130,7 @@ describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, 
   })
 })
 
-test('pods wait 45 s longer than their drain before they are killed', () => {
+test('the termination grace period is the drain plus 45 s', () => {
   const objects = render({ values: { rest: { drainSeconds: 5 }, stream: { drain: { seconds: 90 } } } })
   expect(podOfComponent(objects, 'rest').spec['terminationGracePeriodSeconds']).toBe(50)
   expect(podOfComponent(objects, 'ingest').spec['terminationGracePeriodSeconds']).toBe(45)
@@ -147,7 +147,7 @@ describe('the canary', () => {
     return ['FXD_CANARY_REST', 'FXD_CANARY_STREAM'].map((name) => valueOf(pod, name))
   }
 
-  test('without an ingress it asks the Services, else it asks as clients do', () => {
+  test('it uses the Services without an ingress, else the URLs of clients', () => {
     expect(urlsOf({})).toEqual(['http://fxd-rest:8080', 'ws://fxd-stream:8080'])
     const hosts = ['bars.example.org', 'second.example.org']
     const outside = 'bars.example.org'
@@ -158,14 +158,14 @@ describe('the canary', () => {
     ])
   })
 
-  test('its key never travels in clear: without TLS of the ingress its URLs have to be given', () => {
+  test('its key is never sent in clear text: without TLS of the ingress its URLs are required', () => {
     const ask = 'set canary.restUrl and canary.streamUrl'
     expect(() => urlsOf({ ingress: { enabled: true, hosts: ['bars.example.org'] } })).toThrow(ask)
     const httpRoute = { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['bars.example.org'] }
     expect(() => urlsOf({ httpRoute })).toThrow(ask)
   })
 
-  test('it reaches rest and shards alone, unless it asks from outside', () => {
+  test('it can reach only rest and shards, unless it uses outside URLs', () => {
     const egressOf = (values: object): unknown =>
       part(find(withCanary(values), 'NetworkPolicy', 'fxd-from-canary'), 'spec.egress')
     expect(JSON.stringify(egressOf({}))).toMatch(/rest.*stream.*8080/)
@@ -175,7 +175,7 @@ describe('the canary', () => {
     ])
   })
 
-  test('its ApiKey grants the feeds of its symbols and no more requests, sockets and symbols than it needs', () => {
+  test('its ApiKey grants only the feeds, requests, sockets and symbols that it needs', () => {
     const key = find(withCanary({}), 'ApiKey', 'fxd-canary')
     const { feeds, plan, limits } = part<{ feeds: unknown; plan: string; limits: Record<string, number> }>(
       key,
@@ -192,7 +192,7 @@ describe('the canary', () => {
     })
   })
 
-  test('it is not there unless it is enabled, and not without symbols', () => {
+  test('it is rendered only when enabled, and it requires symbols', () => {
     expect(podsOf(render()).has('canary')).toBe(false)
     expect(render().some(({ kind }) => kind === 'ApiKey')).toBe(false)
     expect(() => render({ values: { canary: { enabled: true } } })).toThrow('/canary/symbols')
@@ -201,13 +201,13 @@ describe('the canary', () => {
     expect(() => render({ values: { canary: { symbols: ['EURUSD'] } } })).toThrow('/canary/symbols')
   })
 
-  test('a settling time beyond 600 s is refused: its alert would fire between two comparisons', () => {
+  test('a settling time above 600 s is rejected: its alert would fire between two comparisons', () => {
     expect(() => render({ values: { canary: { settleSeconds: 601 } } })).toThrow('/canary/settleSeconds')
     expect(() => render({ values: { canary: { settleSeconds: 600 } } })).not.toThrow()
   })
 })
 
-test('QuestDB takes the connections of all replicas at most while they are rolled out, when old shards drain beside all new ones', () => {
+test('QuestDB allows the connections of all replicas during a rollout, when old and new shards run', () => {
   const limit = (values: object): number =>
     Number(valueOf(podOfComponent(render({ values }), 'questdb'), 'QDB_PG_NET_CONNECTION_LIMIT'))
   const needed = (rest: number, stream: number, ingest: number, spare: number): number =>
@@ -226,7 +226,7 @@ test('QuestDB takes the connections of all replicas at most while they are rolle
   ).toBe(needed(12, 40, 2, 0))
 })
 
-test('the volume of backups has room for all copies beside the one that is being written', () => {
+test('the volume of backups fits all copies and the one being written', () => {
   const objects = render({ values: { questdb: { backup: { enabled: true } } } })
   const sizeOf = (object: Rendered, path: string): number =>
     Number(/^(\d+)Gi$/.exec(part<string>(object, `${path}.resources.requests.storage`))?.[1])
@@ -235,7 +235,7 @@ test('the volume of backups has room for all copies beside the one that is being
   expect(sizeOf(find(objects, 'PersistentVolumeClaim', 'fxd-questdb-backup'), 'spec')).toBe(copies * data)
 })
 
-test('QuestDB and Redis have the settings that lose no data', () => {
+test('QuestDB and Redis have the settings that prevent data loss', () => {
   const objects = render()
   const questdb = podOfComponent(objects, 'questdb')
   expect(valueOf(questdb, 'QDB_CAIRO_COMMIT_MODE')).toBe('sync')

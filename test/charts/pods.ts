@@ -39,7 +39,7 @@ export interface PodTemplate {
   }
 }
 
-/** All pods that come of the chart, by their component; `secrets` twice, by what its Job does. */
+/** All pods of the chart by component; the two Jobs for secrets by their script. */
 export function podsOf(objects: readonly Rendered[]): ReadonlyMap<string, PodTemplate> {
   const pods = new Map<string, PodTemplate>()
   for (const object of objects) {
@@ -72,7 +72,7 @@ const containersOf = ({ spec }: PodTemplate): readonly Container[] => [
   ...(spec.initContainers ?? []),
 ]
 
-/** Secrets of which a pod holds a key, as `secret/key`, by environment or mount. */
+/** Secrets of a pod, as `secret/key`, from its environment and mounts. */
 export function secretsOf(pod: PodTemplate): readonly string[] {
   const byEnvironment = containersOf(pod)
     .flatMap(({ env = [] }) => env)
@@ -84,10 +84,10 @@ export function secretsOf(pod: PodTemplate): readonly string[] {
   return [...new Set([...byEnvironment, ...byMount])].toSorted()
 }
 
-/** Variables of fxd that a role gets. */
+/** FXD_ variables of a pod. */
 export const variablesOf = (pod: PodTemplate): readonly string[] =>
   (pod.spec.containers[0]?.env ?? []).map(({ name }) => name).filter((name) => name.startsWith('FXD_'))
 
-/** The value of a variable of the first container; `undefined`: it is not set, or comes from a Secret. */
+/** The value of a variable of the first container; `undefined`: not set, or from a Secret. */
 export const valueOf = (pod: PodTemplate, variable: string): string | undefined =>
   pod.spec.containers[0]?.env?.find(({ name }) => name === variable)?.value

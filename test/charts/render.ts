@@ -8,7 +8,7 @@ import { kubernetesPrograms } from '../kubernetes/cluster/programs.ts'
 export const charts = join(import.meta.dirname, '../../charts')
 export const chart = join(charts, 'fxd')
 
-/** Files of values that come with the chart. */
+/** Files of values in the chart. */
 export const examples: readonly string[] = [
   join(chart, 'values-production.yaml'),
   ...readdirSync(join(chart, 'examples')).map((name) => join(chart, 'examples', name)),
@@ -16,7 +16,7 @@ export const examples: readonly string[] = [
 
 export type Texts = Readonly<Record<string, string>>
 
-/** An object as the chart renders it. */
+/** A rendered object of the chart. */
 export interface Rendered {
   readonly apiVersion: string
   readonly kind: string
@@ -31,14 +31,14 @@ export interface Rendered {
 
 export interface Values {
   readonly file?: string
-  /** Put over the file. */
+  /** Override those of the file. */
   readonly values?: unknown
   readonly namespace?: string
-  /** Kinds that the cluster has beside its own, such as `monitoring.coreos.com/v1/PodMonitor`. */
+  /** Additional kinds of the cluster, such as `monitoring.coreos.com/v1/PodMonitor`. */
   readonly has?: readonly string[]
 }
 
-/** What Helm says: the objects, or the reason why there are none. */
+/** Runs Helm. Its output contains the objects, or the reason of the failure. */
 export function helm(...args: readonly string[]): {
   readonly status: number
   readonly said: string
@@ -66,7 +66,7 @@ export function template({ file, values, namespace = 'bars', has = [] }: Values)
   }
 }
 
-/** The rendered objects; throws what Helm said when there are none. */
+/** The rendered objects. Throws with Helm's output when it fails. */
 export function render(values: Values = {}): readonly Rendered[] {
   const { status, said, text } = template(values)
   if (status !== 0) throw new Error(said)
@@ -82,7 +82,7 @@ export const objectsOf = (text: string): readonly Rendered[] =>
     })
     .filter((object) => object !== null)
 
-/** The only object of that kind and name; throws when there is none. */
+/** The only object of that kind and name. Throws when there is none or more than one. */
 export function find(objects: readonly Rendered[], kind: string, name: string): Rendered {
   const found = objects.filter((each) => each.kind === kind && each.metadata.name === name)
   if (found.length === 1 && found[0]) return found[0]
@@ -90,7 +90,7 @@ export function find(objects: readonly Rendered[], kind: string, name: string): 
   throw new Error(`There are ${found.length} of ${kind} ${name}; of that kind there are ${names.join(', ')}.`)
 }
 
-/** What an object has at a path such as `spec.template`; throws where there is nothing. */
+/** The value of an object at a path such as `spec.template`. Throws when it is missing. */
 export function part<T>(object: Rendered, path: string): T {
   const found = path
     .split('.')

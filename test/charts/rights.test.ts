@@ -3,7 +3,7 @@ import { rights } from '../../operator/rights.ts'
 import { find, part, render } from './render.ts'
 import type { Rule } from './rights.ts'
 
-/** One line for each verb, as `apps deployments patch`. */
+/** One line per verb, such as `apps deployments patch`. */
 const lines = (rules: readonly Rule[]): string[] =>
   rules
     .flatMap(({ apiGroups, resources, verbs }) =>
@@ -13,7 +13,7 @@ const lines = (rules: readonly Rule[]): string[] =>
     )
     .toSorted()
 
-test('the operator may do what operator/rights.ts says, in its namespace, and no more', () => {
+test('the Role of the operator has exactly the rights of operator/rights.ts', () => {
   const objects = render()
   const needed = rights.map(({ group, resource, verbs }) => ({
     apiGroups: [group],

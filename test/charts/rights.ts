@@ -1,4 +1,4 @@
-/** Of a Role. */
+/** A rule of a Role. */
 export interface Rule {
   readonly apiGroups: readonly string[]
   readonly resources: readonly string[]

@@ -26,7 +26,7 @@ function temporaryFolder(): string {
   return folder
 }
 
-/** Runs the init container of Redis: the passwords come into the list of users of the chart. */
+/** Runs the init container of Redis, which writes the digests of passwords into the list of users. */
 function usersFile(values: object, passwords: Readonly<Record<string, string>>): string {
   const folder = temporaryFolder()
   const config = part<Texts>(find(render({ values }), 'ConfigMap', 'fxd-redis'), 'data')
@@ -38,7 +38,7 @@ function usersFile(values: object, passwords: Readonly<Record<string, string>>):
   return join(folder, 'made.acl')
 }
 
-test('Redis takes the list of users: each role its keys, the previous password too, and others may only ping', async () => {
+test('Redis applies the list of users: roles use their keys, also with the previous password; others only ping', async () => {
   const aclfile = usersFile(
     { redis: { prefix: 'trial:', users: { rest: { user: 'reader' } } } },
     {
@@ -61,12 +61,12 @@ test('Redis takes the list of users: each role its keys, the previous password t
 })
 
 const podUser = 10_001
-/** Only root may be another user. */
+/** Only root can change to another user. */
 const isRoot = process.getuid?.() === 0
 
 const credentials = { user: 'fxd_writer', password: 'a "quoted" \\ word' }
 
-test('QuestDB with the environment of the chart answers its probes, and no statement without the password', async () => {
+test('QuestDB with the environment of the chart answers probes, and rejects statements without a password', async () => {
   const { env = [] } = podOfComponent(render({}), 'questdb').spec.containers[0] ?? {}
   const settings = Object.fromEntries(
     env.filter(({ name }) => name.startsWith('QDB_')).map(({ name, value }) => [name, value ?? 'a-password']),
@@ -80,7 +80,7 @@ test('QuestDB with the environment of the chart answers its probes, and no state
   expect(await statusOf(server.http.port, '/exec?query=select%201')).toBe(401)
 })
 
-test('the backup copies a running QuestDB, keeps the newest copies, and restores', async () => {
+test('the backup copies a running QuestDB, keeps the newest copies and can be restored', async () => {
   const settings = {
     QDB_PG_USER: credentials.user,
     QDB_PG_PASSWORD: credentials.password,
@@ -99,7 +99,7 @@ test('the backup copies a running QuestDB, keeps the newest copies, and restores
   mkdirSync(backups)
   for (const old of ['questdb-20250101T000000Z.tar', 'questdb-20250102T000000Z.tar', 'questdb-x.tar.partial'])
     closeSync(openSync(join(backups, old), 'w'))
-  // As one leaves it that was killed.
+  // The state that a killed backup leaves.
   await exec(server, 'CHECKPOINT CREATE')
 
   const { status, stderr } = backUp(server, backups)
@@ -109,7 +109,7 @@ test('the backup copies a running QuestDB, keeps the newest copies, and restores
   expect(kept).toBe('questdb-20250102T000000Z.tar')
   expect(newest).toMatch(/^questdb-20[2-9]\d{5}T\d{6}Z\.tar$/)
   expect(more).toEqual([])
-  // The checkpoint was released: another can begin.
+  // Succeeds because the checkpoint was released.
   await exec(server, 'CHECKPOINT CREATE')
   await exec(server, 'CHECKPOINT RELEASE')
 
@@ -118,14 +118,14 @@ test('the backup copies a running QuestDB, keeps the newest copies, and restores
   expect(unpacked.stderr).toBe('')
   expect(unpacked.status).toBe(0)
   expect(readdirSync(folder)).toContain('_restore')
-  // What is there stays.
+  // An existing database is not overwritten.
   expect(unpack(folder, backups).status).toBe(1)
   const restored = await startQuestdb({ settings, folder, startsQuickly: true })
   onTestFinished(() => restored.stop())
   await expect.poll(() => exec(restored, 'SELECT count() FROM bars')).toEqual([[5000]])
 })
 
-/** A volume as Kubernetes gives it to a pod with the fsGroup of QuestDB: root owns it. */
+/** A volume as in a pod with the fsGroup of QuestDB: root owns it. */
 function emptyVolume(): string {
   const folder = temporaryFolder()
   chmodSync(folder, 0o755)
@@ -136,7 +136,7 @@ function emptyVolume(): string {
   return volume
 }
 
-/** The command of the pod that docs/kubernetes.md restores with, as its user. */
+/** Runs the command of the restoring pod in docs/kubernetes.md, as its user. */
 function unpack(data: string, backups: string): { readonly status: number | null; readonly stderr: string } {
   chmodSync(join(backups, '..'), 0o755)
   const text = readFileSync(join(charts, '../docs/kubernetes.md'), 'utf8')
@@ -154,7 +154,7 @@ function unpack(data: string, backups: string): { readonly status: number | null
   })
 }
 
-test('a backup that cannot be written fails, leaves the older ones, and releases the checkpoint', async () => {
+test('a backup that cannot be written fails, keeps older ones and releases the checkpoint', async () => {
   const server = await startQuestdb({ startsQuickly: true })
   onTestFinished(() => server.stop())
   const backups = join(temporaryFolder(), 'nowhere')
@@ -164,7 +164,7 @@ test('a backup that cannot be written fails, leaves the older ones, and releases
   await exec(server, 'CHECKPOINT CREATE')
 })
 
-/** The script of the CronJob, as its container runs it. */
+/** Runs the script of the CronJob as its container does. */
 function backUp(
   server: QuestdbServer,
   backups: string,

@@ -26,7 +26,7 @@ const defaults = read(join(chart, 'values.yaml'))
 const resolved = (at: Schema): Schema =>
   at.$ref === undefined ? at : resolved(schema.definitions?.[at.$ref.replace('#/definitions/', '')] ?? {})
 
-/** What Kubernetes or a person names freely: maps of strings, quantities and objects that the API server checks. */
+/** Whether a value has free names: maps of strings, quantities, and objects that the API server checks. */
 const isOpen = (at: Schema): boolean => resolved(at).properties === undefined
 
 /** Paths of the values, such as `rest.service.type`: lists and free maps are one value. */
@@ -54,10 +54,10 @@ function put(values: Json, path: readonly string[], value: Json): Json {
   return { ...map, [name]: put(map[name] ?? {}, rest, value) }
 }
 
-/** What Helm shares between charts; not ours. */
+/** Leaves out `global`, which Helm adds for all charts. */
 const values = pathsOf(schema).filter((path) => path !== 'global')
 
-test('every object of the schema refuses what it does not name', () => {
+test('every object of the schema rejects unknown names', () => {
   const seen: string[] = []
   const look = (at: Schema, path: string): void => {
     const { $ref, properties, additionalProperties, items, definitions } = at
@@ -75,7 +75,7 @@ test('every object of the schema refuses what it does not name', () => {
   expect(seen.length).toBeGreaterThan(40)
 })
 
-test('every value has a default, a type or choices, and no default is without a place in the schema', () => {
+test('every value has a default, a type or choices, and every default is in the schema', () => {
   const missing = values.filter((path) => valueAt(defaults, path) === undefined)
   expect(missing).toEqual([])
   const leaves = (at: Json, place: Schema, path: string): string[] =>
@@ -125,13 +125,13 @@ test.for([
   ['no Gateway', { httpRoute: { enabled: true } }, 'httpRoute.parentRefs is needed'],
   ['no issuer', { tls: { mode: 'CertManager' } }, 'tls.certManager.issuerRef.name is needed'],
   ['no certificate', { tls: { mode: 'Secret' } }, 'is needed with tls.mode Secret'],
-] as const)('%s is refused with the reason', ([, given, reason]) => {
+] as const)('%s is rejected with the reason', ([, given, reason]) => {
   const { status, said } = template({ values: given })
   expect(said).toContain(reason)
   expect(status).not.toBe(0)
 })
 
-/** A value that one file sets to something else than the default. */
+/** Values that a file sets and that differ from the default. */
 const settings = examples.flatMap((file) => {
   const given = read(file)
   return values
@@ -148,14 +148,14 @@ test('every value is set by at least one of the examples', () => {
   expect(values.length).toBeGreaterThan(150)
 })
 
-test('every value changes what is rendered', async () => {
+test('every value changes the rendered objects', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-values-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const run = promisify(execFile)
   const rendered = async (file: string, name: string, given: Json): Promise<string> => {
     const path = join(folder, `${name}.json`)
     writeFileSync(path, JSON.stringify(given))
-    // What cannot be rendered without a value differs, too.
+    // A failure without the value counts as a difference, too.
     const { stdout } = await run(kubernetesPrograms().helm, ['template', 'fxd', chart, '-f', path], {
       maxBuffer: 64 * 1024 * 1024,
     }).catch((cause: { stderr: string }) => ({ stdout: `${basename(file)}: ${cause.stderr}` }))

@@ -17,16 +17,16 @@ import { tlsTunnel } from './tls-tunnel.ts'
 
 const repository = join(import.meta.dirname, '../..')
 const manifests = join(repository, 'test/acceptance/feeds')
-/** The address of loopback whose forwarded chain the acceptance suite wants to be believed. */
+/** The loopback address whose X-Forwarded-For the acceptance suite expects to be trusted. */
 const trustedProxy = '127.0.0.2'
 const input = 'input'
 const opsPort = 9464
 const keyShape = /fxd_[0-9a-f]{32}/
 
-/** Gives the acceptance suite charts that are installed as the one service of the run, through their ingress with TLS. */
+/** Installs the charts as the service of the acceptance suite, which uses it through the ingress with TLS. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const home = mkdtempSync(join(tmpdir(), 'fxd-acceptance-'))
-  const installed = await startInstalled({ prepare: believe })
+  const installed = await startInstalled({ prepare: trustIngress })
   const stops: (() => Promise<unknown>)[] = [() => installed.stop()]
   const stop = async (): Promise<void> => {
     for (const each of stops.toReversed()) await each()
@@ -58,14 +58,14 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-/** The tunnel reaches the ingress from the machine's address; Envoy is no pod. */
-const believe = ({ network, nodes }: Installed['cluster']): Promise<object> => {
+/** Trusts the addresses of the tunnel (the machine's) and of Envoy, which is not a pod. */
+const trustIngress = ({ network, nodes }: Installed['cluster']): Promise<object> => {
   const bridges = nodes.map((_, i) => network.bridgeAddress(i + 1))
   const addresses = [...bridges, network.machineAddress, trustedProxy]
   return Promise.resolve({ trustedProxies: addresses.map((each) => `${each}/32`) })
 }
 
-/** The Feeds of the suite, whose followed files are in one claim; gives the folder of that claim's volume. */
+/** Applies the Feeds of the suite, whose followed files are in one claim. Returns the folder of its volume. */
 async function applyFeeds(installed: Installed): Promise<string> {
   const kubectl = kubectlOf(installed)
   await installed.cluster.apply({
@@ -95,7 +95,7 @@ interface FeedManifest {
   readonly spec: { readonly source: { readonly type: string } }
 }
 
-/** Of all pods that there are now; none is replaced during the run. */
+/** Follows the logs of all current pods; none is replaced during the run. */
 function followLogs({ cluster }: Installed, file: string): Daemon {
   const { kubectl } = kubernetesPrograms()
   const chosen = ['-l', 'app.kubernetes.io/part-of=fxd', '--all-containers', '--max-log-requests=50']

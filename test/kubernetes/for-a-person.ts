@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { deliveredKey } from './cluster/delivered-key.ts'
 import { type Installed, namespace, startInstalled } from './cluster/installed.ts'
 
-/** `make kubernetes`: a cluster with the charts installed, for a person to look at. */
+/** `make kubernetes`: a cluster with the charts installed, for manual use. */
 const home = mkdtempSync(join(tmpdir(), 'fxd-kubernetes-person-'))
 const firstFeed = join(import.meta.dirname, '../../charts/fxd/files/first-feed.yaml')
 const kubeconfig = join(home, 'kubeconfig')
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** May come at any time, also while the parts are still starting. */
+/** Resolves at a signal, which may arrive while the parts are still starting. */
 const asksToEnd = new Promise<void>((resolve) => {
   process.on('SIGTERM', () => resolve())
   process.stdin.on('close', () => resolve()).resume()

@@ -35,7 +35,7 @@ test('the service answers as soon as helm install --wait returns', async () => {
   ).toMatch(/^[0 ]+$/)
 })
 
-test('a Feed and an ApiKey that were applied give bars through Ingress and HTTPRoute', async () => {
+test('after a Feed and an ApiKey are applied, bars are served through Ingress and HTTPRoute', async () => {
   await kubectl('apply', '-f', firstFeed)
   await Promise.all([ready('feed', 'demo'), ready('apikey', 'first')])
   const key = await deliveredKey(installed.cluster, namespace, 'first')
@@ -46,11 +46,11 @@ test('a Feed and an ApiKey that were applied give bars through Ingress and HTTPR
       .toMatchObject({ s: 'ok', t: expect.any(Array) as unknown })
 })
 
-test('the operator has the rights that it states, and pods of other roles have none', async () => {
+test('the operator has exactly its declared rights, and pods of other roles have none', async () => {
   const listed = async (account: string): Promise<readonly string[]> => {
     const user = `--as=system:serviceaccount:${namespace}:${account}`
     const lines = (await kubectl('auth', 'can-i', '--list', user)).split('\n')
-    // What every user has: to ask about itself, and to read what the server is.
+    // Rights of every user: to query its own rights and to read the server's version.
     return lines
       .filter((line) => /^\S+ +\[\] +\[\] +\[/.test(line) && !/^self|^\[/.test(line))
       .map((line) => line.replaceAll(/ +/g, ' ').replace(' [] [] ', ' ').trim())
@@ -64,7 +64,7 @@ test('the operator has the rights that it states, and pods of other roles have n
   expect(await listed('default')).toEqual([])
 })
 
-test('the address of a client comes from the ingress, whatever the client says', async () => {
+test('the address of a client is set by the ingress, not by headers of the client', async () => {
   const { machineAddress } = installed.cluster.network
   const forged = '203.0.113.9'
   await installed.cluster.apply(addressKey('here', machineAddress), addressKey('elsewhere', forged))
@@ -87,7 +87,7 @@ describe('an ApiKey on an open socket', () => {
     return { closed, socket }
   }
 
-  test('keeps it through a rotation with overlap, loses it at the revocation', async () => {
+  test('stays open through a rotation with overlap and is closed at the revocation', async () => {
     await installed.cluster.apply(workKey({ issue: 1 }))
     await ready('apikey', 'work')
     const before = await deliveredKey(installed.cluster, namespace, 'work')
@@ -124,14 +124,14 @@ describe('under load', () => {
   test('kubectl scale from 2 shards to 3 and back loses no bar', async () => {
     await kubectl('scale', 'streampool/fxd-stream', '--replicas=3')
     await loaded.shards(3)
-    // The new shard gets sockets, too.
+    // Adds clients, so that the new shard gets sockets, too.
     await loaded.traffic.join(12)
     await kubectl('scale', 'streampool/fxd-stream', '--replicas=2')
     await loaded.shards(2)
     await expectNothingMissed()
   })
 
-  test('a rolling upgrade while the operator is killed twice loses no bar', async () => {
+  test('a rolling upgrade with two kills of the operator loses no bar', async () => {
     const upgrade = installed.upgrade(replacingAllPods('1'))
     for (let kills = 0; kills < 2; kills += 1) await killLeader(loaded)
     await upgrade
@@ -140,7 +140,7 @@ describe('under load', () => {
   })
 })
 
-test('helm uninstall leaves the kinds and the data, and nothing else', async () => {
+test('helm uninstall keeps only the kinds and the data', async () => {
   await kubectl('delete', 'service', 'ingest-outside', '--ignore-not-found')
   await installed.cluster.helm('uninstall', 'fxd', '-n', namespace, '--wait')
   await installed.cluster.helm('uninstall', 'fxd-crds', '--wait')

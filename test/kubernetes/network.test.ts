@@ -7,7 +7,7 @@ const exists = (name: string): boolean =>
     .split('\n')
     .some((line) => line.split(' ')[0] === name)
 
-test('a second cluster leaves the network of one whose processes have not started yet', async () => {
+test('a second cluster does not remove the network of a cluster that is still starting', async () => {
   const first = await ClusterNetwork.open()
   onTestFinished(() => first.remove())
   const second = await ClusterNetwork.open()

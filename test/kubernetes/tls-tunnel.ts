@@ -9,15 +9,15 @@ export interface TunnelOptions {
   readonly port: number
   /** host:port of the ingress. */
   readonly ingress: string
-  /** Name in its certificate and its rules. */
+  /** DNS name in its certificate and its rules. */
   readonly domain: string
-  /** PEM file of the authority that it must be signed by. */
+  /** PEM file of the authority that must have signed its certificate. */
   readonly authority: string
 }
 
 /**
- * A real HAProxy on loopback for clients without TLS: it passes each request on to the ingress over TLS, with the client's
- * own address in X-Forwarded-For.
+ * Starts a real HAProxy on loopback for clients without TLS. It forwards each request to the ingress over TLS, with the
+ * client's address in X-Forwarded-For.
  */
 export function tlsTunnel(options: TunnelOptions): Program {
   const { command, env } = haproxy()

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { fxd } from '../support/fixtures/cli-fixture.ts'
 import { textOf } from './tree.ts'
 
-test('docs/configuration.md is what "npm run -s fxd -- config --markdown" prints, and shows no value that is set', async () => {
+test('"npm run -s fxd -- config --markdown" prints docs/configuration.md, without values that are set', async () => {
   const { code, out } = await fxd('config --markdown', { FXD_QUESTDB_PASSWORD: 'hush', FXD_DATA_DIR: '/x' })
   expect(code).toBe(0)
   expect(out.match(/^\| `FXD_/gm)?.length).toBeGreaterThan(30)

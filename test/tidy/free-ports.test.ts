@@ -2,19 +2,19 @@ import { type AddressInfo, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { freePorts } from '../support/free-ports.ts'
 
-/** Tries these ports first, then whatever is free. */
+/** Proposes these ports first, then ports from 20,000 on. */
 const picking = (...ports: number[]): (() => number) => {
   let spare = 20_000
   return () => ports.shift() ?? spare++
 }
 
-test('a port that was given is not given again, though nobody listens on it yet', async () => {
+test('a port that was returned is not returned again, even without a listener', async () => {
   const [given = 0] = await freePorts(1)
   const [other] = await freePorts(1, picking(given))
   expect(other).not.toBe(given)
 })
 
-test('a port that somebody listens on is not given', async () => {
+test('a port with a listener is not returned', async () => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
@@ -22,7 +22,7 @@ test('a port that somebody listens on is not given', async () => {
   expect(await freePorts(1, picking(port))).not.toContain(port)
 })
 
-test('the ports of one call differ, and none is one that the kernel gives to whoever connects', async () => {
+test('the ports of one call differ and are below the range of the kernel for outgoing connections', async () => {
   const ports = await freePorts(20)
   expect(new Set(ports).size).toBe(20)
   expect(Math.max(...ports)).toBeLessThan(32_768)

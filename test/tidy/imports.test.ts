@@ -45,7 +45,7 @@ tidyRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
     {
       path: 'services/platform/log/log.ts',
       text: "import { x } from '@nobody/knows/deep'",
-      complaint: 'say in the package table',
+      complaint: 'add it to the package table',
     },
     {
       path: 'services/core/feeds/feed.ts',

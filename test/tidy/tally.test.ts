@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { root } from './tree.ts'
 
-/** Runs the test runner with our reporter over these files, as `make test` does over ours. */
+/** Runs the test runner with our reporter over these files, as `make test` does. */
 function run(files: Record<string, string>): { ending: string[]; status: number | null } {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-tally-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -23,14 +23,14 @@ function run(files: Record<string, string>): { ending: string[]; status: number 
 
 const good = "test('holds', () => expect(1).toBe(1))\n"
 
-test('a good run ends with its count and status 0', () => {
+test('a run without failures ends with its count and status 0', () => {
   expect(run({ 'a.test.ts': good + good, 'b.test.ts': good })).toEqual({
     ending: ['3 passed, 0 failed'],
     status: 0,
   })
 })
 
-test('a failed test, a file that cannot load and a stray error each count as a failure and are named', () => {
+test('a failed test, a file that cannot load and an uncaught error are each named and counted as failures', () => {
   const files = {
     'good.test.ts': good,
     'bad.test.ts': "test('fails', () => expect(1).toBe(2))\n",

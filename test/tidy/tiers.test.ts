@@ -7,12 +7,12 @@ const projects = ((config as { test: { projects: { test: { name: string } }[] } 
 )
 const projectsOf = (tier: string): string[] => (tiers[tier] ?? []).flatMap((stage) => stage.projects)
 
-test('make test runs every project, each once', () => {
+test('make test runs every project exactly once', () => {
   expect(projects.length).toBeGreaterThan(10)
   expect(projectsOf('test').toSorted()).toEqual(projects.toSorted())
 })
 
-test.for(['check', 'smoke'])('make %s runs nothing that make test leaves out', (tier) => {
+test.for(['check', 'smoke'])('make %s runs only projects of make test', (tier) => {
   expect(projectsOf(tier).length).toBeGreaterThan(1)
   expect(projectsOf('test')).toEqual(expect.arrayContaining(projectsOf(tier)))
 })

@@ -7,10 +7,10 @@ import { root } from './tree.ts'
 
 const bin = join(root, 'node_modules/.bin')
 
-/** As `npm run` sets it: the linter looks there for its type-aware half. */
+/** PATH as `npm run` sets it: the linter finds its type-aware part there. */
 const env = { ...process.env, PATH: `${bin}${delimiter}${process.env['PATH']}` }
 
-/** What a tool prints when it is not content; nothing when it is. */
+/** The output of a tool that fails, else ''. */
 function complaints(tool: string, args: readonly string[], folder = root): string {
   try {
     execFileSync(join(bin, tool), args, { cwd: folder, env, encoding: 'utf8', stdio: 'pipe' })
@@ -32,11 +32,11 @@ const tools = [
   { command: 'npm run proto', tool: 'buf', args: ['breaking', '--against', 'proto/baseline.binpb'] },
 ]
 
-test.for(tools)('$tool $args.0 is content ($command)', ({ tool, args }) => {
+test.for(tools)('$tool $args.0 reports nothing ($command)', ({ tool, args }) => {
   expect(complaints(tool, args)).toBe('')
 })
 
-/** A tool that looks at nothing is content with everything: each must find a planted fault. */
+/** A tool that reads no files reports nothing, so each must find a planted fault. */
 describe('a planted fault is found', () => {
   function plant(files: Record<string, string>): string {
     const folder = mkdtempSync(join(tmpdir(), 'fxd-tidy-'))

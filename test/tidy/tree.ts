@@ -12,7 +12,7 @@ export const root = join(import.meta.dirname, '../..')
 
 const notText = /\.(png|ico|gz|woff2)$/
 
-/** Every text file that is committed or about to be. */
+/** Every text file that is committed or not ignored. */
 export const everything: readonly TextFile[] = execFileSync(
   'git',
   ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
@@ -24,17 +24,17 @@ export const everything: readonly TextFile[] = execFileSync(
 
 const generated = /^services\/wire\/gen\//
 
-/** TypeScript that a person wrote. */
+/** TypeScript that is not generated. */
 export const written = everything.filter((file) => file.path.endsWith('.ts') && !generated.test(file.path))
 
-/** The part of it that ships. */
+/** The part of `written` that is in the image. */
 export const shipped = written.filter(
   (file) => /^(services|operator)\//.test(file.path) && !file.path.endsWith('.test.ts'),
 )
 
 export const tests = written.filter((file) => file.path.endsWith('.test.ts'))
 
-/** What people read and what is data for tests: not the lock file, not the market data. */
+/** All text files but the lock file and the market data of tests. */
 export const readable = everything.filter(
   (file) => file.path !== 'package-lock.json' && !file.path.startsWith('test/data/'),
 )

@@ -8,7 +8,7 @@ import { root } from './tree.ts'
 const read = (folder: string, paths: readonly string[]): [path: string, text: string][] =>
   paths.toSorted().map((path) => [path, readFileSync(join(folder, path), 'utf8')])
 
-test('the wire types are those of the protos: "npm run wire" writes them', () => {
+test('services/wire/gen equals the output of "npm run wire"', () => {
   const wire = join(root, 'services/wire/gen')
   const fresh = mkdtempSync(join(tmpdir(), 'fxd-wire-'))
   onTestFinished(() => rmSync(fresh, { recursive: true }))
@@ -25,12 +25,12 @@ test('the wire types are those of the protos: "npm run wire" writes them', () =>
   expect(read(wire, committed)).toEqual(read(fresh, generated))
 })
 
-test('whatever ingest may say is heard by a collector', () => {
+test('a collector reads every kind of message that ingest sends', () => {
   const proto = readFileSync(join(root, 'proto/fxd/v1/collector.proto'), 'utf8')
-  const [, said = ''] = /message IngestMessage \{[^}]*oneof message \{([^}]*)\}/.exec(proto) ?? []
-  const conversation = readFileSync(join(root, 'services/collector/connection/session-client.ts'), 'utf8')
-  const [, heard = ''] = /const \{ ([\w, ]+) \} = message\n/.exec(conversation) ?? []
-  const names = [...said.matchAll(/ (\w+) = \d+;/g)].map(([, name]) => name)
+  const [, sentKinds = ''] = /message IngestMessage \{[^}]*oneof message \{([^}]*)\}/.exec(proto) ?? []
+  const client = readFileSync(join(root, 'services/collector/connection/session-client.ts'), 'utf8')
+  const [, readKinds = ''] = /const \{ ([\w, ]+) \} = message\n/.exec(client) ?? []
+  const names = [...sentKinds.matchAll(/ (\w+) = \d+;/g)].map(([, name]) => name)
   expect(names.length).toBeGreaterThan(5)
-  expect(new Set(heard.split(', '))).toEqual(new Set(names))
+  expect(new Set(readKinds.split(', '))).toEqual(new Set(names))
 })

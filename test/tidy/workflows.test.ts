@@ -18,10 +18,10 @@ test('CI runs every stage of make test', () => {
   expect(stages).toEqual(tiers['test']?.filter(({ name }) => !soakOnly.has(name)).map(({ name }) => name))
 })
 
-/** Only `make soak` has these stages, whatever the effort of this run. */
+/** Stages of `make soak` only. */
 const soakOnly = new Set(['long faults', 'kubernetes, all'])
 
-test('workflows pin their actions by major version and may only read', () => {
+test('workflows pin their actions by major version and have read permissions only', () => {
   expect(workflows.map(({ path }) => path)).toHaveLength(2)
   for (const { path, text } of workflows) {
     const actions = [...text.matchAll(/uses: (.+)$/gm)].map(([, action = '']) => action)

@@ -1,5 +1,5 @@
 # Copies the folder DATA of a running QuestDB into BACKUPS and keeps the newest KEEP copies.
-# The password is no argument of a process, and needs no quoting.
+# curl reads the password from its standard input, so no process argument shows it and it needs no quoting.
 sql() {
   printf 'header = "Authorization: Basic %s"\n' "$(printf '%s:%s' "$QUESTDB_USER" "$QUESTDB_PASSWORD" | base64 -w0)" |
     curl --config - -fsSG --max-time 600 --data-urlencode "query=$1" "$QUESTDB/exec" >/dev/null
@@ -7,13 +7,13 @@ sql() {
 name=questdb-$(date -u +%Y%m%dT%H%M%SZ).tar
 release() { sql 'CHECKPOINT RELEASE'; }
 
-# One that was killed left its checkpoint and half a copy.
+# Remove the checkpoint and the partial copy of a killed run.
 release 2>/dev/null || true
 rm -f "$BACKUPS"/*.partial
 
 trap 'release || true' EXIT
 sql 'CHECKPOINT CREATE'
-# 1: files newer than the checkpoint changed or went meanwhile.
+# tar exits with 1 when files newer than the checkpoint changed or disappeared meanwhile.
 tar -C "$DATA" -cf "$BACKUPS/$name.partial" . || [ $? -eq 1 ]
 trap - EXIT
 release

@@ -1,4 +1,4 @@
-// Makes each Secret of SECRETS (name to key) that is not there, with a random value. One that is there stays as it is.
+// Creates each missing Secret of SECRETS (name to key) with a random value. Existing Secrets stay unchanged.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 

@@ -1,5 +1,5 @@
-// Writes the list of users for Redis: digests of the passwords stand in place of <role>, and of the previous ones while
-// they are rotated. A password in a URL is percent-encoded.
+// Writes the list of users for Redis. Digests of the passwords replace <role>; during a rotation the previous passwords
+// are included. A password in a URL is percent-encoded.
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 

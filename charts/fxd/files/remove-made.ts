@@ -1,5 +1,5 @@
-// Removes what the release made while it ran: each Secret of SECRETS that make-secrets.ts made, and the collectors, whose
-// Feed objects stay.
+// Removes the objects that the release created while it ran: the Secrets of SECRETS that make-secrets.ts created, and
+// the collectors. The Feed objects stay.
 import { readFileSync } from 'node:fs'
 
 interface Item {
@@ -17,7 +17,7 @@ const namespace = readFileSync(`${folder}/namespace`, 'utf8')
 const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
 const deadlineMs = 10_000
 
-/** `undefined`: it is not there. */
+/** Calls the API server; `undefined` for a missing object. */
 const call = async <T>(method: string, path: string): Promise<T | undefined> => {
   const answer = await fetch(server + path, {
     method,

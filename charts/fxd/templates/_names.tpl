@@ -3,7 +3,7 @@
 {{- .Values.fullnameOverride | default .Release.Name | trunc 37 | trimSuffix "-" }}
 {{- end }}
 
-{{/* What identifies the pods of one part: (list root component). Never changes. */}}
+{{/* Labels that identify the pods of one part: (list root component). They never change. */}}
 {{- define "fxd.selector" -}}
 {{- $root := index . 0 -}}
 app.kubernetes.io/name: fxd
@@ -25,7 +25,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name ($root.Chart.Version | replace
 {{- end }}
 
 {{/* Name, namespace, labels and annotations of an object: (dict "root" . "component" "rest" "name" "fxd-rest"), and
-perhaps "of" (values with labels and annotations) and "annotations". */}}
+optional "of" (values with labels and annotations) and "annotations". */}}
 {{- define "fxd.metadata" -}}
 {{- $of := .of | default dict -}}
 {{- $annotations := merge dict (.annotations | default dict) ($of.annotations | default dict) .root.Values.commonAnnotations -}}
@@ -93,7 +93,7 @@ annotations:
 {{- end }}
 {{- end }}
 
-{{/* With Sentinels the host of the URL is not used, but a URL needs one. */}}
+{{/* With Sentinels the host of the URL is unused, but a URL requires one. */}}
 {{- define "fxd.redisHost" -}}
 {{- if .Values.redis.enabled }}{{ include "fxd.fullname" . }}-redis:6379
 {{- else if .Values.redis.sentinel.hosts }}sentinel
@@ -101,13 +101,13 @@ annotations:
 {{- end }}
 {{- end }}
 
-{{/* Most replicas of rest. */}}
+{{/* Maximum replicas of rest. */}}
 {{- define "fxd.restMax" -}}
 {{- if .Values.rest.autoscaling.enabled }}{{ .Values.rest.autoscaling.maxReplicas }}{{ else }}{{ .Values.rest.replicas }}{{ end }}
 {{- end }}
 
-{{/* PostgreSQL connections of all processes at most. A rollout adds one pod of rest and of ingest; of shards all old ones may still
-drain while all new ones run. A process takes 19, 6 or 9:
+{{/* Maximum PostgreSQL connections of all processes. A rollout adds one pod of rest and one of ingest. All old shards may still
+drain while all new ones run. A process opens 19, 6 or 9:
 services/stores/questdb/pg/connection-counts.ts. */}}
 {{- define "fxd.questdbConnections" -}}
 {{- $rest := mul 19 (add1 (include "fxd.restMax" . | int)) -}}

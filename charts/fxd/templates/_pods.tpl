@@ -1,4 +1,4 @@
-{{/* Metadata of a pod: (dict "root" . "component" "rest" "of" .Values.rest), and perhaps "annotations". */}}
+{{/* Metadata of a pod: (dict "root" . "component" "rest" "of" .Values.rest), and optional "annotations". */}}
 {{- define "fxd.podMetadata" -}}
 labels:
   {{- include "fxd.selector" (list .root .component) | nindent 2 }}
@@ -15,8 +15,8 @@ annotations:
 {{- end }}
 {{- end }}
 
-{{/* Where a pod runs and as whom: (dict "root" . "component" "rest" "of" .Values.rest), and perhaps "userId", "fsGroup" and
-"serviceAccount" (only then does it reach the API server). */}}
+{{/* Scheduling and user of a pod: (dict "root" . "component" "rest" "of" .Values.rest), and optional "userId", "fsGroup" and
+"serviceAccount" (only then can it call the API server). */}}
 {{- define "fxd.podBasics" -}}
 {{- with .serviceAccount }}
 serviceAccountName: {{ . }}
@@ -54,8 +54,8 @@ tolerations:
 {{- end }}
 {{- end }}
 
-{{/* Spreads the pods of a part over zones and nodes: the same arguments, and perhaps "each": those that differ in this label
-are spread each for itself. */}}
+{{/* Spreads the pods of a part over zones and nodes: the same arguments, and optional "each": pods
+with different values of this label are spread separately. */}}
 {{- define "fxd.spread" -}}
 topologySpreadConstraints:
 {{- if .of.topologySpreadConstraints }}
@@ -80,7 +80,7 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* Liveness asks nothing outside of the process. A role waits for its stores without being ended. */}}
+{{/* Liveness depends on nothing outside of the process, so a role that waits for its stores is not restarted. */}}
 {{- define "fxd.probes" -}}
 startupProbe:
   httpGet: {path: /livez, port: ops}
@@ -128,7 +128,7 @@ volumeMounts:
 {{- end }}
 {{- end }}
 
-{{/* How a role reaches the stores, as its own user: (list root "rest" "reader"). */}}
+{{/* Environment with the stores and the user of a role: (list root "rest" "reader"). */}}
 {{- define "fxd.storesEnv" -}}
 {{- $root := index . 0 -}}
 {{- $role := index . 1 -}}
@@ -165,7 +165,7 @@ volumeMounts:
 {{- end }}
 {{- end }}
 
-{{/* What storesEnv names as a file. */}}
+{{/* Volumes of the files that storesEnv names. */}}
 {{- define "fxd.storesMounts" -}}
 {{- if and (not .Values.redis.enabled) .Values.redis.tls.enabled .Values.redis.tls.caSecret }}
 - {name: redis-ca, mountPath: /etc/fxd/redis, readOnly: true}
@@ -189,7 +189,7 @@ volumeMounts:
   secret: {secretName: {{ index . 1 }}, defaultMode: 0440, items: [{key: {{ index . 2 | quote }}, path: value}]}
 {{- end }}
 
-{{/* The certificate of a server: (list root "ingest"). Mounted as a folder, so that a renewed one is seen. */}}
+{{/* The certificate of a server: (list root "ingest"). Mounted as a folder, so that renewals are visible. */}}
 {{- define "fxd.tlsEnv" -}}
 {{- if include "fxd.hasTls" (index . 0) }}
 - {name: FXD_TLS_CERT, value: /etc/fxd/tls/tls.crt}
@@ -208,7 +208,7 @@ volumeMounts:
 {{- end }}
 {{- end }}
 
-{{/* The authority that signed the certificates of ingest and shards, for their clients: that of the Secret of ingest. */}}
+{{/* The authority of the certificates of ingest and shards, for their clients. It comes from the Secret of ingest. */}}
 {{- define "fxd.caEnv" -}}
 {{- if include "fxd.hasTls" . }}
 - {name: FXD_TLS_CA, value: /etc/fxd/ca/ca.crt}

@@ -57,11 +57,11 @@ export interface ProtoGrpcType {
       PurgeFeedResponse: MessageTypeDefinition<_fxd_v1_PurgeFeedResponse, _fxd_v1_PurgeFeedResponse__Output>
       PutKeyRequest: MessageTypeDefinition<_fxd_v1_PutKeyRequest, _fxd_v1_PutKeyRequest__Output>
       /**
-       * Administration: the only administration API, for the command line and the operator.
-       * Needs `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
+       * The only administration API, for the command line and the operator.
+       * Requires `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
        * the URI fxd://admin (UNAUTHENTICATED without, PERMISSION_DENIED for a collector's). Bad input is INVALID_ARGUMENT, an unknown key or feed
-       * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a sentence.
-       * A change that names a version it is no longer based on is ABORTED: read again, once. Version 0 names none.
+       * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a message.
+       * A change based on an outdated version is ABORTED: read again, then retry once. Version 0 means any version.
        */
       Registry: SubtypeConstructor<typeof grpc.Client, _fxd_v1_RegistryClient> & { service: _fxd_v1_RegistryDefinition }
       RemoveFeedRequest: MessageTypeDefinition<_fxd_v1_RemoveFeedRequest, _fxd_v1_RemoveFeedRequest__Output>

@@ -18,8 +18,8 @@ export interface ProtoGrpcType {
       GetLoadRequest: MessageTypeDefinition<_fxd_v1_GetLoadRequest, _fxd_v1_GetLoadRequest__Output>
       Load: MessageTypeDefinition<_fxd_v1_Load, _fxd_v1_Load__Output>
       /**
-       * One process that holds sockets, as the operator sees it.
-       * Needs `authorization: Bearer <token>` metadata with the token of the shards (FXD_SHARD_TOKEN_FILE), else UNAUTHENTICATED.
+       * Calls of the operator to one process that serves sockets.
+       * Requires `authorization: Bearer <token>` metadata with the token of the shards (FXD_SHARD_TOKEN_FILE), else UNAUTHENTICATED.
        */
       Shard: SubtypeConstructor<typeof grpc.Client, _fxd_v1_ShardClient> & { service: _fxd_v1_ShardDefinition }
       UndrainRequest: MessageTypeDefinition<_fxd_v1_UndrainRequest, _fxd_v1_UndrainRequest__Output>

@@ -1,17 +1,17 @@
 import type { Target } from '../../acceptance/client/target.ts'
 
-/** What an attack is told before it begins. */
+/** Input of an attack. */
 export interface Scene {
   readonly target: Pick<Target, 'url' | 'ws' | 'ops' | 'grpc'>
-  /** A pro key that nobody used in this minute. */
+  /** A pro key that was not used in this minute. */
   readonly key: string
   /** Every symbol that the key may read. */
   readonly symbols: readonly string[]
-  /** How much of the attack to run: 1 is the whole of it. */
+  /** Fraction of the attack to run; 1 is the whole attack. */
   readonly share: number
 }
 
-/** What an attack did and what it got, counted by short names. */
+/** Counts of an attack's actions and answers, by short names. */
 export class Tally {
   readonly counts: Record<string, number> = {}
 
@@ -21,12 +21,12 @@ export class Tally {
 }
 
 /**
- * Builds what it sends and opens what it needs, then gives the function that begins. It goes on until its
- * process ends, within the bounds that its text states.
+ * Prepares messages and connections, then returns the function that starts the attack. It continues until its process
+ * ends, within the limits that its text states.
  */
 export type Attack = (scene: Scene, tally: Tally) => Promise<() => void>
 
-/** So many of the attack's things, at least one. */
+/** Part of the whole number for the fraction, at least one. */
 export const shareOf = ({ share }: Scene, whole: number): number => Math.max(1, Math.round(whole * share))
 
 export const repeat = (count: number, run: (index: number) => void): void => {

@@ -1,11 +1,11 @@
-/** One attack of the bench `misuse`, in a process of its own. */
+/** One attack of the bench `misuse`, in a separate process. */
 import { type Scene, Tally } from './attack.ts'
 import { attacks } from './attacks.ts'
 
 export interface AttackOrder extends Scene {
   readonly name: string
 }
-/** `ready`: everything is built and opened. At `begin` it begins, at `end` it tells and ends. */
+/** `ready`: everything is prepared. `begin` starts the attack; `end` sends its counts and ends it. */
 export type AttackReport = { readonly ready: true } | { readonly counts: Readonly<Record<string, number>> }
 export type AttackCommand = 'begin' | 'end'
 

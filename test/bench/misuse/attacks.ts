@@ -7,9 +7,9 @@ import { allOfM1, coverage, foldedM30, unread } from './requests.ts'
 interface NamedAttack {
   readonly what: string
   readonly run: Attack
-  /** What it counts where it reaches the server. */
+  /** Count that proves that the attack reached the server. */
   readonly proof: string
-  /** Of the short form. */
+  /** Whether the short form includes it. */
   readonly isShort?: true
 }
 
@@ -115,7 +115,7 @@ const single = new Map<string, NamedAttack>([
   ],
 ])
 
-/** Of each attack as much that one key's sockets and requests are enough for all. */
+/** Fraction of each attack, so that the sockets and requests of one key suffice for all. */
 const shareOfEach = 1 / 7
 
 const everything: Attack = async (scene, tally) => {
@@ -127,7 +127,7 @@ const everything: Attack = async (scene, tally) => {
   }
 }
 
-/** By name, in the order in which they run. */
+/** Attacks by name, in the order of their runs. */
 export const attacks: ReadonlyMap<string, NamedAttack> = new Map([
   ...single,
   [
@@ -136,7 +136,7 @@ export const attacks: ReadonlyMap<string, NamedAttack> = new Map([
   ],
 ])
 
-/** Why the counts of an attack run prove nothing; `undefined` when the attack reached the server. */
+/** Why the counts of a run prove nothing; `undefined` when the attack reached the server. */
 export function missOf(name: string, counts: Readonly<Record<string, number>>): string | undefined {
   const { proof = '' } = attacks.get(name) ?? {}
   if (!counts[proof]) return `the attack counted no ${proof}`

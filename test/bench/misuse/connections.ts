@@ -1,11 +1,11 @@
-/** Attacks by bare connections: no key, and no client that behaves. */
+/** Attacks by plain connections without a key. */
 import { connect, type Socket } from 'node:net'
 import { WebSocket } from 'ws'
 import { type Attack, hostAndPort, repeat, type Scene, shareOf, type Tally } from './attack.ts'
 
-/** A connection of an attack that was cut or refused is opened again at the next beat. */
+/** Interval at which closed or rejected connections of an attack are opened again. */
 const beatMs = 2_000
-/** As much as a server reads of one connection at once. */
+/** Bytes that a server reads from one connection at once. */
 const readBytes = 65_536
 
 export function dial(address: string, tally: Tally): Socket {
@@ -21,7 +21,7 @@ interface Pipeline {
   readonly at: (scene: Scene) => string
 }
 
-/** Each connection sends 64 KiB of requests at once and reads nothing; every 2 s new ones take their place. */
+/** Each connection sends 64 KiB of requests at once and reads nothing. Every 2 s new ones replace them. */
 export const pipelined =
   ({ connections, paths, at }: Pipeline): Attack =>
   async (scene, tally) => {
@@ -45,7 +45,7 @@ export const pipelined =
     }
   }
 
-/** 2,000 heads that never end, a byte a second each. */
+/** 2,000 endless request heads, one byte per second each. */
 export const slowHeads: Attack = async (scene, tally) => {
   const heads: Socket[] = []
   const opened = 50
@@ -66,7 +66,7 @@ export const slowHeads: Attack = async (scene, tally) => {
   }
 }
 
-/** 2,000 upgrades with a key that nobody has, 50 at a time. */
+/** 2,000 upgrades with an unknown key, 50 at a time. */
 export const wrongKeys: Attack = async (scene, tally) => {
   let left = shareOf(scene, 2_000)
   const next = (): void => {

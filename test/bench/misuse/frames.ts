@@ -4,14 +4,14 @@ import { clientFrame } from '../../support/clients/raw-client.ts'
 import { type Attack, repeat, type Scene, shareOf, type Tally } from './attack.ts'
 import { dial } from './connections.ts'
 
-/** As many as the plan lets one key have. */
+/** Maximum sockets of one pro key. */
 const socketsOfPro = 30
-/** Frames of one socket that wait for an answer. */
+/** Maximum unanswered frames of one socket. */
 const unanswered = 2
 const reopenMs = 1_000
 const messageBytesMax = 65_536
 
-/** A socket that sends these texts in turn, two at a time, for as long as it lives; it opens again. */
+/** A socket that sends these texts cyclically, two at a time. It reconnects after a close. */
 function talk(
   scene: Scene,
   texts: readonly string[],
@@ -34,7 +34,7 @@ function talk(
         if (hasBegun) repeat(unanswered, send)
       } else if (hasBegun && isAnswer(data)) {
         tally.add('answers')
-        // In a turn of its own, so that a quick server does not make this process deaf.
+        // In a separate turn of the event loop, so that a fast server does not block this process.
         setImmediate(send)
       }
     })
@@ -55,7 +55,7 @@ function talk(
   }
 }
 
-/** Bars and gaps come unasked. */
+/** Whether a frame is an answer: bars and gaps are not. */
 const isAnswer = (data: Buffer): boolean =>
   data.includes('"type":"subscribed"') ||
   data.includes('"type":"unsubscribed"') ||
@@ -72,7 +72,7 @@ const talking =
     }
   }
 
-/** Nested lists and objects in each field, just deep enough to break a serialiser and as deep as a frame holds. */
+/** Nested lists and objects in each field, at a depth that may break a serialiser and at the maximum depth. */
 function nestedTexts(): string[] {
   const list = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
   const object = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
@@ -91,7 +91,7 @@ function nestedTexts(): string[] {
 }
 export const nested = talking(() => nestedTexts(), 5)
 
-/** Names of no symbol, in as many characters as asked. */
+/** Unknown symbol names of this length. */
 const unknown = (count: number, characters: number): string[] =>
   Array.from({ length: count }, (_, i) => i.toString(36).toUpperCase().padStart(characters, 'X'))
 
@@ -104,14 +104,14 @@ const sinceAll = (symbols: readonly string[], time: number): Record<string, numb
   Object.fromEntries(symbols.map((symbol) => [symbol, time]))
 const anHourAgo = (): number => Math.floor(Date.now() / 1_000) - 3_600
 
-/** 63 KB: 9,000 names. */
+/** 63 KB with 9,000 names. */
 export const lists = talking(() => [subscribe(unknown(9_000, 4))])
-/** 63 KB: 3,400 names, and a time for each. */
+/** 63 KB with 3,400 names and a time for each. */
 export const listsSince = talking(() => {
   const names = unknown(3_400, 3)
   return [subscribe(names, sinceAll(names, 1))]
 })
-/** As long as the bound of a list allows, with and without times. */
+/** Lists of the maximum length, with and without times. */
 export const listsAtBound = talking(() => {
   const names = unknown(4_999, 3)
   const some = names.slice(0, 2_800)
@@ -121,12 +121,12 @@ export const listsAtBound = talking(() => {
     JSON.stringify({ action: 'unsubscribe', symbols: names }),
   ]
 })
-/** Every symbol that there is, again and again. */
+/** Subscribes and unsubscribes all symbols repeatedly. */
 export const allSymbols = talking(({ symbols }) => [
   subscribe(symbols),
   JSON.stringify({ action: 'unsubscribe', symbols }),
 ])
-/** The same, with an hour of bars each time. */
+/** The same with an hour of `since` each time. */
 export const replays = talking(({ symbols }) => [
   subscribe(symbols, sinceAll(symbols, anHourAgo())),
   JSON.stringify({ action: 'unsubscribe', symbols }),
@@ -135,7 +135,7 @@ export const replays = talking(({ symbols }) => [
 const floodBytes = 65_536
 const floodEveryMs = 50
 
-/** Pings of both kinds, 64 KiB of them at once on each socket, more as soon as those are taken. */
+/** Pings of both kinds, 64 KiB at once on each socket; more when those were accepted. */
 export const pings: Attack = async (scene, tally) => {
   const protocol = clientFrame('', { opcode: 9 })
   const text = clientFrame('{"action":"ping"}')

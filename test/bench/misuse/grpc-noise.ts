@@ -6,10 +6,10 @@ import { dial } from './connections.ts'
 
 const beatMs = 1_000
 const noiseBytes = 65_536
-/** So deep that a careless decoder would exhaust its stack; a group of protobuf opens with one byte. */
+/** Depth that would exhaust the stack of a recursive decoder; one byte opens a protobuf group. */
 const nestedGroups = 250_000
 
-/** 1,000 connections that say nothing; those that are closed are opened again. */
+/** 1,000 silent connections; closed ones are opened again. */
 export const silentGrpc: Attack = async (scene, tally) => {
   const open = (): void => {
     const socket = dial(scene.target.grpc, tally)

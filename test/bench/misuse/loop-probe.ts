@@ -1,8 +1,7 @@
 /**
- * Preloaded into the server of the bench `misuse`: measures how late the event loop is, and gives the
- * figures over a Unix socket. A loop that stands still has no time to measure, so a beat that is late by
- * more than a step counts once for each step that it missed: the shares are shares of time. Beside it
- * stands what the main thread itself worked from one beat to the next: a busy machine adds nothing to that.
+ * Preloaded into the server of the bench `misuse`: measures the lag of the event loop and sends the figures over a
+ * Unix socket. A blocked loop cannot measure, so a late beat counts once for each missed step: the shares are shares
+ * of time. The probe also measures the CPU time of the main thread between beats, which other load does not affect.
  */
 import { createServer } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
@@ -10,9 +9,9 @@ import { isMainThread } from 'node:worker_threads'
 /** Milliseconds; `lag` has one figure for each 10 ms. */
 export interface LoopFigures {
   readonly lag: readonly number[]
-  /** The most processor time that the main thread took between two beats. */
+  /** Maximum CPU time of the main thread between two beats. */
   readonly longestTurn: number
-  /** The processor time that it took since the figures before. */
+  /** CPU time since the previous figures. */
   readonly worked: number
 }
 
@@ -38,7 +37,7 @@ function serve(at: string): void {
     setTimeout(beat, stepMs).unref()
   }
   setTimeout(beat, stepMs).unref()
-  // Each line asks for what was measured since the one before.
+  // Each line requests the figures since the previous one.
   const server = createServer((socket) => {
     socket.unref()
     socket.on('data', () => {

@@ -10,27 +10,27 @@ const readyDeadlineMs = 60_000
 /** The victim waits 10 s for its last answers. */
 const overrunMs = 30_000
 const sampleEveryMs = 50
-/** An attacker may be as busy as its victim. */
+/** Timeout of the attacker's counts, because it may be as busy as the server. */
 const tellDeadlineMs = 15_000
 
-/** One run of the victim, beside an attack or alone. Times in milliseconds. */
+/** One run of the victim, with or without an attack. Times in milliseconds. */
 export interface Run {
   readonly restP99: number
   readonly pingP99: number
   readonly failures: Readonly<Record<string, number>>
   readonly lagP99: number
   readonly lagMax: number
-  /** The most processor time that the server's event loop took at once. */
+  /** Maximum CPU time of one turn of the server's event loop. */
   readonly longestTurn: number
-  /** The most that was resident. */
+  /** Maximum resident memory. */
   readonly rssMb: number
-  /** Share of the time in which the server's main thread waited for a processor. */
+  /** Share of the time in which the server's main thread waited for a CPU. */
   readonly cpuWait: number
 }
 
 const childOf = (file: string): ChildProcess => fork(fileURLToPath(new URL(file, import.meta.url)))
 
-/** The next message of a child; rejects when it ends first or says nothing in time. */
+/** The next message of a child process. Rejects when it ends first or after the deadline. */
 async function messageOf<T>(child: ChildProcess, deadlineMs: number): Promise<T> {
   const done = new AbortController()
   const signal = AbortSignal.any([done.signal, AbortSignal.timeout(deadlineMs)])
@@ -53,7 +53,7 @@ export async function startVictim(order: VictimOrder): Promise<ChildProcess> {
   return victim
 }
 
-/** Resolves when the attack has everything that it needs to begin. */
+/** Resolves when the attack is prepared. */
 export async function startAttacker(order: AttackOrder): Promise<ChildProcess> {
   const attacker = childOf('./attacker.ts')
   attacker.send(order)
@@ -61,7 +61,7 @@ export async function startAttacker(order: AttackOrder): Promise<ChildProcess> {
   return attacker
 }
 
-/** Lets the attack tell what it did, and ends it with all its connections. */
+/** Requests the counts of the attack, then ends it with all its connections. */
 export async function endAttacker(attacker: ChildProcess): Promise<Readonly<Record<string, number>>> {
   if (!attacker.connected) return {}
   attacker.send('end' satisfies AttackCommand)
@@ -75,7 +75,7 @@ export async function endAttacker(attacker: ChildProcess): Promise<Readonly<Reco
   }
 }
 
-/** Runs the victim for so long, with the attack if there is one; rejects with `ServerLost` when the server ends. */
+/** Runs the victim for `runMs`, with the attack if given. Rejects with `ServerLost` when the server ends. */
 export async function measure(
   server: WatchedServer,
   victim: ChildProcess,
@@ -97,7 +97,7 @@ export async function measure(
     victim.send({ runMs } satisfies VictimRun)
     attacker?.send('begin' satisfies AttackCommand)
     let report = await reported
-    // A socket that was opened again says so, too.
+    // A reopened socket also reports `open`.
     while (report === 'open') report = await messageOf<VictimReport | 'open'>(victim, runMs + overrunMs)
     if (server.hasEnded) throw server.end()
     const { lag, longestTurn } = await server.loop()

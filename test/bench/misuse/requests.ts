@@ -3,7 +3,7 @@ import http from 'node:http'
 import { type Attack, repeat, type Scene, shareOf } from './attack.ts'
 import { dial } from './connections.ts'
 
-/** M1 of a symbol that trades at all times: the longest series of the demo feeds. */
+/** A symbol that trades at all times: its M1 is the longest series of the demo feeds. */
 const symbol = 'BROKERA:ZERO:BTCUSD'
 const minuteSeconds = 60
 const [depthMinutes, aheadSeconds] = [120_000, 86_400]
@@ -16,7 +16,7 @@ const minutesFrom = (from: number): string =>
   history({ symbol, resolution: '1', from: String(from), to: String(nowSeconds() + aheadSeconds) })
 const allMinutes = (): string => minutesFrom(nowSeconds() - depthMinutes * minuteSeconds)
 
-/** So many requests at once, each on a connection of its own; answers are read. */
+/** Concurrent requests, each on a separate connection. Answers are read. */
 const ask =
   (count: number, path: () => string): Attack =>
   async (scene, tally) => {
@@ -58,10 +58,10 @@ async function longPath({ target, key }: Scene): Promise<string> {
 }
 
 const unreadBeatMs = 100
-/** All at once would mostly fail for want of a read in time, and short failures take no memory. */
+/** Requests per beat. All at once would mostly fail with a read timeout, and short failures use no memory. */
 const unreadPerBeat = 10
 
-/** 590 answers of about 0.99 MiB, each on a connection that is read no further than its beginning. */
+/** 590 answers of about 0.99 MiB, each on a connection of which only the beginning is read. */
 export const unread: Attack = async (scene, tally) => {
   const request = `GET ${await longPath(scene)} HTTP/1.1\r\nHost: bench\r\nX-API-Key: ${scene.key}\r\n\r\n`
   let left = shareOf(scene, 590)
@@ -69,7 +69,7 @@ export const unread: Attack = async (scene, tally) => {
   const one = (): void => {
     if (left-- <= 0) return
     const socket = dial(scene.target.url, tally)
-    // Node reads ahead by its buffer, not more, while nobody takes anything out of it.
+    // Node fills only its buffer while nothing reads from it.
     socket.once('readable', () => {
       const status = / (\d{3}) /.exec(String(socket.read(statusLineBytes)))?.[1]
       if (status !== undefined) tally.add(`status ${status}`)

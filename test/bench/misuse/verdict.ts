@@ -2,24 +2,24 @@ import { quantile } from '../figures.ts'
 import type { Run } from './measure.ts'
 import type { ServerState } from './watched-server.ts'
 
-/** How much worse an attack may make things. */
+/** Maximum degradation by an attack. */
 const goals = {
   victimP99Ms: 50,
   lagP99Ms: 20,
   lagMaxMs: 250,
   memoryMb: 100,
-  /** Handles that a process may keep open: files of the store, spare connections. */
+  /** Handles that may stay open: files of the store, spare connections. */
   handles: 10,
 } as const
 
 export interface Pair {
   readonly quiet: Run
   readonly attacked: Run
-  /** Why its attack proves nothing, if it does not. */
+  /** Why the attack proves nothing; `undefined` when it reached the server. */
   readonly miss: string | undefined
 }
 
-/** All of one attack: what was before, its pairs, and a run of the victim afterwards. */
+/** Measurements of one attack: the state before, its pairs, and a run of the victim afterwards. */
 export interface Measured {
   readonly pairs: readonly Pair[]
   readonly before: ServerState
@@ -45,12 +45,12 @@ const median = (values: readonly number[]): number => quantile(values, 0.5)
 const rounded = (value: number): string => value.toFixed(value < 10 ? 1 : 0)
 const signed = (value: number): string => `${value < 0 ? '−' : '+'}${rounded(Math.abs(value))}`
 
-/** Which run of a pair. */
+/** The two runs of a pair. */
 export type Turn = 'quiet' | 'attacked'
 
 const medianOf = (pairs: readonly Pair[], which: Turn, figure: (run: Run) => number): number =>
   median(pairs.map((pair) => figure(pair[which])))
-/** The median of what each attacked run has more than the quiet one beside it. */
+/** The median difference between the attacked and the quiet run of a pair. */
 const growth = (pairs: readonly Pair[], figure: (run: Run) => number): number =>
   median(pairs.map(({ quiet, attacked }) => figure(attacked) - figure(quiet)))
 
@@ -69,7 +69,7 @@ export function failuresOf(runs: readonly Run[]): Record<string, number> {
 const sum = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((total, each) => total + each, 0)
 
-/** What is not as it was, a word each. */
+/** The changes of the state, one word each. */
 function changed({ before, after, afterwards, pairs }: Measured): string[] {
   const quietP99 = medianOf(pairs, 'quiet', ({ restP99 }) => restP99)
   const changes: readonly (readonly [string, boolean])[] = [
@@ -83,10 +83,10 @@ function changed({ before, after, afterwards, pairs }: Measured): string[] {
   return changes.filter(([, is]) => is).map(([what]) => what)
 }
 
-/** The goals that an attack did not meet, a word each; empty: all are met. */
+/** The missed goals, one word each; empty when all are met. */
 export function unmet(measured: Measured): string[] {
   const { pairs, before } = measured
-  // A figure that is NaN, because nothing was measured, meets no goal.
+  // NaN, when nothing was measured, meets no goal.
   const met: readonly (readonly [string, boolean])[] = [
     ['REST', growth(pairs, ({ restP99 }) => restP99) <= goals.victimP99Ms],
     ['pings', growth(pairs, ({ pingP99 }) => pingP99) <= goals.victimP99Ms],
@@ -100,13 +100,13 @@ export function unmet(measured: Measured): string[] {
   return [...new Set([...met.filter(([, is]) => !is).map(([what]) => what), ...misses])]
 }
 
-/** Memory that a first attack took is there for the next one, so it counts from what was there before any. */
+/** Memory growth since before the first attack, because later attacks reuse the memory of earlier ones. */
 const memoryGrowth = (pairs: readonly Pair[], before: ServerState): number =>
   Math.max(...pairs.map(({ attacked }) => attacked.rssMb)) - before.rssMb
 
-/** A share of the time that the server's main thread waits for a processor, from which on figures are the machine's. */
+/** Share of CPU wait of the server's main thread from which on the figures describe the machine. */
 const busyShare = 0.2
-/** True when the figures say more of the machine than of the server: it was too busy without an attack already. */
+/** Whether the machine was already too busy without an attack, so that the figures mean little. */
 export const isBusy = ({ pairs }: Measured): boolean =>
   medianOf(pairs, 'quiet', ({ cpuWait }) => cpuWait) > busyShare
 
@@ -132,7 +132,7 @@ export function row(name: string, measured: Measured): string[] {
   ]
 }
 
-/** The line of an attack without figures. */
+/** A table row of an attack without figures. */
 export const wordsRow = (name: string, words: string): string[] => [
   name,
   ...head.slice(2).map(() => ''),

@@ -1,6 +1,6 @@
 /**
- * The victim of the bench `misuse`, in a process of its own: every 50 ms a ping on a WebSocket and a request
- * of 300 bars. A time counts from the moment at which the message was due, so that a wait hides no other one.
+ * The victim of the bench `misuse`, in a separate process: every 50 ms a ping on a WebSocket and a request of 300 bars.
+ * Each time counts from the moment at which the message was due, so that a delay of one message hides no other.
  */
 import http from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -15,7 +15,7 @@ export interface VictimOrder {
 export interface VictimRun {
   readonly runMs: number
 }
-/** Milliseconds until each answer (or until no more was waited for), and failures by what they were. */
+/** Milliseconds until each answer or its timeout, and failures by kind. */
 export interface VictimReport {
   readonly rest: readonly number[]
   readonly pings: readonly number[]
@@ -23,11 +23,11 @@ export interface VictimReport {
 }
 
 const everyMs = 50
-/** What is not answered so long after the run has failed. */
+/** Timeout of answers after the end of the run. */
 const answerDeadlineMs = 10_000
-/** As many as a browser opens to one host; one is enough while answers come in time. */
+/** Maximum connections, as of a browser to one host. One suffices while answers are fast. */
 const connectionsMax = 6
-/** How an answer with bars begins. */
+/** Start of an answer with bars. */
 const withBars = '{"s":"ok"'
 
 process.once('disconnect', () => process.exit())
@@ -38,14 +38,14 @@ process.once('message', (order: VictimOrder) => {
   })
 })
 
-/** What one run counts; an answer that comes after its end is no other run's. */
+/** Counts of one run. A late answer does not count for the next run. */
 class Findings {
   readonly rest: number[] = []
   readonly pings: number[] = []
   readonly failures: Record<string, number> = {}
-  /** Requests without an answer, by when they were due. */
+  /** Due time of each request without an answer. */
   readonly asked = new Map<http.ClientRequest, number>()
-  /** When each ping that waits for its pong was due, oldest first. */
+  /** Due times of pings without a pong, oldest first. */
   readonly pinged: number[] = []
 
   get isComplete(): boolean {
@@ -56,7 +56,7 @@ class Findings {
     this.failures[what] = (this.failures[what] ?? 0) + 1
   }
 
-  /** What has no answer yet failed, after all the time that it waited. */
+  /** Counts everything without an answer as failed, with its waiting time. */
   end(): void {
     for (const due of this.pinged.splice(0)) {
       this.fail('no pong')
@@ -96,7 +96,7 @@ class Victim {
     }
     const end = performance.now() + answerDeadlineMs
     while (!findings.isComplete && performance.now() < end) await pause(10)
-    // Pongs carry no number: a late one would answer a ping of the next run.
+    // Pongs have no number, so a late one would count for a ping of the next run.
     if (findings.pinged.length > 0) this.#socket.terminate()
     findings.end()
     return { rest: findings.rest, pings: findings.pings, failures: { ...findings.failures } }

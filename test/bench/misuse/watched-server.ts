@@ -9,16 +9,16 @@ import { type RunningService, startService } from '../../support/processes/servi
 import type { LoopFigures } from './loop-probe.ts'
 
 const probe = new URL('./loop-probe.ts', import.meta.url).href
-/** Options of Node for the server alone, such as `--cpu-prof`. */
+/** Options of Node for the server only, such as `--cpu-prof`. */
 const moreOptions = process.env['BENCH_SERVER_OPTIONS'] ?? ''
 const bytesPerMb = 1e6
-/** A loop that stands still for longer cannot be measured. */
+/** Timeout of the probe; a loop that is blocked for longer cannot be measured. */
 const answerDeadlineMs = 60_000
 const calmDeadlineMs = 20_000
-/** The main thread works less than this share of the time when only the victim asks. */
+/** Share of CPU time of the main thread below which only the victim loads the server. */
 const calmShare = 0.4
 
-/** What must be as it was once an attack is over. */
+/** State that must be restored after an attack. */
 export interface ServerState {
   readonly rssMb: number
   /** Open files, sockets and pipes. */
@@ -28,12 +28,12 @@ export interface ServerState {
   readonly isReady: boolean
 }
 
-/** The process ended, or stands still: what an attack must not do. */
+/** The process ended or is blocked, which an attack must not cause. */
 export class ServerLost extends Error {}
 const stoodStill = (): ServerLost =>
   new ServerLost(`the process stood still for ${answerDeadlineMs / 1_000} s`)
 
-/** `fxd all` with the demo feeds, and what the operating system and its event loop say of it. */
+/** `fxd all` with the demo feeds, with figures of the operating system and its event loop. */
 export class WatchedServer {
   readonly service: RunningService
   readonly #probe: Socket
@@ -43,7 +43,7 @@ export class WatchedServer {
     this.#probe = atProbe
   }
 
-  /** Resolves when it is ready; its data stay in `home` from one start to the next. */
+  /** Resolves when it is ready. Its data in `home` survive restarts. */
   static async start(home: string): Promise<WatchedServer> {
     const path = join(home, 'probe')
     rmSync(path, { force: true })
@@ -61,7 +61,7 @@ export class WatchedServer {
     return this.service.process.exitCode !== null || this.service.process.signalCode !== null
   }
 
-  /** That it ended, with the last error that its log has. */
+  /** An error with the last error of its log. */
   end(): ServerLost {
     const log = readFileSync(this.service.target.log, 'utf8').slice(-20_000)
     const last = log.match(/^\w*Error.*$|FATAL ERROR.*$/gm)?.at(-1)
@@ -69,7 +69,7 @@ export class WatchedServer {
     return new ServerLost(`the process ended (${last ?? `code ${code}`})`)
   }
 
-  /** What the probe measured since the last call. */
+  /** Figures of the probe since the last call. */
   async loop(): Promise<LoopFigures> {
     let text = ''
     const done = new AbortController()
@@ -91,7 +91,7 @@ export class WatchedServer {
     return JSON.parse(text) as LoopFigures
   }
 
-  /** Resolves when it has done what an attack left it to do, or takes too long for that. */
+  /** Resolves when the work that an attack left is done, or after a timeout. */
   async calm(): Promise<void> {
     const end = performance.now() + calmDeadlineMs
     do {
@@ -103,13 +103,13 @@ export class WatchedServer {
     } while (performance.now() < end)
   }
 
-  /** Resident memory, from the operating system: a process that stands still needs not answer. */
+  /** Resident memory from the operating system, which works for a blocked process, too. */
   rssMb(): number {
     const kib = /^VmRSS:\s+(\d+) kB$/m.exec(this.#proc('status'))?.[1]
     return (Number(kib ?? Number.NaN) * 1_024) / bytesPerMb
   }
 
-  /** For how long its main thread wanted a processor that others had, since its start. */
+  /** Milliseconds since its start in which its main thread waited for a CPU. */
   cpuWaitMs(): number {
     return Number(this.#proc('schedstat').split(' ')[1]) / 1e6
   }

@@ -11,7 +11,7 @@ import { writeKubeconfig } from './support/api-server.ts'
 
 const server = inject('apiServer')
 
-/** A namespace whose pods must obey Pod Security `restricted`; gone when the test has ended. */
+/** Makes a namespace with Pod Security `restricted`, which is deleted after the test. */
 function namespace(name: string): (args: readonly string[], input?: string) => string {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-kubectl-'))
   const kubeconfig = join(folder, 'kubeconfig')
@@ -38,13 +38,13 @@ function namespace(name: string): (args: readonly string[], input?: string) => s
   return kubectl
 }
 
-/** Kinds that neither Kubernetes nor fxd brings; only their schemas would tell more. */
+/** Kinds of other projects, whose schemas this API server lacks. */
 const foreign = /^(monitoring\.coreos\.com|cert-manager\.io|gateway\.networking\.k8s\.io)\//
 
 describe.for(examples.map((file, i) => [basename(file), file, `example-${i}`] as const))(
   '%s',
   ([, file, name]) => {
-    test('the API server takes every object', () => {
+    test('the API server accepts every object', () => {
       const kubectl = namespace(name)
       const objects = render({ file, namespace: name }).filter(({ apiVersion }) => !foreign.test(apiVersion))
       const said = kubectl(
@@ -55,14 +55,14 @@ describe.for(examples.map((file, i) => [basename(file), file, `example-${i}`] as
       expect(said).not.toContain('Warning')
     })
 
-    test('the API server takes every pod where Pod Security is restricted', () => {
+    test('the API server accepts every pod under Pod Security restricted', () => {
       const kubectl = namespace(`${name}-pods`)
       const pods = [...podsOf(render({ file, namespace: `${name}-pods` }))].map(
         ([component, { metadata, spec }]) => ({
           apiVersion: 'v1',
           kind: 'Pod',
           metadata: { ...metadata, name: component },
-          // The API server would look for the class and the account.
+          // Left out, because the API server would require the class and the account to exist.
           spec: { ...withVolumes(spec), priorityClassName: undefined, serviceAccountName: undefined },
         }),
       )
@@ -75,7 +75,7 @@ describe.for(examples.map((file, i) => [basename(file), file, `example-${i}`] as
   },
 )
 
-test("the Prometheus operator's own kinds take PodMonitor and PrometheusRule", () => {
+test("the Prometheus operator's own kinds accept PodMonitor and PrometheusRule", () => {
   const kubectl = namespace('monitoring-kinds')
   const kinds = monitoringKinds().flatMap((file) => ['-f', file])
   kubectl(['apply', '--server-side', ...kinds])
@@ -92,7 +92,7 @@ test("the Prometheus operator's own kinds take PodMonitor and PrometheusRule", (
   expect(said.match(/ serverside-applied \(server dry run\)$/gm)).toHaveLength(objects.length)
 })
 
-test('a pod that may become root is refused there', () => {
+test('the same namespace rejects a pod that may become root', () => {
   const kubectl = namespace('unsafe-pod')
   const pod = {
     apiVersion: 'v1',
@@ -105,7 +105,7 @@ test('a pod that may become root is refused there', () => {
   )
 })
 
-/** With the volumes that a StatefulSet claims for its pods. */
+/** Adds the volumes that a StatefulSet claims for its pods. */
 function withVolumes(spec: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const volumes = (spec['volumes'] ?? []) as readonly { readonly name: string }[]
   const mounts = (spec['containers'] as readonly { volumeMounts?: readonly { name: string }[] }[]).flatMap(
@@ -115,7 +115,7 @@ function withVolumes(spec: Readonly<Record<string, unknown>>): Readonly<Record<s
   return { ...spec, volumes: [...volumes, ...claimed.map((name) => ({ name, emptyDir: {} }))] }
 }
 
-/** Runs the script of a hook's Job as its pod does; gives what it prints. */
+/** Runs the script of a hook's Job as its pod does. Returns its output. */
 function runJob(job: Rendered, namespaceName: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-account-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
@@ -144,7 +144,7 @@ function runJob(job: Rendered, namespaceName: string): string {
   })
 }
 
-test('missing secrets are made once, and removed with the release; those of others stay', () => {
+test('missing secrets are made once and removed with the release; other secrets stay', () => {
   const name = 'made-once'
   const kubectl = namespace(name)
   const objects = render({ namespace: name })
@@ -172,7 +172,7 @@ test('missing secrets are made once, and removed with the release; those of othe
   expect(secrets()).toEqual({ 'fxd-shard-token': btoa('mine') })
 })
 
-test('the first feed and key of the notes are good objects', () => {
+test('the first feed and key of the notes are valid objects', () => {
   const kubectl = namespace('first-feed')
   const said = kubectl(
     ['apply', '--dry-run=server', '-f', '-'],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type ApiKeyObject, resources, type Secret } from '../../../operator/kube/resources.ts'
 import { until } from '../../acceptance/client/until.ts'
-import { livesUntil } from './support/lives.ts'
+import { crashUntil } from './support/crash-until.ts'
 import type { OperatorProcess } from './support/operator-process.ts'
 import { openSetting, type Setting } from './support/setting.ts'
 
@@ -34,18 +34,18 @@ const template = {
   spec: { containers: [{ name: 'stream', image: 'fxd:test', args: ['stream'] }] },
 }
 
-test('an operator that is killed after each write to the API server and each change of the registry makes everything in the end', async () => {
+test('an operator that is killed after each write of an object or the registry completes its work', async () => {
   const owner = (await setting.applyFeed('sim', { source: { type: 'Simulator' } })).metadata.uid
   await setting.applyKey('key')
   await setting.applyPool('pool', { template })
-  const { lives } = await livesUntil(
+  const { runs } = await crashUntil(
     { ...setting, operator },
     async () =>
       (await reasonOf('feeds', 'sim')) === 'CollectorStarting' &&
       (await reasonOf('apikeys', 'key')) === 'Active' &&
       (await reasonOf('streampools', 'pool')) === 'ShardsNotReady',
   )
-  expect(lives).toBeGreaterThan(10)
+  expect(runs).toBeGreaterThan(10)
   const registry = setting.ingest.registry.view()
   expect(registry.allFeeds()).toMatchObject([{ definition: { key: 'BROKERA:ZERO' }, owner, hidden: false }])
   expect(setting.opens(await setting.secret('key'))).toBe('key')
@@ -59,9 +59,9 @@ test('an operator that is killed after each write to the API server and each cha
     expect(await setting.list(of), of.plural).toHaveLength(1)
 }, 300_000)
 
-test('a change of a feed goes on after each crash, also after the one that follows its registration', async () => {
+test('a change of a feed is completed after crashes, including one after its registration', async () => {
   await setting.applyFeed('sim', { source: { type: 'Simulator' }, description: 'Another' })
-  const { registry } = await livesUntil(
+  const { registry } = await crashUntil(
     { ...setting, operator },
     async () => (await reasonOf('feeds', 'sim')) === 'CollectorStarting',
   )
@@ -74,14 +74,14 @@ test('a change of a feed goes on after each crash, also after the one that follo
   expect(map.data['feed.yaml']).toContain('Another')
 }, 300_000)
 
-test('a rotation goes on after each crash, and the secret that is delivered in the end opens', async () => {
+test('a rotation is completed after crashes, and the delivered secret is valid', async () => {
   const before = await setting.secret('key')
   await setting.applyKey('key', { issue: 2, overlap: '1h' })
-  const { lives, registry } = await livesUntil(
+  const { runs, registry } = await crashUntil(
     { ...setting, operator },
     async () => (await reasonOf('apikeys', 'key')) === 'Active',
   )
-  expect(lives).toBeGreaterThan(2)
+  expect(runs).toBeGreaterThan(2)
   expect(registry).toBe(1)
   const after = await setting.secret('key')
   expect(after).not.toBe(before)
@@ -92,9 +92,9 @@ test('a rotation goes on after each crash, and the secret that is delivered in t
   expect(metadata.annotations?.['marketdata.fxd.dev/issue']).toBe(String(issue))
 }, 300_000)
 
-test('a key whose digest is lost opens with the secret that was delivered last', async () => {
+test('a key whose digest is lost is valid with the last delivered secret', async () => {
   await setting.remove(resources.secrets, 'key-digest')
-  await livesUntil(
+  await crashUntil(
     { ...setting, operator },
     async () => (await setting.get(resources.secrets, 'key-digest')) !== undefined,
   )

@@ -20,7 +20,7 @@ const registered = (key: string) =>
     .allFeeds()
     .find(({ definition }) => definition.key === key)
 
-test('a Push feed is registered and gets a token, and no pod', async () => {
+test('a Push feed is registered and gets a token, but no pod', async () => {
   const { metadata } = await setting.applyFeed('push')
   const feed = await setting.reason<FeedObject>(resources.feeds, 'push', 'Registered')
   expect(registered('BROKERA:ZERO')).toMatchObject({ owner: metadata.uid, hidden: false })
@@ -29,7 +29,7 @@ test('a Push feed is registered and gets a token, and no pod', async () => {
   expect(await setting.get(resources.statefulsets, 'push-collector')).toBeUndefined()
 })
 
-test('a feed shows its state, symbols, offset and newest bar while its bars come', async () => {
+test('the status of a feed with incoming bars shows its state, symbols, offset and newest bar', async () => {
   await setting.applyFeed('flow', {
     account: 'FLOW',
     clock: { mode: 'Fixed', offsetSeconds: -10_800 },
@@ -50,7 +50,7 @@ test('a feed shows its state, symbols, offset and newest bar while its bars come
   expect(flow.opened(`${status.newestBar}Z`)).toBe(true)
 }, 60_000)
 
-test('a feed with a source gets its collector, whose pods follow the manifest', async () => {
+test('a feed with a source gets a collector, whose pods are replaced with the manifest', async () => {
   const spec = { account: 'SIM', source: { type: 'Simulator' as const, seed: 7 }, collector: { replicas: 2 } }
   await setting.applyFeed('sim', spec)
   await setting.reason(resources.feeds, 'sim', 'CollectorStarting')
@@ -87,14 +87,14 @@ test('a feed with a source gets its collector, whose pods follow the manifest', 
   expect(registered('BROKERA:SIM')?.definition.description).toBe('Another')
 })
 
-test('a feed whose source becomes Push loses its pods', async () => {
+test('a feed whose source changes to Push loses its pods', async () => {
   await setting.applyFeed('sim', { account: 'SIM' })
   await setting.reason(resources.feeds, 'sim', 'Registered')
   const set = () => setting.get(resources.statefulsets, 'sim-collector')
   await expect.poll(set).toBeUndefined()
 })
 
-test('of two Feeds with one key the older has it, and the other takes it over without a moment of hiding', async () => {
+test('of two Feeds with one key the older owns it; the other takes over without hiding the feed', async () => {
   const older = await setting.applyFeed('older', { account: 'TWICE' })
   await setting.reason(resources.feeds, 'older', 'Registered')
   await until('the next second', () => Date.now() % 1000 < 100)
@@ -109,14 +109,14 @@ test('of two Feeds with one key the older has it, and the other takes it over wi
   })
 })
 
-test('a feed whose object is gone is hidden', async () => {
+test('a feed whose object is deleted is hidden', async () => {
   await setting.applyFeed('short', { account: 'SHORT' })
   await setting.reason(resources.feeds, 'short', 'Registered')
   await setting.remove(resources.feeds, 'short')
   await expect.poll(() => registered('BROKERA:SHORT')?.hidden, { timeout: 40_000 }).toBe(true)
 })
 
-test('a feed of the manifests is refused with the command that hands it over, and taken once it is', async () => {
+test('a Feed that manifests own is rejected with the command to hand it over, then accepted', async () => {
   const { writer } = setting.ingest
   const definition = defineFeed({ account: 'OURS', source: { type: 'Push' } })
   await writer.change((view) => ({ rows: feedRows(definition, undefined, view), result: undefined }))
@@ -135,7 +135,7 @@ test('a feed of the manifests is refused with the command that hands it over, an
   await setting.reason(resources.feeds, 'ours', 'Registered')
 })
 
-test('a token is renewed when half of its life is over', async () => {
+test('a token is renewed after half of its validity', async () => {
   const before = await setting.secret('push-token', 'token')
   const soon = new Date(Date.now() + 14 * 86_400_000).toISOString()
   const path = setting.path(resources.secrets, 'push-token')

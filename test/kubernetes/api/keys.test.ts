@@ -16,7 +16,7 @@ afterAll(() => setting?.close())
 
 const active = (name: string) => setting.reason<ApiKeyObject>(resources.apikeys, name, 'Active')
 
-test('a key is delivered, opens, and its status shows neither secret nor digest', async () => {
+test('a key is delivered and valid, and its status shows neither secret nor digest', async () => {
   const { metadata } = await setting.applyKey('first', { plan: 'pro', allowIps: ['192.0.2.0/24'] })
   const key = await active('first')
   const secret = await setting.secret('first')
@@ -29,7 +29,7 @@ test('a key is delivered, opens, and its status shows neither secret nor digest'
   expect(said).not.toContain(secret)
 })
 
-test('a rotated key opens with both secrets for the overlap, then with the new one', async () => {
+test('a rotated key is valid with both secrets during the overlap, then only with the new one', async () => {
   await setting.applyKey('rotated', { overlap: '3s' })
   await active('rotated')
   const before = await setting.secret('rotated')
@@ -42,7 +42,7 @@ test('a rotated key opens with both secrets for the overlap, then with the new o
   expect(setting.opens(after)).toBe('rotated')
 })
 
-test('a key that is revoked opens no more, and stays so', async () => {
+test('a revoked key is invalid and cannot be restored', async () => {
   await setting.applyKey('revoked')
   await active('revoked')
   const secret = await setting.secret('revoked')
@@ -53,7 +53,7 @@ test('a key that is revoked opens no more, and stays so', async () => {
   await expect(setting.applyKey('revoked', { revoked: false })).rejects.toThrow('revoked is final')
 })
 
-test('a key whose object is gone opens no more, and again with its secret once the object is back', async () => {
+test('a key whose object is deleted is invalid, and valid with its secret once the object is back', async () => {
   await setting.applyKey('lost')
   await active('lost')
   const secret = await setting.secret('lost')
@@ -65,7 +65,7 @@ test('a key whose object is gone opens no more, and again with its secret once t
   expect(setting.opens(secret)).toBe('lost')
 })
 
-test('a key whose object and Secrets come back from a backup opens with its secret', async () => {
+test('a key whose object and Secrets are restored from a backup is valid with its secret', async () => {
   await setting.applyKey('restored')
   await active('restored')
   const secret = await setting.secret('restored')
@@ -85,7 +85,7 @@ test('a key whose object and Secrets come back from a backup opens with its secr
   expect(setting.opens(secret)).toBe('restored')
 })
 
-test('a key with a secret of the user opens with it, and with the next one after a raised issue', async () => {
+test('a key is valid with the secret of the user, and with the next one after a higher issue', async () => {
   const own = (digit: string): string => `fxd_${digit.repeat(32)}`
   const put = (secret: string): Promise<Secret> =>
     setting.admin.apply(setting.path(resources.secrets), {
@@ -107,7 +107,7 @@ test('a key with a secret of the user opens with it, and with the next one after
   expect(await setting.get(resources.secrets, 'own')).toBeUndefined()
 })
 
-test('a delivered Secret is deleted when its time is over, and the key goes on opening', async () => {
+test('a delivered Secret is deleted after deleteAfter, and the key stays valid', async () => {
   await setting.applyKey('brief', { delivery: { secretName: 'brief-delivery', deleteAfter: '3s' } })
   const secret = await setting.secret('brief-delivery')
   await active('brief')
@@ -119,7 +119,7 @@ test('a delivered Secret is deleted when its time is over, and the key goes on o
   })
 })
 
-test('a key of a feed that is not there yet becomes active when the feed does', async () => {
+test('a key of a missing feed becomes active with the feed', async () => {
   await setting.applyKey('early', { feeds: ['BROKERB:LIVE'] })
   const key = await setting.reason<ApiKeyObject>(resources.apikeys, 'early', 'FeedUnknown')
   expect(key.status?.conditions?.[0]?.message).toContain('BROKERB:LIVE')
@@ -128,7 +128,7 @@ test('a key of a feed that is not there yet becomes active when the feed does', 
   expect(setting.opens(await setting.secret('early'))).toBe('early')
 })
 
-test('a Secret of somebody else is left alone, and the ApiKey says that its name is taken', async () => {
+test('a foreign Secret stays unchanged, and the ApiKey reports that its name is taken', async () => {
   await setting.admin.ask('POST', setting.path(resources.secrets), {
     metadata: { name: 'taken' },
     data: { other: 'dGV4dA==' },
@@ -138,7 +138,7 @@ test('a Secret of somebody else is left alone, and the ApiKey says that its name
   expect((await setting.get<Secret>(resources.secrets, 'taken'))?.data).toEqual({ other: 'dGV4dA==' })
 })
 
-test('a key of the command line is left alone, and the ApiKey says whose it is', async () => {
+test('a key of the command line stays unchanged, and the ApiKey reports its owner', async () => {
   const { record, secret } = sampleKey({ id: 'ours', feeds: [feedKey('BROKERA', 'ZERO')] })
   await setting.ingest.writer.change(() => ({
     rows: [{ kind: 'key', id: 'ours', body: record }],

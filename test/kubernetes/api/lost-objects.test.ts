@@ -18,7 +18,7 @@ import { makeNamespace, openSetting, type Setting } from './support/setting.ts'
 
 const startTimeoutMs = 300_000
 const timeoutMs = 300_000
-/** A namespace without finalizers of ours ends within a minute. */
+/** Maximum time of a namespace's deletion, because fxd adds no finalizers. */
 const namespaceGoneMs = 60_000
 const knownMs = 60_000
 
@@ -73,7 +73,7 @@ async function madeKey(name: string, spec: Partial<ApiKeySpec> = {}, reason = 'A
   return setting.secret(name)
 }
 
-/** Keys of each kind; gives the secrets that open to the end, and those that do not. */
+/** Makes keys of each kind. Returns the secrets that must be valid at the end, and those that must not. */
 async function makeKeys() {
   await putOwn()
   await setting.applyKey('own', {
@@ -96,7 +96,7 @@ async function startAll(): Promise<void> {
   await Promise.all(cluster.pods.map(({ program }) => program.ready()))
 }
 
-test('kinds, namespace and QuestDB are lost and restored from a dump and an older backup: every key opens with its secret', {
+test('after kinds, namespace and QuestDB are lost and restored, every key is valid with its secret', {
   timeout: timeoutMs,
 }, async () => {
   await setting.applyFeed('zero')
@@ -106,7 +106,7 @@ test('kinds, namespace and QuestDB are lost and restored from a dump and an olde
   const archive = join(home, 'backup.tar')
   await backUp(cluster.questdb, archive)
 
-  // What the backup does not have.
+  // A key that the backup lacks.
   const newest = await madeKey('newest')
   const rotated = await madeKey('rotated-after', { overlap: '0s', issue: 2 })
   await madeKey('revoked-after', { revoked: true }, 'Revoked')

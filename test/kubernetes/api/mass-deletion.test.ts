@@ -25,13 +25,13 @@ const suspended = (): string[] =>
     .keys.all()
     .flatMap(({ id, suspended: isSuspended }) => (isSuspended ? [id] : []))
 
-test('when most objects vanish at once their keys stay, and an Event and a condition say so', async () => {
+test('when most ApiKeys are deleted at once, their keys stay, and an Event and a condition report it', async () => {
   for (const name of names.slice(1)) await setting.remove(resources.apikeys, name)
   await until('the deletion to be held', async () => (await heldOf('apikeys')) === 7, 40_000)
-  // Two more looks.
+  // Two more reconciles.
   const looks = (): Promise<number> => operator.metric('fxd_operator_reconciles_total', { kind: 'apikeys' })
   const from = await looks()
-  await until('two more looks', async () => (await looks()) >= from + 2, 60_000)
+  await until('two more reconciles', async () => (await looks()) >= from + 2, 60_000)
   expect(suspended()).toEqual([])
   interface Event extends KubeObject {
     readonly reason: string
@@ -46,7 +46,7 @@ test('when most objects vanish at once their keys stay, and an Event and a condi
   })
 }, 120_000)
 
-test('objects that come back have their keys with the same secrets', async () => {
+test('restored ApiKeys have their keys with the same secrets', async () => {
   const secret = await setting.secret('key-1')
   await setting.applyKey('key-1')
   await setting.reason(resources.apikeys, 'key-1', 'Active')
@@ -54,7 +54,7 @@ test('objects that come back have their keys with the same secrets', async () =>
   expect(setting.opens(secret)).toBe('key-1')
 })
 
-test('a person who names the number lets them go', async () => {
+test('a permission with their number removes them', async () => {
   await until('six to be held', async () => (await heldOf('apikeys')) === 6, 40_000)
   const lease = setting.path(resources.leases, 'fxd-operator')
   const allow = { 'marketdata.fxd.dev/allow-mass-deletion': '6 apikeys' }

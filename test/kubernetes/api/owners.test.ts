@@ -19,7 +19,7 @@ import { openSetting, type Setting } from './support/setting.ts'
 
 const startTimeoutMs = 300_000
 const timeoutMs = 300_000
-/** The operator reads the registry so often, and takes away what belongs to no object. */
+/** Interval at which the operator reads the registry and removes what has no object. */
 const sweepMs = 15_000
 
 const objects = parseAllDocuments(manifest + simulatedFeed).map(
@@ -64,7 +64,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true })
 }, startTimeoutMs)
 
-/** Asks each rest process for all symbols again and again, and counts the answers that are not the first one. */
+/** Reads all symbols from each rest process repeatedly, and counts answers that differ from the first. */
 async function watchSymbols(key: string) {
   const pods = cluster.pods.filter(({ role }) => role === 'rest')
   const look = (port: number) => ask(port, '/v1/symbols?limit=1000', key)
@@ -94,10 +94,10 @@ const handOver = async (to: 'operator' | 'manifests'): Promise<void> =>
 async function replaceIngests(): Promise<void> {
   for (const name of ['ingest-1', 'ingest-2']) await rollOut(cluster, name)
 }
-/** Resolves once the operator has read the registry after now. */
+/** Resolves once the operator has read the registry again. */
 async function swept(): Promise<void> {
   const end = Date.now() + 2 * sweepMs
-  await until('two looks at the registry', () => Date.now() > end, 3 * sweepMs)
+  await until('two reads of the registry', () => Date.now() > end, 3 * sweepMs)
 }
 const expectNothingMissed = async (what: string): Promise<void> => {
   await traffic.caughtUp()
@@ -106,7 +106,7 @@ const expectNothingMissed = async (what: string): Promise<void> => {
   console.log(`${what}: 0 bars missed, 0 of ${symbols.answers} lists of symbols differ, ${traffic.summary()}`)
 }
 
-test('feeds of manifests become those of Feed objects under load: no bar is missed and no symbol hidden', {
+test('moving feeds from manifests to Feed objects under load misses no bar and hides no symbol', {
   timeout: timeoutMs,
 }, async () => {
   for (const { metadata, spec } of objects) {
@@ -126,7 +126,7 @@ test('feeds of manifests become those of Feed objects under load: no bar is miss
   await expectNothingMissed('to objects')
 })
 
-test('the younger of two Feeds is deleted under load, and nothing changes', {
+test('deleting the younger of two Feeds under load changes nothing', {
   timeout: timeoutMs,
 }, async () => {
   const of = () => administration.call('GetFeed', { key: feed })
@@ -159,7 +159,7 @@ test('an ApiKey that is older than its Feed becomes active with it under load', 
   await expectNothingMissed('a key before its feed')
 })
 
-test('feeds of objects become those of manifests again under load: no bar is missed and no symbol hidden', {
+test('moving feeds from Feed objects to manifests under load misses no bar and hides no symbol', {
   timeout: timeoutMs,
 }, async () => {
   await handOver('manifests')

@@ -3,7 +3,7 @@ import type { KubeObject } from '../../../operator/kube/object.ts'
 import { type PoolObject, resources } from '../../../operator/kube/resources.ts'
 import { until } from '../../acceptance/client/until.ts'
 import { freePorts } from '../../support/free-ports.ts'
-import { livesUntil } from './support/lives.ts'
+import { crashUntil } from './support/crash-until.ts'
 import type { OperatorProcess } from './support/operator-process.ts'
 import { openSetting, type Setting } from './support/setting.ts'
 import { ShardPods, shardPool } from './support/shard-pods.ts'
@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 const spec = (more: object = {}) => ({ ...shardPool(port), ...more })
-/** As `kubectl scale`. */
+/** Scales as `kubectl scale` does. */
 const scale = (replicas: number): Promise<unknown> =>
   setting.admin.patch(`${setting.path(resources.streampools, 'pool')}/scale`, { spec: { replicas } })
 interface Event extends KubeObject {
@@ -36,7 +36,7 @@ interface Event extends KubeObject {
   readonly note: string
   readonly regarding: { readonly kind: string }
 }
-/** Of the pool. */
+/** Events of the pool. */
 const events = async () =>
   (await setting.list<Event>(resources.events)).filter(({ regarding }) => regarding.kind === 'StreamPool')
 const status = async () => (await setting.get<PoolObject>(resources.streampools, 'pool'))?.status
@@ -52,7 +52,7 @@ const running = (count: number): Promise<unknown> =>
     waitMs,
   )
 
-test('a pool becomes a Deployment, a Service and a budget, and its status tells what autoscalers want', async () => {
+test('a pool gets a Deployment, a Service and a budget, and a status for autoscalers', async () => {
   await setting.applyPool('pool', spec())
   await running(2)
   await setting.reason(resources.streampools, 'pool', 'Serving')
@@ -81,7 +81,7 @@ test('a pool becomes a Deployment, a Service and a budget, and its status tells 
   expect(await setting.get(resources.services, 'pool')).toMatchObject({ spec: { ports: [{ port: 8080 }] } })
 })
 
-test('a smaller pool empties the shard with the fewest sockets before its pod ends', async () => {
+test('a shrinking pool drains the shard with the fewest sockets before its pod ends', async () => {
   const [first = '', second = ''] = pods.names
   await pods.connect(first, 1)
   await pods.connect(second, 4)
@@ -100,7 +100,7 @@ test('a pool that grows while a shard drains keeps that shard', async () => {
   const [, second = ''] = pods.names
   await pods.connect(second, 3)
   const before = pods.names
-  // So long that the drain is under way at the next look.
+  // Long enough that the drain still runs at the next reconcile.
   await setting.applyPool('pool', spec({ drain: { seconds: 3_000, maxAtOnce: 1 } }))
   await until(
     'new shards',
@@ -118,7 +118,7 @@ test('a pool that grows while a shard drains keeps that shard', async () => {
   await setting.reason(resources.streampools, 'pool', 'Serving')
 }, 240_000)
 
-test('an operator that is killed after each write and each call of a shard makes a pool smaller, and no pod ends with sockets', async () => {
+test('an operator that is killed after each write and shard call shrinks a pool without ending sockets', async () => {
   const before = pods.names
   await setting.applyPool('pool', spec())
   const areNew = (): boolean => !pods.names.some((name) => before.includes(name)) && pods.names.length === 2
@@ -131,12 +131,12 @@ test('an operator that is killed after each write and each call of a shard makes
   await scale(1)
   const cut = pods.cutSockets
   const afterDrainCall = (listener: () => void): void => void (pods.afterDrainCall = listener)
-  const { lives, shard } = await livesUntil({ ...setting, operator, afterDrainCall }, async () => {
+  const { runs, shard } = await crashUntil({ ...setting, operator, afterDrainCall }, async () => {
     const { observedGeneration, replicas } = (await status()) ?? {}
     return pods.names.length === 1 && replicas === 1 && observedGeneration !== undefined
   })
   pods.afterDrainCall = () => undefined
-  expect(lives).toBeGreaterThan(2)
+  expect(runs).toBeGreaterThan(2)
   expect(shard).toBe(1)
   expect(pods.names).toEqual([first])
   expect(pods.cutSockets).toBe(cut)
@@ -145,7 +145,7 @@ test('an operator that is killed after each write and each call of a shard makes
   await running(2)
 }, 240_000)
 
-test('the autoscaler follows the sockets, and holds while it is paused or a shard does not answer', async () => {
+test('the autoscaler follows the sockets, and stays while paused or while a shard does not answer', async () => {
   const [busy = '', quiet = ''] = pods.names
   const sockets = pods.connections(busy) + pods.connections(quiet)
   await pods.connect(busy, 9 - sockets)
@@ -161,7 +161,7 @@ test('the autoscaler follows the sockets, and holds while it is paused or a shar
     setting.admin.patch(path, { metadata: { annotations: { 'marketdata.fxd.dev/autoscale-paused': text } } })
   const scaled = (reason: string): Promise<unknown> =>
     until(
-      `the autoscaler to say ${reason}`,
+      `the autoscaler to report ${reason}`,
       async () => {
         const found = (await status())?.conditions?.find(({ type }) => type === 'Autoscaled')
         if (found?.reason === reason) return true

@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-test('a pool that a person scaled since it was read is not scaled, and one that nobody changed is', async () => {
+test('a pool is scaled only if it did not change since it was read', async () => {
   const read = await setting.applyPool('pool', shardPool(8_090))
   const path = setting.path(resources.streampools, 'pool')
   await setting.admin.patch(`${path}/scale`, { spec: { replicas: 5 } })
@@ -39,7 +39,7 @@ test('a pool that a person scaled since it was read is not scaled, and one that 
   expect((await setting.get<PoolObject>(resources.streampools, 'pool'))?.spec.replicas).toBe(3)
 })
 
-test('a Secret that changed since it was read is not deleted, and one that nobody changed is', async () => {
+test('a Secret is deleted only if it did not change since it was read', async () => {
   const path = setting.path(resources.secrets, 'one')
   const { metadata } = await setting.admin.ask<Secret>('POST', setting.path(resources.secrets), {
     metadata: { name: 'one' },

@@ -21,7 +21,7 @@ const reachable = async (wanted: 0 | 1): Promise<void> => {
   await expect.poll(read, { timeout: waitMs }).toBe(wanted)
 }
 
-test('while the registry cannot be read a metric and new objects say so, and both recover with it', async () => {
+test('while the registry is unavailable, a metric and new objects report it; both recover with it', async () => {
   await reachable(1)
   setting.registry.cut()
   await reachable(0)
@@ -29,12 +29,12 @@ test('while the registry cannot be read a metric and new objects say so, and bot
   const waiting = await setting.reason<ApiKeyObject>(resources.apikeys, 'waiting', 'Unavailable')
   expect(waiting.status?.conditions?.[0]).toMatchObject({ type: 'Ready', status: 'False' })
   await setting.reason(resources.feeds, 'zero', 'Registered')
-  setting.registry.join()
+  setting.registry.restore()
   await reachable(1)
   await setting.reason(resources.apikeys, 'waiting', 'Active')
 }, 120_000)
 
-test('an operator that never read the feeds of the registry makes keys and suspends them', async () => {
+test('an operator that cannot read the list of feeds still makes and suspends keys', async () => {
   await setting.applyKey('first')
   await setting.reason(resources.apikeys, 'first', 'Active')
   await operator.kill()
@@ -47,11 +47,11 @@ test('an operator that never read the feeds of the registry makes keys and suspe
   expect(setting.opens(secret)).toBe('first')
   await setting.remove(resources.apikeys, 'first')
   await until('the key to be suspended', () => setting.opens(secret) === undefined, waitMs)
-  setting.registry.join()
+  setting.registry.restore()
   await reachable(1)
 }, 180_000)
 
-test('a key that is revoked while no operator runs is the first that the next one takes to the registry', async () => {
+test('the next operator first handles the key that was revoked while no operator ran', async () => {
   const names = ['a', 'b', 'c', 'revoked']
   for (const name of names) await setting.applyKey(name)
   for (const name of names) await setting.reason(resources.apikeys, name, 'Active')

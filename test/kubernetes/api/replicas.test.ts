@@ -28,7 +28,7 @@ const leader = (): Promise<OperatorProcess> =>
     return more.length === 0 && one
   })
 
-test('of two operators both are ready and one acts', async () => {
+test('two operators are both ready, and one acts', async () => {
   const acting = await leader()
   await setting.applyFeed('zero')
   await setting.reason(resources.feeds, 'zero', 'Registered')
@@ -68,16 +68,16 @@ test('nothing is written to the API server or the registry while bars flow and n
   const [keys, pools, minutes] = [await looks('apikeys'), await looks('streampools'), flow.minutes]
   const written = [setting.gateway.writes.length, setting.registry.writes.length]
   const times = Math.min(3, effort)
-  // The registry is read every 15 s, and shards are asked every 10 s.
+  // The registry is read every 15 s, and the loads of shards every 10 s.
   const areDone = async (): Promise<boolean> =>
     (await looks('apikeys')) >= keys + 4 * times && (await looks('streampools')) >= pools + 5 * times
-  await until('looks at everything', areDone, 120_000 * times)
+  await until('a reconcile of everything', areDone, 120_000 * times)
   expect(setting.gateway.writes.slice(written[0])).toEqual([])
   expect(setting.registry.writes.slice(written[1])).toEqual([])
   expect(flow.minutes).toBeGreaterThan(minutes)
 }, 600_000)
 
-test('another operator acts when the leader is killed, and before its Lease ends nobody does', async () => {
+test('after a kill of the leader another operator acts, but not before the Lease expires', async () => {
   const killed = await leader()
   const [other] = operators.filter((each) => each !== killed)
   await killed.kill()
@@ -97,13 +97,13 @@ test('another operator acts when the leader is killed, and before its Lease ends
   await killed.start()
 }, 60_000)
 
-test('a leader that is cut off stops acting, is not ready, and goes on when the API server is back', async () => {
+test('a leader without the API server stops acting and is not ready, and resumes when it is back', async () => {
   const acting = await leader()
   setting.gateway.cut()
-  await until('nobody to act', async () => (await leaders()).length === 0)
+  await until('no operator to act', async () => (await leaders()).length === 0)
   const answer = await fetch(`http://127.0.0.1:${acting.opsPort}/readyz`)
   expect(await answer.text()).toMatch(/not ready: the cache of \w+ is not in sync/)
-  setting.gateway.join()
+  setting.gateway.restore()
   await setting.applyFeed('back', { account: 'BACK' })
   await setting.reason(resources.feeds, 'back', 'Registered')
   for (const { opsPort } of operators)
@@ -114,8 +114,8 @@ test('a leader that is cut off stops acting, is not ready, and goes on when the 
     )
 }, 120_000)
 
-test('a leader that ends hands over at once', async () => {
-  // The other one takes an empty Lease at its next look, seconds before the Lease would have ended.
+test('a clean stop of the leader hands over at once', async () => {
+  // The other one takes a released Lease at its next attempt, seconds before the Lease would have expired.
   const acting = await leader()
   await acting.stop()
   const lease = await setting.get<KubeObject & { spec: { holderIdentity: string } }>(

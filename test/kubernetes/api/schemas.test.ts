@@ -92,7 +92,7 @@ test.for([
     () => pool('bounds', { autoscale: { minReplicas: 5, maxReplicas: 4 } }),
     'minReplicas must be at most maxReplicas',
   ],
-] as const)('the API server refuses %s and says what to write', async ([, apply, message]) => {
+] as const)('the API server rejects %s and names the valid form', async ([, apply, message]) => {
   await expect(apply()()).rejects.toThrow(message)
 })
 
@@ -122,12 +122,12 @@ test.for([
     () => key('place', { delivery: { secretName: 'b' } }),
     'delivery.secretName cannot change',
   ],
-] as const)('the API server refuses to change %s', async ([, first, second, message]) => {
+] as const)('the API server rejects a change of %s', async ([, first, second, message]) => {
   await first()()
   await expect(second()()).rejects.toThrow(message)
 })
 
-test('an object that the operator has not seen is not ready, so that helm waits', async () => {
+test('an object without a status from the operator is not ready, so that helm waits', async () => {
   for (const [of, object] of [
     [resources.feeds, await feed('fresh', {})()],
     [resources.apikeys, await key('fresh', {})()],

@@ -1,6 +1,6 @@
 import { contourProgram, envoyProgram, kubernetesPrograms, nodePackages } from './programs.ts'
 
-/** Builds or fetches what a cluster needs before the first test: workers that begin at once would each do it. */
+/** Builds or fetches the programs of a cluster before the first test, so that concurrent workers do not each do it. */
 export default function setup(): void {
   kubernetesPrograms()
   contourProgram()

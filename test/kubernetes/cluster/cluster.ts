@@ -18,9 +18,9 @@ export interface KubernetesCluster {
   readonly controlPlane: ControlPlane
   readonly ingress: IngressController
   readonly nodes: readonly Worker[]
-  /** Path of the administrator's. */
+  /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string
-  /** With logs and files of everything. */
+  /** Folder with all logs and files. */
   readonly folder: string
   readonly kubectl: Kubectl
   readonly helm: Kubectl
@@ -31,13 +31,13 @@ export interface KubernetesCluster {
 
 export interface KubernetesClusterOptions {
   readonly nodes: number
-  /** Paths of archives, of which each node has the images. */
+  /** Paths of archives whose images each node gets. */
   readonly images: readonly string[]
-  /** Kept after the end; absent: a temporary one. */
+  /** Folder that is kept after the end; absent: a temporary one. */
   readonly folder?: string
 }
 
-/** A real cluster in a network namespace of its own; resolves once its nodes are ready. Needs root. */
+/** Starts a real cluster in a separate network namespace. Resolves once its nodes are ready. Requires root. */
 export async function startKubernetes(options: KubernetesClusterOptions): Promise<KubernetesCluster> {
   const network = await ClusterNetwork.open()
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'fxd-kubernetes-'))
@@ -78,7 +78,7 @@ export async function startKubernetes(options: KubernetesClusterOptions): Promis
     )
     stops.push(async () => void (await Promise.all(nodes.map((node) => node.powerCut()))))
     const starting = startIngress(deps)
-    // Where a node fails it may not be there yet.
+    // If a node fails, the ingress may not have started yet.
     stops.push(() => starting.then((ingress) => ingress.stop()).catch(() => undefined))
     const [ingress] = await Promise.all([starting, ...nodes.map((node) => node.start())])
     return {
@@ -100,7 +100,7 @@ export async function startKubernetes(options: KubernetesClusterOptions): Promis
   }
 }
 
-/** For all nodes, which share one network namespace. */
+/** kube-proxy of all nodes, which share one network namespace. */
 function kubeProxy(network: ClusterNetwork, credentials: Credentials, folder: string): Daemon {
   const command = network.enter(
     kubernetesPrograms()['kube-proxy'],
@@ -108,7 +108,7 @@ function kubeProxy(network: ClusterNetwork, credentials: Credentials, folder: st
     '--hostname-override=node1',
     '--proxy-mode=nftables',
     `--cluster-cidr=${network.podRange}`,
-    // More needs CAP_SYS_RESOURCE.
+    // Other values require CAP_SYS_RESOURCE.
     '--conntrack-max-per-core=0',
     '--oom-score-adj=0',
   )

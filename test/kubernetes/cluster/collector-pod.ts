@@ -3,7 +3,7 @@ import type { UnderLoad } from './under-load.ts'
 
 const opsPort = 9464
 
-/** The pod that collects for a Feed. */
+/** The collector pod of a Feed. */
 export class CollectorPod {
   readonly name: string
   readonly #loaded: Pick<UnderLoad, 'kubectl' | 'ready'>
@@ -15,13 +15,13 @@ export class CollectorPod {
     this.#feed = feed
   }
 
-  /** A metric, without its `fxd_collector_`. Rejects when the pod does not answer. */
+  /** The value of a metric, named without `fxd_collector_`. Rejects when the pod does not answer. */
   async value(metric: string): Promise<number> {
     const address = await this.#loaded.kubectl('get', 'pod', this.name, '-o=jsonpath={.status.podIP}')
     return metricOf(`${address}:${opsPort}`, `fxd_collector_${metric}`)
   }
 
-  /** The name of its node; empty while it has none. */
+  /** The name of its node; '' while it has none. */
   place(): Promise<string> {
     return this.#loaded.kubectl('get', 'pod', this.name, '--ignore-not-found', '-o=jsonpath={.spec.nodeName}')
   }
@@ -30,7 +30,7 @@ export class CollectorPod {
     await this.#loaded.kubectl('wait', '--for=condition=Ready', `pod/${this.name}`, '--timeout=120s')
   }
 
-  /** Resolves once another pod collects. */
+  /** Replaces the pod. Resolves once the new pod collects. */
   async restart(): Promise<void> {
     await this.#loaded.kubectl('delete', 'pod', this.name)
     await this.#loaded.kubectl('wait', '--for=create', `pod/${this.name}`, '--timeout=60s')

@@ -22,11 +22,11 @@ export interface ControlPlaneDeps {
   readonly network: ClusterNetwork
   readonly credentials: Credentials
   readonly folder: string
-  /** Runs kubectl as the administrator; rejects when it fails. */
+  /** Runs kubectl as the administrator. Rejects when it fails. */
   readonly kubectl: (...args: readonly string[]) => Promise<string>
 }
 
-/** Etcd, API server, controller manager and scheduler; resolves once they work, and rejects once none of them runs. */
+/** Starts etcd, API server, controller manager and scheduler. Resolves once they work; rejects if they ended. */
 export async function startControlPlane(deps: ControlPlaneDeps): Promise<ControlPlane> {
   const { network, folder, kubectl } = deps
   const programs = kubernetesPrograms()
@@ -47,13 +47,13 @@ export async function startControlPlane(deps: ControlPlaneDeps): Promise<Control
     await until(
       'the API server',
       async () => {
-        if (!apiServer.isRunning) throw new Error(apiServer.lastWords())
+        if (!apiServer.isRunning) throw new Error(apiServer.lastOutput())
         return (await kubectl('get', '--raw=/readyz')) === 'ok'
       },
       startTimeoutMs,
     )
   }
-  // After etcd's end the API server would never end by itself.
+  // The API server is stopped before etcd, because without etcd it would not end by itself.
   const stop = async (): Promise<void> => {
     for (const each of [scheduler, controllerManager, apiServer, etcd]) await each.kill()
   }
@@ -61,7 +61,7 @@ export async function startControlPlane(deps: ControlPlaneDeps): Promise<Control
     etcd.start()
     apiServer.start()
     await ready()
-    // They would exit if they started before the API server has created their rights.
+    // Started only now: before the API server has created their rights they would exit.
     controllerManager.start()
     scheduler.start()
     await until(
@@ -86,7 +86,7 @@ const etcdOptions = (folder: string) => ({
   'listen-peer-urls': 'http://127.0.0.1:2380',
   'initial-advertise-peer-urls': 'http://127.0.0.1:2380',
   'initial-cluster': 'default=http://127.0.0.1:2380',
-  // The cluster does not outlive the machine.
+  // Safe, because the cluster need not survive a crash of the machine.
   'unsafe-no-fsync': 'true',
   'log-level': 'warn',
 })

@@ -5,7 +5,7 @@ import { CertificateFixture, type Pair } from '../../support/fixtures/certificat
 import type { ClusterNetwork } from './network.ts'
 
 const authority = 'kubernetes'
-/** The first address of the range of Services, which the API server takes. */
+/** Address of the API server's Service: the first of the range of Services. */
 const serviceAddress = '10.96.0.1'
 const nodesMax = 3
 
@@ -17,7 +17,7 @@ export class Credentials {
   readonly ca: string
   readonly caKey: string
   readonly apiServer: Pair
-  /** With which the API server asks kubelets. */
+  /** Client certificate with which the API server calls kubelets. */
   readonly kubeletClient: Pair
   readonly kubelet: Pair
   readonly frontProxy: Pair
@@ -41,7 +41,7 @@ export class Credentials {
     execFileSync('openssl', ['genrsa', '-out', this.accountsKey, '2048'], { stdio: 'pipe' })
   }
 
-  /** Path of a new kubeconfig of this user, who calls the API server at one of its addresses. */
+  /** Path of a new kubeconfig for this user, with this address of the API server. */
   kubeconfig(user: string, organization?: string, address: string = this.#network.address): string {
     const { cert, key } = this.#issue(user, { ...(organization !== undefined && { organization }) })
     const path = this.#certificates.path(`${user}.json`)
@@ -74,7 +74,7 @@ export class Credentials {
     return this.#issue(name, { names: names.map(kindOfName) })
   }
 
-  /** Makes another authority; gives the path of its certificate. */
+  /** Makes another authority. Returns the path of its certificate. */
   authority(name: string): string {
     return this.#certificates.authority(name)
   }

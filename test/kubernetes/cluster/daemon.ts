@@ -4,7 +4,7 @@ import { endWithUs } from '../../support/processes/end-with-us.ts'
 
 const lastWordsLength = 4_000
 
-/** A process of the cluster, which can be killed and started again. Its output is in a file. */
+/** A process of the cluster that can be killed and restarted. Its output is in a file. */
 export class Daemon {
   readonly name: string
   readonly #command: readonly [string, ...string[]]
@@ -28,7 +28,7 @@ export class Daemon {
   start(): void {
     const log = openSync(this.#logFile, 'a')
     const [program, ...args] = this.#command
-    // In a session of its own: Ctrl-C ends the cluster in order.
+    // In a separate session, so that Ctrl-C stops the cluster in order.
     const child = spawn(program, args, {
       env: { ...process.env, ...this.#env },
       stdio: ['ignore', log, log],
@@ -47,14 +47,14 @@ export class Daemon {
     return this.#child?.exitCode === null && this.#child.signalCode === null
   }
 
-  /** SIGKILL, as a crash or a power cut. */
+  /** Sends SIGKILL, as in a crash or a power cut. */
   async kill(): Promise<void> {
     this.#child?.kill('SIGKILL')
     await this.#ended
   }
 
   /** The end of its output. */
-  lastWords(): string {
+  lastOutput(): string {
     return readFileSync(this.#logFile, 'utf8').slice(-lastWordsLength)
   }
 }

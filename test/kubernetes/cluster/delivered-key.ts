@@ -3,7 +3,7 @@ import type { KubernetesCluster } from './cluster.ts'
 
 const readyTimeoutMs = 120_000
 
-/** The secret that an ApiKey's Secret delivers, once it is there. */
+/** Resolves with the secret of an ApiKey once its Secret exists. */
 export function deliveredKey(
   { kubectl }: KubernetesCluster,
   namespace: string,

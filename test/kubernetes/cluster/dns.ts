@@ -15,7 +15,7 @@ export interface DnsDeps {
   readonly apply: (...objects: readonly object[]) => Promise<void>
 }
 
-/** CoreDNS as a process in the cluster's network, behind the Service that pods ask. */
+/** Starts CoreDNS as a process in the cluster's network, behind the Service that pods query. */
 export async function startDns({ network, credentials, folder, apply }: DnsDeps): Promise<Daemon> {
   const config = join(folder, 'Corefile')
   const lines = [

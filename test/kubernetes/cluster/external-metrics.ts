@@ -10,7 +10,7 @@ const version = `${group}/v1beta1`
 const place = { name: 'external-metrics', namespace: 'kube-system' }
 
 export interface ExternalMetrics {
-  /** What the API server answers for every metric from now on. */
+  /** Value of every metric from now on. */
   value: number
   close(): Promise<void>
 }

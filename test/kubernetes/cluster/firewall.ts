@@ -2,16 +2,16 @@ import { run } from './kubectl.ts'
 import type { ClusterNetwork } from './network.ts'
 import { nodePackages } from './programs.ts'
 
-/** Of metrics and probes. */
+/** Port of metrics and probes. */
 const opsPort = 9464
 const apiServerPort = 6443
 
 export interface Block {
-  /** Packets pass again. */
+  /** Removes the block. */
   remove(): Promise<void>
 }
 
-/** Pods of these addresses and the API server do not reach each other. */
+/** Blocks packets between pods of these addresses and the API server. */
 export const blockApiServer = (network: ClusterNetwork, pods: readonly string[]): Promise<Block> => {
   const addresses = `{ ${pods.join(', ')} }`
   return block(network, {
@@ -21,8 +21,8 @@ export const blockApiServer = (network: ClusterNetwork, pods: readonly string[])
 }
 
 /**
- * A node and its pods reach each other and nothing else, as after a fault of its network. Its kubelet is a process of the
- * network that all nodes of these tests share, so the probes of its pods are told by their port.
+ * Isolates a node with its pods, as after a fault of its network. Its kubelet runs in the network that all nodes of
+ * these tests share, so packets of probes are recognized by their port.
  */
 export const blockNode = (network: ClusterNetwork, number: number): Promise<Block> => {
   const [node, pods] = [network.nodeAddress(number), network.podRangeOf(number)]

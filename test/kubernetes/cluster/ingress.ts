@@ -12,9 +12,9 @@ const startTimeoutMs = 60_000
 export const ingressClass = 'contour'
 /** The Gateway that HTTPRoutes name as their parent, in the namespace `ingress`. */
 export const gateway = { name: 'gateway', namespace: 'ingress' }
-/** What the certificate of the ingress is for. */
+/** DNS name in the certificate of the ingress. */
 export const domain = 'fxd.test'
-/** Where Envoy listens. */
+/** Ports of Envoy. */
 export const ports = { http: 8080, https: 8443 }
 
 export interface IngressDeps {
@@ -26,12 +26,12 @@ export interface IngressDeps {
 }
 
 export interface IngressController {
-  /** File with a line per request. */
+  /** File with one line per request. */
   readonly accessLog: string
   stop(): Promise<void>
 }
 
-/** Contour and Envoy as processes of the cluster's network: Ingress objects and a Gateway, with TLS. */
+/** Starts Contour and Envoy in the cluster's network. They serve Ingress objects and a Gateway, with TLS. */
 export async function startIngress(deps: IngressDeps): Promise<IngressController> {
   const { network, credentials, folder, kubectl, apply } = deps
   const contour = contourProgram()
@@ -45,7 +45,7 @@ export async function startIngress(deps: IngressDeps): Promise<IngressController
     config,
     JSON.stringify({
       'accesslog-format': 'json',
-      // A path with its query would put keys into the log.
+      // Without the query, which may contain keys.
       'json-fields': [
         'start_time',
         'method',
@@ -102,7 +102,7 @@ export async function startIngress(deps: IngressDeps): Promise<IngressController
     'the Gateway',
     async () => {
       const stopped = daemons.find(({ isRunning }) => !isRunning)
-      if (stopped) throw new Error(`${stopped.name} ended: ${stopped.lastWords()}`)
+      if (stopped) throw new Error(`${stopped.name} ended: ${stopped.lastOutput()}`)
       const status = '-o=jsonpath={.status.conditions[?(@.type=="Programmed")].status}'
       return (await kubectl('get', 'gateway', '-n', gateway.namespace, gateway.name, status)) === 'True'
     },
@@ -155,7 +155,7 @@ function objects(credentials: Credentials): readonly object[] {
   ]
 }
 
-/** A Secret of type kubernetes.io/tls from PEM files; with `authority`, clients take from it whom to believe. */
+/** A Secret of type kubernetes.io/tls from PEM files. Clients trust its `authority`, if given. */
 export function tlsSecret(name: string, namespace: string, { cert, key }: Pair, authority?: Buffer): object {
   const encoded = (path: string): string => readFileSync(path).toString('base64')
   return {

@@ -15,7 +15,7 @@ const helmTimeout = '5m'
 export interface Installed {
   readonly cluster: KubernetesCluster
   readonly stores: OutsideStores
-  /** Of REST and WebSocket through the Ingress. */
+  /** URL of REST and WebSocket through the Ingress. */
   readonly url: string
   /** PEM file of the authority that signed the certificate of the ingress. */
   readonly ca: string
@@ -26,13 +26,13 @@ export interface Installed {
 
 export interface InstalledOptions {
   readonly nodes?: number
-  /** Makes archives of further images in this folder; gives their paths. */
+  /** Makes archives of further images in this folder. Returns their paths. */
   readonly images?: (into: string) => Promise<readonly string[]>
-  /** Makes what further values of the chart name, and gives these values. */
+  /** Makes the objects that further values of the chart name. Returns these values. */
   readonly prepare?: (cluster: KubernetesCluster) => Promise<object>
 }
 
-/** A cluster with both charts installed, whose service answers through the ingress. */
+/** Starts a cluster with both charts installed. Resolves once the service answers through the ingress. */
 export async function startInstalled(options: InstalledOptions = {}): Promise<Installed> {
   const archives = mkdtempSync(join(tmpdir(), 'fxd-images-'))
   const images = [
@@ -83,7 +83,7 @@ export async function startInstalled(options: InstalledOptions = {}): Promise<In
 const valuesOf = (cluster: KubernetesCluster): object => ({
   stream: { drain: { seconds: 15 } },
   image: { repository: 'fxd', tag: 'test', pullPolicy: 'Never' },
-  // Envoy is no pod.
+  // Envoy is not a pod.
   trustedProxies: cluster.nodes.map((_, i) => `${cluster.network.bridgeAddress(i + 1)}/32`),
   ingress: {
     enabled: true,

@@ -3,11 +3,11 @@ import type { UnderLoad } from './under-load.ts'
 
 const takeoverMs = 120_000
 
-/** Kills the operator that leads, as a crash would; resolves once another one leads. */
+/** Kills the leading operator. Resolves once another one leads. */
 export async function killLeader({ kubectl }: Pick<UnderLoad, 'kubectl'>): Promise<void> {
   const leader = (): Promise<string> =>
     kubectl('get', 'lease', 'fxd-operator', '-o=jsonpath={.spec.holderIdentity}')
-  /** An operator that ends in order leaves the Lease without a holder. */
+  /** Resolves once the Lease has another holder; after a clean stop it has none at first. */
   const another = (old: string): Promise<void> =>
     within(takeoverMs, 'another operator to lead', async () => !['', old].includes(await leader()))
   await another('')

@@ -3,13 +3,13 @@ import { text } from 'node:stream/consumers'
 
 export type Kubectl = (...args: readonly string[]) => Promise<string>
 
-/** Runs a program; gives its output, or rejects with what it wrote to standard error. */
+/** Runs a program. Resolves with its output, or rejects with its standard error. */
 export async function run(
   [program, ...args]: readonly [string, ...string[]],
   options: { readonly input?: string; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<string> {
   const child = spawn(program, args, { env: { ...process.env, ...options.env }, stdio: 'pipe' })
-  // It may end before it read everything.
+  // The program may end before it has read all input.
   child.stdin.on('error', () => undefined).end(options.input ?? '')
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)

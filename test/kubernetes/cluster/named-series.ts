@@ -5,16 +5,16 @@ const root = join(import.meta.dirname, '../../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
 interface Named {
-  /** Such as `charts/fxd/files/alerts.yaml`. */
+  /** Path, such as `charts/fxd/files/alerts.yaml`. */
   readonly file: string
-  /** A selector that has to find series, such as `fxd_stream_faults_total{place!=""}`. */
+  /** A selector that must match series, such as `fxd_stream_faults_total{place!=""}`. */
   readonly selector: string
 }
 
-/** Recorded by rules, of which a share exists once there was a failure, and of kube-state-metrics. */
+/** Series that need not exist: recorded by rules, which start with the first failure, or of kube-state-metrics. */
 const isOfOthers = /^(fxd:|kube_)/
 
-/** What rules, dashboard and runbooks say of metrics: each name with the labels by which it is selected or grouped. */
+/** The metrics in rules, dashboard and runbooks, each with the labels by which it is selected or grouped. */
 export function namedSeries(): readonly Named[] {
   const runbooks = readdirSync(join(root, 'docs/runbooks')).map((name) => `docs/runbooks/${name}`)
   return [
@@ -47,7 +47,7 @@ function selectorsIn(file: string): readonly Named[] {
   )
 }
 
-/** The edge of a bucket has to be there as it is asked for; of others the label has to be. */
+/** A matcher for a label: `le` must have the same value, other labels must only exist. */
 const matcherOf = ([, label = '', , value = '']: RegExpExecArray): string =>
   label === 'le' ? `le="${value}"` : `${label}!=""`
 

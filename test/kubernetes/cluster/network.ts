@@ -5,8 +5,8 @@ import { createServer, type Server } from 'node:net'
 const clustersMax = 64
 
 /**
- * The network of one cluster: a namespace of its own, joined to the machine's by one pair of interfaces, so that
- * nothing of the cluster listens on the machine, and the tests reach nodes and pods.
+ * The network of one cluster: a separate network namespace, connected to the machine by one pair of interfaces.
+ * Nothing of the cluster listens on the machine, and the tests can reach nodes and pods.
  */
 export class ClusterNetwork {
   readonly #number: number
@@ -19,7 +19,7 @@ export class ClusterNetwork {
     this.#lock = lock
   }
 
-  /** Takes the first number that no other cluster of this machine has. Needs root. */
+  /** Opens the network with the first number that no other cluster of this machine uses. Requires root. */
   static async open(): Promise<ClusterNetwork> {
     for (let number = 0; number < clustersMax; number += 1) {
       const lock = await lockOf(nameOf(number))
@@ -36,12 +36,12 @@ export class ClusterNetwork {
     throw new Error(`${clustersMax} clusters for tests are running on this machine`)
   }
 
-  /** Of the control plane, the ingress and what stands for a load balancer. */
+  /** Address of the control plane, the ingress and the simulated load balancer. */
   get address(): string {
     return `10.200.${this.#number}.1`
   }
 
-  /** Of the machine, as nodes and pods see it. */
+  /** Address of the machine in this network. */
   get machineAddress(): string {
     return `10.200.${this.#number}.254`
   }
@@ -50,17 +50,17 @@ export class ClusterNetwork {
     return `10.244.${this.#number * 4}.0/22`
   }
 
-  /** From 1 to 3. */
+  /** Pod range of a node, from 1 to 3. */
   podRangeOf(node: number): string {
     return `10.244.${this.#number * 4 + node}.0/24`
   }
 
-  /** From where a process of this network calls pods of a node: the bridge of that node. From 1 to 3. */
+  /** Address of a node's bridge, from which processes of this network call its pods. `node` is from 1 to 3. */
   bridgeAddress(node: number): string {
     return `10.244.${this.#number * 4 + node}.1`
   }
 
-  /** From 1 to 3. */
+  /** Address of a node, from 1 to 3. */
   nodeAddress(node: number): string {
     return `10.200.${this.#number}.${10 + node}`
   }
@@ -75,7 +75,7 @@ export class ClusterNetwork {
     execFileSync(program, args, { stdio: 'pipe' })
   }
 
-  /** Everything in it must have ended. */
+  /** Removes the network. All its processes must have ended. */
   remove(): void {
     ip('netns', 'delete', this.name)
     this.#lock.close()
@@ -98,11 +98,11 @@ export class ClusterNetwork {
 
 const nameOf = (number: number): string => `fxd-k8s-${number}`
 
-/** The lock ends when it is closed, or with this process. `undefined`: another cluster has the lock. */
+/** Takes a lock until it is closed or this process ends. `undefined`: another cluster has the lock. */
 async function lockOf(name: string): Promise<Server | undefined> {
   const lock = createServer().unref()
   try {
-    // A socket of Linux that is no file: the kernel removes it with the process.
+    // An abstract socket of Linux, which the kernel removes with the process.
     await once(lock.listen(`\0${name}`), 'listening')
     return lock
   } catch (cause) {
@@ -111,7 +111,7 @@ async function lockOf(name: string): Promise<Server | undefined> {
   }
 }
 
-/** Its processes ended with the test run that started them. */
+/** Whether its test run, and so its processes, ended without removing it. */
 function isAbandoned(name: string): boolean {
   try {
     return ip('netns', 'pids', name).trim() === ''

@@ -3,13 +3,13 @@ import { parse } from 'yaml'
 import { feed, manifest } from '../../faults/support/market.ts'
 import { charts, namespace } from './installed.ts'
 
-/** The objects of the newcomer's path. */
+/** The first Feed and ApiKey of the README. */
 export const firstFeed = join(charts, 'fxd/files/first-feed.yaml')
 
-/** Whose collectors are the tests. */
+/** A Push feed; the tests are its collectors. */
 export const pushFeed = { ...(parse(manifest) as object), metadata: { name: 'brokera-zero', namespace } }
 
-/** Pushed by a test whenever it wants. */
+/** A Push feed of a single test. */
 export const lateFeed = {
   apiVersion: 'marketdata.fxd.dev/v1alpha1',
   kind: 'Feed',
@@ -38,18 +38,18 @@ export const apiKey = (name: string, spec: object): object => ({
   spec,
 })
 
-/** Of an ApiKey for as many sockets and requests as tests make. */
-export const roomy = {
+/** Limits of an ApiKey that no test reaches. */
+export const wideLimits = {
   plan: 'enterprise',
   limits: { rpm: 1_000_000, rpd: 100_000_000, wsConnections: 100, wsSymbols: 100 },
 }
 
-export const loadKey = apiKey('load', { ...roomy, feeds: [feed] })
+export const loadKey = apiKey('load', { ...wideLimits, feeds: [feed] })
 
-/** Rotated by a greater `issue`. */
+/** An ApiKey that a higher `issue` rotates. */
 export const workKey = (more: { readonly issue: number; readonly revoked?: boolean }): object =>
   apiKey('work', { plan: 'pro', feeds: ['DEMO:SIM'], overlap: '1h', ...more })
 
-/** Good for clients of this address alone. */
+/** An ApiKey that is valid only for clients of this address. */
 export const addressKey = (name: string, address: string): object =>
   apiKey(name, { plan: 'basic', feeds: ['DEMO:SIM'], allowIps: [`${address}/32`] })

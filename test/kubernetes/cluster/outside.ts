@@ -10,7 +10,7 @@ import { type Installed, namespace } from './installed.ts'
 
 const upgradeMsMax = 90_000
 
-/** How clients outside of the cluster reach it: through the ingress with TLS, and collectors at one address. */
+/** Access from outside of the cluster: clients through the ingress with TLS, collectors at one address. */
 export class Outside {
   readonly #installed: Pick<Installed, 'cluster' | 'ca'>
   readonly #authority: Buffer
@@ -29,12 +29,12 @@ export class Outside {
   /** wss://host:port */
   readonly ws = `wss://${domain}:${ports.https}`
 
-  /** For a WebSocket client. */
+  /** Options of a WebSocket client. */
   get connection(): ClientOptions & { readonly lookup: LookupFunction } {
     return { ca: this.#authority, lookup: this.#lookup }
   }
 
-  /** Over a connection of its own. */
+  /** Sends a GET request over a separate connection. */
   get(
     path: string,
     key: string,
@@ -57,10 +57,10 @@ export class Outside {
     )
   }
 
-  /** Resolves once sockets are let in: to the shards a new Redis is one that lost its slots, for 25 s. */
+  /** Resolves once sockets are accepted. For 25 s shards treat a new Redis as one that lost its slots. */
   async untilUpgraded(key: string): Promise<void> {
     const socket = await until(
-      'a socket to be let in',
+      'a socket to be accepted',
       async () => {
         const opening = new WebSocket(`${this.ws}/v1/stream?api_key=${key}`, this.connection)
         await once(opening, 'open')
@@ -71,7 +71,7 @@ export class Outside {
     socket.terminate()
   }
 
-  /** Makes ingest reachable for collectors outside, as a load balancer would; gives host:port. */
+  /** Makes ingest reachable for collectors outside, as a load balancer would. Returns host:port. */
   async exposeIngest(): Promise<string> {
     const { cluster } = this.#installed
     await cluster.apply({

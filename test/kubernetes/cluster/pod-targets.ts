@@ -19,12 +19,12 @@ interface Pod {
   readonly status: { readonly podIP?: string; readonly phase: string }
 }
 
-/** A label of Kubernetes as Prometheus writes it. */
+/** A Kubernetes label in the notation of Prometheus. */
 export const labelName = (name: string): string => name.replaceAll(/[^a-zA-Z0-9_]/g, '_')
 
 /**
- * Keeps a file of targets equal to the pods of a namespace, with the labels that Prometheus' own discovery of pods gives: the
- * package of Debian is built without it.
+ * Keeps a file of targets equal to the pods of a namespace, with the labels of Prometheus' pod discovery. The Debian
+ * package of Prometheus is built without that discovery.
  */
 export class PodTargets {
   readonly #list: () => Promise<string>
@@ -38,7 +38,7 @@ export class PodTargets {
     this.#running = this.#run()
   }
 
-  /** Resolves once the file is there. */
+  /** Resolves once the file exists. */
   static async follow(cluster: KubernetesCluster, namespace: string, file: string): Promise<PodTargets> {
     const targets = new PodTargets(() => cluster.kubectl('get', 'pods', '-n', namespace, '-o=json'), file)
     await targets.#write()
@@ -54,7 +54,7 @@ export class PodTargets {
     const { signal } = this.#ended
     while (!signal.aborted) {
       await pause(everyMs, undefined, { signal }).catch(() => undefined)
-      // Without an API server the targets stay as they are.
+      // Without an API server the targets stay unchanged.
       if (!signal.aborted) await this.#write().catch(() => undefined)
     }
   }

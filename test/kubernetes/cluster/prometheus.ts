@@ -23,7 +23,7 @@ export interface Target {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** A real Prometheus that scrapes and judges what the objects of the chart in a namespace tell it to. */
+/** A real Prometheus with the scrape configuration and the rules of the chart in a namespace. */
 export class Prometheus {
   readonly #url: string
   readonly #daemon: Daemon
@@ -35,7 +35,7 @@ export class Prometheus {
     this.#targets = targets
   }
 
-  /** Resolves once it answers. */
+  /** Starts it. Resolves once it answers. */
   static async start(cluster: KubernetesCluster, namespace: string): Promise<Prometheus> {
     const itemsOf = async <T>(kind: string): Promise<readonly T[]> => {
       const text = await cluster.kubectl('get', kind, '-n', namespace, '-o=json')
@@ -77,12 +77,12 @@ export class Prometheus {
     const prometheus = new Prometheus(`http://${network.address}:${port}`, daemon, following)
     await until('Prometheus', () => prometheus.#isReady(), startTimeoutMs).catch(async (cause: unknown) => {
       await prometheus.stop()
-      throw new Error(`Prometheus did not start: ${daemon.lastWords()}`, { cause })
+      throw new Error(`Prometheus did not start: ${daemon.lastOutput()}`, { cause })
     })
     return prometheus
   }
 
-  /** What an instant query gives now. */
+  /** The result of an instant query. */
   async query(expression: string): Promise<readonly Sample[]> {
     const { result } = await this.#ask<{
       readonly result: readonly { readonly metric: Sample['metric']; readonly value: [number, string] }[]
@@ -103,13 +103,13 @@ export class Prometheus {
     return [...new Set(groups.flatMap(({ rules }) => rules.map(({ name }) => name)))]
   }
 
-  /** Names of alerts that fire now, each once. */
+  /** Names of firing alerts, each once. */
   async firing(): Promise<readonly string[]> {
     const found = await this.query('count by (alertname) (ALERTS{alertstate="firing"})')
     return found.map(({ metric }) => metric['alertname'] ?? '').toSorted()
   }
 
-  /** The same of those that fired at some time in the last so many seconds. */
+  /** Names of alerts that fired within the last `seconds`, each once. */
   async firedWithin(seconds: number): Promise<readonly string[]> {
     const found = await this.query(
       `count by (alertname) (count_over_time(ALERTS{alertstate="firing"}[${seconds}s]))`,

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Of the first and the second version of control groups. */
+/** Folders of control groups, versions 1 and 2. */
 const groupFolders = ['/sys/fs/cgroup/pids', '/sys/fs/cgroup']
 
-/** Why this machine cannot run nodes of Kubernetes, as the end of a sentence; absent where it can. */
+/** Why this machine cannot run Kubernetes nodes, as the end of a sentence; `undefined` when it can. */
 export function refusal(): string | undefined {
   if (process.platform !== 'linux') return 'nodes run on Linux only'
   if (process.getuid?.() !== 0) return 'nodes need root'

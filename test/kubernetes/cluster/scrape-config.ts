@@ -1,6 +1,6 @@
 import { labelName } from './pod-targets.ts'
 
-/** A PodMonitor, as far as the chart uses it. */
+/** The fields of a PodMonitor that the chart uses. */
 export interface PodMonitor {
   readonly metadata: { readonly name: string; readonly namespace: string }
   readonly spec: {
@@ -21,8 +21,8 @@ const known = new Set(['selector', 'podTargetLabels', 'podMetricsEndpoints'])
 const knownOfEndpoint = new Set(['port', 'interval'])
 
 /**
- * What the Prometheus operator makes of a PodMonitor: a scrape configuration per endpoint, on the pods of a file. Throws for a field that it does not
- * know, since that would have no effect here.
+ * The scrape configurations that the Prometheus operator makes from a PodMonitor: one per endpoint, for the targets of
+ * a file. Throws for an unknown field, which would have no effect here.
  */
 export const scrapeConfigsOf = ({ metadata, spec }: PodMonitor, targets: string): readonly object[] => {
   refuse(Object.keys(spec), known)
@@ -65,5 +65,5 @@ export const scrapeConfigsOf = ({ metadata, spec }: PodMonitor, targets: string)
 
 function refuse(names: readonly string[], of: ReadonlySet<string>): void {
   const strange = names.find((name) => !of.has(name))
-  if (strange !== undefined) throw new Error(`The tests do not know what "${strange}" of a PodMonitor does.`)
+  if (strange !== undefined) throw new Error(`The tests do not support "${strange}" of a PodMonitor.`)
 }

@@ -1,12 +1,12 @@
 interface ServicePort {
   readonly name: string
   readonly port: number
-  /** Of the process; the same when left out. */
+  /** Port of the process; default: the same port. */
   readonly processPort?: number
   readonly protocol?: string
 }
 
-/** A Service, and the EndpointSlice that sends its connections to a process at this address. */
+/** A Service with an EndpointSlice for a process at this address. */
 export function serviceOf(
   { name, namespace }: { readonly name: string; readonly namespace: string },
   address: string,

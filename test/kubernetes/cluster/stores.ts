@@ -19,14 +19,14 @@ export interface OutsideStores {
   readonly redis: RedisServer
   /** Runs a statement in QuestDB as its administrator. */
   sql(statement: string): Promise<void>
-  /** What the chart needs to use them. */
+  /** Values of the chart that select these stores. */
   readonly values: object
   stop(): Promise<void>
 }
 
 /**
- * QuestDB and Redis as processes of this machine, behind Services `questdb` and `redis` of the namespace. Each role has a
- * user of its own; the passwords are in the Secret `stores`.
+ * Starts QuestDB and Redis as processes of this machine, behind the Services `questdb` and `redis` of the namespace.
+ * Each role has a separate user; the passwords are in the Secret `stores`.
  */
 export async function startStores(cluster: KubernetesCluster, namespace: string): Promise<OutsideStores> {
   const host = cluster.network.machineAddress

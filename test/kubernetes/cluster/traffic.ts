@@ -15,23 +15,23 @@ const patienceMs = 120_000
 const complaintsMax = 20
 
 export interface TrafficOptions {
-  /** How it reaches the service. */
+  /** Access to the service. */
   readonly outside: Pick<Outside, 'ws' | 'get'> & Partial<Pick<Outside, 'connection'>>
   /** host:port of ingest. */
   readonly ingest: string
-  /** Of the feed. */
+  /** Token of the feed. */
   readonly token: string
   /** Absent: the connection to ingest is not encrypted. */
   readonly tls?: ClientIdentity['tls']
   readonly key: string
   readonly random: () => number
-  /** So far in the past the first minute lies; 6 when left out. It takes one second to pass a minute. */
+  /** Hours between the first minute and now; default 6. Each minute takes one second. */
   readonly hoursBack?: number | undefined
 }
 
 /**
- * A Push feed that starts hours in the past and closes a minute every second, well-behaved clients on sockets, and REST
- * requests all the time. It remembers everything, so that each removal of a pod is judged by dozens of bars.
+ * Continuous load: a Push feed that starts hours in the past and closes a minute every second, correct clients on
+ * sockets, and REST requests. It records everything, so that dozens of bars check each removal of a pod.
  */
 export class Traffic {
   readonly #options: TrafficOptions
@@ -39,9 +39,9 @@ export class Traffic {
   readonly market: Market
   readonly #feeder: Feeder
   readonly #clients: StreamClient[] = []
-  /** Those who left on their own. */
+  /** Clients that disconnected by themselves. */
   readonly #left: StreamClient[] = []
-  /** How often REST answered with each status; 0: not at all. */
+  /** Number of REST answers per status; status 0 means no answer. */
   readonly statuses = new Map<number, number>()
   #asking: Repeated | undefined
 
@@ -59,7 +59,7 @@ export class Traffic {
     })
   }
 
-  /** Resolves once every client has got a bar. */
+  /** Starts the load. Resolves once every client has a bar. */
   async start(): Promise<void> {
     this.#feeder.start()
     await this.join(firstClients)
@@ -72,7 +72,7 @@ export class Traffic {
     })
   }
 
-  /** More clients come; resolves once every one has got a bar. */
+  /** Adds clients. Resolves once every one has a bar. */
   async join(count: number): Promise<void> {
     for (let more = 0; more < count; more += 1)
       this.#clients.push(this.#client(this.#everyone.length).start())
@@ -81,14 +81,14 @@ export class Traffic {
     )
   }
 
-  /** Clients that came last end their sockets. */
+  /** Disconnects the newest clients. */
   async leave(count: number): Promise<void> {
     const leaving = this.#clients.splice(-count)
     this.#left.push(...leaving)
     await Promise.all(leaving.map((client) => client.stop()))
   }
 
-  /** What the feed sent, and whether it was acknowledged. */
+  /** Everything that the feed sent, and whether it was acknowledged. */
   get readings(): readonly Reading[] {
     return this.#feeder.readings
   }
@@ -98,7 +98,7 @@ export class Traffic {
     return this.#minutes.length
   }
 
-  /** Sockets that were closed with each code, and upgrades that were refused with each status. */
+  /** Number of sockets per close code, and of rejected upgrades per status. */
   get ends(): ReadonlyMap<number, number> {
     const all = new Map<number, number>()
     for (const { ends } of this.#everyone)
@@ -106,22 +106,22 @@ export class Traffic {
     return all
   }
 
-  /** Sessions of the feed's collector that ended before their time. */
+  /** Number of the collector's sessions that ended unexpectedly. */
   get brokenSessions(): number {
     return this.#feeder.broken
   }
 
-  /** The collector begins another session, with these credentials. */
+  /** Makes the collector start another session with these credentials. */
   becomes(identity: ClientIdentity): void {
     this.#feeder.move({ ...this.#feeder.ingest, ...identity })
   }
 
-  /** Bars that came over sockets. */
+  /** Number of bars received over sockets. */
   get pushed(): number {
     return this.#lives.reduce((sum, { seen }) => sum + seen.filter(({ type }) => type === 'bar').length, 0)
   }
 
-  /** Resolves once every client has all that was sent until now. */
+  /** Resolves once every client has everything sent so far. */
   async caughtUp(): Promise<void> {
     const minutes = [...this.#minutes]
     await within(patienceMs, 'all clients to catch up', () =>
@@ -130,8 +130,8 @@ export class Traffic {
   }
 
   /**
-   * What is wrong after removals that were planned, a sentence each: a bar that an open socket missed, a gap, a close
-   * other than 1012, a REST request that failed.
+   * Violations after planned removals, a sentence each: a bar that an open socket missed, a gap, a close other than 1012,
+   * a failed REST request.
    */
   judgePlanned(): readonly string[] {
     const gaps = this.#everyone.flatMap(({ lives, life: open }) =>
@@ -149,17 +149,17 @@ export class Traffic {
     ].slice(0, complaintsMax)
   }
 
-  /** What no failure excuses: a bar that is neither pushed nor named, or neither pushed nor in history. */
+  /** Violations even after unplanned failures: a bar neither pushed nor named in a gap, or neither pushed nor in history. */
   judgeUnplanned(): readonly string[] {
     return this.#missed.slice(0, complaintsMax)
   }
 
-  /** Bars that ingest has acknowledged until now. */
+  /** Bars that ingest has acknowledged so far. */
   get acknowledged(): ReadonlySet<Reading> {
     return new Set(this.#feeder.readings.filter(({ acked }) => acked))
   }
 
-  /** Which of these bars history does not show, or not as they are, a sentence each; and what it shows that nobody sent. */
+  /** Bars that history lacks or shows with other values, and bars in history that were never sent, a sentence each. */
   async judgeHistory(acknowledged: ReadonlySet<Reading> = this.acknowledged): Promise<readonly string[]> {
     const { outside, key } = this.#options
     const shown = await readHistory({ get: (path) => outside.get(path, key) }, this.market, '1')
@@ -167,7 +167,7 @@ export class Traffic {
     return checkHistory(readings, shown).slice(0, complaintsMax)
   }
 
-  /** For whoever reads the run's output. */
+  /** A summary for the output of the run. */
   summary(): string {
     const [ends, statuses] = [this.ends, this.statuses].map((each) =>
       JSON.stringify(Object.fromEntries(each)),
@@ -226,8 +226,8 @@ export class Traffic {
 }
 
 /**
- * Symbols of which a socket was told that bars are missing, and that went on. A socket that is closed before it was sent
- * what it asked for is told so, too; its client asks again.
+ * Symbols for which a socket got a gap and stayed open. A socket that closes before it got all requested bars also gets
+ * a gap; its client requests them again.
  */
 const gapsThatStay = ({ seen }: Life, isOpen: boolean): readonly string[] =>
   seen

@@ -11,7 +11,7 @@ import { Traffic } from './traffic.ts'
 
 const drainedMs = 300_000
 
-/** A service in a cluster, and the clients that use it all the time. */
+/** A service in a cluster under continuous load. */
 export interface UnderLoad {
   readonly installed: Installed
   readonly outside: Outside
@@ -19,7 +19,7 @@ export interface UnderLoad {
   readonly kubectl: Kubectl
   /** Resolves once the object's condition Ready is True. */
   ready(kind: string, name: string): Promise<string>
-  /** Resolves once the pool has so many shards, all of them ready, and no other one is still draining. */
+  /** Resolves once the pool has this many shards, all ready, and no other shard drains. */
   shards(count: number): Promise<void>
   stop(): Promise<void>
 }
@@ -30,9 +30,9 @@ export const kubectlOf =
     cluster.kubectl('-n', namespace, ...args)
 
 export interface LoadOptions {
-  /** Whom the collector believes, where the service was installed with TLS between pods. */
+  /** Authorities that the collector trusts, if the service was installed with TLS between pods. */
   readonly ingestTls?: (cluster: KubernetesCluster) => ClientTls
-  /** How many minutes the load lasts, divided by 60: 6 when left out. */
+  /** Maximum minutes of the load, divided by 60; default 6. */
   readonly hoursBack?: number
 }
 
@@ -78,7 +78,7 @@ export async function putUnderLoad(
   }
 }
 
-/** Without the line's end that files have. */
+/** The value of a Secret without its trailing newline. */
 export async function secretValue(kubectl: Kubectl, secret: string, field: string): Promise<string> {
   const encoded = await kubectl(
     'get',
@@ -89,7 +89,7 @@ export async function secretValue(kubectl: Kubectl, secret: string, field: strin
   return Buffer.from(encoded, 'base64').toString().trim()
 }
 
-/** For a file: a cluster of its own with a service under load. */
+/** Starts a separate cluster for a test file, with a service under load. */
 export async function startUnderLoad(options: InstalledOptions & LoadOptions = {}): Promise<UnderLoad> {
   const installed = await startInstalled(options)
   try {

@@ -16,7 +16,7 @@ interface Pods {
   }[]
 }
 
-/** What pods of the namespace read of Secrets, as environment or files: `secret/key`. */
+/** The Secrets that pods of the namespace read as environment or files, as `secret/key`. */
 export async function usedSecrets(kubectl: Kubectl): Promise<ReadonlySet<string>> {
   const { items } = JSON.parse(await kubectl('get', 'pods', '-o=json')) as Pods
   const used = new Set<string>()

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Process 1 of one node, in mount and process namespaces of its own: containerd and kubelet. When it is killed, every
-# container of the node ends with it.
+# Process 1 of one node, in separate mount and process namespaces: it runs containerd and kubelet. A kill of it ends
+# every container of the node.
 # worker.sh FOLDER STATE CGROUP KUBELET IMAGES...; the folder has containerd.toml, kubelet.yaml and kubeconfig.json.
 set -u
 folder=$1 state=$2 cgroup=$3 kubelet=$4
 shift 4
 
-# A group of the node; with version 1 in each hierarchy, and with the processors and memory that new groups lack.
+# The node's control group. Version 1 needs one in each hierarchy, with CPUs and memory nodes, which new groups lack.
 if [ -f /sys/fs/cgroup/cgroup.controllers ]; then
   sed 's/[^ ]*/+&/g' /sys/fs/cgroup/cgroup.controllers >/sys/fs/cgroup/cgroup.subtree_control
   mkdir -p "/sys/fs/cgroup/$cgroup"
@@ -19,7 +19,7 @@ else
   done
 fi
 
-# The network namespaces of pods, whose names would outlive the node.
+# Network namespaces of pods, whose names would otherwise outlive the node.
 mount -t tmpfs tmpfs /run/netns
 mkdir -p "$state"
 containerd -c "$folder/containerd.toml" >"$folder/containerd.log" 2>&1 &

@@ -18,7 +18,7 @@ import { kubernetesPrograms, nodePackages } from './programs.ts'
 
 const readyTimeoutMs = 120_000
 const cgroups = '/sys/fs/cgroup'
-/** Of the image with which each pod begins; nothing pulls it. */
+/** Reference of the pause image of each pod; it is never pulled. */
 export const pauseImage = 'fxd.test/pause:1'
 
 export interface WorkerDeps {
@@ -30,7 +30,7 @@ export interface WorkerDeps {
   readonly kubectl: (...args: readonly string[]) => Promise<string>
 }
 
-/** A node with its own containerd and kubelet. Its pods and their files are lost with `powerCut`. */
+/** A node with a separate containerd and kubelet. `powerCut` loses its pods and their files. */
 export class Worker {
   readonly name: string
   readonly address: string
@@ -59,7 +59,7 @@ export class Worker {
       'resolv.conf': `nameserver ${dnsAddress}\n`,
     }
     for (const [name, text] of Object.entries(files)) writeFileSync(join(this.#folder, name), text)
-    // By the node's own address, so that a test can cut off one node.
+    // With the node's own address, so that a test can isolate one node.
     copyFileSync(
       credentials.kubeconfig(`system:node:${this.name}`, 'system:nodes', this.address),
       join(this.#folder, 'kubeconfig.json'),
@@ -84,7 +84,7 @@ export class Worker {
     await until(
       `node ${this.name}`,
       async () => {
-        if (!this.#daemon.isRunning) throw new Error(this.lastWords())
+        if (!this.#daemon.isRunning) throw new Error(this.lastOutput())
         const path = '-o=jsonpath={.status.conditions[?(@.type=="Ready")].status}'
         return (await this.#kubectl('get', 'node', this.name, path)) === 'True'
       },
@@ -92,7 +92,7 @@ export class Worker {
     )
   }
 
-  /** Everything on it ends at once; the API server hears nothing. */
+  /** Ends everything on the node at once, without notice to the API server. */
   async powerCut(): Promise<void> {
     await this.#daemon.kill()
     for (const hierarchy of ['.', ...readdirSync(cgroups)])
@@ -100,7 +100,7 @@ export class Worker {
     rmSync(this.#state, { recursive: true, force: true })
   }
 
-  lastWords(): string {
+  lastOutput(): string {
     const logs = ['node.log', 'containerd.log', 'kubelet.log'].map((name) => join(this.#folder, name))
     return logs
       .flatMap((path) => (existsSync(path) ? readFileSync(path, 'utf8').slice(-2_000) : []))
@@ -125,12 +125,12 @@ export class Worker {
       containerRuntimeEndpoint: `unix://${this.#state}/containerd.sock`,
       cgroupDriver: 'cgroupfs',
       cgroupRoot: `/${this.#cgroup}`,
-      // Machines for tests still have the first version.
+      // Test machines may still have version 1.
       failCgroupV1: false,
       failSwapOn: false,
-      // Changed Secrets and ConfigMaps reach pods that soon.
+      // Interval at which pods get changed Secrets and ConfigMaps.
       syncFrequency: '5s',
-      // More of either needs CAP_SYS_RESOURCE.
+      // Other values require CAP_SYS_RESOURCE.
       oomScoreAdj: 0,
       maxOpenFiles: 20_000,
       clusterDNS: [dnsAddress],
@@ -190,7 +190,7 @@ oom_score = 0
         SystemdCgroup = false
 `
 
-/** The kernel removes a group only after those in it. */
+/** Removes nested groups first, as the kernel requires. */
 function removeGroups(path: string): void {
   if (!existsSync(path)) return
   for (const each of readdirSync(path, { withFileTypes: true }))
@@ -198,6 +198,6 @@ function removeGroups(path: string): void {
   try {
     rmdirSync(path)
   } catch {
-    // A process of it is still ending; the next start uses the group again.
+    // A process of the group is still ending. The next start reuses the group.
   }
 }

@@ -4,7 +4,7 @@ import { createReadStream, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
-/** What a container of the image runs, as whom, in the words of the OCI image format. */
+/** Program and user of the image's containers, in the terms of the OCI image format. */
 export interface ImageConfig {
   readonly User: string
   readonly Entrypoint: readonly string[]
@@ -16,8 +16,8 @@ export interface ImageConfig {
 }
 
 /**
- * Packs folders as the layers of an image into a docker-archive at `file`, for `ctr images import`. Equal folders give
- * equal bytes: entries are sorted, belong to root and are as old as the epoch.
+ * Packs folders as the layers of an image into a docker-archive at `file`, for `ctr images import`. Equal folders
+ * produce equal bytes: entries are sorted, belong to root and are dated at the epoch.
  */
 export async function packImage(
   file: string,

@@ -21,10 +21,10 @@ import { type ImageConfig, packImage } from './archive.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'fxd', 'images')
-/** Of each image the newest so many stay. */
+/** Maximum cached archives per image; older ones are deleted. */
 const cachedMax = 3
 
-/** What the last stage of the Dockerfile says: a test compares them. */
+/** The configuration of the Dockerfile's last stage. A test compares them. */
 export const config: ImageConfig = {
   User: '65532:65532',
   Entrypoint: [
@@ -40,8 +40,8 @@ export const config: ImageConfig = {
 }
 
 /**
- * The image of the Dockerfile, made without Docker: the same files, with the Node and the libraries of this machine.
- * Gives the path of a docker-archive in the folder `into`, whose reference is `name`, such as `fxd:test`.
+ * Builds the image of the Dockerfile without Docker: the same files, with the Node and the libraries of this machine.
+ * Resolves with the path of a docker-archive in the folder `into`; its reference is `name`, such as `fxd:test`.
  */
 export function buildImage(name: string, into: string): Promise<string> {
   const code = hashOf(
@@ -88,7 +88,7 @@ func main() {
 }
 `
 
-/** The process that holds a pod's namespaces, as an image with no other file. Needs Go. */
+/** Builds an image with only the process that keeps a pod's namespaces. Requires Go. */
 export function buildPauseImage(name: string, into: string): Promise<string> {
   return cached({ name, into, key: [pauseSource, process.arch] }, (aside, file) => {
     const layer = join(aside, 'layer')
@@ -110,11 +110,11 @@ export function buildPauseImage(name: string, into: string): Promise<string> {
 interface Wanted {
   readonly name: string
   readonly into: string
-  /** Everything that decides what is made. */
+  /** All inputs that determine the result. */
   readonly key: readonly string[]
 }
 
-/** Made aside and moved into the cache whole: two test runs may begin at once, and one may be stopped. */
+/** Builds outside of the cache, then moves the result into it: test runs may run in parallel or be stopped. */
 export async function cached(
   { name, into, key }: Wanted,
   make: (aside: string, file: string) => Promise<void>,

@@ -8,12 +8,12 @@ import { packImage } from './archive.ts'
 import { cached } from './build-image.ts'
 
 const libraries = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`
-/** What the chart's probes, its backup and the documented restore call. */
+/** Tools that the chart's probes, its backup and the documented restore use. */
 const tools = 'sh grep curl tar base64 date wc ls sort tail rm mv sync touch'.split(' ')
 
 /**
- * Stands for the public images of QuestDB, Redis and buildpack-deps, which no package registry has: the same programs,
- * from where the other tests have them. It starts QuestDB when it gets no command.
+ * Builds one image in place of the public images of QuestDB, Redis and buildpack-deps, with the programs of the other
+ * tests. Without a command it starts QuestDB.
  */
 export function buildStoresImage(name: string, into: string): Promise<string> {
   const { jar } = questdbParts()
@@ -62,7 +62,7 @@ function copyProgram(layer: string, path: string, env: Readonly<Record<string, s
   copyLibraries(layer, path, { env })
 }
 
-/** The loader and the C library where programs look for them, all others beside them. */
+/** Copies the loader and the C library to their standard paths, and all other libraries next to them. */
 function copyLibraries(
   layer: string,
   program: string,

@@ -3,7 +3,7 @@ import { serveExternalMetrics } from '../cluster/external-metrics.ts'
 import { namespace } from '../cluster/installed.ts'
 import { startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
 
-/** Shards that come and go by load: no bar is missed, sockets are closed with 1012 alone, no request fails. */
+/** Scaling by load: no bar is missed, sockets are closed only with 1012, and no request fails. */
 const startTimeoutMs = 900_000
 
 let loaded: UnderLoad
@@ -20,7 +20,7 @@ const expectNothingMissed = async (what: string): Promise<void> => {
 const patchPool = (spec: object): Promise<string> =>
   loaded.kubectl('patch', 'streampool/fxd-stream', '--type=merge', '-p', JSON.stringify({ spec }))
 
-test('the autoscaler of the operator adds shards for more sockets, and takes them away for fewer', async () => {
+test('the autoscaler of the operator adds shards for more sockets and removes them for fewer', async () => {
   const autoscale = { minReplicas: 2, maxReplicas: 4, targetConnections: 20, scaleDownAfterSeconds: 20 }
   await patchPool({ autoscale })
   await loaded.traffic.join(50)

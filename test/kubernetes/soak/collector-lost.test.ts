@@ -7,11 +7,11 @@ import { within } from '../../faults/support/within.ts'
 import { CollectorPod } from '../cluster/collector-pod.ts'
 import { deliveredKey } from '../cluster/delivered-key.ts'
 import { namespace } from '../cluster/installed.ts'
-import { apiKey, roomy } from '../cluster/objects.ts'
+import { apiKey, wideLimits } from '../cluster/objects.ts'
 import { startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
 import { expectNothingMissed, recoveryMs } from './expect-nothing-missed.ts'
 
-/** A node that never comes back takes a collector with it; the volume of its spool does not go with the node. */
+/** A lost node with a collector on it. The volume of its spool survives. */
 const startTimeoutMs = 900_000
 const feed = 'EXPORTS:CSV'
 const minutesBefore = 60
@@ -55,7 +55,7 @@ beforeAll(async () => {
   const volume = await loaded.kubectl('get', 'pvc/exports', '-o=jsonpath={.spec.volumeName}')
   const folder = await loaded.kubectl('get', 'pv', volume, '-o=jsonpath={.spec.hostPath.path}')
   file = exportedFile(folder)
-  const readers = apiKey('readers', { ...roomy, feeds: [feed] })
+  const readers = apiKey('readers', { ...wideLimits, feeds: [feed] })
   await loaded.installed.cluster.apply(exportsFeed, readers)
   await Promise.all([loaded.ready('feed', 'exports'), loaded.ready('apikey', 'readers')])
   key = await deliveredKey(loaded.installed.cluster, namespace, 'readers')
@@ -63,7 +63,7 @@ beforeAll(async () => {
 }, startTimeoutMs)
 afterAll(() => loaded?.stop())
 
-/** The whole file at once, as a terminal exports it. */
+/** Writes the whole file at once, as a terminal exports it. */
 function exportedFile(folder: string): string {
   const draft = join(folder, 'draft')
   writeFileSync(draft, exportText(all.slice(0, minutesBefore)))
@@ -85,7 +85,7 @@ const isReady = async (name: string, status: string): Promise<boolean> =>
 const scaleIngest = (replicas: number): Promise<string> =>
   loaded.kubectl('scale', 'deploy/fxd-ingest', `--replicas=${replicas}`)
 
-test('its spool is found on the volume by the collector on another node, and every bar in it is stored', async () => {
+test('a collector on another node finds the spool on the volume, and all its bars are stored', async () => {
   await isStored(all.slice(0, minutesBefore))
   await scaleIngest(0)
   await loaded.kubectl(
@@ -98,8 +98,8 @@ test('its spool is found on the volume by the collector on another node, and eve
   )
   for (const bar of all.slice(minutesBefore)) appendFileSync(file, line(bar))
   const isSpooled = async (): Promise<boolean> => (await collector.value('spool_bars')) >= minutesInSpool
-  await within(recoveryMs, 'the spool to hold what was written', isSpooled)
-  // From here on the spool alone has these bars.
+  await within(recoveryMs, 'the spool to contain what was written', isSpooled)
+  // From here on only the spool has these bars.
   rmSync(file)
 
   const at = await collector.place()
@@ -107,12 +107,12 @@ test('its spool is found on the volume by the collector on another node, and eve
   if (lost === undefined) throw new Error(`the collector runs on ${at}`)
   await lost.powerCut()
   await within(recoveryMs, `${lost.name} to be unknown`, () => isReady(lost.name, 'Unknown'))
-  // As docs/kubernetes.md says: only a person knows that the node is off.
+  // As in docs/kubernetes.md: only a person knows that the node is off.
   const { kubectl } = loaded.installed.cluster
   await kubectl('taint', 'nodes', lost.name, `${outOfService}=nodeshutdown:NoExecute`)
   await within(
     recoveryMs,
-    'the collector to be elsewhere',
+    'the collector to run on another node',
     async () => !['', lost.name].includes(await collector.place()),
   )
   await collector.ready()

@@ -10,7 +10,7 @@ import { apiKey } from '../cluster/objects.ts'
 import { startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
 import { expectNothingMissed, flows, recoveryMs } from './expect-nothing-missed.ts'
 
-/** Failures that nobody planned: what was pushed and what history fills is everything, and nothing is missed unnamed. */
+/** Unplanned failures: pushed bars and history together are complete, and every missed bar is named in a gap. */
 const startTimeoutMs = 900_000
 const minuteMs = 60_000
 const kills = Math.max(3, effort)
@@ -28,7 +28,7 @@ const nodeIs = (name: string, status: string): Promise<void> =>
     return (await loaded.installed.cluster.kubectl('get', 'node', name, path)) === status
   })
 
-test('an operator that is killed again and again while shards are added and removed loses no bar', async () => {
+test('repeated kills of the operator while shards are added and removed lose no bar', async () => {
   for (let kill = 0; kill < kills; kill += 1) {
     await loaded.kubectl('scale', 'streampool/fxd-stream', `--replicas=${kill % 2 === 0 ? 3 : 2}`)
     await killLeader(loaded)
@@ -39,7 +39,7 @@ test('an operator that is killed again and again while shards are added and remo
   await expectNothingMissed(loaded, `${kills} kills of the operator`)
 })
 
-test('an API server that is killed and comes back loses no bar, and what changed meanwhile is done then', async () => {
+test('a kill of the API server loses no bar, and changes of that time are applied afterwards', async () => {
   const { controlPlane } = loaded.installed.cluster
   await controlPlane.apiServer.kill()
   await flows(loaded, 20)
@@ -53,14 +53,14 @@ test('an API server that is killed and comes back loses no bar, and what changed
   await expectNothingMissed(loaded, 'API server killed')
 })
 
-test('an operator that was cut off from the API server while its history went does what was asked meanwhile', async () => {
+test('an operator that was cut off while the API server lost its history applies the changes of that time', async () => {
   const { controlPlane, network, apply } = loaded.installed.cluster
   const operators = ['pods', '-l', 'app.kubernetes.io/component=operator']
   const addresses = await loaded.kubectl('get', ...operators, '-o=jsonpath={.items[*].status.podIP}')
   const blocked = await blockApiServer(network, addresses.split(' '))
   await apply(apiKey('meanwhile', { plan: 'basic', feeds: [feed] }))
   await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=3')
-  // No watch goes on, and none can go on from where it was.
+  // Ends all watches; none can continue from its version.
   await controlPlane.apiServer.kill()
   await compactHistory(network)
   controlPlane.apiServer.start()
@@ -77,7 +77,7 @@ test('an operator that was cut off from the API server while its history went do
   await expectNothingMissed(loaded, 'watch history compacted')
 })
 
-test('Redis and QuestDB that are restarted lose no bar', async () => {
+test('restarts of Redis and QuestDB lose no bar', async () => {
   const { redis, questdb } = loaded.installed.stores
   for (const server of [redis, questdb]) {
     await server.kill()
@@ -87,7 +87,7 @@ test('Redis and QuestDB that are restarted lose no bar', async () => {
   await expectNothingMissed(loaded, 'Redis and QuestDB restarted')
 })
 
-test('a node that is cut off for a minute, and comes back, loses no bar', async () => {
+test('a node that is isolated for a minute loses no bar', async () => {
   const { network, nodes } = loaded.installed.cluster
   for (const [i, { name }] of nodes.entries()) {
     const blocked = await blockNode(network, i + 1)
@@ -101,7 +101,7 @@ test('a node that is cut off for a minute, and comes back, loses no bar', async 
   await expectNothingMissed(loaded, 'partitions')
 })
 
-test('the power cut of a node loses no bar', async () => {
+test('a power cut of a node loses no bar', async () => {
   for (const node of loaded.installed.cluster.nodes) {
     await node.powerCut()
     await nodeIs(node.name, 'Unknown')

@@ -8,7 +8,7 @@ import { charts, namespace } from '../cluster/installed.ts'
 import { firstFeed, workKey } from '../cluster/objects.ts'
 import { startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
 
-/** Everything of a namespace is lost, and restored by the steps of docs/kubernetes.md. */
+/** Loss of a whole namespace and its restore by the steps of docs/kubernetes.md. */
 const startTimeoutMs = 900_000
 const patienceMs = 300_000
 const patient = { timeout: patienceMs, interval: 500 }
@@ -43,7 +43,7 @@ const install = (): Promise<string> => {
   return cluster.helm('install', 'fxd', join(charts, 'fxd'), '-n', namespace, ...values, ...waiting)
 }
 
-/** What the steps save, and what no chart makes: the stores of this test stand outside. Gives the files in their order. */
+/** Saves what the steps save, and the stores' Secret, which no chart makes. Returns the files in order. */
 async function dump(): Promise<readonly string[]> {
   const saved = [
     ['secrets', '--field-selector=type!=helm.sh/release.v1'],
@@ -60,7 +60,7 @@ async function dump(): Promise<readonly string[]> {
   )
 }
 
-test('both charts are uninstalled and the namespace deleted within a minute; restored with an older QuestDB, all keys open with their secrets', async () => {
+test('after both charts and the namespace are removed and restored, all keys are valid with their secrets', async () => {
   const { kubectl, ready, traffic, installed } = loaded
   const { cluster, stores } = installed
   await traffic.stop()

@@ -8,8 +8,8 @@ import { buildStoresImage } from '../image/build-stores-image.ts'
 import { expectNothingMissed, flows, recoveryMs } from './expect-nothing-missed.ts'
 
 /**
- * The QuestDB, the Redis and the backup that the chart starts for a first installation. One image of the tests stands for
- * the three public ones. The stores that other suites have outside of the cluster run, too; nothing uses them.
+ * The QuestDB, the Redis and the backup that the chart starts for a first installation. One image of the tests replaces
+ * the three public ones. The outside stores of other suites also run, but nothing uses them.
  */
 const startTimeoutMs = 900_000
 const image = { repository: 'fxd.test/stores', tag: '1', pullPolicy: 'Never' }
@@ -40,7 +40,7 @@ const podReady = async (pod: string): Promise<void> => {
   await loaded.kubectl('wait', '--for=condition=Ready', `pod/${pod}`, '--timeout=300s')
 }
 
-test('bars that were acknowledged are there after the pods of QuestDB and Redis were deleted', async () => {
+test('acknowledged bars survive a deletion of the pods of QuestDB and Redis', async () => {
   await flows(loaded, 20)
   for (const pod of ['fxd-questdb-0', 'fxd-redis-0']) {
     await loaded.kubectl('delete', 'pod', pod)
@@ -50,7 +50,7 @@ test('bars that were acknowledged are there after the pods of QuestDB and Redis 
   await expectNothingMissed(loaded, 'pods of QuestDB and Redis deleted')
 })
 
-test('a password of Redis is rotated as documented, and no bar is missed', async () => {
+test('the documented rotation of a Redis password misses no bar', async () => {
   const [old, next] = [await secretValue(loaded.kubectl, 'fxd-redis-rest', 'password'), 'another-password']
   const write = (data: object): Promise<string> =>
     loaded.kubectl('patch', 'secret', 'fxd-redis-rest', '--type=merge', '-p', JSON.stringify(data))
@@ -66,7 +66,7 @@ test('a password of Redis is rotated as documented, and no bar is missed', async
   await expectNothingMissed(loaded, 'password of Redis rotated')
 })
 
-test('a backup that kubectl starts holds all that was acknowledged before, and is restored after the volume is lost', async () => {
+test('a backup has all bars acknowledged before it, and is restored after the volume is lost', async () => {
   const before = loaded.traffic.acknowledged
   await loaded.kubectl('create', 'job', '--from=cronjob/fxd-questdb-backup', 'backup-now')
   await loaded.kubectl('wait', 'job/backup-now', '--for=condition=Complete', '--timeout=300s')
@@ -88,7 +88,7 @@ test('a backup that kubectl starts holds all that was acknowledged before, and i
   console.log(`restored: ${loaded.traffic.summary()}`)
 })
 
-/** The commands of docs/kubernetes.md, in their order, for a volume that is lost. */
+/** Runs the commands of docs/kubernetes.md for a lost volume, in order. */
 async function restore(): Promise<void> {
   const { kubectl } = loaded
   const claim = 'pvc/data-fxd-questdb-0'

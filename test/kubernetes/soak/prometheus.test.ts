@@ -13,8 +13,8 @@ import { Prometheus } from '../cluster/prometheus.ts'
 import { kubectlOf } from '../cluster/under-load.ts'
 
 /**
- * A real Prometheus does what the chart's PodMonitor and PrometheusRule say, for the whole run: nothing is missing, alerts
- * fire in the trouble that they are for, and none fires in a quiet service.
+ * Runs a real Prometheus with the chart's PodMonitor and PrometheusRule: no series is missing, alerts fire in their
+ * situations, and none fires in a service without failures.
  */
 const startTimeoutMs = 900_000
 const alertMs = 420_000
@@ -24,28 +24,28 @@ const lateSymbol = 'BROKERB:LIVE:BTCUSD'
 const components = ['canary', 'collector', 'ingest', 'operator', 'rest', 'stream']
 const startMinute = Math.floor(Date.now() / 60_000) * 60 - 3_600
 
-/** Alerts that no scenario of minutes reaches; promtool lets each fire in test/charts. */
+/** Alerts that no scenario of this run reaches. test/charts tests each with promtool. */
 const notReached: Readonly<Record<string, string>> = {
-  FxdRestFailing: 'judges the share of failures over an hour',
-  FxdRestFailingSlowly: 'judges the share of failures over a day',
+  FxdRestFailing: 'uses the share of failures over an hour',
+  FxdRestFailingSlowly: 'uses the share of failures over a day',
   FxdRestSlow: 'needs half an hour of slow answers',
   FxdPushSlow: 'needs half an hour of slow bursts',
   FxdEventLoopBlocked: 'needs a process that is blocked for five minutes and still answers',
   FxdShardFull: 'needs thousands of sockets',
   FxdConnectionsDropped: 'needs thousands of connections',
   FxdFault: 'needs a defect',
-  FxdLogDropped: 'needs a standard error that takes nothing',
-  FxdRowsParked: 'needs rows that ingest takes and QuestDB refuses',
+  FxdLogDropped: 'needs a blocked standard error',
+  FxdRowsParked: 'needs rows that ingest accepts and QuestDB rejects',
   FxdStoreSlow: 'needs a QuestDB that is slow for a quarter of an hour',
   FxdBackupMissing: 'needs kube-state-metrics and six hours',
   FxdFeedOffline: 'needs a terminal that lost its broker; the simulator has none',
   FxdFeedStale: 'needs half an hour without a tick',
   FxdSpoolGrowing: 'needs ten minutes without any ingest, and five more',
   FxdSpoolFailing: 'needs a disk that fails',
-  FxdBarsLost: 'needs a spool at its bound',
+  FxdBarsLost: 'needs a full spool',
   FxdBarsNotPushed: 'needs 10,000 bars in an outage of Redis',
-  FxdGaps: 'follows outages that lost bars of the bus, which this run may do without',
-  FxdDrainForced: "needs a drain that ends at the minute's edge",
+  FxdGaps: 'follows outages that lost bars of the bus, which this run may not have',
+  FxdDrainForced: 'needs a drain that ends at the end of a minute',
   FxdObjectsNotReady: 'needs a quarter of an hour in which no operator is replaced',
   FxdOperatorFailing: 'needs twenty minutes of failures',
 }
@@ -95,7 +95,7 @@ const kubectl = (...args: readonly string[]): Promise<string> => kubectlOf(insta
 const ready = (kind: string, name: string): Promise<string> =>
   kubectl('wait', `${kind}/${name}`, '--for=condition=Ready', '--timeout=150s')
 const bar = (minute: number) => seriesAt('BTCUSD', [startMinute + minute * 60], { scale: 2 })
-/** Alerts that fired in a scenario that is for them. */
+/** Alerts that fired in their scenario. */
 const fired = new Set<string>()
 
 /** Resolves once all of these alerts fire. */
@@ -109,7 +109,7 @@ const expectFiring = async (...alerts: readonly string[]): Promise<void> => {
   const seconds = Math.round((performance.now() - begunMs) / 1_000)
   console.log(`${alerts.join(', ')} after ${seconds} s; firing: ${(await prometheus.firing()).join(', ')}`)
 }
-/** Resolves once none of these fires any more. */
+/** Resolves once none of these alerts fires. */
 const expectEnded = (...alerts: readonly string[]): Promise<void> =>
   within(endedMs, `${alerts.join(' and ')} to end`, async () => {
     const firing = await prometheus.firing()
@@ -130,7 +130,7 @@ test('every pod of every component is scraped', async () => {
   expect(targets.map(({ labels }) => `pod/${labels['pod']}`).toSorted()).toEqual(pods.split('\n').toSorted())
 })
 
-test('every metric that a rule, the dashboard or a runbook names exists with its labels', async () => {
+test('every metric in rules, dashboard and runbooks exists with its labels', async () => {
   const named = namedSeries()
   expect(named.length).toBeGreaterThan(150)
   const missing = async (): Promise<readonly string[]> => {
@@ -146,14 +146,14 @@ test('every metric that a rule, the dashboard or a runbook names exists with its
   expect(await missing()).toEqual([])
 })
 
-test('no alert fires in a quiet service, nor while shards are added', async () => {
+test('no alert fires in a service without failures, nor while shards are added', async () => {
   await kubectl('scale', 'streampool/fxd-stream', '--replicas=3')
   await ready('streampool', 'fxd-stream')
   await pause(quietSeconds * 1_000)
   expect(await prometheus.firedWithin(quietSeconds)).toEqual([])
 })
 
-test('the canary sees bars of all its feeds through the ingress, and misses none', async () => {
+test('the canary gets bars of all its feeds through the ingress and misses none', async () => {
   const sum = async (expression: string): Promise<number> =>
     (await prometheus.query(expression))[0]?.value ?? -1
   for (const minute of [0, 1, 2, 4]) await late.bars('LIVE', [bar(minute)])
@@ -165,7 +165,7 @@ test('the canary sees bars of all its feeds through the ingress, and misses none
   console.log('arrival of bars of the simulator:', JSON.stringify(await prometheus.query(arrival)))
 })
 
-test('a bar that only history gets, and a sequence that comes twice, are alerts at once', async () => {
+test('a bar that only history has, and a reused sequence, raise alerts at once', async () => {
   await late.bars('BACKFILL', [bar(3)])
   const sequence = late.post('LIVE', [bar(5)])
   await late.answer(sequence)
@@ -173,9 +173,9 @@ test('a bar that only history gets, and a sequence that comes twice, are alerts 
   await expectFiring('FxdCanaryMissedBars', 'FxdIngestAlarm')
 })
 
-test('a Redis with a setting that loses data is an alert', async () => {
+test('a Redis setting that loses data raises an alert', async () => {
   const { redis } = installed.stores
-  /** Each pod looks at the settings when it connects. */
+  /** Changes the policy and reconnects all pods, which check it when they connect. */
   const restartedWith = async (policy: string): Promise<void> => {
     await redis.command(`CONFIG SET maxmemory-policy ${policy}`)
     for (const type of ['normal', 'pubsub']) await redis.command(`CLIENT KILL TYPE ${type}`)
@@ -186,7 +186,7 @@ test('a Redis with a setting that loses data is an alert', async () => {
   await expectEnded('FxdStoreUnsafe')
 })
 
-test('a Redis and an API server that are gone are alerts, until they are back', async () => {
+test('an unavailable Redis and API server raise alerts until they are back', async () => {
   const { redis } = installed.stores
   const { controlPlane } = installed.cluster
   await controlPlane.apiServer.kill()
@@ -200,13 +200,13 @@ test('a Redis and an API server that are gone are alerts, until they are back', 
   await expectEnded('FxdRedisDown', 'FxdOperatorNotLeading', 'FxdOperatorNotSynced')
 })
 
-test('a QuestDB that is gone, and one with a suspended table, is an alert', async () => {
+test('an unavailable QuestDB and a suspended table raise alerts', async () => {
   const { questdb, sql } = installed.stores
   await questdb.kill()
   await expectFiring('FxdStoreDegraded')
   await questdb.start()
   await expectEnded('FxdStoreDegraded')
-  // No bar of a day closes in this run.
+  // A table without writes in this run: no daily bar closes.
   const table = 'fxd_bars_demo_sim_d1'
   await sql(`ALTER TABLE '${table}' SUSPEND WAL`)
   await expectFiring('FxdTableSuspended')
@@ -214,7 +214,7 @@ test('a QuestDB that is gone, and one with a suspended table, is an alert', asyn
   await expectEnded('FxdTableSuspended')
 })
 
-test('parts without a pod are alerts, and so are many keys that vanish meanwhile', async () => {
+test('parts without a pod raise alerts, and so do many keys that are deleted meanwhile', async () => {
   const names = Array.from({ length: 8 }, (_, i) => `short-lived-${i}`)
   await installed.cluster.apply(...names.map((name) => apiKey(name, { plan: 'basic', feeds: ['DEMO:SIM'] })))
   await Promise.all(names.map((name) => ready('apikey', name)))
@@ -232,7 +232,7 @@ test('parts without a pod are alerts, and so are many keys that vanish meanwhile
   await expectEnded('FxdNoIngest', 'FxdNotServing', 'FxdFeedNotCollected', 'FxdDeletionHeld')
 })
 
-test('pods of a node without power are alerts, and a canary whose key is revoked', async () => {
+test('pods of a node without power raise alerts, and so does a canary with a revoked key', async () => {
   const revoked = JSON.stringify({ spec: { revoked: true } })
   await kubectl('patch', 'apikey/fxd-canary', '--type=merge', '-p', revoked)
   await within(alertMs, 'the socket of the canary to be closed', async () => {
@@ -249,7 +249,7 @@ test('pods of a node without power are alerts, and a canary whose key is revoked
   await expectEnded('FxdTargetDown')
 })
 
-test('every alert fired in a scenario of this run, or there is a reason why it cannot', async () => {
+test('every alert fired in a scenario of this run or has a reason why it cannot', async () => {
   // Its feed is an hour late.
   await expectFiring('FxdCanarySlow')
   const alerts = await prometheus.alerts()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { replacingAllPods } from '../cluster/objects.ts'
 import { startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
 
-/** Removals that somebody planned: no bar is missed, sockets are closed with 1012 alone, no request fails. */
+/** Planned removals: no bar is missed, sockets are closed only with 1012, and no request fails. */
 const startTimeoutMs = 900_000
 
 let loaded: UnderLoad
@@ -21,7 +21,7 @@ test('kubectl scale from 2 shards to 4 and back loses no bar', async () => {
   for (const count of [4, 2]) {
     await loaded.kubectl('scale', 'streampool/fxd-stream', `--replicas=${count}`)
     await loaded.shards(count)
-    // New shards get sockets, too.
+    // Adds clients, so that new shards get sockets, too.
     await loaded.traffic.join(12)
   }
   await expectNothingMissed('scale')
@@ -36,7 +36,7 @@ test('a rolling upgrade and its rollback lose no bar', async () => {
   await expectNothingMissed('upgrade and rollback')
 })
 
-test('kubectl drain of each node in turn loses no bar', async () => {
+test('kubectl drain of one node after another loses no bar', async () => {
   const { kubectl } = loaded.installed.cluster
   for (const { name } of loaded.installed.cluster.nodes) {
     await kubectl('drain', name, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=400s')
@@ -46,7 +46,7 @@ test('kubectl drain of each node in turn loses no bar', async () => {
   await expectNothingMissed('drain')
 })
 
-test('an autoscaler of Kubernetes that writes the scale of the pool loses no bar', async () => {
+test('a Kubernetes autoscaler that scales the pool loses no bar', async () => {
   for (const replicas of [3, 2]) {
     const patch = JSON.stringify({ spec: { replicas } })
     await loaded.kubectl('patch', 'streampool/fxd-stream', '--subresource=scale', '--type=merge', '-p', patch)

@@ -9,24 +9,24 @@ import { CollectorPod } from '../cluster/collector-pod.ts'
 import { deliveredKey } from '../cluster/delivered-key.ts'
 import { domain, tlsSecret } from '../cluster/ingress.ts'
 import { namespace } from '../cluster/installed.ts'
-import { addressKey, apiKey, firstFeed, roomy } from '../cluster/objects.ts'
+import { addressKey, apiKey, firstFeed, wideLimits } from '../cluster/objects.ts'
 import { podTls, trustOf } from '../cluster/pod-tls.ts'
 import { secretValue, startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
 import { usedSecrets } from '../cluster/used-secrets.ts'
 
 /**
- * Rotation of each Secret that a pod uses, as docs/kubernetes.md says: no session, socket or request fails. Not here:
+ * Rotation of each Secret that a pod uses, as in docs/kubernetes.md: no session, socket or request fails. Not tested:
  * - passwords of the chart's own Redis and QuestDB: soak/own-stores.test.ts;
- * - the password of Sentinels and the authority of Redis (redis.sentinel, redis.tls): these tests have neither; both are
- *   read at a start, so a restart of the pods ends their rotation as it ends that of the passwords below;
+ * - the password of Sentinels and the authority of Redis (redis.sentinel, redis.tls), which these tests lack. Pods read
+ *   both at their start, so a restart of the pods completes the rotation, as for the passwords below;
  * - imagePullSecrets: no process of fxd reads them, and the kubelet reads them at each pull;
  * - tokens of service accounts: no Secrets. Kubernetes renews their files, and the operator reads them at each call.
  */
 const startTimeoutMs = 900_000
 const patienceMs = 180_000
-/** The kubelet of these tests looks at Secrets every 5 s, and fxd at its files every 10. */
+/** Delay until a new Secret is in use: the kubelet reads Secrets every 5 s, and fxd its files every 10 s. */
 const inUseMs = 30_000
-/** Both ingests answer in turn. */
+/** Calls in a row that must succeed, so that both ingests have answered. */
 const callsInARow = 8
 
 let loaded: UnderLoad
@@ -37,7 +37,7 @@ const rotated = new Set<string>()
 beforeAll(async () => {
   loaded = await startUnderLoad({ prepare: podTls, ingestTls: trustOf, hoursBack: 24 })
   ingest = `${loaded.installed.cluster.network.address}:8090`
-  // A real collector, whose one session has to last.
+  // A real collector, whose single session must not end.
   await loaded.kubectl('apply', '-f', firstFeed)
   await loaded.ready('feed', 'demo')
   collector = new CollectorPod(loaded, 'demo')
@@ -53,7 +53,7 @@ async function write(secret: string, field: string, ...lines: readonly string[])
   rotated.add(`${secret}/${field}`)
 }
 
-/** How many of some calls of administration, each over a connection of its own, are accepted. */
+/** Number of accepted administration calls, each over a separate connection. */
 async function accepted(token: string): Promise<number> {
   let count = 0
   for (let calls = 0; calls < callsInARow; calls += 1) {
@@ -67,7 +67,7 @@ async function accepted(token: string): Promise<number> {
   return count
 }
 
-/** Ends the sessions of `work` nowhere, and nothing else. */
+/** Expects that `work` ends no session and no socket. */
 async function withoutBreaking(work: () => Promise<void>): Promise<void> {
   const [before, sessions] = [loaded.traffic.brokenSessions, await collector.value('reconnects_total')]
   await work()
@@ -81,7 +81,7 @@ async function expectNothingFailed(what: string): Promise<void> {
   console.log(`${what}: ${loaded.traffic.summary()}`)
 }
 
-/** Replaces the pods of a role, as docs/kubernetes.md says. */
+/** Replaces the pods of a role, as in docs/kubernetes.md. */
 async function restart(role: string): Promise<void> {
   if (role === 'stream') {
     const mark = fresh()
@@ -100,7 +100,7 @@ async function restart(role: string): Promise<void> {
   await loaded.kubectl('rollout', 'status', `deploy/fxd-${role}`, '--timeout=300s')
 }
 
-test('the administration token is rotated while the operator works', async () => {
+test('a rotation of the administration token does not interrupt the operator', async () => {
   const [old, next] = [await valueOf('fxd-admin-token', 'token'), fresh()]
   await withoutBreaking(async () => {
     await write('fxd-admin-token', 'token', old, next)
@@ -108,14 +108,14 @@ test('the administration token is rotated while the operator works', async () =>
     await write('fxd-admin-token', 'token', next, old)
     await pause(inUseMs)
     await write('fxd-admin-token', 'token', next)
-    await within(patienceMs, 'the old token to be refused', async () => (await accepted(old)) === 0)
+    await within(patienceMs, 'the old token to be rejected', async () => (await accepted(old)) === 0)
   })
   await loaded.installed.cluster.apply(addressKey('rotated', loaded.installed.cluster.network.machineAddress))
   await loaded.ready('apikey', 'rotated')
   await expectNothingFailed('administration token')
 })
 
-test('the token of shards is rotated, and shards are drained with the new one', async () => {
+test('after a rotation of the shard token shards are drained with the new one', async () => {
   const [old, next] = [await valueOf('fxd-shard-token', 'token'), fresh()]
   for (const lines of [[old, next], [next, old], [next]]) {
     await write('fxd-shard-token', 'token', ...lines)
@@ -128,9 +128,9 @@ test('the token of shards is rotated, and shards are drained with the new one', 
   await expectNothingFailed('token of shards')
 })
 
-test('an ApiKey is rotated with an overlap, and both of its secrets open sockets and histories', async () => {
+test('a rotated ApiKey with an overlap is valid with both secrets, for sockets and history', async () => {
   const before = await deliveredKey(loaded.installed.cluster, namespace, 'load')
-  const spec = { ...roomy, feeds: [feed], issue: 2, overlap: '1h' }
+  const spec = { ...wideLimits, feeds: [feed], issue: 2, overlap: '1h' }
   await loaded.installed.cluster.apply(apiKey('load', spec))
   const current = (): Promise<string> => deliveredKey(loaded.installed.cluster, namespace, 'load')
   await within(patienceMs, 'another secret', async () => (await current()) !== before)
@@ -146,7 +146,7 @@ test('an ApiKey is rotated with an overlap, and both of its secrets open sockets
   await expectNothingFailed('ApiKey')
 })
 
-test('certificates and their authority are rotated, between pods and of the ingress', async () => {
+test('a rotation of certificates and authority between pods and of the ingress fails nothing', async () => {
   const { cluster } = loaded.installed
   const next = readFileSync(cluster.credentials.authority('another'))
   const old = readFileSync(cluster.credentials.ca)
@@ -163,7 +163,7 @@ test('certificates and their authority are rotated, between pods and of the ingr
   for (const secret of ['ingest-tls', 'stream-tls'])
     for (const field of ['tls.crt', 'tls.key', 'ca.crt']) rotated.add(`${secret}/${field}`)
   await cluster.apply(tlsSecret('fxd-tls', namespace, cluster.credentials.forNames('service-again', domain)))
-  // The operator drains shards, and collectors begin sessions: all by the new authority.
+  // The operator drains shards and collectors start sessions, all with the new authority.
   for (const count of [3, 2]) {
     await loaded.kubectl('scale', 'streampool/fxd-stream', `--replicas=${count}`)
     await loaded.shards(count)
@@ -173,7 +173,7 @@ test('certificates and their authority are rotated, between pods and of the ingr
   await expectNothingFailed('certificates')
 })
 
-test('passwords of Redis are rotated, role by role', async () => {
+test('a rotation of Redis passwords, role by role, fails nothing', async () => {
   const { redis } = loaded.installed.stores
   for (const role of ['rest', 'stream', 'ingest']) {
     const [old, next] = [await valueOf('stores', `redis-${role}`), fresh()]
@@ -185,7 +185,7 @@ test('passwords of Redis are rotated, role by role', async () => {
   await expectNothingFailed('passwords of Redis')
 })
 
-test('signing keys are rotated, and the open sessions of collectors go on', async () => {
+test('a rotation of signing keys keeps open collector sessions', async () => {
   const [old, next] = [await valueOf('fxd-signing-keys', 'keys'), fresh()]
   const names = ['brokera-zero-token', 'demo-token']
   const before = await Promise.all(names.map((name) => valueOf(name, 'token')))
@@ -194,7 +194,7 @@ test('signing keys are rotated, and the open sessions of collectors go on', asyn
     await pause(inUseMs)
     await write('fxd-signing-keys', 'keys', next, old)
     await pause(inUseMs)
-    // The operator issues other tokens, which the new key signs.
+    // The operator issues new tokens, signed with the new key.
     for (const [i, name] of names.entries()) {
       await loaded.kubectl('delete', 'secret', name)
       await loaded.kubectl('wait', '--for=create', `secret/${name}`, '--timeout=60s')
@@ -206,14 +206,14 @@ test('signing keys are rotated, and the open sessions of collectors go on', asyn
     await pause(inUseMs)
   })
   await expectNothingFailed('signing keys')
-  // Whoever begins a session after that has the new token.
+  // Later sessions use the new token.
   loaded.traffic.becomes({ token: await valueOf('brokera-zero-token', 'token') })
   await collector.restart()
   await expectNothingFailed('new sessions with new tokens')
 })
 
-/** QuestDB has one password a user: this is no rotation without a failure, and REST says 500 meanwhile. */
-test('passwords of QuestDB are changed: sockets and sessions stay, and no bar is missed', async () => {
+/** QuestDB has one password per user, so REST answers 500 during the change. */
+test('a change of QuestDB passwords keeps sockets and sessions and misses no bar', async () => {
   const [writer, reader] = [fresh(), fresh()]
   const { questdb } = loaded.installed.stores
   await write('stores', 'questdb', writer)

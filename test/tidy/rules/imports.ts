@@ -1,12 +1,11 @@
-import { posix } from 'node:path'
-import { importsOf } from '../syntax.ts'
-import { anywhere, arrows, packages } from '../tables.ts'
+import { imported, importsOf } from '../syntax.ts'
+import { allowedImports, anywhere, packages } from '../tables.ts'
 import type { TextFile } from '../tree.ts'
 
-/** Node's own modules that are pure enough for the vocabulary. */
+/** Modules of Node that core and ports may import: they read no clock, file or network. */
 const pureModules = new Set(['node:assert', 'node:assert/strict', 'node:crypto', 'node:buffer', 'node:util'])
 
-/** The row of the arrow table that a path belongs to. */
+/** The area of a path: the first column of the import table. */
 function areaOf(path: string): string | undefined {
   const [top = '', folder = '', inner = ''] = path.split('/')
   if (top === 'services') return folder === 'stores' ? `stores/${inner}` : folder
@@ -23,8 +22,8 @@ const packageOf = (request: string): string =>
     .join('/')
 
 export function checkImports(files: readonly TextFile[]): string[] {
-  const allowed = arrows()
-  const homes = packages()
+  const allowed = allowedImports()
+  const foldersOf = packages()
 
   const complain = ({ path }: TextFile, request: string): string | undefined => {
     const area = areaOf(path)
@@ -33,12 +32,12 @@ export function checkImports(files: readonly TextFile[]): string[] {
     const mayImport = allowed.get(rowOf(area))
     if (mayImport === undefined) {
       return ships
-        ? `${path}: "${area}" has no row in the arrow table of ARCHITECTURE.md; add one`
+        ? `${path}: "${area}" has no row in the import table of ARCHITECTURE.md; add one`
         : undefined
     }
 
     if (request.startsWith('.')) {
-      const target = areaOf(posix.join(posix.dirname(path), request))
+      const target = areaOf(imported(path, request))
       if (target === undefined || target === area || mayImport.includes(rowOf(target))) return undefined
       if (mayImport.includes(anywhere) && !target.startsWith('test/')) return undefined
       return `${path} imports ${target}; ${area} may import ${mayImport.join(', ') || 'nothing of ours'}`
@@ -51,10 +50,10 @@ export function checkImports(files: readonly TextFile[]): string[] {
         ? `${path} imports ${request}; ${area} is pure: take it through a port`
         : undefined
     }
-    const folders = homes.get(packageOf(request))
+    const folders = foldersOf.get(packageOf(request))
     if (folders?.includes(area)) return undefined
     return folders === undefined
-      ? `${path} imports ${request}; say in the package table of ARCHITECTURE.md where it may appear`
+      ? `${path} imports ${request}; add it to the package table of ARCHITECTURE.md`
       : `${path} imports ${request}; it belongs to ${folders.join(', ')} only`
   }
 

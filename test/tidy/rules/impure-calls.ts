@@ -1,12 +1,12 @@
 import { matchesGlob } from 'node:path'
 import { Visitor } from 'oxc-parser'
 import { parse } from '../syntax.ts'
-import { doors } from '../tables.ts'
+import { impureCalls } from '../tables.ts'
 import type { TextFile } from '../tree.ts'
 
 interface Use {
   readonly name: string
-  /** True for what reads no clock: `Date.UTC(…)` and `new Date(time)`. */
+  /** True for `Date.UTC(…)` and `new Date(time)`, which read no clock. */
   readonly harmless: boolean
 }
 
@@ -15,7 +15,7 @@ const clockMembers = new Set(['Math.random', 'process.hrtime', 'process.uptime',
 const clockModules = new Set(['node:timers', 'node:timers/promises', 'node:perf_hooks'])
 const drawsRandom = /^(random(Bytes|UUID|UUIDv7|Int|Fill|FillSync)|getRandomValues)$/
 
-/** Every name and every `a.b` that a file refers to, without the names of its own properties and types. */
+/** Every name and every `a.b` that a file refers to. Names of its own properties and types are left out. */
 function usesOf(file: TextFile): Use[] {
   const uses: Use[] = []
   const notReferences = new Set<number>()
@@ -55,36 +55,36 @@ function usesOf(file: TextFile): Use[] {
   return uses
 }
 
-const opensClock = ({ name, harmless }: Use): boolean =>
+const isTimeOrRandom = ({ name, harmless }: Use): boolean =>
   (clockNames.has(name) && !harmless) ||
   clockMembers.has(name) ||
   clockModules.has(name) ||
   drawsRandom.test(name.replace(/^(node)?crypto\./i, ''))
 
-const kinds: readonly { door: string; opens: (use: Use) => boolean; cure: string }[] = [
+const kinds: readonly { kind: string; isUsed: (use: Use) => boolean; cure: string }[] = [
   {
-    door: 'wall clock, timers, randomness',
-    opens: opensClock,
+    kind: 'wall clock, timers, randomness',
+    isUsed: isTimeOrRandom,
     cure: 'take the Clock port (services/ports/clock.ts)',
   },
   {
-    door: 'process.env',
-    opens: ({ name }) => name === 'process.env',
-    cure: 'read it in services/platform/config.ts and hand the value down',
+    kind: 'process.env',
+    isUsed: ({ name }) => name === 'process.env',
+    cure: 'read it in services/platform/config.ts and pass the value on',
   },
 ]
 
-export function checkDoors(files: readonly TextFile[]): string[] {
-  const table = doors()
-  return kinds.flatMap(({ door, opens, cure }) => {
-    const homes = table.get(door)
-    if (homes === undefined) throw new Error(`ARCHITECTURE.md no longer says where "${door}" may appear.`)
+export function checkImpureCalls(files: readonly TextFile[]): string[] {
+  const table = impureCalls()
+  return kinds.flatMap(({ kind, isUsed, cure }) => {
+    const allowed = table.get(kind)
+    if (allowed === undefined) throw new Error(`ARCHITECTURE.md has no row "${kind}".`)
     return files
-      .filter((file) => !homes.some((home) => matchesGlob(file.path, home)))
+      .filter((file) => !allowed.some((pattern) => matchesGlob(file.path, pattern)))
       .flatMap((file) => {
         const names = new Set(
           usesOf(file)
-            .filter(opens)
+            .filter(isUsed)
             .map((use) => use.name),
         )
         return names.size === 0 ? [] : [`${file.path} uses ${[...names].join(', ')}; ${cure}`]

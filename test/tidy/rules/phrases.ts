@@ -5,7 +5,7 @@ export interface Phrase {
   readonly cure: string
 }
 
-/** Forbids phrases in file texts; a complaint names the file, the line, the phrase and the cure. */
+/** Forbids phrases in file texts. A complaint names the file, the line, the phrase and the cure. */
 export const forbid =
   (...phrases: readonly Phrase[]) =>
   (files: readonly TextFile[]): string[] =>

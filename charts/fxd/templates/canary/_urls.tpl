@@ -1,6 +1,6 @@
 {{/*
-Where the canary asks: (list root "rest" "http"). As clients outside do, where an ingress has a host and TLS. Whether TLS ends
-elsewhere is not known here, and a key must not travel in clear.
+URL for the canary: (list root "rest" "http"). It is that of outside clients when the ingress has a host and TLS. The chart
+does not know whether TLS ends elsewhere, and a key must never be sent in clear text.
 */}}
 {{- define "fxd.canaryUrl" -}}
 {{- $root := index . 0 -}}
@@ -13,7 +13,7 @@ elsewhere is not known here, and a key must not travel in clear.
 {{- end }}
 {{- end }}
 
-{{/* Whether the canary asks the Services, since nothing says how clients outside reach them. */}}
+{{/* Whether the canary uses the Services, because no value names a URL for outside clients. */}}
 {{- define "fxd.canaryIsInside" -}}
 {{- $values := .Values -}}
 {{- not (or $values.canary.restUrl $values.canary.streamUrl (and $values.ingress.enabled $values.ingress.hosts) $values.httpRoute.enabled) }}

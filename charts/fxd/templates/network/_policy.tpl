@@ -19,7 +19,7 @@ spec:
   {{- end }}
 {{ end }}
 
-{{/* Selector of the pods of some parts: (list root (list "rest" "stream")). */}}
+{{/* Selector of the pods of these parts: (list root (list "rest" "stream")). */}}
 {{- define "fxd.pods" -}}
 matchLabels:
   app.kubernetes.io/name: fxd
@@ -28,7 +28,7 @@ matchExpressions:
   - {key: app.kubernetes.io/component, operator: In, values: {{ toJson (index . 1) }}}
 {{- end }}
 
-{{/* From or to some parts: (list root "from" (list "rest") (list 8090)). */}}
+{{/* Rule from or to these parts: (list root "from" (list "rest") (list 8090)). */}}
 {{- define "fxd.between" -}}
 - {{ index . 1 }}:
     - podSelector:
@@ -37,7 +37,7 @@ matchExpressions:
     {{- include "fxd.tcpPorts" (index . 3) | nindent 4 }}
 {{- end }}
 
-{{/* From or to peers; none: anywhere. (list "to" peers ports) */}}
+{{/* Rule from or to these peers; without peers, any address. (list "to" peers ports) */}}
 {{- define "fxd.peers" -}}
 - ports:
     {{- include "fxd.tcpPorts" (index . 2) | nindent 4 }}

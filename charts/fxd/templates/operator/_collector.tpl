@@ -1,4 +1,4 @@
-{{/* Pods of collectors, as the operator completes them for each Feed: a PodTemplateSpec in YAML. */}}
+{{/* PodTemplateSpec of collectors in YAML. The operator completes it for each Feed. */}}
 {{- define "fxd.collectorTemplate" -}}
 {{- $part := dict "root" . "component" "collector" "of" .Values.collector }}
 {{- $env := list

@@ -1,4 +1,4 @@
-{{/* The list of users with the names and the prefix of the values; passwords are still missing. */}}
+{{/* The list of users with the names and the prefix of the values, still without passwords. */}}
 {{- define "fxd.redisUsers" -}}
 {{- $text := .Files.Get "files/redis-users.acl" | replace "~fxd:" (printf "~%s" .Values.redis.prefix) -}}
 {{- range list "rest" "stream" "ingest" -}}

@@ -1,4 +1,4 @@
-{{/* Secrets that nobody gave: a dict of name to the key that holds the value. */}}
+{{/* Secrets that the values do not name: a dict of name to the key of the value. */}}
 {{- define "fxd.generatedSecrets" -}}
 {{- $made := dict -}}
 {{- with .Values.secrets -}}
@@ -24,7 +24,7 @@
 {{- end }}
 
 {{/* A Job that calls the API server about those Secrets: (dict "root" . "does" "make" "script" text "hook" text),
-with further rules for it. */}}
+with further rights for it. */}}
 {{- define "fxd.secretsJob" -}}
 {{- $part := dict "root" .root "component" "secrets" "of" .root.Values.secrets.job }}
 {{- $name := printf "%s-secrets-%s" (include "fxd.fullname" .root) .does }}

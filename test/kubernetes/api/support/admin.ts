@@ -15,7 +15,7 @@ class Refused extends Error {
 const applyType = 'application/apply-patch+yaml'
 const mergeType = 'application/merge-patch+json'
 
-/** Calls the API server as one user. */
+/** Calls of the API server as one user. */
 export class Admin {
   readonly #url: string
   readonly #token: string
@@ -42,13 +42,13 @@ export class Admin {
     throw new Refused(status, (parsed as { message?: string }).message ?? said)
   }
 
-  /** As `kubectl apply --server-side`. */
+  /** Applies as `kubectl apply --server-side` does. */
   apply<T extends KubeObject>(collection: string, object: T): Promise<T> {
     const path = `${collection}/${object.metadata.name}?fieldManager=test&force=true`
     return this.ask('PATCH', path, object, applyType)
   }
 
-  /** A part of an object, or of its status or scale. */
+  /** Patches an object, its status or its scale. */
   patch<T extends KubeObject>(path: string, change: object): Promise<T> {
     return this.ask('PATCH', `${path}?fieldManager=test`, change, mergeType)
   }

@@ -12,15 +12,15 @@ import { refusal } from '../../cluster/refusal.ts'
 import { Admin } from './admin.ts'
 import { kinds } from './kinds.ts'
 
-/** An API server without nodes: objects are stored and checked, and nothing runs. */
+/** An API server without nodes: it validates and stores objects, but no pods run. */
 export interface ApiServer {
   readonly url: string
-  /** PEM file of its authority, and a certificate with key for 127.0.0.1 of that authority. */
+  /** PEM file of its authority; below, a certificate with key for 127.0.0.1 by that authority. */
   readonly ca: string
   readonly cert: string
   readonly key: string
   readonly adminToken: string
-  /** Of a user without any right of his own. */
+  /** Token of a user without rights. */
   readonly operatorToken: string
 }
 
@@ -41,12 +41,12 @@ const controllers = [
 ]
 
 export interface RunningApiServer extends ApiServer {
-  /** Path of the administrator's. */
+  /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string
   stop(): Promise<void>
 }
 
-/** Starts etcd, API server and controller manager for all files of the suite; what it gives ends them. */
+/** Starts etcd, API server and controller manager for all files of the suite. Returns a function that stops them. */
 export default async function start(project: TestProject): Promise<() => Promise<void>> {
   const reason = refusal()
   if (reason !== undefined)
@@ -56,7 +56,7 @@ export default async function start(project: TestProject): Promise<() => Promise
   return stop
 }
 
-/** With these controllers beside those of workloads; resolves once the kinds are there. */
+/** Starts with these controllers in addition to those of workloads. Resolves once the kinds are served. */
 export async function startApiServer(...more: readonly string[]): Promise<RunningApiServer> {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-api-server-'))
   const certificates = new CertificateFixture()
@@ -129,7 +129,7 @@ export async function startApiServer(...more: readonly string[]): Promise<Runnin
     await until(
       'the API server',
       async () => {
-        if (!apiServer.isRunning) throw new Error(apiServer.lastWords())
+        if (!apiServer.isRunning) throw new Error(apiServer.lastOutput())
         return (await client.ask('GET', '/readyz').catch(() => undefined)) === 'ok'
       },
       startTimeoutMs,

@@ -4,7 +4,7 @@ import { RawSession, seriesAt } from '../../../support/clients/raw-session.ts'
 const everyMs = 200
 const backSeconds = 6 * 3_600
 
-/** The one symbol, as a manifest lists it. */
+/** The symbol, as in a manifest. */
 export const eurusd = { raw: 'EURUSD', type: 'forex', digits: 5 } as const
 
 /** A collector of one feed with the symbol EURUSD: it starts 6 h in the past and closes a minute five times a second. */
@@ -15,18 +15,18 @@ export class BarFlow {
   #minutes = 0
   #isOpen = true
 
-  /** To ingest at host:port; `feed` is BROKER:ACCOUNT. */
+  /** `address` is host:port of ingest; `feed` is BROKER:ACCOUNT. */
   constructor(address: string, feed: string) {
     this.#session = new RawSession(address)
     this.#running = this.#run(feed)
   }
 
-  /** Acknowledged so far. */
+  /** Number of acknowledged minutes. */
   get minutes(): number {
     return this.#minutes
   }
 
-  /** Whether a minute that opened at this time was sent. */
+  /** Whether the minute with this open time was sent. */
   opened(time: string): boolean {
     const minute = (Date.parse(time) / 1_000 - this.#begin) / 60
     return Number.isInteger(minute) && minute >= 0 && minute <= this.#minutes

@@ -4,23 +4,23 @@ import { Agent, createServer, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { ApiServer } from './api-server.ts'
 
-/** A call that passed. */
-export interface Passed {
+/** A forwarded call. */
+export interface ForwardedCall {
   readonly method: string
-  /** Without its query. */
+  /** Path without the query. */
   readonly path: string
 }
 
-/** Stands between an operator and the API server, sees each call, and may stop after one that changes something. */
+/** A proxy between an operator and the API server. It records calls and can cut the connection after a write. */
 export interface Gateway {
   readonly url: string
-  /** Calls that changed something, those of the Lease left out. */
-  readonly writes: readonly Passed[]
-  /** From here on the API server answers nobody, and open watches end. */
+  /** Calls that changed something, except those of the Lease. */
+  readonly writes: readonly ForwardedCall[]
+  /** Makes the API server unavailable: calls fail and open watches end. */
   cut(): void
-  /** And again. */
-  join(): void
-  /** Calls `reached` once the API server has taken a write; its answer is never given. */
+  /** Makes the API server available again. */
+  restore(): void
+  /** Calls `reached` once the API server has applied a write. Its answer is dropped. */
   cutAfterWrite(reached: () => void): void
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ const isWrite = (method: string, path: string): boolean => method !== 'GET' && !
 
 export async function openGateway({ url, ca, cert, key }: ApiServer): Promise<Gateway> {
   const agent = new Agent({ ca: readFileSync(ca), keepAlive: true, maxSockets: 64 })
-  const writes: Passed[] = []
+  const writes: ForwardedCall[] = []
   let isCut = false
   let reached: (() => void) | undefined
 
@@ -48,7 +48,7 @@ export async function openGateway({ url, ca, cert, key }: ApiServer): Promise<Ga
         return
       }
       outgoing.writeHead(answer.statusCode ?? 0, answer.headers)
-      // A watch without events has an answer too.
+      // Sends the head of an answer at once, for watches without events.
       outgoing.flushHeaders()
       answer.pipe(outgoing)
     })
@@ -65,7 +65,7 @@ export async function openGateway({ url, ca, cert, key }: ApiServer): Promise<Ga
       isCut = true
       server.closeAllConnections()
     },
-    join() {
+    restore() {
       isCut = false
       reached = undefined
     },

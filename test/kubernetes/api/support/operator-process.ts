@@ -9,9 +9,9 @@ const repository = join(import.meta.dirname, '../../../..')
 const startDeadlineMs = 60_000
 
 export interface OperatorOptions {
-  /** Its files go here. */
+  /** Folder for its files. */
   readonly folder: string
-  /** As a pod's: the same after a restart. */
+  /** Name as of a pod: the same after a restart. */
   readonly name: string
   readonly url: string
   readonly ca: string
@@ -22,7 +22,7 @@ export interface OperatorOptions {
   readonly shardToken: string
 }
 
-/** The pods of collectors: nothing runs them here. */
+/** Pod template of collectors, whose pods do not run here. */
 const collectorTemplate = {
   metadata: { labels: { 'app.kubernetes.io/component': 'collector' } },
   spec: {
@@ -44,9 +44,9 @@ export interface OperatorProcess {
   readonly opsPort: number
   /** Resolves once its caches are in sync. */
   start(): Promise<void>
-  /** Resolves once it runs: its caches may never be in sync. */
+  /** Resolves once the process runs. Its caches may not be in sync. */
   launch(): Promise<void>
-  /** As a crash. */
+  /** Kills it, as in a crash. */
   kill(): Promise<void>
   stop(): Promise<unknown>
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>

@@ -10,16 +10,16 @@ import { channelOptions } from '../../../../services/wire/limits.ts'
 import { Registry } from '../../../../services/wire/load.ts'
 import type { IngestFixture } from '../../../support/fixtures/ingest-fixture.ts'
 
-/** Stands between operators and ingest, sees each call, and may stop after one that changes something. */
+/** A proxy between operators and ingest. It records calls and can cut the connection after a change. */
 export interface RegistryGateway {
   readonly address: string
   /** Names of the calls that may change something. */
   readonly writes: readonly string[]
   /** Stops answers of ingest. With the name of a call, it stops the answers of that call only. */
   cut(call?: string): void
-  /** And again. */
-  join(): void
-  /** Calls `reached` once a call has changed the registry; neither its answer nor any later one is given. */
+  /** Restores the answers of ingest. */
+  restore(): void
+  /** Calls `reached` once a call has changed the registry. Its answer and all later ones are dropped. */
   cutAfterChange(reached: () => void): void
   close(): void
 }
@@ -71,7 +71,7 @@ export async function openRegistryGateway({ address, registry }: IngestFixture):
     address: `127.0.0.1:${port}`,
     writes,
     cut: (call = '') => void cut.add(call),
-    join() {
+    restore() {
       cut.clear()
       reached = undefined
     },

@@ -24,15 +24,15 @@ export const shardToken = 'the-token-of-the-shards'
 const kindsVersion = 'marketdata.fxd.dev/v1alpha1'
 let settings = 0
 
-/** A namespace, an ingest on stores of its own, and operators whose calls of the API server are seen. */
+/** A namespace, an ingest with separate stores, and operators whose calls of the API server are recorded. */
 export interface Setting {
   readonly namespace: string
   readonly admin: Admin
   readonly ingest: IngestFixture
   readonly gateway: Gateway
-  /** Of the operators to ingest. */
+  /** The proxy between the operators and ingest. */
   readonly registry: RegistryGateway
-  /** By default of the ingest of this setting. */
+  /** Makes an operator, by default for the ingest of this setting. */
   operator(name: string, at?: Administered): Promise<OperatorProcess>
   path(of: Resource, name?: string): string
   get<T extends KubeObject>(of: Resource, name: string): Promise<T | undefined>
@@ -41,16 +41,16 @@ export interface Setting {
   applyFeed(name: string, spec?: Partial<FeedSpec>): Promise<FeedObject>
   applyKey(name: string, spec?: Partial<ApiKeySpec>): Promise<ApiKeyObject>
   applyPool(name: string, spec: Partial<StreamPoolSpec>): Promise<PoolObject>
-  /** Awaits the reason of Ready, for the generation that the object has now. */
+  /** Resolves once Ready has this reason for the current generation of the object. */
   reason<T extends KubeObject>(of: Resource, name: string, wanted: string): Promise<T>
-  /** The secret in clear that the Secret delivers. */
+  /** The secret in clear text in the Secret that delivers it. */
   secret(name: string, field?: string): Promise<string>
-  /** The id of the key that this secret opens now, as REST decides it. */
+  /** The id of the key for which this secret is valid now, as REST decides. */
   opens(secret: string): string | undefined
   close(): Promise<void>
 }
 
-/** An ingest, and the token of its administration. */
+/** An ingest and its administration token. */
 export interface Administered {
   /** host:port */
   readonly ingest: string
@@ -164,7 +164,7 @@ const feedSpec: FeedSpec = {
 
 const keySpec: ApiKeySpec = { plan: 'basic', feeds: ['BROKERA:ZERO'] }
 
-/** Where the operator has the rights of operator/rights.ts and no other. */
+/** Makes a namespace in which the operator has exactly the rights of operator/rights.ts. */
 export async function makeNamespace(admin: Admin, namespace: string): Promise<void> {
   await admin.ask('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
   const roots = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`

@@ -10,7 +10,7 @@ import { type OpenedStream, openStream } from '../../../support/clients/open-str
 import { type Setting, shardToken } from './setting.ts'
 
 const lookEveryMs = 100
-/** So much of a shard's own time passes at each look while it drains; else none, for idle sockets are closed. */
+/** Virtual time per load call while a shard drains. Otherwise its time stands still, because idle sockets are closed. */
 const stepMs = 1_000
 
 /** A pool whose shards listen on this port for the operator. */
@@ -37,7 +37,7 @@ interface RunningShard {
   readonly secret: string
 }
 
-/** Runs a real shard for each pod of pools, as a node would, on an address of loopback of its own. */
+/** Runs a real shard for each pod of a pool, as a node would, each on a separate loopback address. */
 export class ShardPods {
   readonly #setting: Setting
   readonly #port: number
@@ -47,7 +47,7 @@ export class ShardPods {
   readonly #loop: Promise<void>
   /** Sockets that were open when their pod was deleted. */
   cutSockets = 0
-  /** Called after each call that drains a shard, or ends its drain. */
+  /** Called after each call that starts or ends a drain. */
   afterDrainCall: () => void = () => undefined
 
   constructor(setting: Setting, port: number) {
@@ -56,7 +56,7 @@ export class ShardPods {
     this.#loop = this.#run()
   }
 
-  /** Names of the pods that run, the oldest first. */
+  /** Names of the running pods, oldest first. */
   get names(): readonly string[] {
     return [...this.#running.keys()]
   }
@@ -69,7 +69,7 @@ export class ShardPods {
 
   connections = (name: string): number => this.#of(name).stream.stream.load().connections
 
-  /** The shard goes on and tells nobody. */
+  /** Makes the shard run without answering calls. */
   mute(name: string): void {
     this.#of(name).server.close()
   }

@@ -3,39 +3,39 @@
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * The store has committed what was good of the message; what was not stands in Refused before.
+ * The store has committed the accepted part of the message. Refused parts precede the Ack.
  */
 export interface Ack {
   'sequence'?: (number | string | Long);
   /**
-   * Bars of new times.
+   * Number of bars with new times.
    */
   'accepted'?: (number);
   /**
-   * Bars that differ from what was stored and win over it.
+   * Number of bars that differ from stored ones and replace them.
    */
   'revised'?: (number);
   /**
-   * Bars equal to what is stored, or with a revision that could not win.
+   * Number of bars that equal stored ones, or whose revision is too low to replace them.
    */
   'unchanged'?: (number);
 }
 
 /**
- * The store has committed what was good of the message; what was not stands in Refused before.
+ * The store has committed the accepted part of the message. Refused parts precede the Ack.
  */
 export interface Ack__Output {
   'sequence': (number);
   /**
-   * Bars of new times.
+   * Number of bars with new times.
    */
   'accepted': (number);
   /**
-   * Bars that differ from what was stored and win over it.
+   * Number of bars that differ from stored ones and replace them.
    */
   'revised': (number);
   /**
-   * Bars equal to what is stored, or with a revision that could not win.
+   * Number of bars that equal stored ones, or whose revision is too low to replace them.
    */
   'unchanged': (number);
 }

@@ -12,11 +12,11 @@ export interface ApplyFeedRequest {
    */
   'uid'?: (string);
   /**
-   * Version of the feed's record that the change is based on; 0 names none.
+   * Version of the feed's record on which the change is based; 0: any version.
    */
   'basedOn'?: (number | string | Long);
   /**
-   * UID of an object that is gone; what it owned is taken over.
+   * UID of a deleted object whose feed is taken over.
    */
   'previousUid'?: (string);
 }
@@ -31,11 +31,11 @@ export interface ApplyFeedRequest__Output {
    */
   'uid': (string);
   /**
-   * Version of the feed's record that the change is based on; 0 names none.
+   * Version of the feed's record on which the change is based; 0: any version.
    */
   'basedOn': (number);
   /**
-   * UID of an object that is gone; what it owned is taken over.
+   * UID of a deleted object whose feed is taken over.
    */
   'previousUid': (string);
 }

@@ -6,7 +6,7 @@ import type { Long } from '@grpc/proto-loader';
 
 export interface Bars {
   /**
-   * The first of a session is 1, each next Bars or Window message is one more.
+   * Starts with 1 in each session and increases by one with each Bars or Window message.
    */
   'sequence'?: (number | string | Long);
   'lane'?: (_fxd_v1_Lane);
@@ -18,7 +18,7 @@ export interface Bars {
 
 export interface Bars__Output {
   /**
-   * The first of a session is 1, each next Bars or Window message is one more.
+   * Starts with 1 in each session and increases by one with each Bars or Window message.
    */
   'sequence': (number);
   'lane': (_fxd_v1_Lane__Output);

@@ -3,8 +3,8 @@
 export const Capability = {
   CAPABILITY_UNSPECIFIED: 'CAPABILITY_UNSPECIFIED',
   /**
-   * Live bars come again after a crash (the source can be read again, or a spool holds them until their
-   * Ack), so they may be published before their commit.
+   * The collector can send live bars again after a crash: its source can be read again, or a spool keeps them until
+   * their Ack. So ingest may publish them before their commit.
    */
   CAPABILITY_REREADABLE: 'CAPABILITY_REREADABLE',
 } as const;
@@ -13,8 +13,8 @@ export type Capability =
   | 'CAPABILITY_UNSPECIFIED'
   | 0
   /**
-   * Live bars come again after a crash (the source can be read again, or a spool holds them until their
-   * Ack), so they may be published before their commit.
+   * The collector can send live bars again after a crash: its source can be read again, or a spool keeps them until
+   * their Ack. So ingest may publish them before their commit.
    */
   | 'CAPABILITY_REREADABLE'
   | 1

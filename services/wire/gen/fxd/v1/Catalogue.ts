@@ -4,47 +4,47 @@ import type { CatalogueSymbol as _fxd_v1_CatalogueSymbol, CatalogueSymbol__Outpu
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * In parts; applied as a whole when the last part is here. At most 10,000 symbols. Every session sends at least one
- * before its first Bars or Window message: those that come earlier are refused with REFUSAL_REASON_NOT_CATALOGUED,
- * get no Ack and use up no sequence. An empty one that is no snapshot is enough for a feed whose definition lists
- * all symbols; windows of the whole catalogue count only for symbols that a live session has listed.
+ * Sent in parts, and applied as a whole after the last part. At most 10,000 symbols. Every session sends at least one
+ * before its first Bars or Window message. Earlier ones are refused with REFUSAL_REASON_NOT_CATALOGUED, get no Ack and
+ * use no sequence. An empty catalogue that is no snapshot suffices for a feed whose definition lists all symbols.
+ * Windows of the whole catalogue count only for symbols that a live session has listed.
  */
 export interface Catalogue {
   /**
-   * Grows with every change; the parts of one catalogue carry one revision.
+   * Increases with every change. All parts of one catalogue have the same revision.
    */
   'revision'?: (number | string | Long);
   /**
-   * A snapshot removes what an earlier snapshot brought and this one lacks.
+   * A snapshot removes symbols that an earlier snapshot added and this one lacks.
    */
   'snapshot'?: (boolean);
   'last'?: (boolean);
   'symbols'?: (_fxd_v1_CatalogueSymbol)[];
   /**
-   * Raw names taken away by a delta.
+   * Raw names that a delta removes.
    */
   'removed'?: (string)[];
 }
 
 /**
- * In parts; applied as a whole when the last part is here. At most 10,000 symbols. Every session sends at least one
- * before its first Bars or Window message: those that come earlier are refused with REFUSAL_REASON_NOT_CATALOGUED,
- * get no Ack and use up no sequence. An empty one that is no snapshot is enough for a feed whose definition lists
- * all symbols; windows of the whole catalogue count only for symbols that a live session has listed.
+ * Sent in parts, and applied as a whole after the last part. At most 10,000 symbols. Every session sends at least one
+ * before its first Bars or Window message. Earlier ones are refused with REFUSAL_REASON_NOT_CATALOGUED, get no Ack and
+ * use no sequence. An empty catalogue that is no snapshot suffices for a feed whose definition lists all symbols.
+ * Windows of the whole catalogue count only for symbols that a live session has listed.
  */
 export interface Catalogue__Output {
   /**
-   * Grows with every change; the parts of one catalogue carry one revision.
+   * Increases with every change. All parts of one catalogue have the same revision.
    */
   'revision': (number);
   /**
-   * A snapshot removes what an earlier snapshot brought and this one lacks.
+   * A snapshot removes symbols that an earlier snapshot added and this one lacks.
    */
   'snapshot': (boolean);
   'last': (boolean);
   'symbols': (_fxd_v1_CatalogueSymbol__Output)[];
   /**
-   * Raw names taken away by a delta.
+   * Raw names that a delta removes.
    */
   'removed': (string)[];
 }

@@ -3,7 +3,7 @@
 
 export interface CatalogueRefusal {
   /**
-   * As it was sent: the raw name, of an import the clean one.
+   * The name as sent: the raw name, or the clean name of an import.
    */
   'raw'?: (string);
   'reason'?: (string);
@@ -11,7 +11,7 @@ export interface CatalogueRefusal {
 
 export interface CatalogueRefusal__Output {
   /**
-   * As it was sent: the raw name, of an import the clean one.
+   * The name as sent: the raw name, or the clean name of an import.
    */
   'raw': (string);
   'reason': (string);

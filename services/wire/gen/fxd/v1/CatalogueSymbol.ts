@@ -3,11 +3,11 @@
 
 export interface CatalogueSymbol {
   /**
-   * The terminal's own name; the feed's suffix rules make the clean name of it. Imports leave it empty.
+   * The terminal's name. The feed's suffix rules make the clean name from it. Imports leave it empty.
    */
   'raw'?: (string);
   /**
-   * Imports only: the clean name as it is, no rule applied.
+   * Imports only: the clean name, to which no rule is applied.
    */
   'name'?: (string);
   'display'?: (string);
@@ -17,7 +17,7 @@ export interface CatalogueSymbol {
    */
   'type'?: (string);
   /**
-   * Required, 0 to 10: an absent one is refused.
+   * Required, 0 to 10; refused when absent.
    */
   'digits'?: (number);
   /**
@@ -25,7 +25,7 @@ export interface CatalogueSymbol {
    */
   'session'?: (string);
   /**
-   * Absent: the feed's.
+   * Absent: as the feed.
    */
   'delaySeconds'?: (number);
   '_digits'?: "digits";
@@ -34,11 +34,11 @@ export interface CatalogueSymbol {
 
 export interface CatalogueSymbol__Output {
   /**
-   * The terminal's own name; the feed's suffix rules make the clean name of it. Imports leave it empty.
+   * The terminal's name. The feed's suffix rules make the clean name from it. Imports leave it empty.
    */
   'raw': (string);
   /**
-   * Imports only: the clean name as it is, no rule applied.
+   * Imports only: the clean name, to which no rule is applied.
    */
   'name': (string);
   'display': (string);
@@ -48,7 +48,7 @@ export interface CatalogueSymbol__Output {
    */
   'type': (string);
   /**
-   * Required, 0 to 10: an absent one is refused.
+   * Required, 0 to 10; refused when absent.
    */
   'digits'?: (number);
   /**
@@ -56,7 +56,7 @@ export interface CatalogueSymbol__Output {
    */
   'session': (string);
   /**
-   * Absent: the feed's.
+   * Absent: as the feed.
    */
   'delaySeconds'?: (number);
   '_digits'?: "digits";

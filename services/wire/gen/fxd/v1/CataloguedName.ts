@@ -3,7 +3,8 @@
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * A symbol as it now stands; the manifest, or the collector where an import asked, may have said otherwise.
+ * A symbol with its effective values. They may differ from those sent: the manifest overrides a collector, and a
+ * collector overrides an import.
  */
 export interface CataloguedName {
   'raw'?: (string);
@@ -14,14 +15,15 @@ export interface CataloguedName {
   'digits'?: (number);
   'delaySeconds'?: (number);
   /**
-   * Windows of the whole catalogue count for this symbol from here on; absent: not yet.
+   * From this time on windows of the whole catalogue count for this symbol; absent: not yet.
    */
   'since'?: (number | string | Long);
   '_since'?: "since";
 }
 
 /**
- * A symbol as it now stands; the manifest, or the collector where an import asked, may have said otherwise.
+ * A symbol with its effective values. They may differ from those sent: the manifest overrides a collector, and a
+ * collector overrides an import.
  */
 export interface CataloguedName__Output {
   'raw': (string);
@@ -32,7 +34,7 @@ export interface CataloguedName__Output {
   'digits': (number);
   'delaySeconds': (number);
   /**
-   * Windows of the whole catalogue count for this symbol from here on; absent: not yet.
+   * From this time on windows of the whole catalogue count for this symbol; absent: not yet.
    */
   'since'?: (number);
   '_since'?: "since";

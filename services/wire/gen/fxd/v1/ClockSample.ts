@@ -3,12 +3,12 @@
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * By these, or else by heartbeats, ingest measures a clock that the feed's definition does not fix.
+ * From these, or else from heartbeats, ingest measures a clock that the feed's definition does not fix.
  */
 export interface ClockSample {
   'terminalNow'?: (number | string | Long);
   /**
-   * Seconds on the feed's clock, of the last tick that came; symbols whose quotes are delayed are left out.
+   * Time of the last received tick, in seconds of the feed's clock. Symbols with delayed quotes do not count.
    */
   'newestTick'?: (number | string | Long);
   'utcMs'?: (number | string | Long);
@@ -16,12 +16,12 @@ export interface ClockSample {
 }
 
 /**
- * By these, or else by heartbeats, ingest measures a clock that the feed's definition does not fix.
+ * From these, or else from heartbeats, ingest measures a clock that the feed's definition does not fix.
  */
 export interface ClockSample__Output {
   'terminalNow': (number);
   /**
-   * Seconds on the feed's clock, of the last tick that came; symbols whose quotes are delayed are left out.
+   * Time of the last received tick, in seconds of the feed's clock. Symbols with delayed quotes do not count.
    */
   'newestTick': (number);
   'utcMs': (number);

@@ -10,7 +10,7 @@ export interface Feed {
   'description'?: (string);
   'hidden'?: (boolean);
   /**
-   * Shown symbols.
+   * Number of visible symbols.
    */
   'symbolCount'?: (number);
   /**
@@ -26,7 +26,7 @@ export interface Feed {
    */
   'lastBarTime'?: (number | string | Long);
   /**
-   * The definition as JSON, in the manifest's words; absent in a list.
+   * The definition as JSON with the fields of a manifest; absent in a list.
    */
   'definitionJson'?: (string);
   /**
@@ -39,15 +39,15 @@ export interface Feed {
    */
   'nextSymbol'?: (string);
   /**
-   * Of `symbols`, those whose history is being read from the source for the first time.
+   * Those of `symbols` whose history is read from the source for the first time.
    */
   'reading'?: (string)[];
   /**
-   * Of `symbols`, those without a stored bar.
+   * Those of `symbols` without a stored bar.
    */
   'withoutBars'?: (string)[];
   /**
-   * UID of the object that owns it; "operator": none yet; empty: manifests.
+   * UID of the owning object; "operator": no object yet; empty: manifests.
    */
   'owner'?: (string);
   /**
@@ -70,7 +70,7 @@ export interface Feed__Output {
   'description': (string);
   'hidden': (boolean);
   /**
-   * Shown symbols.
+   * Number of visible symbols.
    */
   'symbolCount': (number);
   /**
@@ -86,7 +86,7 @@ export interface Feed__Output {
    */
   'lastBarTime'?: (number);
   /**
-   * The definition as JSON, in the manifest's words; absent in a list.
+   * The definition as JSON with the fields of a manifest; absent in a list.
    */
   'definitionJson': (string);
   /**
@@ -99,15 +99,15 @@ export interface Feed__Output {
    */
   'nextSymbol': (string);
   /**
-   * Of `symbols`, those whose history is being read from the source for the first time.
+   * Those of `symbols` whose history is read from the source for the first time.
    */
   'reading': (string)[];
   /**
-   * Of `symbols`, those without a stored bar.
+   * Those of `symbols` without a stored bar.
    */
   'withoutBars': (string)[];
   /**
-   * UID of the object that owns it; "operator": none yet; empty: manifests.
+   * UID of the owning object; "operator": no object yet; empty: manifests.
    */
   'owner': (string);
   /**

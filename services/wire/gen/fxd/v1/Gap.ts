@@ -3,7 +3,7 @@
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * "What lay here is lost": a spool reached its bound.
+ * States that the bars of this range are lost, because a spool reached its limit.
  */
 export interface Gap {
   'symbol'?: (string);
@@ -14,7 +14,7 @@ export interface Gap {
 }
 
 /**
- * "What lay here is lost": a spool reached its bound.
+ * States that the bars of this range are lost, because a spool reached its limit.
  */
 export interface Gap__Output {
   'symbol': (string);

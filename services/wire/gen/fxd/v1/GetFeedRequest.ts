@@ -4,7 +4,7 @@
 export interface GetFeedRequest {
   'key'?: (string);
   /**
-   * `next_symbol` of the page before; empty: from the first.
+   * `next_symbol` of the previous page; empty: the first page.
    */
   'afterSymbol'?: (string);
 }
@@ -12,7 +12,7 @@ export interface GetFeedRequest {
 export interface GetFeedRequest__Output {
   'key': (string);
   /**
-   * `next_symbol` of the page before; empty: from the first.
+   * `next_symbol` of the previous page; empty: the first page.
    */
   'afterSymbol': (string);
 }

@@ -3,12 +3,12 @@
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * Every 5 s in a live session, also while the market is closed.
+ * Sent every 5 s in a live session, also while the market is closed.
  */
 export interface Heartbeat {
   'terminalConnected'?: (boolean);
   /**
-   * As in ClockSample, or the greatest so far.
+   * As in ClockSample, or the latest so far.
    */
   'newestTick'?: (number | string | Long);
   'spooledBars'?: (number | string | Long);
@@ -16,12 +16,12 @@ export interface Heartbeat {
 }
 
 /**
- * Every 5 s in a live session, also while the market is closed.
+ * Sent every 5 s in a live session, also while the market is closed.
  */
 export interface Heartbeat__Output {
   'terminalConnected': (boolean);
   /**
-   * As in ClockSample, or the greatest so far.
+   * As in ClockSample, or the latest so far.
    */
   'newestTick'?: (number);
   'spooledBars': (number);

@@ -2,7 +2,7 @@
 
 
 /**
- * A token with which collectors may push these feeds and do nothing else.
+ * A token that allows collectors only to push these feeds.
  */
 export interface IssueFeedTokenRequest {
   'feeds'?: (string)[];
@@ -13,7 +13,7 @@ export interface IssueFeedTokenRequest {
 }
 
 /**
- * A token with which collectors may push these feeds and do nothing else.
+ * A token that allows collectors only to push these feeds.
  */
 export interface IssueFeedTokenRequest__Output {
   'feeds': (string)[];

@@ -5,7 +5,7 @@ import type { Long } from '@grpc/proto-loader';
 export interface IssueFeedTokenResponse {
   'token'?: (string);
   /**
-   * UTC milliseconds: the first moment at which it is expired.
+   * When the token expires, UTC milliseconds.
    */
   'expiresAt'?: (number | string | Long);
 }
@@ -13,7 +13,7 @@ export interface IssueFeedTokenResponse {
 export interface IssueFeedTokenResponse__Output {
   'token': (string);
   /**
-   * UTC milliseconds: the first moment at which it is expired.
+   * When the token expires, UTC milliseconds.
    */
   'expiresAt': (number);
 }

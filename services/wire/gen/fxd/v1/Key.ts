@@ -27,19 +27,19 @@ export interface Key {
   'state'?: (string);
   'createdAt'?: (number | string | Long);
   /**
-   * Registry version of this record; a change names it.
+   * Registry version of this record, on which a change is based.
    */
   'version'?: (number | string | Long);
   /**
-   * Until when an old secret is accepted, UTC milliseconds.
+   * When an old secret expires, UTC milliseconds.
    */
   'oldSecretUntil'?: (number | string | Long);
   /**
-   * UID of the object that owns it; empty: the command line.
+   * UID of the owning object; empty: the command line.
    */
   'owner'?: (string);
   /**
-   * Of PutKey; 0: the command line generated the secret.
+   * Issue of PutKey; 0: the command line generated the secret.
    */
   'issue'?: (number);
   '_expiresAt'?: "expiresAt";
@@ -70,19 +70,19 @@ export interface Key__Output {
   'state': (string);
   'createdAt': (number);
   /**
-   * Registry version of this record; a change names it.
+   * Registry version of this record, on which a change is based.
    */
   'version': (number);
   /**
-   * Until when an old secret is accepted, UTC milliseconds.
+   * When an old secret expires, UTC milliseconds.
    */
   'oldSecretUntil'?: (number);
   /**
-   * UID of the object that owns it; empty: the command line.
+   * UID of the owning object; empty: the command line.
    */
   'owner': (string);
   /**
-   * Of PutKey; 0: the command line generated the secret.
+   * Issue of PutKey; 0: the command line generated the secret.
    */
   'issue': (number);
   '_expiresAt'?: "expiresAt";

@@ -4,8 +4,8 @@ import type { Long } from '@grpc/proto-loader';
 
 export interface KnownSeries {
   /**
-   * Clean name; empty in an entry that holds the windows of the whole catalogue. Long lists of windows
-   * are spread over several entries of one series.
+   * Clean name; empty in an entry with windows of the whole catalogue. Long lists of windows are split into
+   * several entries of one series.
    */
   'symbol'?: (string);
   'resolution'?: (string);
@@ -22,8 +22,8 @@ export interface KnownSeries {
 
 export interface KnownSeries__Output {
   /**
-   * Clean name; empty in an entry that holds the windows of the whole catalogue. Long lists of windows
-   * are spread over several entries of one series.
+   * Clean name; empty in an entry with windows of the whole catalogue. Long lists of windows are split into
+   * several entries of one series.
    */
   'symbol': (string);
   'resolution': (string);

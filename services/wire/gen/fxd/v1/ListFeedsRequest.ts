@@ -3,14 +3,14 @@
 
 export interface ListFeedsRequest {
   /**
-   * `next` of the page before; empty: from the first.
+   * `next` of the previous page; empty: the first page.
    */
   'after'?: (string);
 }
 
 export interface ListFeedsRequest__Output {
   /**
-   * `next` of the page before; empty: from the first.
+   * `next` of the previous page; empty: the first page.
    */
   'after': (string);
 }

@@ -3,14 +3,14 @@
 
 export interface ListKeysRequest {
   /**
-   * `next` of the page before; empty: from the first.
+   * `next` of the previous page; empty: the first page.
    */
   'after'?: (string);
 }
 
 export interface ListKeysRequest__Output {
   /**
-   * `next` of the page before; empty: from the first.
+   * `next` of the previous page; empty: the first page.
    */
   'after': (string);
 }

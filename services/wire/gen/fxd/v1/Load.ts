@@ -5,32 +5,32 @@ import type { Long } from '@grpc/proto-loader';
 export interface Load {
   'connections'?: (number);
   /**
-   * At this many the shard is full: not ready, and newcomers are refused.
+   * Maximum connections; at this number the shard is not ready and rejects new ones.
    */
   'connectionsMax'?: (number);
   /**
-   * Over all connections.
+   * Number of subscriptions of all connections.
    */
   'subscriptions'?: (number | string | Long);
   /**
-   * Bytes that wait for clients that read slowly.
+   * Bytes buffered for slow clients.
    */
   'backlogBytes'?: (number | string | Long);
   'ready'?: (boolean);
   /**
-   * Empty when ready.
+   * Why the shard is not ready; empty when it is.
    */
   'notReadyReason'?: (string);
   /**
-   * Also once it is empty, until Undrain.
+   * True until Undrain, also after the last connection ended.
    */
   'draining'?: (boolean);
   /**
-   * Of the drain; 0 when it is over or there is none.
+   * Remaining seconds of the drain; 0 when it is over or none runs.
    */
   'drainSecondsLeft'?: (number);
   /**
-   * Sockets that drains closed at the minute's edge, since the process began.
+   * Sockets that drains closed at the end of a minute since the process started.
    */
   'forcedCloses'?: (number | string | Long);
 }
@@ -38,32 +38,32 @@ export interface Load {
 export interface Load__Output {
   'connections': (number);
   /**
-   * At this many the shard is full: not ready, and newcomers are refused.
+   * Maximum connections; at this number the shard is not ready and rejects new ones.
    */
   'connectionsMax': (number);
   /**
-   * Over all connections.
+   * Number of subscriptions of all connections.
    */
   'subscriptions': (number);
   /**
-   * Bytes that wait for clients that read slowly.
+   * Bytes buffered for slow clients.
    */
   'backlogBytes': (number);
   'ready': (boolean);
   /**
-   * Empty when ready.
+   * Why the shard is not ready; empty when it is.
    */
   'notReadyReason': (string);
   /**
-   * Also once it is empty, until Undrain.
+   * True until Undrain, also after the last connection ended.
    */
   'draining': (boolean);
   /**
-   * Of the drain; 0 when it is over or there is none.
+   * Remaining seconds of the drain; 0 when it is over or none runs.
    */
   'drainSecondsLeft': (number);
   /**
-   * Sockets that drains closed at the minute's edge, since the process began.
+   * Sockets that drains closed at the end of a minute since the process started.
    */
   'forcedCloses': (number);
 }

@@ -4,14 +4,14 @@ import type { Long } from '@grpc/proto-loader';
 
 export interface PurgeFeedResponse {
   /**
-   * How many series had bars.
+   * Number of series that had bars.
    */
   'series'?: (number | string | Long);
 }
 
 export interface PurgeFeedResponse__Output {
   /**
-   * How many series had bars.
+   * Number of series that had bars.
    */
   'series': (number);
 }

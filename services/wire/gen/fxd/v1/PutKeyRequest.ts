@@ -4,7 +4,7 @@ import type { KeyLimits as _fxd_v1_KeyLimits, KeyLimits__Output as _fxd_v1_KeyLi
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * All fields every time: what is absent is taken away.
+ * Always contains all fields: absent ones are removed.
  */
 export interface PutKeyRequest {
   /**
@@ -16,7 +16,7 @@ export interface PutKeyRequest {
    */
   'owner'?: (string);
   /**
-   * Grows by one per rotation, from 1.
+   * Starts with 1 and increases by one per rotation.
    */
   'issue'?: (number);
   /**
@@ -37,24 +37,24 @@ export interface PutKeyRequest {
    */
   'expires'?: (string);
   /**
-   * Until when the secrets of earlier issues are still accepted, UTC milliseconds; 0: not at all. Counts when the
-   * issue is greater than the stored one, at most 90 days ahead.
+   * When the secrets of earlier issues expire, UTC milliseconds, at most 90 days ahead; 0: at once. Applies only when
+   * the issue is higher than the stored one.
    */
   'oldUntil'?: (number | string | Long);
   /**
-   * UID of an object that is gone; its key is taken over.
+   * UID of a deleted object whose key is taken over.
    */
   'previousOwner'?: (string);
   /**
-   * Version of the key's record that the change is based on, 0 where there is none; absent names none. What changes
-   * nothing is accepted with any.
+   * Version of the key's record on which the change is based; 0: no record exists; absent: any version. A repeat that
+   * changes nothing is accepted with any version.
    */
   'basedOn'?: (number | string | Long);
   '_basedOn'?: "basedOn";
 }
 
 /**
- * All fields every time: what is absent is taken away.
+ * Always contains all fields: absent ones are removed.
  */
 export interface PutKeyRequest__Output {
   /**
@@ -66,7 +66,7 @@ export interface PutKeyRequest__Output {
    */
   'owner': (string);
   /**
-   * Grows by one per rotation, from 1.
+   * Starts with 1 and increases by one per rotation.
    */
   'issue': (number);
   /**
@@ -87,17 +87,17 @@ export interface PutKeyRequest__Output {
    */
   'expires': (string);
   /**
-   * Until when the secrets of earlier issues are still accepted, UTC milliseconds; 0: not at all. Counts when the
-   * issue is greater than the stored one, at most 90 days ahead.
+   * When the secrets of earlier issues expire, UTC milliseconds, at most 90 days ahead; 0: at once. Applies only when
+   * the issue is higher than the stored one.
    */
   'oldUntil': (number);
   /**
-   * UID of an object that is gone; its key is taken over.
+   * UID of a deleted object whose key is taken over.
    */
   'previousOwner': (string);
   /**
-   * Version of the key's record that the change is based on, 0 where there is none; absent names none. What changes
-   * nothing is accepted with any.
+   * Version of the key's record on which the change is based; 0: no record exists; absent: any version. A repeat that
+   * changes nothing is accepted with any version.
    */
   'basedOn'?: (number);
   '_basedOn'?: "basedOn";

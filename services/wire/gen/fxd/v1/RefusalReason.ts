@@ -4,7 +4,7 @@ export const RefusalReason = {
   REFUSAL_REASON_UNSPECIFIED: 'REFUSAL_REASON_UNSPECIFIED',
   REFUSAL_REASON_UNKNOWN_SERIES: 'REFUSAL_REASON_UNKNOWN_SERIES',
   /**
-   * The symbol is written as one of another feed.
+   * The symbol has the name of another feed's symbol.
    */
   REFUSAL_REASON_FOREIGN_FEED: 'REFUSAL_REASON_FOREIGN_FEED',
   REFUSAL_REASON_OFF_GRID: 'REFUSAL_REASON_OFF_GRID',
@@ -18,15 +18,15 @@ export const RefusalReason = {
   REFUSAL_REASON_SCALE: 'REFUSAL_REASON_SCALE',
   REFUSAL_REASON_REVISION: 'REFUSAL_REASON_REVISION',
   /**
-   * Columns of different length, times that do not ascend, too many bars, a window that is none.
+   * Columns of different lengths, times that do not ascend, too many bars, or an invalid window.
    */
   REFUSAL_REASON_MALFORMED: 'REFUSAL_REASON_MALFORMED',
   /**
-   * The sequence jumped, was used before with another body, or is older than those remembered. No Ack follows.
+   * The sequence has a gap, was used with another body, or is older than the remembered ones. No Ack follows.
    */
   REFUSAL_REASON_SEQUENCE: 'REFUSAL_REASON_SEQUENCE',
   /**
-   * Bars or a window came before the session's Catalogued. No Ack follows; the sequence is still free.
+   * Bars or a window arrived before the session's Catalogued. No Ack follows; the sequence stays unused.
    */
   REFUSAL_REASON_NOT_CATALOGUED: 'REFUSAL_REASON_NOT_CATALOGUED',
 } as const;
@@ -37,7 +37,7 @@ export type RefusalReason =
   | 'REFUSAL_REASON_UNKNOWN_SERIES'
   | 1
   /**
-   * The symbol is written as one of another feed.
+   * The symbol has the name of another feed's symbol.
    */
   | 'REFUSAL_REASON_FOREIGN_FEED'
   | 2
@@ -62,17 +62,17 @@ export type RefusalReason =
   | 'REFUSAL_REASON_REVISION'
   | 12
   /**
-   * Columns of different length, times that do not ascend, too many bars, a window that is none.
+   * Columns of different lengths, times that do not ascend, too many bars, or an invalid window.
    */
   | 'REFUSAL_REASON_MALFORMED'
   | 13
   /**
-   * The sequence jumped, was used before with another body, or is older than those remembered. No Ack follows.
+   * The sequence has a gap, was used with another body, or is older than the remembered ones. No Ack follows.
    */
   | 'REFUSAL_REASON_SEQUENCE'
   | 14
   /**
-   * Bars or a window came before the session's Catalogued. No Ack follows; the sequence is still free.
+   * Bars or a window arrived before the session's Catalogued. No Ack follows; the sequence stays unused.
    */
   | 'REFUSAL_REASON_NOT_CATALOGUED'
   | 15

@@ -4,7 +4,7 @@ import type { RefusedBar as _fxd_v1_RefusedBar, RefusedBar__Output as _fxd_v1_Re
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * Comes before the Ack of its sequence, in parts of at most 256 KiB.
+ * Sent before the Ack of its sequence, in parts of at most 256 KiB.
  */
 export interface Refused {
   'sequence'?: (number | string | Long);
@@ -12,7 +12,7 @@ export interface Refused {
 }
 
 /**
- * Comes before the Ack of its sequence, in parts of at most 256 KiB.
+ * Sent before the Ack of its sequence, in parts of at most 256 KiB.
  */
 export interface Refused__Output {
   'sequence': (number);

@@ -3,7 +3,7 @@
 import type { RefusalReason as _fxd_v1_RefusalReason, RefusalReason__Output as _fxd_v1_RefusalReason__Output } from '../../fxd/v1/RefusalReason.ts';
 
 /**
- * Neighbouring bars of one series that share a reason and its words are one entry.
+ * Adjacent bars of one series with the same reason and detail share one entry.
  */
 export interface RefusedBar {
   /**
@@ -14,13 +14,13 @@ export interface RefusedBar {
   'count'?: (number);
   'reason'?: (_fxd_v1_RefusalReason);
   /**
-   * What was wrong, what it got and what is wanted.
+   * The fault, the value received and the value expected.
    */
   'message'?: (string);
 }
 
 /**
- * Neighbouring bars of one series that share a reason and its words are one entry.
+ * Adjacent bars of one series with the same reason and detail share one entry.
  */
 export interface RefusedBar__Output {
   /**
@@ -31,7 +31,7 @@ export interface RefusedBar__Output {
   'count': (number);
   'reason': (_fxd_v1_RefusalReason__Output);
   /**
-   * What was wrong, what it got and what is wanted.
+   * The fault, the value received and the value expected.
    */
   'message': (string);
 }

@@ -31,24 +31,24 @@ import type { SuspendKeyResponse as _fxd_v1_SuspendKeyResponse, SuspendKeyRespon
 import type { UpdateKeyRequest as _fxd_v1_UpdateKeyRequest, UpdateKeyRequest__Output as _fxd_v1_UpdateKeyRequest__Output } from '../../fxd/v1/UpdateKeyRequest.ts';
 
 /**
- * Administration: the only administration API, for the command line and the operator.
- * Needs `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
+ * The only administration API, for the command line and the operator.
+ * Requires `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
  * the URI fxd://admin (UNAUTHENTICATED without, PERMISSION_DENIED for a collector's). Bad input is INVALID_ARGUMENT, an unknown key or feed
- * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a sentence.
- * A change that names a version it is no longer based on is ABORTED: read again, once. Version 0 names none.
+ * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a message.
+ * A change based on an outdated version is ABORTED: read again, then retry once. Version 0 means any version.
  */
 export interface RegistryClient extends grpc.Client {
   /**
-   * Makes or changes one feed; others stay as they are. May be repeated. INVALID_ARGUMENT: something is wrong with
-   * the manifest; each fault is a line of the message. FAILED_PRECONDITION: manifests or another object own it.
+   * Makes or changes one feed. May be repeated. INVALID_ARGUMENT: the manifest is invalid; each fault is a line of
+   * the message. FAILED_PRECONDITION: manifests or another object own the feed.
    */
   ApplyFeed(argument: _fxd_v1_ApplyFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   ApplyFeed(argument: _fxd_v1_ApplyFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   ApplyFeed(argument: _fxd_v1_ApplyFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   ApplyFeed(argument: _fxd_v1_ApplyFeedRequest, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   /**
-   * Makes or changes one feed; others stay as they are. May be repeated. INVALID_ARGUMENT: something is wrong with
-   * the manifest; each fault is a line of the message. FAILED_PRECONDITION: manifests or another object own it.
+   * Makes or changes one feed. May be repeated. INVALID_ARGUMENT: the manifest is invalid; each fault is a line of
+   * the message. FAILED_PRECONDITION: manifests or another object own the feed.
    */
   applyFeed(argument: _fxd_v1_ApplyFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   applyFeed(argument: _fxd_v1_ApplyFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
@@ -56,14 +56,14 @@ export interface RegistryClient extends grpc.Client {
   applyFeed(argument: _fxd_v1_ApplyFeedRequest, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   
   /**
-   * The answer alone carries the key itself, this once.
+   * Only this answer contains the key itself.
    */
   CreateKey(argument: _fxd_v1_CreateKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   CreateKey(argument: _fxd_v1_CreateKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   CreateKey(argument: _fxd_v1_CreateKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   CreateKey(argument: _fxd_v1_CreateKeyRequest, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   /**
-   * The answer alone carries the key itself, this once.
+   * Only this answer contains the key itself.
    */
   createKey(argument: _fxd_v1_CreateKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   createKey(argument: _fxd_v1_CreateKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
@@ -89,14 +89,14 @@ export interface RegistryClient extends grpc.Client {
   getKey(argument: _fxd_v1_GetKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   
   /**
-   * The answer alone carries the token, this once; nothing of it is stored.
+   * Only this answer contains the token; the token is not stored.
    */
   IssueFeedToken(argument: _fxd_v1_IssueFeedTokenRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssueFeedTokenResponse__Output>): grpc.ClientUnaryCall;
   IssueFeedToken(argument: _fxd_v1_IssueFeedTokenRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_IssueFeedTokenResponse__Output>): grpc.ClientUnaryCall;
   IssueFeedToken(argument: _fxd_v1_IssueFeedTokenRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssueFeedTokenResponse__Output>): grpc.ClientUnaryCall;
   IssueFeedToken(argument: _fxd_v1_IssueFeedTokenRequest, callback: grpc.requestCallback<_fxd_v1_IssueFeedTokenResponse__Output>): grpc.ClientUnaryCall;
   /**
-   * The answer alone carries the token, this once; nothing of it is stored.
+   * Only this answer contains the token; the token is not stored.
    */
   issueFeedToken(argument: _fxd_v1_IssueFeedTokenRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssueFeedTokenResponse__Output>): grpc.ClientUnaryCall;
   issueFeedToken(argument: _fxd_v1_IssueFeedTokenRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_IssueFeedTokenResponse__Output>): grpc.ClientUnaryCall;
@@ -122,14 +122,14 @@ export interface RegistryClient extends grpc.Client {
   listKeys(argument: _fxd_v1_ListKeysRequest, callback: grpc.requestCallback<_fxd_v1_ListKeysResponse__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Removes the bars and windows of a feed that no manifest names any more.
+   * Removes the bars and windows of a feed that no manifest names.
    */
   PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   /**
-   * Removes the bars and windows of a feed that no manifest names any more.
+   * Removes the bars and windows of a feed that no manifest names.
    */
   purgeFeed(argument: _fxd_v1_PurgeFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   purgeFeed(argument: _fxd_v1_PurgeFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
@@ -137,20 +137,20 @@ export interface RegistryClient extends grpc.Client {
   purgeFeed(argument: _fxd_v1_PurgeFeedRequest, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Makes a key, or changes it, whose secret the caller holds: an operator for an ApiKey object. May be repeated.
-   * ABORTED: the issue is smaller than the stored one, or equal with another digest; or the record is newer than
-   * based_on. ALREADY_EXISTS: another key
-   * that is not revoked has the digest. FAILED_PRECONDITION: the key is revoked, or has another owner.
+   * Makes or changes a key whose secret the caller has, such as the operator for an ApiKey object. May be repeated.
+   * ABORTED: the issue is lower than the stored one, or equal with another digest; or the record is newer than
+   * based_on. ALREADY_EXISTS: another key that is not revoked has the digest.
+   * FAILED_PRECONDITION: the key is revoked, or has another owner.
    */
   PutKey(argument: _fxd_v1_PutKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   PutKey(argument: _fxd_v1_PutKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   PutKey(argument: _fxd_v1_PutKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   PutKey(argument: _fxd_v1_PutKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   /**
-   * Makes a key, or changes it, whose secret the caller holds: an operator for an ApiKey object. May be repeated.
-   * ABORTED: the issue is smaller than the stored one, or equal with another digest; or the record is newer than
-   * based_on. ALREADY_EXISTS: another key
-   * that is not revoked has the digest. FAILED_PRECONDITION: the key is revoked, or has another owner.
+   * Makes or changes a key whose secret the caller has, such as the operator for an ApiKey object. May be repeated.
+   * ABORTED: the issue is lower than the stored one, or equal with another digest; or the record is newer than
+   * based_on. ALREADY_EXISTS: another key that is not revoked has the digest.
+   * FAILED_PRECONDITION: the key is revoked, or has another owner.
    */
   putKey(argument: _fxd_v1_PutKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   putKey(argument: _fxd_v1_PutKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
@@ -158,14 +158,14 @@ export interface RegistryClient extends grpc.Client {
   putKey(argument: _fxd_v1_PutKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Hides a feed of this owner; its bars stay. NOT_FOUND or another owner: nothing happens.
+   * Hides a feed of this owner; its bars stay. Does nothing for an unknown feed or another owner.
    */
   RemoveFeed(argument: _fxd_v1_RemoveFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
   RemoveFeed(argument: _fxd_v1_RemoveFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
   RemoveFeed(argument: _fxd_v1_RemoveFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
   RemoveFeed(argument: _fxd_v1_RemoveFeedRequest, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
   /**
-   * Hides a feed of this owner; its bars stay. NOT_FOUND or another owner: nothing happens.
+   * Hides a feed of this owner; its bars stay. Does nothing for an unknown feed or another owner.
    */
   removeFeed(argument: _fxd_v1_RemoveFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
   removeFeed(argument: _fxd_v1_RemoveFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
@@ -173,18 +173,18 @@ export interface RegistryClient extends grpc.Client {
   removeFeed(argument: _fxd_v1_RemoveFeedRequest, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Takes a symbol that only an import brought out of the catalogue. Its bars and windows stay stored and are not
-   * served; a later import or a collector that lists the name serves them again. FAILED_PRECONDITION where a
-   * manifest or the feed's collector lists the symbol.
+   * Removes a symbol that only an import added from the catalogue. Its bars and windows stay stored but are not
+   * served until a later import or a collector lists the name. FAILED_PRECONDITION: a manifest or the feed's collector
+   * lists the symbol.
    */
   RemoveSymbol(argument: _fxd_v1_RemoveSymbolRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
   RemoveSymbol(argument: _fxd_v1_RemoveSymbolRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
   RemoveSymbol(argument: _fxd_v1_RemoveSymbolRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
   RemoveSymbol(argument: _fxd_v1_RemoveSymbolRequest, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
   /**
-   * Takes a symbol that only an import brought out of the catalogue. Its bars and windows stay stored and are not
-   * served; a later import or a collector that lists the name serves them again. FAILED_PRECONDITION where a
-   * manifest or the feed's collector lists the symbol.
+   * Removes a symbol that only an import added from the catalogue. Its bars and windows stay stored but are not
+   * served until a later import or a collector lists the name. FAILED_PRECONDITION: a manifest or the feed's collector
+   * lists the symbol.
    */
   removeSymbol(argument: _fxd_v1_RemoveSymbolRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
   removeSymbol(argument: _fxd_v1_RemoveSymbolRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
@@ -192,14 +192,14 @@ export interface RegistryClient extends grpc.Client {
   removeSymbol(argument: _fxd_v1_RemoveSymbolRequest, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Final.
+   * Revokes a key. This is final.
    */
   RevokeKey(argument: _fxd_v1_RevokeKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   RevokeKey(argument: _fxd_v1_RevokeKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   RevokeKey(argument: _fxd_v1_RevokeKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   RevokeKey(argument: _fxd_v1_RevokeKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   /**
-   * Final.
+   * Revokes a key. This is final.
    */
   revokeKey(argument: _fxd_v1_RevokeKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   revokeKey(argument: _fxd_v1_RevokeKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
@@ -216,14 +216,14 @@ export interface RegistryClient extends grpc.Client {
   rotateKey(argument: _fxd_v1_RotateKeyRequest, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Hands all feeds over: from manifests to the operator, whose objects then take them by ApplyFeed, or back.
+   * Transfers all feeds from manifests to the operator, whose objects then take them over by ApplyFeed, or back.
    */
   SetFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
   SetFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
   SetFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
   SetFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
   /**
-   * Hands all feeds over: from manifests to the operator, whose objects then take them by ApplyFeed, or back.
+   * Transfers all feeds from manifests to the operator, whose objects then take them over by ApplyFeed, or back.
    */
   setFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
   setFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
@@ -231,14 +231,14 @@ export interface RegistryClient extends grpc.Client {
   setFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Makes a key of this owner inactive until the next PutKey. NOT_FOUND or another owner: nothing happens.
+   * Makes a key of this owner inactive until the next PutKey. Does nothing for an unknown key or another owner.
    */
   SuspendKey(argument: _fxd_v1_SuspendKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SuspendKeyResponse__Output>): grpc.ClientUnaryCall;
   SuspendKey(argument: _fxd_v1_SuspendKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_SuspendKeyResponse__Output>): grpc.ClientUnaryCall;
   SuspendKey(argument: _fxd_v1_SuspendKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SuspendKeyResponse__Output>): grpc.ClientUnaryCall;
   SuspendKey(argument: _fxd_v1_SuspendKeyRequest, callback: grpc.requestCallback<_fxd_v1_SuspendKeyResponse__Output>): grpc.ClientUnaryCall;
   /**
-   * Makes a key of this owner inactive until the next PutKey. NOT_FOUND or another owner: nothing happens.
+   * Makes a key of this owner inactive until the next PutKey. Does nothing for an unknown key or another owner.
    */
   suspendKey(argument: _fxd_v1_SuspendKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SuspendKeyResponse__Output>): grpc.ClientUnaryCall;
   suspendKey(argument: _fxd_v1_SuspendKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_SuspendKeyResponse__Output>): grpc.ClientUnaryCall;
@@ -257,21 +257,21 @@ export interface RegistryClient extends grpc.Client {
 }
 
 /**
- * Administration: the only administration API, for the command line and the operator.
- * Needs `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
+ * The only administration API, for the command line and the operator.
+ * Requires `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
  * the URI fxd://admin (UNAUTHENTICATED without, PERMISSION_DENIED for a collector's). Bad input is INVALID_ARGUMENT, an unknown key or feed
- * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a sentence.
- * A change that names a version it is no longer based on is ABORTED: read again, once. Version 0 names none.
+ * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a message.
+ * A change based on an outdated version is ABORTED: read again, then retry once. Version 0 means any version.
  */
 export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   /**
-   * Makes or changes one feed; others stay as they are. May be repeated. INVALID_ARGUMENT: something is wrong with
-   * the manifest; each fault is a line of the message. FAILED_PRECONDITION: manifests or another object own it.
+   * Makes or changes one feed. May be repeated. INVALID_ARGUMENT: the manifest is invalid; each fault is a line of
+   * the message. FAILED_PRECONDITION: manifests or another object own the feed.
    */
   ApplyFeed: grpc.handleUnaryCall<_fxd_v1_ApplyFeedRequest__Output, _fxd_v1_Feed>;
   
   /**
-   * The answer alone carries the key itself, this once.
+   * Only this answer contains the key itself.
    */
   CreateKey: grpc.handleUnaryCall<_fxd_v1_CreateKeyRequest__Output, _fxd_v1_IssuedKey>;
   
@@ -280,7 +280,7 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   GetKey: grpc.handleUnaryCall<_fxd_v1_GetKeyRequest__Output, _fxd_v1_Key>;
   
   /**
-   * The answer alone carries the token, this once; nothing of it is stored.
+   * Only this answer contains the token; the token is not stored.
    */
   IssueFeedToken: grpc.handleUnaryCall<_fxd_v1_IssueFeedTokenRequest__Output, _fxd_v1_IssueFeedTokenResponse>;
   
@@ -289,44 +289,44 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   ListKeys: grpc.handleUnaryCall<_fxd_v1_ListKeysRequest__Output, _fxd_v1_ListKeysResponse>;
   
   /**
-   * Removes the bars and windows of a feed that no manifest names any more.
+   * Removes the bars and windows of a feed that no manifest names.
    */
   PurgeFeed: grpc.handleUnaryCall<_fxd_v1_PurgeFeedRequest__Output, _fxd_v1_PurgeFeedResponse>;
   
   /**
-   * Makes a key, or changes it, whose secret the caller holds: an operator for an ApiKey object. May be repeated.
-   * ABORTED: the issue is smaller than the stored one, or equal with another digest; or the record is newer than
-   * based_on. ALREADY_EXISTS: another key
-   * that is not revoked has the digest. FAILED_PRECONDITION: the key is revoked, or has another owner.
+   * Makes or changes a key whose secret the caller has, such as the operator for an ApiKey object. May be repeated.
+   * ABORTED: the issue is lower than the stored one, or equal with another digest; or the record is newer than
+   * based_on. ALREADY_EXISTS: another key that is not revoked has the digest.
+   * FAILED_PRECONDITION: the key is revoked, or has another owner.
    */
   PutKey: grpc.handleUnaryCall<_fxd_v1_PutKeyRequest__Output, _fxd_v1_Key>;
   
   /**
-   * Hides a feed of this owner; its bars stay. NOT_FOUND or another owner: nothing happens.
+   * Hides a feed of this owner; its bars stay. Does nothing for an unknown feed or another owner.
    */
   RemoveFeed: grpc.handleUnaryCall<_fxd_v1_RemoveFeedRequest__Output, _fxd_v1_RemoveFeedResponse>;
   
   /**
-   * Takes a symbol that only an import brought out of the catalogue. Its bars and windows stay stored and are not
-   * served; a later import or a collector that lists the name serves them again. FAILED_PRECONDITION where a
-   * manifest or the feed's collector lists the symbol.
+   * Removes a symbol that only an import added from the catalogue. Its bars and windows stay stored but are not
+   * served until a later import or a collector lists the name. FAILED_PRECONDITION: a manifest or the feed's collector
+   * lists the symbol.
    */
   RemoveSymbol: grpc.handleUnaryCall<_fxd_v1_RemoveSymbolRequest__Output, _fxd_v1_RemoveSymbolResponse>;
   
   /**
-   * Final.
+   * Revokes a key. This is final.
    */
   RevokeKey: grpc.handleUnaryCall<_fxd_v1_RevokeKeyRequest__Output, _fxd_v1_Key>;
   
   RotateKey: grpc.handleUnaryCall<_fxd_v1_RotateKeyRequest__Output, _fxd_v1_IssuedKey>;
   
   /**
-   * Hands all feeds over: from manifests to the operator, whose objects then take them by ApplyFeed, or back.
+   * Transfers all feeds from manifests to the operator, whose objects then take them over by ApplyFeed, or back.
    */
   SetFeedsOwner: grpc.handleUnaryCall<_fxd_v1_SetFeedsOwnerRequest__Output, _fxd_v1_SetFeedsOwnerResponse>;
   
   /**
-   * Makes a key of this owner inactive until the next PutKey. NOT_FOUND or another owner: nothing happens.
+   * Makes a key of this owner inactive until the next PutKey. Does nothing for an unknown key or another owner.
    */
   SuspendKey: grpc.handleUnaryCall<_fxd_v1_SuspendKeyRequest__Output, _fxd_v1_SuspendKeyResponse>;
   

@@ -3,14 +3,14 @@
 
 export interface RemoveFeedResponse {
   /**
-   * Whether the feed is hidden now, and this owner's.
+   * Whether the feed is now hidden and belongs to this owner.
    */
   'removed'?: (boolean);
 }
 
 export interface RemoveFeedResponse__Output {
   /**
-   * Whether the feed is hidden now, and this owner's.
+   * Whether the feed is now hidden and belongs to this owner.
    */
   'removed': (boolean);
 }

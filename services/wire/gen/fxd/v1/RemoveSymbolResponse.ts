@@ -4,14 +4,14 @@ import type { Long } from '@grpc/proto-loader';
 
 export interface RemoveSymbolResponse {
   /**
-   * How many series of the symbol still have stored bars.
+   * Number of series of the symbol that still have stored bars.
    */
   'series'?: (number | string | Long);
 }
 
 export interface RemoveSymbolResponse__Output {
   /**
-   * How many series of the symbol still have stored bars.
+   * Number of series of the symbol that still have stored bars.
    */
   'series': (number);
 }

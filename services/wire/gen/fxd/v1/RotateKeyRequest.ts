@@ -6,7 +6,7 @@ export interface RotateKeyRequest {
   'id'?: (string);
   'basedOn'?: (number | string | Long);
   /**
-   * How long the old secret is still accepted; 0: not at all.
+   * How long the old secret stays valid; 0: not at all.
    */
   'overlapMs'?: (number | string | Long);
 }
@@ -15,7 +15,7 @@ export interface RotateKeyRequest__Output {
   'id': (string);
   'basedOn': (number);
   /**
-   * How long the old secret is still accepted; 0: not at all.
+   * How long the old secret stays valid; 0: not at all.
    */
   'overlapMs': (number);
 }

@@ -3,11 +3,11 @@
 export const SessionMode = {
   SESSION_MODE_UNSPECIFIED: 'SESSION_MODE_UNSPECIFIED',
   /**
-   * Holds the feed's lease, or stands by.
+   * Has the feed's lease, or is standby.
    */
   SESSION_MODE_LIVE: 'SESSION_MODE_LIVE',
   /**
-   * Backfill lane and catalogue additions only; no lease, no heartbeat; runs beside the live session.
+   * Backfill lane and catalogue additions only, without lease and heartbeats. It may run parallel to the live session.
    */
   SESSION_MODE_IMPORT: 'SESSION_MODE_IMPORT',
 } as const;
@@ -16,12 +16,12 @@ export type SessionMode =
   | 'SESSION_MODE_UNSPECIFIED'
   | 0
   /**
-   * Holds the feed's lease, or stands by.
+   * Has the feed's lease, or is standby.
    */
   | 'SESSION_MODE_LIVE'
   | 1
   /**
-   * Backfill lane and catalogue additions only; no lease, no heartbeat; runs beside the live session.
+   * Backfill lane and catalogue additions only, without lease and heartbeats. It may run parallel to the live session.
    */
   | 'SESSION_MODE_IMPORT'
   | 2

@@ -3,14 +3,14 @@
 
 export interface SetFeedsOwnerResponse {
   /**
-   * How many feeds have another owner now.
+   * Number of feeds with a new owner.
    */
   'changed'?: (number);
 }
 
 export interface SetFeedsOwnerResponse__Output {
   /**
-   * How many feeds have another owner now.
+   * Number of feeds with a new owner.
    */
   'changed': (number);
 }

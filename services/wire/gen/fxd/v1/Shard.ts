@@ -8,21 +8,21 @@ import type { Load as _fxd_v1_Load, Load__Output as _fxd_v1_Load__Output } from 
 import type { UndrainRequest as _fxd_v1_UndrainRequest, UndrainRequest__Output as _fxd_v1_UndrainRequest__Output } from '../../fxd/v1/UndrainRequest.ts';
 
 /**
- * One process that holds sockets, as the operator sees it.
- * Needs `authorization: Bearer <token>` metadata with the token of the shards (FXD_SHARD_TOKEN_FILE), else UNAUTHENTICATED.
+ * Calls of the operator to one process that serves sockets.
+ * Requires `authorization: Bearer <token>` metadata with the token of the shards (FXD_SHARD_TOKEN_FILE), else UNAUTHENTICATED.
  */
 export interface ShardClient extends grpc.Client {
   /**
-   * Not ready from here on; sockets are closed with 1012, evenly within the time and never at the minute's
-   * edge. Answers at once: ask GetLoad until no connection is left. A repeat never prolongs.
+   * Starts a drain: the shard is not ready, and its sockets are closed with 1012, evenly within the time and never at
+   * the end of a minute. Answers at once; call GetLoad until no connection is left. A repeat never extends the time.
    */
   Drain(argument: _fxd_v1_DrainRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   Drain(argument: _fxd_v1_DrainRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   Drain(argument: _fxd_v1_DrainRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   Drain(argument: _fxd_v1_DrainRequest, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   /**
-   * Not ready from here on; sockets are closed with 1012, evenly within the time and never at the minute's
-   * edge. Answers at once: ask GetLoad until no connection is left. A repeat never prolongs.
+   * Starts a drain: the shard is not ready, and its sockets are closed with 1012, evenly within the time and never at
+   * the end of a minute. Answers at once; call GetLoad until no connection is left. A repeat never extends the time.
    */
   drain(argument: _fxd_v1_DrainRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   drain(argument: _fxd_v1_DrainRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
@@ -39,14 +39,14 @@ export interface ShardClient extends grpc.Client {
   getLoad(argument: _fxd_v1_GetLoadRequest, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Cancels a drain: open sockets stay, and new ones are accepted again. The drain of a process that ends goes on.
+   * Cancels a drain: open sockets stay, and new ones are accepted again. The drain of a stopping process continues.
    */
   Undrain(argument: _fxd_v1_UndrainRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   Undrain(argument: _fxd_v1_UndrainRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   Undrain(argument: _fxd_v1_UndrainRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   Undrain(argument: _fxd_v1_UndrainRequest, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   /**
-   * Cancels a drain: open sockets stay, and new ones are accepted again. The drain of a process that ends goes on.
+   * Cancels a drain: open sockets stay, and new ones are accepted again. The drain of a stopping process continues.
    */
   undrain(argument: _fxd_v1_UndrainRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   undrain(argument: _fxd_v1_UndrainRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
@@ -56,20 +56,20 @@ export interface ShardClient extends grpc.Client {
 }
 
 /**
- * One process that holds sockets, as the operator sees it.
- * Needs `authorization: Bearer <token>` metadata with the token of the shards (FXD_SHARD_TOKEN_FILE), else UNAUTHENTICATED.
+ * Calls of the operator to one process that serves sockets.
+ * Requires `authorization: Bearer <token>` metadata with the token of the shards (FXD_SHARD_TOKEN_FILE), else UNAUTHENTICATED.
  */
 export interface ShardHandlers extends grpc.UntypedServiceImplementation {
   /**
-   * Not ready from here on; sockets are closed with 1012, evenly within the time and never at the minute's
-   * edge. Answers at once: ask GetLoad until no connection is left. A repeat never prolongs.
+   * Starts a drain: the shard is not ready, and its sockets are closed with 1012, evenly within the time and never at
+   * the end of a minute. Answers at once; call GetLoad until no connection is left. A repeat never extends the time.
    */
   Drain: grpc.handleUnaryCall<_fxd_v1_DrainRequest__Output, _fxd_v1_Load>;
   
   GetLoad: grpc.handleUnaryCall<_fxd_v1_GetLoadRequest__Output, _fxd_v1_Load>;
   
   /**
-   * Cancels a drain: open sockets stay, and new ones are accepted again. The drain of a process that ends goes on.
+   * Cancels a drain: open sockets stay, and new ones are accepted again. The drain of a stopping process continues.
    */
   Undrain: grpc.handleUnaryCall<_fxd_v1_UndrainRequest__Output, _fxd_v1_Load>;
   

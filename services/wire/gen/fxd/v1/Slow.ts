@@ -2,14 +2,14 @@
 
 
 /**
- * Ingest's queue is full: send no further backfill for so long.
+ * Ingest's queue is full: pause the backfill for this time.
  */
 export interface Slow {
   'pauseMs'?: (number);
 }
 
 /**
- * Ingest's queue is full: send no further backfill for so long.
+ * Ingest's queue is full: pause the backfill for this time.
  */
 export interface Slow__Output {
   'pauseMs': (number);

@@ -3,14 +3,14 @@
 
 export interface SuspendKeyResponse {
   /**
-   * Whether the key is inactive now, and this owner's.
+   * Whether the key is now inactive and belongs to this owner.
    */
   'suspended'?: (boolean);
 }
 
 export interface SuspendKeyResponse__Output {
   /**
-   * Whether the key is inactive now, and this owner's.
+   * Whether the key is now inactive and belongs to this owner.
    */
   'suspended': (boolean);
 }

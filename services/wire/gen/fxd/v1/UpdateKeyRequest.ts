@@ -5,7 +5,7 @@ import type { KeyLimits as _fxd_v1_KeyLimits, KeyLimits__Output as _fxd_v1_KeyLi
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * Absent fields stay as they are.
+ * Absent fields stay unchanged.
  */
 export interface UpdateKeyRequest {
   'id'?: (string);
@@ -16,7 +16,7 @@ export interface UpdateKeyRequest {
   'limits'?: (_fxd_v1_KeyLimits | null);
   'allowIps'?: (_fxd_v1_StringList | null);
   /**
-   * "never" takes the expiry away.
+   * "never" removes the expiry.
    */
   'expires'?: (string);
   '_name'?: "name";
@@ -25,7 +25,7 @@ export interface UpdateKeyRequest {
 }
 
 /**
- * Absent fields stay as they are.
+ * Absent fields stay unchanged.
  */
 export interface UpdateKeyRequest__Output {
   'id': (string);
@@ -36,7 +36,7 @@ export interface UpdateKeyRequest__Output {
   'limits': (_fxd_v1_KeyLimits__Output | null);
   'allowIps': (_fxd_v1_StringList__Output | null);
   /**
-   * "never" takes the expiry away.
+   * "never" removes the expiry.
    */
   'expires'?: (string);
   '_name'?: "name";

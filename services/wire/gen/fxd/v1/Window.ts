@@ -3,8 +3,8 @@
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * "The terminal answered for this range completely." Sent only after the bars of the range were acked.
- * An Ack means that the window is stored: coverage shows it. The part of it beyond the feed's present is cut off.
+ * States that the terminal answered completely for this range. Send it only after the bars of the range were acked.
+ * Its Ack means that the window is stored and that coverage shows it. The part after the feed's current time is cut off.
  */
 export interface Window {
   'sequence'?: (number | string | Long);
@@ -14,15 +14,15 @@ export interface Window {
   'symbol'?: (string);
   'resolution'?: (string);
   /**
-   * Half-open [from, to). `from` is 1 or later and `to` lies after 1970: a window of 1970 is refused.
+   * Half-open [from, to). `from` is at least 1 and `to` is after 1970: a window of 1970 is refused.
    */
   'from'?: (number | string | Long);
   'to'?: (number | string | Long);
 }
 
 /**
- * "The terminal answered for this range completely." Sent only after the bars of the range were acked.
- * An Ack means that the window is stored: coverage shows it. The part of it beyond the feed's present is cut off.
+ * States that the terminal answered completely for this range. Send it only after the bars of the range were acked.
+ * Its Ack means that the window is stored and that coverage shows it. The part after the feed's current time is cut off.
  */
 export interface Window__Output {
   'sequence': (number);
@@ -32,7 +32,7 @@ export interface Window__Output {
   'symbol': (string);
   'resolution': (string);
   /**
-   * Half-open [from, to). `from` is 1 or later and `to` lies after 1970: a window of 1970 is refused.
+   * Half-open [from, to). `from` is at least 1 and `to` is after 1970: a window of 1970 is refused.
    */
   'from': (number);
   'to': (number);

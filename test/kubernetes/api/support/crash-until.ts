@@ -2,25 +2,25 @@ import { until } from '../../../acceptance/client/until.ts'
 import type { OperatorProcess } from './operator-process.ts'
 import type { Setting } from './setting.ts'
 
-/** Many more than all objects of a test need writes. */
-const livesMax = 80
+/** Maximum runs; more than the writes that all objects of a test need. */
+const runsMax = 80
 
-interface Lives extends Pick<Setting, 'gateway' | 'registry'> {
+interface CrashDeps extends Pick<Setting, 'gateway' | 'registry'> {
   readonly operator: OperatorProcess
   /** Calls the listener after each call that drains a shard, or ends its drain. */
   readonly afterDrainCall?: (listener: () => void) => void
 }
 
 /**
- * Starts the operator again and again; each life ends with the first call that changed an object, the registry or a
- * shard, whose answer it never hears. Gives how many lives it took, and how many of them ended with each.
+ * Starts the operator repeatedly. Each run is killed after its first call that changed an object, the registry or a
+ * shard, before it gets the answer. Returns the number of runs, and how many ended with each kind of call.
  */
-export async function livesUntil(
-  { gateway, registry, operator, afterDrainCall }: Lives,
+export async function crashUntil(
+  { gateway, registry, operator, afterDrainCall }: CrashDeps,
   isDone: () => Promise<boolean>,
-): Promise<Readonly<Record<'lives' | 'object' | 'registry' | 'shard', number>>> {
+): Promise<Readonly<Record<'runs' | 'object' | 'registry' | 'shard', number>>> {
   const ends = { object: 0, registry: 0, shard: 0 }
-  for (let lives = 1; lives <= livesMax; lives++) {
+  for (let runs = 1; runs <= runsMax; runs++) {
     let hasWritten = false
     const after = (what: keyof typeof ends) => () => {
       if (hasWritten) return
@@ -29,17 +29,17 @@ export async function livesUntil(
       gateway.cut()
       registry.cut()
     }
-    gateway.join()
-    registry.join()
+    gateway.restore()
+    registry.restore()
     gateway.cutAfterWrite(after('object'))
     registry.cutAfterChange(after('registry'))
     afterDrainCall?.(after('shard'))
     await operator.launch()
     await until('a write, or the end', async () => hasWritten || (await isDone()), 60_000)
     await operator.kill()
-    gateway.join()
-    registry.join()
-    if (await isDone()) return { lives, ...ends }
+    gateway.restore()
+    registry.restore()
+    if (await isDone()) return { runs, ...ends }
   }
-  throw new Error(`not done after ${livesMax} lives: ${JSON.stringify(ends)}`)
+  throw new Error(`not done after ${runsMax} runs: ${JSON.stringify(ends)}`)
 }
