@@ -101,7 +101,7 @@ describe('no input answers 5xx', () => {
 describe('nested JSON', () => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
-  test('JSON of 5,000 and more levels in any field of a message is answered by a short error, and the service keeps running', async () => {
+  test('5,000 and more levels in any field of a message are answered by a short error, and the service keeps running', async () => {
     const beside = await connect(key)
     for (const levels of [5_000, 32_000]) {
       for (const message of [

@@ -187,7 +187,7 @@ const prepareDamage = async (): Promise<() => unknown> => {
   return () => Promise.all([forWrites.cut(), forReads.cut()])
 }
 
-test('while the store cannot be read, requests for bars are answered 500 in time, never no_data, and the platform is degraded', async () => {
+test('while the store cannot be read, history answers 500 in time, never no_data, and the platform is degraded', async () => {
   const damage = await prepareDamage()
   const { key } = await issueKey()
   const file = fileURLToPath(new URL('../data/BTCUSD_M1_201311.csv', import.meta.url))

@@ -127,7 +127,7 @@ describe('a collector written in Python', () => {
     expect(coverage).toEqual([{ from: times[0], to: times[2] }])
   })
 
-  test('bars before Catalogued, a jump in sequence, absent digits and a window of 1970 are refused with a reason and get no Ack', async () => {
+  test('bars before Catalogued, a sequence gap, absent digits and a window of 1970 are refused with a reason, without Ack', async () => {
     const terminal = collector()
     terminal.send({ hello: { feed, collectorId: 'python-hasty', mode: 'SESSION_MODE_LIVE' } })
     const { welcome } = (await terminal.next('Welcome', has('welcome'))) as { welcome: Line }

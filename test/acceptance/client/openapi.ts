@@ -5,8 +5,7 @@ import { target } from './target.ts'
 
 /**
  * Every answer of the run is validated against the service's own /openapi.json. The test that sent the request
- * fails when the document has no such status, when a header is missing or not described, or when the schema
- * rejects the body.
+ * fails when the document does not describe the status or a header, lacks a required header, or rejects the body.
  */
 interface DescribedResponse {
   readonly headers?: Readonly<Record<string, DescribedHeader>>

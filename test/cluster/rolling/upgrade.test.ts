@@ -75,8 +75,8 @@ const registryRows = async ({ cluster }: TwoReleases): Promise<readonly string[]
   (await cluster.questdb.exec('SELECT kind, id, body FROM fxd_registry')).map((row) => row.join(' '))
 
 /**
- * A collector without a connection to ingest fills its spool, is replaced by the other release, and that one
- * empties the spool. The export no longer has these minutes, so only the spool can deliver them.
+ * Fills the spool of a collector that cannot reach ingest, replaces the collector by the other release, and waits
+ * until that one has emptied the spool. The export no longer has these minutes, so only the spool can deliver them.
  */
 async function handOverSpool(both: TwoReleases, by: Release): Promise<void> {
   const { cluster, ingestProxy, exports } = both
