@@ -22,8 +22,8 @@ export const defects: readonly Defect[] = [
   {
     name: 'the log contains the URL and with it the key',
     file: 'services/rest/plugins/log-and-metrics.ts',
-    search: "route: request.routeOptions.url ?? 'unknown'",
-    replacement: 'route: request.url',
+    search: "method: request.method,\n        route: request.routeOptions.url ?? 'unknown'",
+    replacement: 'method: request.method,\n        route: request.url',
     noticedBy: [
       'keys.test.ts',
       'neither the log, nor the metrics, nor an error body contains a key that was used',

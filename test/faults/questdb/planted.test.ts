@@ -32,7 +32,7 @@ const defects: readonly Defect[] = [
   {
     name: 'rows that the server did not accept are dropped and acknowledged',
     file: writer,
-    search: 'this.#line.putBack(pieces.filter((piece) => again.has(piece)))',
+    search: 'this.#queue.putBack(pieces.filter((piece) => again.has(piece)))',
     replacement: 'for (const { submission } of again) submission.settle()',
     noticedBy: 'kill',
     complaint: /was acknowledged and is not there|has revision/,
