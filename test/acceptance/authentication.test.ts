@@ -28,11 +28,12 @@ const becomes = (secret: string, code: string) =>
   )
 
 describe('three ways to pass the key', () => {
-  test('the X-API-Key header', () => ok('/v1/status', { 'X-API-Key': key }))
+  test('a key in the X-API-Key header is accepted', () => ok('/v1/status', { 'X-API-Key': key }))
 
-  test('the Authorization header as a bearer', () => ok('/v1/status', { Authorization: `Bearer ${key}` }))
+  test('a key in the Authorization header as a bearer is accepted', () =>
+    ok('/v1/status', { Authorization: `Bearer ${key}` }))
 
-  test('the api_key query parameter', () => ok(`/v1/status?api_key=${key}`))
+  test('a key in the api_key query parameter is accepted', () => ok(`/v1/status?api_key=${key}`))
 
   test('the bearer scheme is accepted in any letter case', async () => {
     await ok('/v1/status', { Authorization: `bearer ${key}` })

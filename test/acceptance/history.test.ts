@@ -17,21 +17,21 @@ const answer = (parameters: HistoryQuery) => readHistory(key, parameters)
 const refusal = (parameters: HistoryQuery) => refusedHistory(key, parameters)
 
 describe('imported bars are returned with exactly their values', () => {
-  test('9,399 bitcoin minutes', async () => {
+  test('all 9,399 imported bitcoin minutes are returned', async () => {
     expect(await bars({ symbol: bitcoin, resolution: '1', ...far })).toEqual(bitcoinMinutes())
   })
 
-  test('6,225 euro hours', async () => {
+  test('all 6,225 imported euro hours are returned', async () => {
     expect(await bars({ symbol: euro, resolution: '60', ...far })).toEqual(euroHours())
   })
 
-  test('2,335 share days, back to 2009', async () => {
+  test('all 2,335 imported share days are returned, back to 2009', async () => {
     expect(await bars({ symbol: google, resolution: '1D', ...far })).toEqual(googleDays())
   })
 })
 
 describe('the answer', () => {
-  test('its fields come in the order of the specification', async () => {
+  test('fields of an answer come in the order of the specification', async () => {
     const got = await answer({ symbol: bitcoin, resolution: '1', countback: 3 })
     expect(Object.keys(got)).toEqual(['s', 't', 'o', 'h', 'l', 'c', 'v', 'meta'])
     expect(Object.keys(got.meta)).toEqual(['symbol', 'resolution', 'bar_count'])
@@ -43,7 +43,7 @@ describe('the answer', () => {
     expect(got.meta).toEqual({ symbol: bitcoin, resolution: '1', bar_count: 7 })
   })
 
-  test('its six arrays are aligned by index', async () => {
+  test('the six arrays of an answer are aligned by index', async () => {
     const { t, o, h, l, c, v } = await answer({ symbol: bitcoin, resolution: '1', ...far })
     for (const column of [o, h, l, c, v]) expect(column).toHaveLength(t.length)
     const index = 4321

@@ -90,7 +90,7 @@ test('a request in progress when the service stops is answered in full', async (
   expect(await ended).toBe(0)
 })
 
-test('a second start keeps bars, coverage, keys, revocations and the usage of the day', async () => {
+test('a restart keeps bars, coverage, keys, revocations and the usage of the day', async () => {
   const [kept, gone] = await Promise.all([issueKey(), issueKey()])
   await revokeKey(gone.id)
   const bars = someMinutes()

@@ -44,12 +44,12 @@ describe('the connected message', () => {
     expect(Math.abs(Number(message['server_time']) - utcNow())).toBeLessThanOrEqual(2)
   })
 
-  test("limits are the key's symbols, the idle timeout and the message size", async () => {
+  test('limits names the symbols of the key, the idle timeout and the message size', async () => {
     const { limits } = await (await connect(key)).next('connected')
     expect(limits).toEqual({ max_symbols: 123, idle_timeout_seconds: 60, max_message_bytes: 65_536 })
   })
 
-  test('every session has its own id', async () => {
+  test('every session has a different id', async () => {
     const sockets = await Promise.all([connect(key), connect(key), connect(key)])
     const ids = await Promise.all(
       sockets.map(async (socket) => (await socket.next('connected'))['session_id']),
@@ -79,7 +79,7 @@ describe('ping', () => {
     expect(types).toEqual(Array.from({ length: 20 }, () => ['pong', 'unsubscribed']).flat())
   })
 
-  test('a protocol ping is answered by the protocol', async () => {
+  test('a protocol ping is answered with a protocol pong', async () => {
     const socket = await connect(key)
     const answered = new Promise((resolve) => socket.raw.once('pong', (data) => resolve(String(data))))
     socket.raw.ping('x')
@@ -107,17 +107,20 @@ describe('invalid messages and large messages', () => {
     '{"action":"unsubscribe","symbols":{}}',
   ]
 
-  test.for([...bad, ...badSubscribe])('%s is answered by BAD_MESSAGE and the socket stays', async (text) => {
-    const socket = await connect(key)
-    socket.send(text)
-    const error = await socket.next('error')
-    expect(Object.keys(error).slice(0, 3)).toEqual(['type', 'code', 'message'])
-    expect(error['code']).toBe('BAD_MESSAGE')
-    expect(String(error['message']).length).toBeGreaterThan(5)
-    await socket.settled()
-  })
+  test.for([...bad, ...badSubscribe])(
+    '%s is answered by BAD_MESSAGE and the socket stays open',
+    async (text) => {
+      const socket = await connect(key)
+      socket.send(text)
+      const error = await socket.next('error')
+      expect(Object.keys(error).slice(0, 3)).toEqual(['type', 'code', 'message'])
+      expect(error['code']).toBe('BAD_MESSAGE')
+      expect(String(error['message']).length).toBeGreaterThan(5)
+      await socket.settled()
+    },
+  )
 
-  test('a type other than bar is answered by UNSUPPORTED_TYPE and the socket stays', async () => {
+  test('a type other than bar is answered by UNSUPPORTED_TYPE and the socket stays open', async () => {
     const socket = await connect(key)
     for (const type of ['tick', '', 'BAR', 1, null]) {
       socket.send({ action: 'subscribe', symbols: ['BROKERA:ZERO:EURUSD'], type })

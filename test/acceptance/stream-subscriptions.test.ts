@@ -58,7 +58,7 @@ describe('subscribe', () => {
     expect(reply).toMatchObject({ symbols: [share], rejected: wrong })
   })
 
-  test("the order of both lists is the request's", async () => {
+  test('both lists keep the order of the request', async () => {
     const unknown = ['BROKERA:ZERO:B', 'BROKERA:ZERO:A']
     const [first = '', second = ''] = unknown
     const reply = await (await connect(key)).subscribe([pound, first, share, second, euro])

@@ -45,7 +45,7 @@ const withinOneDay = async (body: () => Promise<void>) => {
 }
 
 describe('the record', () => {
-  test("its fields come in the specification's order", async () => {
+  test('fields of the record come in the order of the specification', async () => {
     const body = await usage()
     expect(Object.keys(body)).toEqual(['api_key', 'tier', 'limits', 'current', 'today', 'history'])
     expect(Object.keys(body.limits)).toEqual(['rpm', 'rpd', 'ws_connections', 'ws_symbols'])
@@ -76,7 +76,7 @@ describe('the record', () => {
     expect(await usage(key)).toMatchObject({ tier: 'enterprise', limits })
   })
 
-  test('every limit of a plan may be set per key', async () => {
+  test('a key may override every limit of its plan', async () => {
     const { key } = await issueKey({ plan: 'pro', rpm: 7, wsSymbols: 9 })
     const limits = { rpm: 7, rpd: 250_000, ws_connections: 30, ws_symbols: 9 }
     expect(await usage(key)).toMatchObject({ tier: 'pro', limits })

@@ -157,7 +157,7 @@ describe('a collector written in Python', () => {
     expect(error['details']).toContain('no message set')
   })
 
-  test('its heartbeat makes the feed live by heartbeat', async () => {
+  test('its heartbeat makes the feed live, with the source heartbeat', async () => {
     const { terminal } = await session('PYBEAT')
     terminal.send({ heartbeat: { terminalConnected: true } })
     await until('a live feed', async () => {
