@@ -26,7 +26,7 @@ afterEach(async () => {
   await service.end()
 })
 
-/** Another session of the collector, whose terminal lists these symbols. */
+/** Opens a new session of the collector, whose terminal lists these symbols. */
 async function reconnect(symbols: typeof both): Promise<void> {
   await session?.close()
   session = new RawSession(target().grpc, readFileSync(target().token, 'utf8').trim())
@@ -34,7 +34,7 @@ async function reconnect(symbols: typeof both): Promise<void> {
   await session.catalogue(symbols)
 }
 
-/** Time passes for a client that says something now and then. */
+/** Moves the clock; the client sends a ping every 30 s so that its socket stays open. */
 async function pass(seconds: number, socket: StreamSocket): Promise<void> {
   for (let left = seconds; left > 0; left -= 30) {
     await service.pass(Math.min(30, left))
@@ -42,7 +42,7 @@ async function pass(seconds: number, socket: StreamSocket): Promise<void> {
   }
 }
 
-/** The next minute passes and its bar is pushed; gives its time. */
+/** Moves the clock past the next minute and sends its bar; returns the open time of the bar. */
 async function closeMinute(socket: StreamSocket): Promise<number> {
   const minute = Math.floor(service.now / 60_000) * 60
   await pass(minute + 61 - service.now / 1000, socket)
@@ -57,7 +57,7 @@ const others = (socket: StreamSocket) =>
 const history = (key: string) =>
   read<{ s: string; t?: number[] }>(`/v1/history?symbol=${gold}&resolution=1&countback=10`, key)
 
-test('a symbol that a new session of its collector lists half a minute late keeps its sockets and its history', async () => {
+test('a symbol that a new collector session lists 30 s late keeps its subscriptions and its history', async () => {
   const { key } = await issueKey({ feeds: [feed] })
   const socket = await connect(key)
   await socket.subscribe([gold])
@@ -74,14 +74,14 @@ test('a symbol that a new session of its collector lists half a minute late keep
   expect(others(socket)).toEqual([])
 })
 
-test('a symbol that is absent for longer than a minute is unsubscribed, and returns with a GAP that names what passed', async () => {
+test('a symbol absent for more than a minute is unsubscribed, and returns after a GAP frame that names the absence', async () => {
   const { key } = await issueKey({ feeds: [feed] })
   const socket = await connect(key)
   await socket.subscribe([gold])
   const first = await closeMinute(socket)
   await reconnect(withoutGold)
   await pass(61, socket)
-  await service.eventually('the end of the subscription', () => others(socket).length === 1)
+  await service.eventually('the unsubscribed frame', () => others(socket).length === 1)
   await reconnect(both)
   await service.eventually('the return', () => others(socket).length === 3)
   const second = await closeMinute(socket)

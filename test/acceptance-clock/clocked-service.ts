@@ -8,15 +8,15 @@ import { createVirtualClock, type VirtualClock } from '../support/fixtures/virtu
 import { makeHome } from '../support/processes/service-process.ts'
 
 const repository = join(import.meta.dirname, '../..')
-/** Real I/O (sockets, files, the store's threads) keeps up with a clock that moves in steps like this. */
+/** Step of the clock; small enough that real I/O (sockets, files, store threads) keeps up. */
 const stepMs = 1000
 const turnsPerStep = 3
 const attemptMs = 50
 const attemptsMax = 2400
 
 /**
- * `fxd all` in this process on a clock that stands still until a test moves it; HTTP, WebSocket and gRPC
- * are real. The clients of the acceptance suite speak to it as to any other target.
+ * `fxd all` in this process on a virtual clock that only the test moves; HTTP, WebSocket and gRPC are real.
+ * It is the target of the acceptance clients of the test file.
  */
 export class ClockedService {
   readonly clock: VirtualClock
@@ -32,7 +32,7 @@ export class ClockedService {
     this.#running = running
   }
 
-  /** @param start UTC milliseconds at which the clock stands. @param home of an earlier service, to go on with it */
+  /** @param start UTC milliseconds of the clock. @param home folder of an earlier service, to continue with its state */
   static async start(start: number, home = makeHome()): Promise<ClockedService> {
     const clock = createVirtualClock({ start })
     const environment = {
@@ -43,7 +43,7 @@ export class ClockedService {
       FXD_FEEDS: join(home.home, 'feeds'),
     }
     const starting = startAll(parseConfig(environment), { clock, log: silentLog })
-    const running = await whileMoving(clock, starting)
+    const running = await whileClockMoves(clock, starting)
     const settings = { ...environment, FXD_GRPC_ADDR: `127.0.0.1:${running.grpcPort}` }
     const assigned = Object.entries(settings).map(([name, value]) => `${name}='${value}'`)
     const tool = `${assigned.join(' ')} '${repository}/bin/node' '${repository}/services/main.ts'`
@@ -65,7 +65,7 @@ export class ClockedService {
     return this.clock.utcMs()
   }
 
-  /** Moves the clock on, with time for real I/O after each second. */
+  /** Moves the clock forward, with time for real I/O after each second. */
   async pass(seconds: number): Promise<void> {
     for (let left = seconds * 1000; left > 0; left -= stepMs) {
       await this.clock.advance(Math.min(stepMs, left))
@@ -78,7 +78,7 @@ export class ClockedService {
     return this.pass((moment - this.now) / 1000)
   }
 
-  /** Awaits a condition while the clock moves by tenths of seconds; gives what `probe` gave. */
+  /** Moves the clock by 50 ms until `probe` returns something other than undefined or false; returns that. */
   async eventually<T>(
     wanted: string,
     probe: () => Promise<T | undefined | false> | T | undefined | false,
@@ -92,7 +92,7 @@ export class ClockedService {
         last = error
       }
       await this.clock.advance(attemptMs)
-      // Files and sockets take real time: without it a busy machine sees the clock pass a minute meanwhile.
+      // Files and sockets need real time: without it the clock may pass a minute before they are done.
       await pause(1)
     }
     throw new Error(
@@ -100,7 +100,7 @@ export class ClockedService {
     )
   }
 
-  /** Stops, and starts again at a later moment on the same state. */
+  /** Stops the service and starts it again at a later time (UTC ms) with the same state. */
   async again(start: number): Promise<ClockedService> {
     await this.#stop()
     return ClockedService.start(start, { home: this.#home, discard: this.#discard })
@@ -114,14 +114,14 @@ export class ClockedService {
   async #stop(): Promise<void> {
     if (this.#stopped) return
     this.#stopped = true
-    await whileMoving(this.clock, this.#running.stop())
+    await whileClockMoves(this.clock, this.#running.stop())
   }
 }
 
-/** A start and a stop wait for moments of the clock themselves; it moves about as fast as the real one. */
-async function whileMoving<T>(clock: VirtualClock, going: Promise<T>): Promise<T> {
+/** Awaits a start or stop, which wait on the clock: moves it about as fast as real time. */
+async function whileClockMoves<T>(clock: VirtualClock, task: Promise<T>): Promise<T> {
   let done = false
-  const settled = going.finally(() => {
+  const settled = task.finally(() => {
     done = true
   })
   settled.catch(() => undefined)

@@ -38,7 +38,7 @@ test('a minute is pushed and stored when it closes and not before', async () => 
   expect(await stored(key, symbol)).toEqual(bars)
 })
 
-test('a delayed minute closes as much later as its quotes lag', async () => {
+test('a minute of a delayed symbol closes later by the delay of its quotes', async () => {
   service = await ClockedService.start(noon)
   const { key } = await issueKey()
   const symbol = 'BROKERB:LIVE:AAPL_CFD.US'
@@ -53,7 +53,7 @@ test('a delayed minute closes as much later as its quotes lag', async () => {
   await service.eventually('the last minute', async () => (await stored(key, symbol)).length === 6)
 })
 
-test('a day becomes history when it ends on the clock of its feed', async () => {
+test('a day appears in history when it ends on the clock of its feed', async () => {
   const midnight = Date.UTC(2026, 0, 5, 21)
   service = await ClockedService.start(midnight - 300_000)
   const { key } = await issueKey()

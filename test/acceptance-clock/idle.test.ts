@@ -53,8 +53,8 @@ test('a protocol ping keeps a socket open', async () => {
   expect(await inUse()).toBe(1)
 })
 
-test('bars that are pushed to a silent client do not keep it open', async () => {
-  // The first bar comes within the minute in which a silent client is not idle yet.
+test('bars pushed to a silent client do not keep its socket open', async () => {
+  // Start in mid-minute: the first bar then comes before a silent client is idle.
   await service.passTo(Math.ceil(service.now / minuteMs) * minuteMs + minuteMs / 2)
   const socket = await connect(key)
   await socket.subscribe(['BROKERG:SIM:BTCUSD'])
@@ -65,7 +65,7 @@ test('bars that are pushed to a silent client do not keep it open', async () => 
   expect(socket.bars().length).toBeGreaterThanOrEqual(2)
 })
 
-test('a client that vanished without a word frees its slot within 90 seconds', async () => {
+test('the slot of a client that vanished without a close is free within 90 seconds', async () => {
   const { hostname, port } = new URL(target().url)
   const nonce = createHash('sha1').update('vanish').digest().subarray(0, 16).toString('base64')
   const socket = dial(Number(port), hostname)
@@ -74,7 +74,7 @@ test('a client that vanished without a word frees its slot within 90 seconds', a
       `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${nonce}\r\n\r\n`,
   )
   await new Promise((resolve) => socket.once('data', resolve))
-  // From here on it reads nothing, says nothing and closes nothing, as a machine without power does.
+  // From here on it neither reads, writes nor closes, like a machine that lost power.
   socket.pause()
   expect(await inUse()).toBe(1)
   await service.pass(90)

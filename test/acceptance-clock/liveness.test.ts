@@ -27,8 +27,8 @@ afterEach(() => service.end())
 const status = (secret = key) => read<Status>('/v1/status', secret)
 const feed = async (name: string) => (await status()).feeds[name] ?? {}
 
-/** A collector that only ever says that its terminal is connected. */
-const beat = (name: string) => {
+/** A collector that sends only heartbeats. */
+const heartbeatsOf = (name: string) => {
   const token = readFileSync(target().token, 'utf8').trim()
   const client = new Collector(target().grpc, credentials.createInsecure())
   const metadata = new Metadata()
@@ -68,8 +68,8 @@ test('a feed is live below 300 seconds after its last bar, stale up to 1800, the
   }
 })
 
-test('a heartbeat speaks before the candle, at the same edges', async () => {
-  const collector = beat('BROKERE:LIVE')
+test('a heartbeat takes precedence over the candle, with the same thresholds', async () => {
+  const collector = heartbeatsOf('BROKERE:LIVE')
   collector.connected(true)
   await service.eventually(
     'the heartbeat',
@@ -96,7 +96,7 @@ test('a heartbeat speaks before the candle, at the same edges', async () => {
 
 test('a granted feed whose heartbeats stopped degrades the platform, one that is not granted does not', async () => {
   const other = (await issueKey({ feeds: ['BROKERG:SIM', 'BROKERD:LIVE'] })).key
-  const collector = beat('BROKERE:LIVE')
+  const collector = heartbeatsOf('BROKERE:LIVE')
   collector.connected(true)
   await service.eventually(
     'the heartbeat',

@@ -8,7 +8,7 @@ import { closeSockets, connect } from '../acceptance/client/socket.ts'
 import { ClockedService } from './clocked-service.ts'
 
 const noon = Date.UTC(2026, 0, 5, 12)
-/** Of the feed, three hours ahead. */
+/** Noon on the feed's clock, three hours ahead of UTC, in seconds. */
 const feedNoon = noon / 1000 + 10_800
 
 let service: ClockedService
@@ -17,7 +17,7 @@ afterEach(async () => {
   await service.end()
 })
 
-test('a followed folder gives a minute frame once the settling time after the first line of the minute is over', async () => {
+test('a followed folder causes a minute frame when the settling time after the first line of the minute ends', async () => {
   service = await ClockedService.start(noon)
   const { key } = await issueKey()
   const bars = minutes(feedNoon - 600, 13, 150, 3)
@@ -35,7 +35,7 @@ test('a followed folder gives a minute frame once the settling time after the fi
   const socket = await connect(key)
   socket.send({ action: 'subscribe', symbols, type: 'bar', markers: true })
   await socket.next('subscribed')
-  /** With a ping in time: an idle socket is closed. */
+  /** Moves the clock; pings every 30 s keep the socket open. */
   const passTo = async (moment: number): Promise<void> => {
     while (service.now < moment) {
       await service.pass(Math.min(30, (moment - service.now) / 1000))

@@ -55,7 +55,7 @@ test('the day window reopens at midnight UTC', async () => {
   expect(rate(await status(key), 'X-RateLimit-Remaining-Day')).toBe(0)
 })
 
-test('a day that has passed stands in the history of usage', async () => {
+test('the counters of a past day appear in the history of usage', async () => {
   const { key } = await issueKey()
   await status(key)
   await status(key)
@@ -100,7 +100,7 @@ test('the old secret of a rotated key is accepted until the overlap ends', async
   expect(answer.body.error.code).toBe('KEY_INVALID')
 })
 
-test('a date of expiry ends with its UTC day', async () => {
+test('an expiry date lasts to the end of its UTC day', async () => {
   const { key } = await issueKey({ expires: '2026-01-05' })
   const socket = await connect(key)
   await service.passTo(monday + dayMs - 590_000)

@@ -5,7 +5,7 @@ import { connect } from './client/socket.ts'
 import { until } from './client/until.ts'
 
 const unknownKey = `fxd_${'0123456789abcdef'.repeat(2)}`
-const inForce = 5000
+const inForceMs = 5000
 
 let issued: IssuedKey
 let key = ''
@@ -19,27 +19,28 @@ const refused = async (path: string, headers: Record<string, string> = {}) => {
   const answer = await ask(path, { headers })
   return { status: answer.status, ...answer.body.error }
 }
-/** Waits until a change that the issuer confirmed is in force; the deadline is the promise's. */
+/** Waits until a confirmed change takes effect; the deadline is the promised 5 s. */
 const becomes = (secret: string, code: string) =>
   until(
     `${code} for the key`,
     async () => (await refused('/v1/status', { 'X-API-Key': secret })).code === code,
-    inForce,
+    inForceMs,
   )
 
 describe('three ways to pass the key', () => {
-  test('the X-API-Key header', () => ok('/v1/status', { 'X-API-Key': key }))
+  test('a key in the X-API-Key header is accepted', () => ok('/v1/status', { 'X-API-Key': key }))
 
-  test('the Authorization header as a bearer', () => ok('/v1/status', { Authorization: `Bearer ${key}` }))
+  test('a key in the Authorization header as a bearer is accepted', () =>
+    ok('/v1/status', { Authorization: `Bearer ${key}` }))
 
-  test('the api_key query parameter', () => ok(`/v1/status?api_key=${key}`))
+  test('a key in the api_key query parameter is accepted', () => ok(`/v1/status?api_key=${key}`))
 
-  test('the bearer scheme is known in any case', async () => {
+  test('the bearer scheme is accepted in any letter case', async () => {
     await ok('/v1/status', { Authorization: `bearer ${key}` })
     await ok('/v1/status', { Authorization: `BEARER ${key}` })
   })
 
-  test('the header wins over the bearer and the bearer over the query', async () => {
+  test('the X-API-Key header takes precedence over the bearer, and the bearer over the query', async () => {
     const bearer = `Bearer ${unknownKey}`
     await ok(`/v1/status?api_key=${unknownKey}`, { 'X-API-Key': key, Authorization: bearer })
     await ok(`/v1/status?api_key=${unknownKey}`, { Authorization: `Bearer ${key}` })
@@ -55,7 +56,7 @@ describe('three ways to pass the key', () => {
     expect(await refused('/v1/status?api_key=')).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
   })
 
-  test('another scheme than bearer is no key', async () => {
+  test('an authorization scheme other than bearer counts as no key', async () => {
     const basic = { Authorization: `Basic ${Buffer.from(`user:${key}`).toString('base64')}` }
     expect(await refused('/v1/status', basic)).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
   })
@@ -73,14 +74,14 @@ describe('refusals', () => {
     expect(await refused(path)).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
   })
 
-  test.for(endpoints)('%s refuses a key that nobody issued', async (path) => {
+  test.for(endpoints)('%s refuses a key that was never issued', async (path) => {
     expect(await refused(path, { 'X-API-Key': unknownKey })).toMatchObject({
       status: 401,
       code: 'KEY_INVALID',
     })
   })
 
-  test('a key of another shape is not found, whatever it holds', async () => {
+  test('a key of another format is KEY_INVALID, whatever its content', async () => {
     for (const odd of ['x', key.toUpperCase(), `${key}0`, key.slice(0, -1), '__proto__', "' OR 1=1 --"]) {
       expect(await refused('/v1/status', { 'X-API-Key': odd })).toMatchObject({
         status: 401,
@@ -95,18 +96,18 @@ describe('refusals', () => {
   })
 
   test('a revoked key is KEY_INACTIVE within five seconds', async () => {
-    const victim = await issueKey()
-    await ok('/v1/status', { 'X-API-Key': victim.key })
-    await revokeKey(victim.id)
-    await becomes(victim.key, 'KEY_INACTIVE')
-    expect((await ask('/v1/status', { key: victim.key })).status).toBe(401)
+    const other = await issueKey()
+    await ok('/v1/status', { 'X-API-Key': other.key })
+    await revokeKey(other.id)
+    await becomes(other.key, 'KEY_INACTIVE')
+    expect((await ask('/v1/status', { key: other.key })).status).toBe(401)
   })
 
-  test('a key past its expiry date is KEY_EXPIRED without anybody acting', async () => {
+  test('a key past its expiry date becomes KEY_EXPIRED automatically', async () => {
     const soon = new Date(Date.now() + 4000).toISOString()
-    const victim = await issueKey({ expires: soon })
+    const other = await issueKey({ expires: soon })
     await until('the expiry', async () => {
-      const answer = await ask('/v1/status', { key: victim.key })
+      const answer = await ask('/v1/status', { key: other.key })
       if (Date.now() < Date.parse(soon)) expect(answer.status).toBe(200)
       return answer.status === 401 && answer.body.error.code === 'KEY_EXPIRED'
     })
@@ -115,19 +116,19 @@ describe('refusals', () => {
 
   test('an expiry date lasts to the end of that UTC day', async () => {
     const today = new Date().toISOString().slice(0, 10)
-    const victim = await issueKey({ expires: today })
-    if (today === new Date().toISOString().slice(0, 10)) await ok('/v1/status', { 'X-API-Key': victim.key })
-    const shown = JSON.stringify(await showKey(victim.id))
+    const other = await issueKey({ expires: today })
+    if (today === new Date().toISOString().slice(0, 10)) await ok('/v1/status', { 'X-API-Key': other.key })
+    const shown = JSON.stringify(await showKey(other.id))
     expect(shown).toContain(new Date(Date.parse(today) + 86_400_000).toISOString().slice(0, 10))
   })
 
-  test('revoked speaks before expired', async () => {
+  test('a key that is revoked and expired is KEY_INACTIVE', async () => {
     const end = Date.now() + 4000
-    const victim = await issueKey({ expires: new Date(end).toISOString() })
-    await revokeKey(victim.id)
-    await becomes(victim.key, 'KEY_INACTIVE')
+    const other = await issueKey({ expires: new Date(end).toISOString() })
+    await revokeKey(other.id)
+    await becomes(other.key, 'KEY_INACTIVE')
     await until('the expiry', () => Date.now() > end)
-    expect(await refused('/v1/status', { 'X-API-Key': victim.key })).toMatchObject({ code: 'KEY_INACTIVE' })
+    expect(await refused('/v1/status', { 'X-API-Key': other.key })).toMatchObject({ code: 'KEY_INACTIVE' })
   })
 })
 
@@ -151,7 +152,7 @@ describe('the allowlist', () => {
     expect(answer.body.error.code).toBe('IP_NOT_ALLOWED')
   })
 
-  test('a listed address and a listed block are let in, on REST and on an upgrade', async () => {
+  test('a listed address and a listed block are accepted, on REST and on an upgrade', async () => {
     for (const allowIp of [['127.0.0.1'], ['127.0.0.0/8'], [...elsewhere, '127.0.0.1/32']]) {
       const { key: secret } = await issueKey({ allowIp })
       await ok('/v1/status', { 'X-API-Key': secret })
@@ -159,7 +160,7 @@ describe('the allowlist', () => {
     }
   })
 
-  test('behind a trusted proxy the client is the one that the chain names', async () => {
+  test('behind a trusted proxy the client address is taken from the forwarded chain', async () => {
     const { key: secret } = await issueKey({ allowIp: elsewhere })
     for (const client of ['203.0.113.7', '198.51.100.200', '2001:db8::17', '::ffff:203.0.113.7']) {
       expect((await proxied(secret, client)).status, client).toBe(200)
@@ -169,19 +170,19 @@ describe('the allowlist', () => {
     }
   })
 
-  test('a forwarded chain from anybody else is not believed', async () => {
+  test('a forwarded chain from any other peer is ignored', async () => {
     const { key: secret } = await issueKey({ allowIp: elsewhere })
     expect((await proxied(secret, '203.0.113.7', '127.0.0.1')).status).toBe(401)
     expect((await proxied(secret, '203.0.113.7', '127.0.0.3')).status).toBe(401)
   })
 
-  test('what a client itself wrote at the head of the chain is not believed', async () => {
+  test('addresses that a client put at the head of the chain are ignored', async () => {
     const { key: secret } = await issueKey({ allowIp: elsewhere })
     expect((await proxied(secret, '203.0.113.7, 192.0.2.99')).status).toBe(401)
     expect((await proxied(secret, '192.0.2.99, 203.0.113.7')).status).toBe(200)
   })
 
-  test('an entry that is no address and no block is refused when the key is made', async () => {
+  test('an allowlist entry that is neither an address nor a block is refused when the key is created', async () => {
     for (const wrong of ['localhost', '10.0.0.0/33', '300.1.1.1', '2001:db8::/129']) {
       const outcome = await keysCommand('create', ['--json'], {
         plan: 'basic',
@@ -193,14 +194,14 @@ describe('the allowlist', () => {
     }
   })
 
-  test('a changed allowlist is in force within five seconds', async () => {
+  test('a changed allowlist takes effect within five seconds', async () => {
     const made = await issueKey({ allowIp: elsewhere })
     expect((await ask('/v1/status', { key: made.key })).status).toBe(401)
     await updateKey(made.id, { allowIp: ['127.0.0.1'] })
     await until(
-      'the address let in',
+      'the address to be accepted',
       async () => (await ask('/v1/status', { key: made.key })).status === 200,
-      inForce,
+      inForceMs,
     )
   })
 })
@@ -208,7 +209,7 @@ describe('the allowlist', () => {
 describe('the order of the checks', () => {
   const history = (parameters: string) => `/v1/history?${parameters}`
 
-  test('the key comes before the parameters', async () => {
+  test('the key is checked before the parameters', async () => {
     expect(await refused('/v1/symbols?limit=nonsense')).toMatchObject({ status: 401, code: 'UNAUTHORIZED' })
     expect(
       await refused('/v1/coverage?symbol=BROKERA:PRIME:EURUSD', { 'X-API-Key': unknownKey }),
@@ -217,27 +218,27 @@ describe('the order of the checks', () => {
     })
   })
 
-  test('revoked comes before the address', async () => {
-    const victim = await issueKey({ allowIp: ['203.0.113.7'] })
-    await becomes(victim.key, 'IP_NOT_ALLOWED')
-    await revokeKey(victim.id)
-    await becomes(victim.key, 'KEY_INACTIVE')
+  test('the revocation is checked before the address', async () => {
+    const other = await issueKey({ allowIp: ['203.0.113.7'] })
+    await becomes(other.key, 'IP_NOT_ALLOWED')
+    await revokeKey(other.id)
+    await becomes(other.key, 'KEY_INACTIVE')
   })
 
-  test('the address comes before the rate and costs nothing', async () => {
+  test('the address is checked before the rate, and a refused address consumes nothing', async () => {
     const { key: secret, id } = await issueKey({ allowIp: ['203.0.113.7'], plan: 'basic', rpm: 1 })
     for (let attempt = 0; attempt < 3; attempt++) {
       expect(await refused('/v1/status', { 'X-API-Key': secret })).toMatchObject({ code: 'IP_NOT_ALLOWED' })
     }
     await updateKey(id, { allowIp: ['127.0.0.1'] })
-    const first = await until('the address let in', async () => {
+    const first = await until('the address to be accepted', async () => {
       const answer = await ask('/v1/status', { key: secret })
       return answer.status !== 401 && answer
     })
     expect(first.status).toBe(200)
   })
 
-  test('the rate comes before the parameters', async () => {
+  test('the rate is checked before the parameters', async () => {
     const { key: secret } = await issueKey({ plan: 'basic', rpd: 1 })
     await read('/v1/status', secret)
     expect(await refused('/v1/symbols?limit=nonsense', { 'X-API-Key': secret })).toMatchObject({
@@ -245,12 +246,12 @@ describe('the order of the checks', () => {
     })
   })
 
-  test('the parameters come before the grant', async () => {
+  test('the parameters are checked before the grant', async () => {
     const path = history('symbol=BROKERA:PRIME:EURUSD&resolution=7&countback=1')
     expect(await refused(path, { 'X-API-Key': key })).toMatchObject({ status: 422, code: 'INVALID_PARAMS' })
   })
 
-  test('the grant comes before the look-up', async () => {
+  test('the grant is checked before the symbol is looked up', async () => {
     const path = '/v1/symbols?symbol=BROKERA:PRIME:NOPE'
     expect(await refused(path, { 'X-API-Key': key })).toMatchObject({
       status: 403,

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 
 describe('compound keys', () => {
-  test('they are broker, account and symbol, the first two in upper case', async () => {
+  test('a compound key is broker, account and symbol, the first two in upper case', async () => {
     for (const { symbol, exchange, feed } of (await list({ limit: 1000 })).symbols) {
       expect(symbol).toMatch(/^[A-Z0-9]+:[A-Z0-9]+:[^:]+$/)
       expect(symbol.startsWith(`${feed}:`)).toBe(true)
@@ -30,7 +30,7 @@ describe('compound keys', () => {
     expect(await refusal({ symbol: 'BROKERA:ZERO:EURUSD.z' })).toMatchObject({ status: 404 })
   })
 
-  test('an import under a raw name is refused with the clean name, and nothing is listed under it', async () => {
+  test('an import under a raw name is refused naming the clean name, and the raw name is not listed', async () => {
     const file = join(mkdtempSync(join(tmpdir(), 'fxd-raw-')), 'GBPUSD.z_M1.csv')
     writeFileSync(file, exportText(minutes(Date.UTC(2024, 0, 8) / 1000, 10, 1.2, 5)))
     const options = { feed: 'BROKERA:ZERO', symbol: 'GBPUSD.z', resolution: '1' }
@@ -73,7 +73,7 @@ describe('compound keys', () => {
     }
   })
 
-  test('names of the language are only strings', async () => {
+  test('names of JavaScript properties are ordinary unknown symbols', async () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       expect(await refusal({ symbol: `BROKERA:ZERO:${name}` })).toMatchObject({ status: 404 })
       expect(await refusal({ symbol: name })).toMatchObject({ status: 404 })

@@ -4,8 +4,8 @@ import { parseSync } from 'oxc-parser'
 import { expect, test } from 'vitest'
 
 /**
- * COVERAGE.md says which test proves which sentence. It is only worth reading while it is true: every
- * test it names exists, and every test of the two suites is named.
+ * COVERAGE.md lists which test proves which sentence of the specification. These tests keep it true: every
+ * test that it names exists, and it names every test of the two suites.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const suites = { process: 'acceptance', 'virtual clock': 'acceptance-clock' } as const

@@ -37,7 +37,7 @@ const span = (bars: readonly Bar[]): Range => ({ from: bars[0]?.time ?? 0, to: b
 const monday = Date.UTC(2024, 0, 8) / 1000
 
 describe('the answer', () => {
-  test('with a symbol it is the symbol and its ranges of from and to', async () => {
+  test('with a symbol the answer is the symbol and its ranges of from and to', async () => {
     const body = await read<{ symbol: string; coverage: Range[] }>(
       '/v1/coverage?symbol=BROKERA:ZERO:BTCUSD',
       key,
@@ -47,7 +47,7 @@ describe('the answer', () => {
     for (const range of body.coverage) expect(Object.keys(range)).toEqual(['from', 'to'])
   })
 
-  test('without a symbol it covers every symbol of the granted feeds and no other', async () => {
+  test('without a symbol the answer covers every symbol of the granted feeds and no other', async () => {
     const body = await everything()
     expect(Object.keys(body)).toEqual(['coverage'])
     const { symbols } = await read<{ symbols: { symbol: string }[] }>('/v1/symbols?limit=1000', key)
@@ -56,12 +56,12 @@ describe('the answer', () => {
     expect(keys.some((name) => name.startsWith(`${ungrantedFeed}:`))).toBe(false)
   })
 
-  test('one symbol says the same alone as among all', async () => {
+  test('one symbol has the same ranges alone as in the list of all symbols', async () => {
     const { coverage: all } = await everything()
     expect(all['BROKERB:LIVE:GOOGL_CFD.US']).toEqual(await coverage('BROKERB:LIVE:GOOGL_CFD.US'))
   })
 
-  test('a symbol without data has an empty list, alone and among all', async () => {
+  test('a symbol without data has an empty list, alone and in the list of all symbols', async () => {
     expect(await coverage('BROKERD:LIVE:EURUSD')).toEqual([])
     expect((await everything()).coverage['BROKERD:LIVE:EURUSD']).toEqual([])
   })
@@ -70,14 +70,14 @@ describe('the answer', () => {
     expect(await coverage('BROKERA:ZERO:BTCUSD')).toEqual([span(bitcoinMinutes())])
   })
 
-  test('the longer resolutions cover what lies before the minutes', async () => {
+  test('longer resolutions cover the time before the first minute', async () => {
     expect(await coverage('BROKERC:TADIL:BTCUSD')).toHaveLength(1)
     expect((await coverage('BROKERB:LIVE:GOOGL_CFD.US')).at(-1)?.to).toBe(googleDays().at(-1)?.time)
   })
 })
 
 describe('gaps', () => {
-  test('minutes without trades and weekends are no gaps', async () => {
+  test('minutes without trades and weekends are not gaps', async () => {
     expect(await coverage('BROKERA:ZERO:BTCUSD')).toHaveLength(1)
     const weekends = euroHours().filter(
       (bar, index) => bar.time - (euroHours()[index - 1]?.time ?? bar.time) > 7200,
@@ -86,14 +86,14 @@ describe('gaps', () => {
     expect(await coverage('BROKERA:ZERO:EURUSD')).toEqual([span(euroHours())])
   })
 
-  test('an import is split where neighbours lie more than four days apart', async () => {
+  test('an import is split into two ranges where neighbouring bars are more than four days apart', async () => {
     const before = minutes(monday, 10, 190, 3)
     const after = minutes(monday + 5 * 86_400, 10, 191, 3)
     await imported([...before, ...after], 'GBPJPY')
     expect(await coverage('BROKERA:ZERO:GBPJPY')).toEqual([span(before), span(after)])
   })
 
-  test('what lies between is filled by a later import and the ranges join', async () => {
+  test('a later import fills the gap and the two ranges become one', async () => {
     const first = minutes(monday, 10, 1.1, 5)
     const last = minutes(monday + 5 * 86_400, 10, 1.2, 5)
     const gap = minutes(monday + 600, 5 * 1440 - 10, 1.15, 5)
@@ -103,14 +103,14 @@ describe('gaps', () => {
     expect(await coverage('BROKERA:ZERO:AUDNZD')).toEqual([{ from: span(first).from, to: span(last).to }])
   })
 
-  test('--max-gap says how far neighbours may lie apart', async () => {
+  test('--max-gap sets how far apart neighbouring bars of one range may be', async () => {
     const before = minutes(monday, 10, 0.95, 5)
     const after = minutes(monday + 7200, 10, 0.95, 5)
     await imported([...before, ...after], 'EURCHF', '1', ['--max-gap', '1h'])
     expect(await coverage('BROKERA:ZERO:EURCHF')).toEqual([span(before), span(after)])
   })
 
-  test('the finest resolution speaks where it has data and a longer one only before it', async () => {
+  test('the finest resolution decides where it has data, a longer one only before that', async () => {
     const hours = Array.from({ length: 48 }, (_, index) => ({
       time: monday + index * 3600,
       open: 0.88,
@@ -149,7 +149,7 @@ describe('refusals', () => {
   })
 })
 
-test('the same file again changes nothing', async () => {
+test('importing the same file again changes nothing', async () => {
   const file = fileURLToPath(new URL('../data/EURUSD_H1_2017.csv', import.meta.url))
   const before = await coverage('BROKERA:ZERO:EURUSD')
   const again = await importFile(file, { feed: 'BROKERA:ZERO', symbol: 'EURUSD', resolution: '60' })

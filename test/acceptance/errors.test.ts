@@ -4,7 +4,7 @@ import { type IssuedKey, issueKey, revokeKey } from './client/keys.ts'
 import { closeSockets, connect } from './client/socket.ts'
 import { until } from './client/until.ts'
 
-/** One key in each state of the error table. */
+/** One key for each state in the error table. */
 const keys = {} as Record<'good' | 'revoked' | 'expired' | 'elsewhere' | 'spent' | 'full', IssuedKey>
 
 beforeAll(async () => {
@@ -127,7 +127,7 @@ describe('upgrades: each row as an HTTP answer, before any socket exists', () =>
     expect(answer.headers['content-type']).toMatch(/^application\/json/)
   })
 
-  test('the 429 carries Retry-After and the cap and the use of it, spelled X-Ws-…', async () => {
+  test('the 429 carries Retry-After and the cap and its use in headers spelled X-Ws-…', async () => {
     const answer = await refusedUpgrade(`/v1/stream?api_key=${keys.full.key}`)
     const names = ['Retry-After', 'X-Ws-Connections-Limit', 'X-Ws-Connections-In-Use']
     expect(headerNames(answer)).toEqual(expect.arrayContaining(names))
@@ -136,13 +136,13 @@ describe('upgrades: each row as an HTTP answer, before any socket exists', () =>
     expect(answer.headers['x-ws-connections-in-use']).toBe('1')
   })
 
-  test('a spent request limit does not refuse an upgrade', async () => {
+  test('a used-up request limit does not refuse an upgrade', async () => {
     const socket = await connect(keys.spent.key)
     expect((await socket.next('connected')).type).toBe('connected')
     await socket.close()
   })
 
-  test('an upgrade of another path is 404 and of another protocol no socket', async () => {
+  test('an upgrade of another path is 404, and an upgrade to another protocol is refused', async () => {
     expect((await refusedUpgrade(`/v1/streams?api_key=${keys.good.key}`)).status).toBe(404)
     const headers = { Upgrade: 'h2c' }
     const other = await refusedUpgrade(`/v1/stream?api_key=${keys.good.key}`, { headers })

@@ -13,20 +13,20 @@ beforeAll(async () => {
 const stored = async (symbol: string, resolution = '1') =>
   barsOf(await readHistory(key, { symbol, resolution, countback: 10_000 }))
 const storedExactly = (symbol: string, bars: readonly Bar[], resolution = '1') =>
-  until(`${symbol} ${resolution} holding exactly ${bars.length} bars`, async () => {
+  until(`${symbol} ${resolution} to have exactly ${bars.length} bars`, async () => {
     expect(await stored(symbol, resolution)).toEqual(bars)
     return true
   })
 
-describe('what a terminal writes', () => {
-  test('times of a broker-time file stand as they are, three hours ahead of UTC', async () => {
+describe('a followed file', () => {
+  test('times of a broker-time file are stored unchanged, three hours ahead of UTC', async () => {
     const bars = minutes(minutesAgo('BROKERA:ZERO', 40), 30, 0.65, 5)
     new FollowedFile('brokera-zero', 'NZDUSD.z_M1.csv').write(bars)
     await storedExactly('BROKERA:ZERO:NZDUSD', bars)
     expect(bars.at(-1)?.time).toBeGreaterThan(Date.now() / 1000 + 2 * 3600)
   })
 
-  test('a complete line that is appended is stored, an incomplete one waits for its end', async () => {
+  test('an appended line is stored once it is complete', async () => {
     const bars = minutes(minutesAgo('BROKERA:ZERO', 40), 12, 1.35, 5)
     const file = new FollowedFile('brokera-zero', 'USDCAD.z_M1.csv')
     file.write(bars.slice(0, 10))
@@ -40,7 +40,7 @@ describe('what a terminal writes', () => {
     await storedExactly('BROKERA:ZERO:USDCAD', bars)
   })
 
-  test('a correction that the broker writes later is what history shows', async () => {
+  test('history shows a correction that the broker writes later', async () => {
     const bars = minutes(minutesAgo('BROKERA:ZERO', 40), 10, 0.9, 5)
     const file = new FollowedFile('brokera-zero', 'USDCHF.z_M1.csv')
     file.write(bars)
@@ -50,7 +50,7 @@ describe('what a terminal writes', () => {
     await storedExactly('BROKERA:ZERO:USDCHF', bars.with(4, corrected))
   })
 
-  test('thirty minutes follow a correction of one of their minutes', async () => {
+  test('a correction of a minute changes the 30-minute bar that contains it', async () => {
     const start = Math.floor(minutesAgo('BROKERA:ZERO', 100) / 1800) * 1800
     const bars = minutes(start, 31, 0.85, 5)
     const file = new FollowedFile('brokera-zero', 'EURGBP.z_M1.csv')
@@ -66,7 +66,7 @@ describe('what a terminal writes', () => {
     )
   })
 
-  test('a half hour whose first minute lies before the stored ones is left out', async () => {
+  test('a 30-minute bar that begins before the first stored minute is left out', async () => {
     const start = Math.floor(minutesAgo('BROKERA:ZERO', 200) / 1800) * 1800
     const bars = minutes(start + 600, 60, 1.6, 5)
     new FollowedFile('brokera-zero', 'EURAUD.z_M1.csv').write(bars)
@@ -85,7 +85,7 @@ describe('only closed bars are stored', () => {
     await storedExactly('BROKERA:ZERO:US500', [day(today - 2 * 86_400), day(today - 86_400)], '1D')
   })
 
-  test('a delayed symbol closes its bars as much later as its quotes lag', async () => {
+  test('bars of a delayed symbol close later by the delay of its quotes', async () => {
     const bars = minutes(minutesAgo('BROKERB:LIVE', 30), 21, 300, 2)
     const file = new FollowedFile('brokerb-live', 'AAPL_CFD.US_M1.csv')
     const closedByTime = bars.filter(({ time }) => time + 60 + 900 <= feedNow('BROKERB:LIVE'))
@@ -106,7 +106,7 @@ describe('only closed bars are stored', () => {
 })
 
 describe('a long range', () => {
-  test('it is answered whole, beyond 10,000 bars', async () => {
+  test('a range of more than 10,000 bars is answered in full', async () => {
     const bars = minutes(Date.UTC(2020, 0, 6) / 1000, 25_000, 3000, 2)
     new FollowedFile('brokera-zero', 'ETHUSD.z_M1.csv').write(bars)
     const symbol = 'BROKERA:ZERO:ETHUSD'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ask, type ErrorBody } from './client/http.ts'
 
-test('a request of REST that asks for an upgrade is answered as itself', async () => {
+test('a REST request with upgrade headers is answered like any REST request', async () => {
   const headers = { Connection: 'Upgrade', Upgrade: 'websocket' }
   const answer = await ask<ErrorBody & { s: string; errmsg: string }>('/v1/history', { headers })
   expect(answer.status).toBe(401)

@@ -83,7 +83,7 @@ describe('refusals', () => {
     expect(got).toMatchObject({ status: 422, error: { code: 'INVALID_PARAMS' } })
   })
 
-  test('only plain decimal digits are integers', async () => {
+  test('an integer that is not plain decimal digits is 422', async () => {
     for (const wrong of ['1e3', '0x10', '1.5', ' 5', '+5', 'ten', '٣', '99999999999999999999']) {
       const got = await refusal({ symbol: bitcoin, resolution: '1', countback: wrong })
       expect(got, wrong).toMatchObject({ status: 422, error: { code: 'INVALID_PARAMS' } })
@@ -105,7 +105,7 @@ describe('refusals', () => {
     expect(got.errmsg).toContain(ungrantedFeed)
   })
 
-  test('a failure carries both shapes with one text', async () => {
+  test('a failure has both error formats with the same text', async () => {
     const got = await ask<{ s: string; errmsg: string; error: { message: string } }>(
       historyPath({ symbol: bitcoin, resolution: '2', countback: 1 }),
       { key },
@@ -114,7 +114,7 @@ describe('refusals', () => {
     expect(got.body.error.message).toBe(got.body.errmsg)
   })
 
-  test('a failure of authentication carries both shapes too', async () => {
+  test('a failure of authentication has both error formats', async () => {
     const got = await ask(historyPath({ symbol: bitcoin, resolution: '1', countback: 1 }))
     expect(got.status).toBe(401)
     expect(got.body).toMatchObject({ s: 'error', error: { code: 'UNAUTHORIZED' } })

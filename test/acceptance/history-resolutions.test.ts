@@ -19,13 +19,13 @@ describe('resolutions', () => {
   const seconds = { '5': 300, '10': 600, '15': 900, '60': 3600, '120': 7200, '240': 14_400, '1D': 86_400 }
 
   test.for(Object.entries(seconds))(
-    'bars of %s last %d seconds and hold the minutes in them',
+    'a bar of %s lasts %d seconds and is the fold of its minutes',
     async ([resolution, each]) => {
       expect(await bars({ symbol: bitcoin, resolution, ...far })).toEqual(fold(bitcoinMinutes(), each))
     },
   )
 
-  test('a week opens on Sunday and a month on its first, and one that began before the data is left out', async () => {
+  test('a week opens on Sunday and a month on its first day; one that began before the data is left out', async () => {
     const opens = Date.UTC(2013, 11, 1) / 1000
     const inside = bitcoinMinutes().filter(({ time }) => time >= opens)
     const [whole] = fold(inside, 86_400)
@@ -34,14 +34,14 @@ describe('resolutions', () => {
     }
   })
 
-  test('each of the eleven is accepted', async () => {
+  test('each of the eleven resolutions is accepted', async () => {
     for (const resolution of ['1', '5', '10', '15', '30', '60', '120', '240', '1D', '1W', '1M']) {
       const got = await answer({ symbol: bitcoin, resolution, countback: 1 })
       expect(got).toMatchObject({ s: 'ok', meta: { resolution, bar_count: 1 } })
     }
   })
 
-  test('anything else is 422 naming the parameter, what it got and what it wants', async () => {
+  test('any other resolution is 422 naming the parameter, the given value and the valid values', async () => {
     for (const resolution of ['2', '1d', '60 ', 'H1', '1440']) {
       const got = await refusal({ symbol: bitcoin, resolution, countback: 1 })
       expect(got).toMatchObject({ status: 422, error: { code: 'INVALID_PARAMS' } })
@@ -59,19 +59,19 @@ describe('resolutions', () => {
     }
   })
 
-  test('a resolution of which a symbol has no bars is no_data', async () => {
+  test('a resolution without bars of the symbol is no_data', async () => {
     expect(await answer({ symbol: euro, resolution: '240', countback: 5 })).toEqual({ s: 'no_data' })
   })
 })
 
-describe('thirty minutes', () => {
+describe('30-minute bars', () => {
   const halfHours = fold(bitcoinMinutes(), 1800)
 
-  test('they are folded from the minutes that hold a bar', async () => {
+  test('30-minute bars are the fold of the stored minutes', async () => {
     expect(await bars({ symbol: bitcoin, resolution: '30', ...far })).toEqual(halfHours)
   })
 
-  test('countback and range agree on them', async () => {
+  test('countback and range return the same 30-minute bars', async () => {
     const to = halfHours[200]?.time ?? 0
     const counted = await bars({ symbol: bitcoin, resolution: '30', countback: 20, to })
     expect(counted).toEqual(halfHours.slice(181, 201))
@@ -85,7 +85,7 @@ describe('thirty minutes', () => {
     expect(await bars({ symbol: bitcoin, resolution: '30', from, to })).toEqual(halfHours.slice(51, 61))
   })
 
-  test('a symbol with hours and no minutes has none', async () => {
+  test('a symbol with hours and without minutes has no 30-minute bars', async () => {
     expect(await answer({ symbol: euro, resolution: '30', countback: 5 })).toEqual({ s: 'no_data' })
   })
 })

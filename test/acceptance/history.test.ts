@@ -16,22 +16,22 @@ const bars = async (parameters: HistoryQuery) => barsOf(await readHistory(key, p
 const answer = (parameters: HistoryQuery) => readHistory(key, parameters)
 const refusal = (parameters: HistoryQuery) => refusedHistory(key, parameters)
 
-describe('real bars come back figure for figure', () => {
-  test('9,399 bitcoin minutes', async () => {
+describe('imported bars are returned with exactly their values', () => {
+  test('all 9,399 imported bitcoin minutes are returned', async () => {
     expect(await bars({ symbol: bitcoin, resolution: '1', ...far })).toEqual(bitcoinMinutes())
   })
 
-  test('6,225 euro hours', async () => {
+  test('all 6,225 imported euro hours are returned', async () => {
     expect(await bars({ symbol: euro, resolution: '60', ...far })).toEqual(euroHours())
   })
 
-  test('2,335 share days, back to 2009', async () => {
+  test('all 2,335 imported share days are returned, back to 2009', async () => {
     expect(await bars({ symbol: google, resolution: '1D', ...far })).toEqual(googleDays())
   })
 })
 
 describe('the answer', () => {
-  test('its fields come in the order of the specification', async () => {
+  test('fields of an answer come in the order of the specification', async () => {
     const got = await answer({ symbol: bitcoin, resolution: '1', countback: 3 })
     expect(Object.keys(got)).toEqual(['s', 't', 'o', 'h', 'l', 'c', 'v', 'meta'])
     expect(Object.keys(got.meta)).toEqual(['symbol', 'resolution', 'bar_count'])
@@ -43,7 +43,7 @@ describe('the answer', () => {
     expect(got.meta).toEqual({ symbol: bitcoin, resolution: '1', bar_count: 7 })
   })
 
-  test('its six arrays are aligned by index', async () => {
+  test('the six arrays of an answer are aligned by index', async () => {
     const { t, o, h, l, c, v } = await answer({ symbol: bitcoin, resolution: '1', ...far })
     for (const column of [o, h, l, c, v]) expect(column).toHaveLength(t.length)
     const index = 4321
@@ -67,7 +67,7 @@ describe('the answer', () => {
     expect(await answer({ symbol: bitcoin, resolution: '1', from: 60, to: 120 })).toEqual({ s: 'no_data' })
   })
 
-  test('a time is the open of its bar', async () => {
+  test('the time of a bar is its open time', async () => {
     const [first] = await bars({
       symbol: google,
       resolution: '1D',
@@ -88,18 +88,18 @@ describe('a range', () => {
     expect(await bars({ symbol: euro, resolution: '60', from: first, to: last })).toEqual(inside)
   })
 
-  test('a second later at the start leaves the first bar out, a second earlier at the end the last', async () => {
+  test('a range that starts a second later excludes the first bar, one that ends a second earlier the last', async () => {
     expect(await bars({ symbol: euro, resolution: '60', from: first + 1, to: last })).toEqual(inside.slice(1))
     expect(await bars({ symbol: euro, resolution: '60', from: first, to: last - 1 })).toEqual(
       inside.slice(0, -1),
     )
   })
 
-  test('from may equal to', async () => {
+  test('a range whose from equals its to returns that one bar', async () => {
     expect(await bars({ symbol: euro, resolution: '60', from: first, to: first })).toEqual(inside.slice(0, 1))
   })
 
-  test('a range over a weekend holds the bars of both sides', async () => {
+  test('a range over a weekend returns the bars before and after it', async () => {
     const friday = Date.UTC(2017, 2, 3, 20) / 1000
     const monday = Date.UTC(2017, 2, 6, 3) / 1000
     const expected = hours.filter(({ time }) => time >= friday && time <= monday)
@@ -113,7 +113,7 @@ describe('a range', () => {
     expect(got).toEqual({ s: 'no_data' })
   })
 
-  test('negative times are times', async () => {
+  test('negative times are accepted', async () => {
     const got = await bars({ symbol: google, resolution: '1D', from: -86_400, to: 4_000_000_000 })
     expect(got).toHaveLength(2335)
   })
@@ -122,15 +122,15 @@ describe('a range', () => {
 describe('countback', () => {
   const minutes = bitcoinMinutes()
 
-  test('without a range it gives the latest bars of the feed', async () => {
+  test('without a range countback returns the latest bars of the feed', async () => {
     expect(await bars({ symbol: bitcoin, resolution: '1', countback: 10 })).toEqual(minutes.slice(-10))
   })
 
-  test('one bar may be asked for', async () => {
+  test('a countback of one returns the latest bar', async () => {
     expect(await bars({ symbol: bitcoin, resolution: '1', countback: 1 })).toEqual(minutes.slice(-1))
   })
 
-  test('with to it gives the latest bars ending at to, the bar at to included', async () => {
+  test('with to countback returns the latest bars up to and including to', async () => {
     const to = minutes[5000]?.time ?? 0
     expect(await bars({ symbol: bitcoin, resolution: '1', countback: 50, to })).toEqual(
       minutes.slice(4951, 5001),
@@ -146,7 +146,7 @@ describe('countback', () => {
     expect(got).toEqual(expected.slice(-150))
   })
 
-  test('with from and to it wins over from', async () => {
+  test('with from and to, countback overrides from', async () => {
     const to = minutes[5000]?.time ?? 0
     const wide = await bars({ symbol: bitcoin, resolution: '1', countback: 5, from: 0, to })
     expect(wide).toEqual(minutes.slice(4996, 5001))
@@ -154,30 +154,30 @@ describe('countback', () => {
     expect(narrow).toEqual(wide)
   })
 
-  test('with from alone it ends now and ignores from', async () => {
+  test('with from alone, countback ends now and from is ignored', async () => {
     const got = await bars({ symbol: bitcoin, resolution: '1', countback: 5, from: 3_999_999_999 })
     expect(got).toEqual(minutes.slice(-5))
   })
 
-  test('10,000 is the maximum and gives what there is', async () => {
+  test('a countback of 10,000, the maximum, returns every stored bar', async () => {
     expect(await bars({ symbol: bitcoin, resolution: '1', countback: 10_000 })).toEqual(minutes)
   })
 
-  test('outside 1 to 10,000 it is 422', async () => {
+  test('a countback outside 1 to 10,000 is 422', async () => {
     for (const countback of [0, -1, 10_001]) {
       const got = await refusal({ symbol: bitcoin, resolution: '1', countback })
       expect(got).toMatchObject({ status: 422, s: 'error', error: { code: 'INVALID_PARAMS' } })
     }
   })
 
-  test('before the first bar it is no_data', async () => {
+  test('countback before the first bar is no_data', async () => {
     const got = await answer({ symbol: bitcoin, resolution: '1', countback: 5, to: 1_000_000_000 })
     expect(got).toEqual({ s: 'no_data' })
   })
 })
 
 describe('clocks', () => {
-  test('a window on the feed clock of a feed years away finds its bars', async () => {
+  test('a window on the feed clock finds the bars of a feed whose clock is years behind UTC', async () => {
     const hours = fold(bitcoinMinutes(), 3600)
     const from = hours[3]?.time ?? 0
     const to = hours[9]?.time ?? 0
@@ -186,7 +186,7 @@ describe('clocks', () => {
     )
   })
 
-  test('a window in real UTC on that feed is no_data and no error', async () => {
+  test('a window in real UTC on a feed years behind UTC is no_data, not an error', async () => {
     const hours = fold(bitcoinMinutes(), 3600)
     const offset = 347_155_200
     const from = (hours[0]?.time ?? 0) + offset

@@ -5,26 +5,26 @@ import { issueKey, keysCommand, listKeys, revokeKey, rotateKey, showKey, updateK
 import { target } from './client/target.ts'
 import { until } from './client/until.ts'
 
-const inForce = 5000
+const inForceMs = 5000
 const code = async (key: string) => {
   const answer = await ask('/v1/status', { key })
   return answer.status === 200 ? 'ok' : answer.body.error.code
 }
 const becomes = (key: string, wanted: string) =>
-  until(`${wanted} for the key`, async () => (await code(key)) === wanted, inForce)
+  until(`${wanted} for the key`, async () => (await code(key)) === wanted, inForceMs)
 
 describe('a new key', () => {
-  test('it is fxd_ and 32 hex characters, 36 in all', async () => {
+  test('a key is fxd_ and 32 hex characters, 36 in all', async () => {
     const { key } = await issueKey()
     expect(key).toMatch(/^fxd_[0-9a-f]{32}$/)
     expect(key).toHaveLength(36)
   })
 
-  test('it works as soon as its issuer says that it exists', async () => {
+  test('a key works as soon as the command that issued it ends', async () => {
     expect(await code((await issueKey()).key)).toBe('ok')
   })
 
-  test('it is shown once: no later command prints it', async () => {
+  test('a key is shown once: no later command prints it', async () => {
     const issued = await issueKey({ name: 'shown once' })
     const later = await Promise.all([showKey(issued.id), listKeys(), updateKey(issued.id, { rpm: 5 })])
     expect(JSON.stringify(later)).toContain(issued.id)
@@ -33,18 +33,18 @@ describe('a new key', () => {
     expect((await revokeKey(issued.id)) as object).not.toHaveProperty('key')
   })
 
-  test('its prefix is its first eight characters', async () => {
+  test('the prefix of a key is its first eight characters', async () => {
     const issued = await issueKey()
     expect(issued.prefix).toBe(issued.key.slice(0, 8))
   })
 
-  test('no two are alike', async () => {
+  test('two keys have different secrets and different ids', async () => {
     const [first, second] = await Promise.all([issueKey(), issueKey()])
     expect(first.key).not.toBe(second.key)
     expect(first.id).not.toBe(second.id)
   })
 
-  test('enterprise wants all four limits', async () => {
+  test('an enterprise key without all four limits is refused', async () => {
     const outcome = await keysCommand('create', ['--json'], {
       plan: 'enterprise',
       feeds: ['BROKERA:ZERO'],
@@ -63,7 +63,7 @@ describe('a new key', () => {
     expect(outcome.stderr).toContain('BROKERA:ZERO')
   })
 
-  test('an unknown plan and an impossible expiry are refused by name', async () => {
+  test('an unknown plan and an impossible expiry date are refused naming the value', async () => {
     const plan = await keysCommand('create', ['--json'], { plan: 'gold', feeds: ['BROKERA:ZERO'] })
     expect(plan.code).not.toBe(0)
     expect(plan.stderr).toContain('gold')
@@ -75,7 +75,7 @@ describe('a new key', () => {
 })
 
 describe('a changed key', () => {
-  test('rotation makes a new secret, kills the old one and keeps the id', async () => {
+  test('rotation creates a new secret, invalidates the old one and keeps the id', async () => {
     const issued = await issueKey()
     const rotated = await rotateKey(issued.id)
     expect(rotated.id).toBe(issued.id)
@@ -84,7 +84,7 @@ describe('a changed key', () => {
     await becomes(issued.key, 'KEY_INVALID')
   })
 
-  test('rotation with an overlap keeps the old secret for it, both as one key', async () => {
+  test('rotation with an overlap keeps the old secret valid; both share the limits of one key', async () => {
     const issued = await issueKey({ plan: 'basic', rpm: 1000, rpd: 3 })
     const rotated = await rotateKey(issued.id, '1h')
     expect(await code(issued.key)).toBe('ok')
@@ -102,23 +102,23 @@ describe('a changed key', () => {
     expect(await code(issued.key)).toBe('KEY_INACTIVE')
   })
 
-  test('a new grant is in force within five seconds', async () => {
+  test('a new grant takes effect within five seconds', async () => {
     const issued = await issueKey({ feeds: ['BROKERB:LIVE'] })
     const path = '/v1/symbols?symbol=BROKERA:ZERO:EURUSD'
     expect((await ask(path, { key: issued.key })).status).toBe(403)
     await updateKey(issued.id, { feeds: ['BROKERA:ZERO', 'BROKERB:LIVE'] })
-    await until('the grant', async () => (await ask(path, { key: issued.key })).status === 200, inForce)
+    await until('the grant', async () => (await ask(path, { key: issued.key })).status === 200, inForceMs)
   })
 
-  test('a withdrawn grant is gone within five seconds, from listings and from single symbols', async () => {
+  test('a withdrawn grant ends within five seconds, for listings and for single symbols', async () => {
     const issued = await issueKey({ feeds: ['BROKERA:ZERO', 'BROKERB:LIVE'] })
     const single = '/v1/symbols?symbol=BROKERA:ZERO:EURUSD'
     expect((await ask(single, { key: issued.key })).status).toBe(200)
     await updateKey(issued.id, { feeds: ['BROKERB:LIVE'] })
     await until(
-      'the grant gone',
+      'the grant to end',
       async () => (await ask(single, { key: issued.key })).status === 403,
-      inForce,
+      inForceMs,
     )
     for (const path of ['/v1/symbols?limit=1000', '/v1/coverage', '/v1/status']) {
       const answer = await ask(path, { key: issued.key })
@@ -130,8 +130,8 @@ describe('a changed key', () => {
   })
 })
 
-describe('a key never leaves', () => {
-  test('neither the log, nor the metrics, nor an error body holds a key that was used', async () => {
+describe('a key never appears in logs, metrics or errors', () => {
+  test('neither the log, nor the metrics, nor an error body contains a key that was used', async () => {
     const issued = await issueKey({ plan: 'basic', rpd: 3, wsConnections: 1 })
     const { key } = issued
     const errors = await Promise.all([

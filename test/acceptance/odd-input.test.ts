@@ -16,7 +16,7 @@ afterEach(closeSockets)
 const inUse = async () =>
   (await read<{ current: { ws_connections_in_use: number } }>('/v1/usage', key)).current.ws_connections_in_use
 
-/** A connection of its own, on which anything may be written. */
+/** A separate TCP connection to the service, for writing any bytes. */
 const raw = (): Promise<Socket> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(target().url)
@@ -57,7 +57,7 @@ describe('no input answers 5xx', () => {
   const path = fc.constantFrom('config', 'symbols', 'history', 'coverage', 'status', 'usage', 'stream', 'x')
   const encode = (text: string) => encodeURIComponent(text.toWellFormed())
 
-  test('whatever the parameters are', async () => {
+  test('requests with random parameters are never answered 5xx', async () => {
     const asked = fc.tuple(path, fc.array(fc.tuple(name, value), { maxLength: 6 }))
     await fc.assert(
       fc.asyncProperty(fc.array(asked, { minLength: 10, maxLength: 10 }), async (requests) => {
@@ -70,7 +70,7 @@ describe('no input answers 5xx', () => {
     )
   })
 
-  test('whatever a message on the stream says: it is answered, or the socket is closed with a code of the protocol', async () => {
+  test('each random message on the stream is answered and the socket stays open', async () => {
     const message = fc.oneof(
       fc.json(),
       fc.string({ unit: 'binary', maxLength: 200 }),
@@ -101,7 +101,7 @@ describe('no input answers 5xx', () => {
 describe('nested JSON', () => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 
-  test('of 5,000 and more levels in any field of a message is answered by a short error, and the service goes on', async () => {
+  test('5,000 and more levels in any field of a message are answered by a short error, and the service keeps running', async () => {
     const beside = await connect(key)
     for (const levels of [5_000, 32_000]) {
       for (const message of [
@@ -127,8 +127,8 @@ describe('nested JSON', () => {
   })
 })
 
-describe('clients that break off', () => {
-  test('resets in the middle of upgrades, good and refused ones, cost no slot and no process', async () => {
+describe('clients that disconnect or send garbage', () => {
+  test('connections that are reset during an upgrade, accepted or refused, leave no slot in use', async () => {
     const request = (secret: string) =>
       `GET /v1/stream?api_key=${secret} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
       'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n'
@@ -140,7 +140,7 @@ describe('clients that break off', () => {
     await until('no slot in use', async () => (await inUse()) === 0)
   })
 
-  test('bytes that are no frames close a socket and free its slot', async () => {
+  test('bytes that are not WebSocket frames close the socket and free its slot', async () => {
     for (const bytes of [
       [0xff, 0xff, 0xff, 0xff],
       [0x81, 0x05, 1, 2, 3, 4, 5],
@@ -155,7 +155,7 @@ describe('clients that break off', () => {
     await until('no slot in use', async () => (await inUse()) === 0)
   })
 
-  test('a message in a thousand fragments is cut off', async () => {
+  test('a message in a thousand fragments closes the socket', async () => {
     const socket = await connect(key)
     for (let part = 0; part < 1000; part++) socket.raw.send('x', { fin: false })
     const { code } = await socket.closed
@@ -163,7 +163,7 @@ describe('clients that break off', () => {
     await until('no slot in use', async () => (await inUse()) === 0)
   })
 
-  test('a request whose headers never end is cut off', { timeout: 60_000 }, async () => {
+  test('a request whose headers never end is disconnected', { timeout: 60_000 }, async () => {
     const socket = await raw()
     const closed = new Promise((resolve) => socket.once('close', resolve))
     socket.on('data', () => undefined)

@@ -9,13 +9,13 @@ const make = async (rpm: number, rpd: number) => (await issueKey({ plan: 'basic'
 const status = (key: string) => ask('/v1/status', { key })
 const secondsToMidnight = () => 86_400 - (utcNow() % 86_400)
 
-let roomy = ''
+let unlimited = ''
 beforeAll(async () => {
-  roomy = (await issueKey()).key
+  unlimited = (await issueKey()).key
 })
 
 describe('the headers', () => {
-  test('all five are on every authenticated answer, refused ones included', async () => {
+  test('every authenticated answer carries all five headers, refused ones included', async () => {
     const key = await make(1000, 6)
     const paths = {
       '/v1/status': 200,
@@ -34,8 +34,8 @@ describe('the headers', () => {
     }
   })
 
-  test('they are spelled as the specification spells them', async () => {
-    expect(headerNames(await status(roomy))).toEqual(expect.arrayContaining([...rateHeaders]))
+  test('the headers are spelled as in the specification', async () => {
+    expect(headerNames(await status(unlimited))).toEqual(expect.arrayContaining([...rateHeaders]))
   })
 
   test('the two limits are those of the key', async () => {
@@ -56,14 +56,14 @@ describe('the headers', () => {
 
   test('the minute resets at the next full UTC minute', async () => {
     const before = utcNow()
-    const reset = rate(await status(roomy), 'X-RateLimit-Reset-Minute')
+    const reset = rate(await status(unlimited), 'X-RateLimit-Reset-Minute')
     expect(reset % 60).toBe(0)
     expect(reset).toBeGreaterThan(before)
     expect(reset).toBeLessThanOrEqual(utcNow() + 60)
   })
 
-  test('they may be read from any page', async () => {
-    const answer = await ask('/v1/status', { key: roomy, headers: { Origin: 'https://chart.example' } })
+  test('pages of any origin may read the headers', async () => {
+    const answer = await ask('/v1/status', { key: unlimited, headers: { Origin: 'https://chart.example' } })
     const exposed = String(answer.headers['access-control-expose-headers']).toLowerCase()
     for (const name of [...rateHeaders, 'Retry-After', 'X-RateLimit-Exceeded']) {
       expect(exposed).toContain(name.toLowerCase())
@@ -91,7 +91,7 @@ describe('the minute window', () => {
       expect(answer.body.error.message).toContain(answer.headers['retry-after'])
     }))
 
-  test('Retry-After counts to its reset and X-RateLimit-Exceeded is minute', () =>
+  test('Retry-After counts to the reset of the minute and X-RateLimit-Exceeded is minute', () =>
     withinOneMinute(async () => {
       const key = await make(1, 1000)
       await read('/v1/status', key)
@@ -128,7 +128,7 @@ describe('the minute window', () => {
       expect(rate(answer, 'X-RateLimit-Remaining-Day')).toBe(996)
     }))
 
-  test('every endpoint that needs a key counts in it', () =>
+  test('every endpoint that needs a key counts in the minute window', () =>
     withinOneMinute(async () => {
       const key = await make(100, 1000)
       const paths = ['/v1/symbols', '/v1/coverage', '/v1/usage', '/v1/status']
@@ -138,7 +138,7 @@ describe('the minute window', () => {
       expect(rate(await status(key), 'X-RateLimit-Remaining-Minute')).toBe(94)
     }))
 
-  test('two keys have two windows', () =>
+  test('each key has its own windows', () =>
     withinOneMinute(async () => {
       const [first, second] = await Promise.all([make(1, 10), make(1, 10)])
       await read('/v1/status', first)
@@ -148,7 +148,7 @@ describe('the minute window', () => {
 })
 
 describe('the day window', () => {
-  test('it is exact, refuses with 429 and is named day', async () => {
+  test('the day window admits exactly its limit, then refuses with 429 naming day', async () => {
     const key = await make(1000, 3)
     const answers = await Promise.all(Array.from({ length: 6 }, () => status(key)))
     expect(answers.filter(({ status: code }) => code === 200)).toHaveLength(3)
@@ -178,7 +178,7 @@ describe('the day window', () => {
 })
 
 describe('the config', () => {
-  test('with a valid key it carries the headers and consumes nothing', () =>
+  test('the config with a valid key carries the headers and consumes nothing', () =>
     withinOneMinute(async () => {
       const key = await make(10, 100)
       await read('/v1/status', key)
@@ -188,7 +188,7 @@ describe('the config', () => {
       expect(rate(await ask('/v1/config', { key }), 'X-RateLimit-Remaining-Day')).toBe(98)
     }))
 
-  test('it is never refused, also when the windows are full', () =>
+  test('the config is never refused, even when the windows are full', () =>
     withinOneMinute(async () => {
       const key = await make(1, 100)
       await read('/v1/status', key)
@@ -196,13 +196,13 @@ describe('the config', () => {
       expect((await ask('/v1/config', { key })).status).toBe(200)
     }))
 
-  test('without a key it has no rate-limit headers', async () => {
+  test('the config without a key has no rate-limit headers', async () => {
     const answer = await ask('/v1/config')
     for (const name of rateHeaders) expect(answer.headers).not.toHaveProperty(name.toLowerCase())
   })
 })
 
-test('a changed limit is in force within five seconds', async () => {
+test('a changed limit takes effect within five seconds', async () => {
   const made = await issueKey({ plan: 'basic', rpm: 5 })
   await updateKey(made.id, { rpm: 77 })
   const seen = async () => rate(await ask('/v1/config', { key: made.key }), 'X-RateLimit-Limit-Minute')

@@ -16,7 +16,7 @@ import { closeSockets, connect } from './client/socket.ts'
 import { useTarget } from './client/target.ts'
 import { until } from './client/until.ts'
 
-/** These tests stop and kill the service: they run one of their own, wherever the others point. */
+/** These tests stop and kill the service, so they start a separate one, whatever the target of the others. */
 let home = ''
 let discard = () => undefined as void
 let running: RunningService
@@ -60,7 +60,7 @@ test('a stop closes open sockets with 1012 and ends the process within seconds',
   expect(Date.now() - asked).toBeLessThan(10_000)
 })
 
-test('a request that is under way when the service is stopped is answered to its end', async () => {
+test('a request in progress when the service stops is answered in full', async () => {
   const { key } = await issueKey()
   const bars = minutes(Date.UTC(2020, 0, 6) / 1000, 60_000, 1.1, 5)
   await feedWith(key, bars, async () => {
@@ -90,13 +90,13 @@ test('a request that is under way when the service is stopped is answered to its
   expect(await ended).toBe(0)
 })
 
-test('a second start keeps bars, coverage, keys, revocations and the usage of the day', async () => {
+test('a restart keeps bars, coverage, keys, revocations and the usage of the day', async () => {
   const [kept, gone] = await Promise.all([issueKey(), issueKey()])
   await revokeKey(gone.id)
   const bars = someMinutes()
   await feedWith(kept.key, bars)
   const covered = () => read<{ coverage: unknown[] }>(`/v1/coverage?symbol=${symbol}`, kept.key)
-  // It follows the bars.
+  // Coverage is stored after the bars.
   await until('their coverage', async () => (await covered()).coverage.length > 0)
   const coverage = await covered()
   const before = await read<{ today: { requests: number } }>('/v1/usage', kept.key)
@@ -109,7 +109,7 @@ test('a second start keeps bars, coverage, keys, revocations and the usage of th
   expect((await ask('/v1/status', { key: gone.key })).body.error.code).toBe('KEY_INACTIVE')
 })
 
-test('killed at any moment it loses no bar that was seen, no key and no revocation', async () => {
+test('a service killed at any moment loses no bar that was read, no key and no revocation', async () => {
   const [kept, gone] = await Promise.all([issueKey(), issueKey()])
   const bars = someMinutes()
   const file = await feedWith(kept.key, bars.slice(0, 20))
@@ -148,7 +148,7 @@ test("a feed's receipt times are kept over a restart", async () => {
   expect(age).toBeLessThan(300)
 })
 
-test('a feed whose manifest is gone is hidden at the next start, and its bars are there when it returns', async () => {
+test('a feed without its manifest is hidden after the next start, and its bars are there when the manifest returns', async () => {
   const { key } = await issueKey()
   const bars = someMinutes()
   await feedWith(key, bars)
@@ -167,14 +167,14 @@ test('a feed whose manifest is gone is hidden at the next start, and its bars ar
 })
 
 /**
- * Gives what makes the store of this service unreadable: the embedded one's files are spoilt. A QuestDB
- * belongs to the other services of the run, too, so the way to it is cut.
+ * Returns a function that makes the store of this service unreadable. For the embedded store it overwrites the
+ * files. Other services of the run share QuestDB, so there it cuts the connections of this service.
  */
-const spoilable = async (): Promise<() => unknown> => {
+const prepareDamage = async (): Promise<() => unknown> => {
   const { FXD_QUESTDB_HTTP: writes, FXD_QUESTDB_PG: reads } = storeOf(home)
   if (writes === undefined || reads === undefined) {
     return () => {
-      // With the index of its log spoilt too, no page that it read before counts as fresh. In place: it is mapped.
+      // Damaging the index of the write-ahead log too makes SQLite read every page again. In place: the file is mapped.
       for (const name of ['fxd.db', 'fxd.db-wal', 'fxd.db-shm']) {
         const path = join(home, 'data', name)
         if (existsSync(path)) writeFileSync(path, randomBytes(statSync(path).size), { flag: 'r+' })
@@ -187,8 +187,8 @@ const spoilable = async (): Promise<() => unknown> => {
   return () => Promise.all([forWrites.cut(), forReads.cut()])
 }
 
-test('a store that cannot be read answers 500 in time and never no_data, and the platform is degraded', async () => {
-  const spoil = await spoilable()
+test('while the store cannot be read, history answers 500 in time, never no_data, and the platform is degraded', async () => {
+  const damage = await prepareDamage()
   const { key } = await issueKey()
   const file = fileURLToPath(new URL('../data/BTCUSD_M1_201311.csv', import.meta.url))
   const done = await importFile(file, { feed: 'BROKERA:ZERO', symbol: 'BTCUSD', resolution: '1' })
@@ -199,8 +199,8 @@ test('a store that cannot be read answers 500 in time and never no_data, and the
     `/v1/history?${series}&resolution=30&from=0&to=4000000000`,
     `/v1/coverage?${series}`,
   ]
-  await until('the damage to be met', async () => {
-    await spoil()
+  await until('requests to fail', async () => {
+    await damage()
     const answers = await Promise.all(paths.map((path) => ask(path, { key })))
     expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 500))
     return true
@@ -217,7 +217,7 @@ test('a store that cannot be read answers 500 in time and never no_data, and the
   expect((await ask('/v1/symbols', { key })).status).toBe(200)
 })
 
-test('manifests that changed are taken in on SIGHUP, and wrong ones change nothing', async () => {
+test('SIGHUP applies changed manifests; invalid ones change nothing', async () => {
   const { key } = await issueKey()
   const manifest = join(home, 'feeds', 'brokerd-live.yaml')
   const text = readFileSync(manifest, 'utf8')
@@ -229,11 +229,13 @@ test('manifests that changed are taken in on SIGHUP, and wrong ones change nothi
   await until('the new symbol', async () => (await listed()).length === 1)
   writeFileSync(manifest, text.replace('raw: EURUSD', 'raw: EURNOK').replace('digits: 5', 'digits: five'))
   running.process.kill('SIGHUP')
-  await until('a word about it in the log', () => readFileSync(running.target.log, 'utf8').includes('digits'))
+  await until('the rejected manifest in the log', () =>
+    readFileSync(running.target.log, 'utf8').includes('digits'),
+  )
   expect(await listed()).toHaveLength(1)
 })
 
-test('no key is stored as it is: the data folder holds none that was issued', async () => {
+test('no key is stored in plain text: the data folder contains none of the issued keys', async () => {
   const issued = await Promise.all([issueKey({ name: 'first' }), issueKey({ name: 'second' })])
   for (const { key } of issued) await read('/v1/usage', key)
   await running.stop()

@@ -66,7 +66,7 @@ describe('paths and methods', () => {
     }
   })
 
-  test('an answer that a key opened is kept by no cache', async () => {
+  test('an answer that needs a key must not be cached', async () => {
     for (const path of ['/v1/status', history]) {
       expect((await ask(path, { key })).headers['cache-control']).toContain('no-store')
     }
@@ -93,7 +93,7 @@ describe('pages of other origins', () => {
     expect(allowed).toContain('authorization')
   })
 
-  test('any page may read /v1, refusals included', async () => {
+  test('pages of any origin may read /v1, refusals included', async () => {
     for (const path of ['/v1/config', '/v1/status', '/v1/nothing']) {
       const answer = await ask(path, { headers: origin })
       expect(answer.headers['access-control-allow-origin'], path).toBe('*')
@@ -102,7 +102,7 @@ describe('pages of other origins', () => {
 })
 
 describe('odd requests', () => {
-  test('a repeated parameter is refused and never a failure of ours', async () => {
+  test('a repeated parameter is 422, never 5xx', async () => {
     const repeated = [
       '/v1/history?symbol=BROKERA:ZERO:BTCUSD&symbol=BROKERA:ZERO:EURUSD&resolution=1&countback=1',
       '/v1/history?symbol=BROKERA:ZERO:BTCUSD&resolution=1&resolution=5&countback=1',
@@ -114,21 +114,21 @@ describe('odd requests', () => {
     for (const path of repeated) expect((await ask(path, { key })).status, path).toBe(422)
   })
 
-  test('bracketed, dotted and hostile parameter names are unknown names', async () => {
+  test('bracketed, dotted and hostile parameter names are ignored like any unknown name', async () => {
     for (const name of ['symbol[]', 'symbol[a]', 'symbol.a', '__proto__', 'constructor[prototype][x]']) {
       const answer = await ask(`/v1/symbols?${encodeURIComponent(name)}=BROKERA`, { key })
       expect(answer.status, name).toBe(200)
     }
   })
 
-  test('a body on GET is refused or ignored and never a failure of ours', async () => {
+  test('a body on GET is refused or ignored, never 5xx', async () => {
     for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded']) {
       const answer = await ask('/v1/status', { key, payload: '{"a":', headers: { 'Content-Type': type } })
       expect(answer.status).toBeLessThan(500)
     }
   })
 
-  test('a target that is no valid encoding is refused and never a failure of ours', async () => {
+  test('a request target with an invalid encoding is never answered 5xx', async () => {
     for (const path of [
       '/v1/symbols?search=%',
       '/v1/symbols?search=%ff',
@@ -149,7 +149,7 @@ describe('odd requests', () => {
     }
   })
 
-  test('a request line and headers beyond every bound are cut off and the service goes on', async () => {
+  test('a request line above every limit is disconnected, and the service keeps running', async () => {
     const { hostname, port } = new URL(target().url)
     const closed = await new Promise<boolean>((resolve, reject) => {
       const socket = dial(Number(port), hostname, () => {
@@ -164,7 +164,7 @@ describe('odd requests', () => {
     await read('/v1/config')
   })
 
-  test('bytes that are no HTTP are answered with an error and the service goes on', async () => {
+  test('bytes that are not HTTP are answered with an error or a close, and the service keeps running', async () => {
     const { hostname, port } = new URL(target().url)
     const answer = await new Promise<string>((resolve) => {
       const socket = dial(Number(port), hostname, () => socket.end('\x16\x03\x01 not http at all\r\n\r\n'))
@@ -178,7 +178,7 @@ describe('odd requests', () => {
   })
 })
 
-describe('the description', () => {
+describe('the API documents', () => {
   test('/openapi.json describes the six endpoints, all of them GET, and says which need a key', async () => {
     const answer = await ask<{ openapi: string; paths: Record<string, Record<string, unknown>> }>(
       '/openapi.json',
@@ -188,7 +188,7 @@ describe('the description', () => {
     for (const path of paths) expect(Object.keys(answer.body.paths[path] ?? {}), path).toEqual(['get'])
   })
 
-  test('it names every parameter of the specification', async () => {
+  test('/openapi.json names every parameter of the specification', async () => {
     interface Operation {
       parameters: { name: string; in: string; required?: boolean }[]
     }
@@ -227,7 +227,7 @@ describe('the description', () => {
     )
   })
 
-  test('the page at / and /openapi.json lead to /asyncapi.json', async () => {
+  test('the page at / and /openapi.json link to /asyncapi.json', async () => {
     const openapi = await ask<{ info: { description: string } }>('/openapi.json')
     expect(openapi.body.info.description).toContain('/asyncapi.json')
     const { text } = await ask('/')

@@ -44,7 +44,7 @@ test('the answer is status, server_time and feeds', async () => {
   expect(Number.isInteger(body.server_time)).toBe(true)
 })
 
-test('it covers the granted feeds and no other', async () => {
+test('the answer covers the granted feeds and no other', async () => {
   expect(Object.keys((await status()).feeds)).toEqual([...everyFeed].sort())
   const narrow = await issueKey({ feeds: ['BROKERC:TADIL'] })
   const body = await read<Status>('/v1/status', narrow.key)
@@ -93,7 +93,7 @@ test('symbol_count is the number of symbols that the feed lists', async () => {
 })
 
 describe('liveness', () => {
-  test('a feed where nothing was ever stored is offline from no source and has no times', async () => {
+  test('a feed that never stored a bar is offline, its source is none and it has no times', async () => {
     const fields = await feed('BROKERD:LIVE')
     expect(fields).toMatchObject({ status: 'offline', liveness_source: 'none' })
     expect(fields).not.toHaveProperty('last_candle_time')
@@ -101,7 +101,7 @@ describe('liveness', () => {
     expect(fields).not.toHaveProperty('last_heartbeat_age_seconds')
   })
 
-  test('a feed whose collector reports heartbeats is live by them', async () => {
+  test('a feed whose collector reports heartbeats is live, and its source is heartbeat', async () => {
     const fields = await until('a heartbeat', async () => {
       const now = await feed('BROKERG:SIM')
       return now.liveness_source === 'heartbeat' && now
@@ -111,13 +111,13 @@ describe('liveness', () => {
     expect(fields.last_heartbeat_age_seconds).toBeLessThan(300)
   })
 
-  test('a heartbeat age is given for no feed whose collector reports none', async () => {
+  test('only a feed whose collector reports heartbeats has a heartbeat age', async () => {
     for (const [name, each] of Object.entries((await status()).feeds)) {
       expect('last_heartbeat_age_seconds' in each, name).toBe(each.liveness_source === 'heartbeat')
     }
   })
 
-  test('a bar received live makes its feed live by candle, its age counted from the receipt', async () => {
+  test('a bar received live makes its feed live with the source candle; its age counts from the receipt', async () => {
     const bars = minutes(minutesAgo('BROKERB:LIVE', 12), 4, 8000, 1)
     const file = new FollowedFile('brokerb-live', 'UK100_M1.csv')
     file.write(bars.slice(0, 3))
@@ -142,7 +142,7 @@ describe('liveness', () => {
     expect((await feed('BROKERF:LIVE')).status).toBe('offline')
   })
 
-  test('stored bars without a live receipt give a candle whose age is read on the feed clock', async () => {
+  test('without a live receipt the candle age is computed from the newest stored bar on the feed clock', async () => {
     const fields = await feed('BROKERC:TADIL')
     const newest = fold(bitcoinMinutes(), 3600).at(-1)?.time ?? 0
     expect(fields.liveness_source).toBe('candle')
@@ -161,7 +161,7 @@ describe('clocks', () => {
     expect((await feed('BROKERC:TADIL')).clock_offset_seconds).toBe(4018 * 86_400)
   })
 
-  test('a feed on true UTC has the offset 0, said and not left out', async () => {
+  test('a feed on true UTC has an explicit offset of 0', async () => {
     for (const name of ['BROKERB:LIVE', 'BROKERD:LIVE', 'BROKERE:LIVE']) {
       expect(await feed(name)).toHaveProperty('clock_offset_seconds', 0)
     }
@@ -173,14 +173,14 @@ describe('clocks', () => {
     expect(fields).not.toHaveProperty('clock_offset_age_seconds')
   })
 
-  test('a clock note stands on feeds more than a day from UTC and on no other', async () => {
+  test('only feeds more than a day from UTC have a clock note', async () => {
     for (const [name, each] of Object.entries((await status()).feeds)) {
       expect('clock_note' in each, name).toBe(name.startsWith('BROKERC:'))
     }
     expect((await feed('BROKERC:TADIL')).clock_note).toMatch(/server_time/)
   })
 
-  test('the window that the offset converts is the one that history answers', async () => {
+  test('a UTC window that is converted by the offset returns the bars of that window', async () => {
     const offset = (await feed('BROKERC:TADIL')).clock_offset_seconds ?? 0
     const hours = fold(bitcoinMinutes(), 3600)
     const realFrom = (hours[5]?.time ?? 0) + offset
@@ -190,7 +190,7 @@ describe('clocks', () => {
     expect(barsOf(got)).toEqual(hours.slice(5, 9))
   })
 
-  test('while a clock is unknown only bars that a later one closes are accepted', async () => {
+  test('while a clock is unknown, only bars that a later bar closes are accepted', async () => {
     const bars = minutes(Math.floor(utcNow() / 60) * 60 - 7200, 20, 1.3, 5)
     const file = join(folder, 'unknown-clock.csv')
     writeFileSync(file, exportText(bars))

@@ -17,7 +17,7 @@ afterEach(closeSockets)
 const history = async (symbol: string) =>
   barsOf(await readHistory(key, { symbol, resolution: '1', countback: 10_000 }))
 
-/** A series of its own for a test: the first bars stored, the rest to come. */
+/** A separate series for one test: ten bars are stored, `coming` are appended later. */
 const series = async (feed: 'BROKERA:ZERO' | 'BROKERB:LIVE', raw: string, price: number, digits: number) => {
   const symbol = `${feed}:${raw.replace(/\.z$/, '')}`
   const bars = minutes(minutesAgo(feed, 100), 60, price, digits)
@@ -28,7 +28,7 @@ const series = async (feed: 'BROKERA:ZERO' | 'BROKERB:LIVE', raw: string, price:
 }
 
 describe('a closed minute', () => {
-  test('it is pushed to its subscriber as one text frame, its fields in the order of the specification', async () => {
+  test('a closed minute is pushed as one text frame, its fields in the order of the specification', async () => {
     const { symbol, file, coming } = await series('BROKERA:ZERO', 'USDJPY.z', 150, 3)
     const socket = await connect(key)
     await socket.subscribe([symbol])
@@ -40,7 +40,7 @@ describe('a closed minute', () => {
     expect(socket.frames.at(-1)).toBe(JSON.stringify(message))
   })
 
-  test('it equals the bar of history field by field and is there at once', async () => {
+  test('a pushed bar equals the bar of history, which has it at once', async () => {
     const { symbol, file, coming } = await series('BROKERA:ZERO', 'EURJPY.z', 160, 3)
     const socket = await connect(key)
     await socket.subscribe([symbol])
@@ -58,7 +58,7 @@ describe('a closed minute', () => {
     }
   })
 
-  test("its time is on the feed's clock: broker time on a broker-time feed, three hours ahead of UTC", async () => {
+  test("a pushed time is on the feed's clock: three hours ahead of UTC on a broker-time feed", async () => {
     const { symbol, file, coming } = await series('BROKERA:ZERO', 'CADJPY.z', 110, 3)
     const socket = await connect(key)
     await socket.subscribe([symbol])
@@ -69,7 +69,7 @@ describe('a closed minute', () => {
     expect(bar.time - 10_800).toBeGreaterThan(Date.now() / 1000 - 7200)
   })
 
-  test('its time is UTC on a true-UTC feed', async () => {
+  test('a pushed time is UTC on a true-UTC feed', async () => {
     const { symbol, file, coming } = await series('BROKERB:LIVE', 'GBPUSD', 1.25, 5)
     const socket = await connect(key)
     await socket.subscribe([symbol])
@@ -90,7 +90,7 @@ describe('a closed minute', () => {
     expect((await history(symbol)).at(-1)).toEqual(half)
   })
 
-  test('a bid-quoted feed has no half units: such a line is not stored', async () => {
+  test('on a bid-quoted feed a line with half a unit of the last digit is not stored', async () => {
     const { symbol, file, bars, coming } = await series('BROKERA:ZERO', 'AUDUSD.z', 0.66, 5)
     const socket = await connect(key)
     await socket.subscribe([symbol])
@@ -111,7 +111,7 @@ describe('a closed minute', () => {
 })
 
 describe('on one socket', () => {
-  test('the bars of a symbol come once and in time order, none missing', async () => {
+  test('the bars of a symbol arrive once and in time order, none missing', async () => {
     const { symbol, file, coming } = await series('BROKERA:ZERO', 'GBPUSD.z', 1.3, 5)
     const socket = await connect(key)
     await socket.subscribe([symbol])
@@ -120,7 +120,7 @@ describe('on one socket', () => {
     expect(socket.bars(symbol).map(({ bar }) => bar)).toEqual(coming)
   })
 
-  test('a correction is seen in history and never pushed', async () => {
+  test('a correction appears in history and is never pushed', async () => {
     const { symbol, file, coming } = await series('BROKERA:ZERO', 'XAUUSD.z', 2400, 2)
     const socket = await connect(key)
     await socket.subscribe([symbol])
@@ -135,22 +135,22 @@ describe('on one socket', () => {
     expect((await history(symbol)).at(-2)).toEqual(corrected)
   })
 
-  test('nothing comes for a symbol that was not subscribed to, or no longer is', async () => {
+  test('no bar is pushed for a symbol that is not, or no longer, subscribed', async () => {
     const { symbol, file, coming } = await series('BROKERA:ZERO', 'XAGUSD.z', 30, 3)
-    const [silent, left, watcher] = await Promise.all([connect(key), connect(key), connect(key)])
-    await silent.subscribe(['BROKERA:ZERO:EURUSD'])
-    await left.subscribe([symbol])
+    const [other, unsubscribed, watcher] = await Promise.all([connect(key), connect(key), connect(key)])
+    await other.subscribe(['BROKERA:ZERO:EURUSD'])
+    await unsubscribed.subscribe([symbol])
     await watcher.subscribe([symbol])
-    left.send({ action: 'unsubscribe', symbols: [symbol] })
-    await left.next('unsubscribed')
+    unsubscribed.send({ action: 'unsubscribe', symbols: [symbol] })
+    await unsubscribed.next('unsubscribed')
     file.append(coming[0] as Bar)
     await watcher.next('bar')
-    await Promise.all([silent.settled(), left.settled()])
-    expect(silent.bars()).toEqual([])
-    expect(left.bars()).toEqual([])
+    await Promise.all([other.settled(), unsubscribed.settled()])
+    expect(other.bars()).toEqual([])
+    expect(unsubscribed.bars()).toEqual([])
   })
 
-  test('a symbol that was subscribed to twice is pushed once', async () => {
+  test('a bar of a symbol that was subscribed twice is pushed once', async () => {
     const { symbol, file, coming } = await series('BROKERA:ZERO', 'LTCUSD.z', 80, 2)
     const socket = await connect(key)
     await socket.subscribe([symbol, symbol])
@@ -172,18 +172,18 @@ describe('on one socket', () => {
 
 test('a client that does not read is closed with 4001 and the others get every bar', async () => {
   const symbol = 'BROKERA:ZERO:CHFJPY'
-  // Of 8 MB each: mostly one is enough. What the kernels on the way hold before the service has 1 MB waiting is theirs to say.
+  // Chunks of 8 MB; one is usually enough. How much the kernels buffer before 1 MB waits in the service varies.
   const [chunk, chunksMax] = [60_000, 5]
   const bars = minutes(minutesAgo('BROKERA:ZERO', chunksMax * chunk + 5_000), chunksMax * chunk + 10, 170, 3)
   const file = new FollowedFile('brokera-zero', 'CHFJPY.z_M1.csv')
   file.write(bars.slice(0, 10))
   await until('the first bars', async () => (await history(symbol)).length === 10)
   const { key: own } = await issueKey()
-  const [deaf, reader] = await Promise.all([connect(own), connect(key)])
-  await Promise.all([deaf.subscribe([symbol]), reader.subscribe([symbol])])
-  deaf.raw.pause()
-  // It reads nothing, yet it is not idle, however long the bars take.
-  const beat = setInterval(() => deaf.send({ action: 'ping' }), 20_000)
+  const [slowReader, reader] = await Promise.all([connect(own), connect(key)])
+  await Promise.all([slowReader.subscribe([symbol]), reader.subscribe([symbol])])
+  slowReader.raw.pause()
+  // Pings keep the socket from being closed as idle while it reads nothing.
+  const beat = setInterval(() => slowReader.send({ action: 'ping' }), 20_000)
   onTestFinished(() => clearInterval(beat))
   const isOpen = async (): Promise<boolean> =>
     (await read<{ current: { ws_connections_in_use: number } }>('/v1/usage', own)).current
@@ -204,9 +204,9 @@ test('a client that does not read is closed with 4001 and the others get every b
     )
   }
   expect(reader.bars(symbol).map(({ bar }) => bar)).toEqual(bars.slice(10, 10 + count))
-  deaf.raw.resume()
-  expect(await deaf.closed).toMatchObject({ code: 4001 })
-  const got = deaf.bars(symbol).map(({ bar }) => bar)
+  slowReader.raw.resume()
+  expect(await slowReader.closed).toMatchObject({ code: 4001 })
+  const got = slowReader.bars(symbol).map(({ bar }) => bar)
   expect(got).toEqual(bars.slice(10, 10 + got.length))
   expect(got.length).toBeLessThan(count)
 })

@@ -13,16 +13,16 @@ beforeAll(async () => {
 afterEach(closeSockets)
 
 describe('the upgrade', () => {
-  test('the key is taken from the query', async () => {
+  test('the key is accepted in the query', async () => {
     expect((await (await connect(key)).next('connected')).type).toBe('connected')
   })
 
-  test('the key is taken from the header and from a bearer too', async () => {
+  test('the key is accepted in the X-API-Key header and as a bearer', async () => {
     await (await connect(undefined, { headers: { 'X-API-Key': key } })).next('connected')
     await (await connect(undefined, { headers: { Authorization: `Bearer ${key}` } })).next('connected')
   })
 
-  test('the header wins over the query', async () => {
+  test('the header takes precedence over the query', async () => {
     const headers = { 'X-API-Key': `fxd_${'0'.repeat(32)}` }
     expect((await refusedUpgrade(`/v1/stream?api_key=${key}`, { headers })).status).toBe(401)
   })
@@ -35,7 +35,7 @@ describe('the upgrade', () => {
 })
 
 describe('the connected message', () => {
-  test('it comes first, with a session id, the time and the limits, in that order', async () => {
+  test('connected is the first frame, with a session id, the time and the limits, in that order', async () => {
     const socket = await connect(key)
     const message = await socket.next('connected')
     expect(socket.frames[0]).toBe(JSON.stringify(message))
@@ -44,12 +44,12 @@ describe('the connected message', () => {
     expect(Math.abs(Number(message['server_time']) - utcNow())).toBeLessThanOrEqual(2)
   })
 
-  test("limits are the key's symbols, the idle timeout and the message size", async () => {
+  test('limits names the symbols of the key, the idle timeout and the message size', async () => {
     const { limits } = await (await connect(key)).next('connected')
     expect(limits).toEqual({ max_symbols: 123, idle_timeout_seconds: 60, max_message_bytes: 65_536 })
   })
 
-  test('every session has its own id', async () => {
+  test('every session has a different id', async () => {
     const sockets = await Promise.all([connect(key), connect(key), connect(key)])
     const ids = await Promise.all(
       sockets.map(async (socket) => (await socket.next('connected'))['session_id']),
@@ -59,7 +59,7 @@ describe('the connected message', () => {
 })
 
 describe('ping', () => {
-  test('it is answered with a pong that tells the time in epoch seconds', async () => {
+  test('a ping is answered with a pong that has the time in epoch seconds', async () => {
     const socket = await connect(key)
     socket.send({ action: 'ping' })
     const pong = await socket.next('pong')
@@ -79,7 +79,7 @@ describe('ping', () => {
     expect(types).toEqual(Array.from({ length: 20 }, () => ['pong', 'unsubscribed']).flat())
   })
 
-  test('a protocol ping is answered by the protocol', async () => {
+  test('a protocol ping is answered with a protocol pong', async () => {
     const socket = await connect(key)
     const answered = new Promise((resolve) => socket.raw.once('pong', (data) => resolve(String(data))))
     socket.raw.ping('x')
@@ -87,7 +87,7 @@ describe('ping', () => {
   })
 })
 
-describe('messages that are not understood', () => {
+describe('invalid messages and large messages', () => {
   const bad = [
     '{',
     'null',
@@ -107,17 +107,20 @@ describe('messages that are not understood', () => {
     '{"action":"unsubscribe","symbols":{}}',
   ]
 
-  test.for([...bad, ...badSubscribe])('%s is answered by BAD_MESSAGE and the socket stays', async (text) => {
-    const socket = await connect(key)
-    socket.send(text)
-    const error = await socket.next('error')
-    expect(Object.keys(error).slice(0, 3)).toEqual(['type', 'code', 'message'])
-    expect(error['code']).toBe('BAD_MESSAGE')
-    expect(String(error['message']).length).toBeGreaterThan(5)
-    await socket.settled()
-  })
+  test.for([...bad, ...badSubscribe])(
+    '%s is answered by BAD_MESSAGE and the socket stays open',
+    async (text) => {
+      const socket = await connect(key)
+      socket.send(text)
+      const error = await socket.next('error')
+      expect(Object.keys(error).slice(0, 3)).toEqual(['type', 'code', 'message'])
+      expect(error['code']).toBe('BAD_MESSAGE')
+      expect(String(error['message']).length).toBeGreaterThan(5)
+      await socket.settled()
+    },
+  )
 
-  test('a type other than bar is answered by UNSUPPORTED_TYPE and the socket stays', async () => {
+  test('a type other than bar is answered by UNSUPPORTED_TYPE and the socket stays open', async () => {
     const socket = await connect(key)
     for (const type of ['tick', '', 'BAR', 1, null]) {
       socket.send({ action: 'subscribe', symbols: ['BROKERA:ZERO:EURUSD'], type })
@@ -135,7 +138,7 @@ describe('messages that are not understood', () => {
     expect((await socket.closed).code).toBe(1009)
   })
 
-  test('a message of 64 KiB is read', async () => {
+  test('a message of 64 KiB is accepted', async () => {
     const socket = await connect(key)
     const frame = JSON.stringify({ action: 'ping', x: '' })
     socket.send(frame.replace('""', `"${'x'.repeat(65_536 - frame.length)}"`))
@@ -148,7 +151,7 @@ describe('messages that are not understood', () => {
     expect((await socket.closed).code).toBe(1003)
   })
 
-  test('a client that sends faster than fifty messages a second is read more slowly and loses none', async () => {
+  test('a client that sends more than fifty messages a second is read more slowly and loses none', async () => {
     const socket = await connect(key)
     for (let count = 0; count < 150; count++) socket.send({ action: 'ping' })
     await until('150 pongs', () => socket.frames.length === 151, 20_000)

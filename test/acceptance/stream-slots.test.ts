@@ -24,7 +24,7 @@ describe('slots', () => {
     expect(await inUse(secret)).toBe(2)
   })
 
-  test('as many connections as the cap are open, one more is refused', async () => {
+  test('connections up to the cap are accepted, one more is refused', async () => {
     const secret = await capped(3)
     for (let count = 0; count < 3; count++) await connect(secret)
     const answer = await refusedUpgrade(`/v1/stream?api_key=${secret}`)
@@ -34,7 +34,7 @@ describe('slots', () => {
     expect(answer.headers['x-ws-connections-in-use']).toBe('3')
   })
 
-  test('of many attempts at the same moment exactly the cap succeeds', async () => {
+  test('of many simultaneous attempts exactly as many as the cap succeed', async () => {
     const secret = await capped(4)
     const outcomes = await Promise.allSettled(Array.from({ length: 16 }, () => connect(secret)))
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4)
@@ -50,7 +50,7 @@ describe('slots', () => {
     expect(await inUse(secret)).toBe(0)
   })
 
-  test('a connection that breaks frees its slot without anybody acting', async () => {
+  test('a broken connection frees its slot automatically', async () => {
     const secret = await capped(1)
     const socket = await connect(secret)
     socket.raw.terminate()
@@ -58,7 +58,7 @@ describe('slots', () => {
     await connect(secret)
   })
 
-  test('a refused upgrade takes no slot and refusals are no limit on later attempts', async () => {
+  test('refused upgrades take no slot and do not limit later attempts', async () => {
     const secret = await capped(1)
     const socket = await connect(secret)
     for (let attempt = 0; attempt < 30; attempt++) {
@@ -82,7 +82,7 @@ describe('slots', () => {
 })
 
 describe('the request budget', () => {
-  test('opening a connection and its messages consume none of it', async () => {
+  test('opening a connection and sending messages consume no requests', async () => {
     const secret = (await issueKey({ plan: 'basic', rpm: 1000, rpd: 100 })).key
     const socket = await connect(secret)
     for (let count = 0; count < 10; count++) socket.send({ action: 'ping' })
@@ -91,7 +91,7 @@ describe('the request budget', () => {
     expect(rate(answer, 'X-RateLimit-Remaining-Day')).toBe(99)
   })
 
-  test('a key whose day is spent still connects and subscribes', async () => {
+  test('a key whose day limit is used up still connects and subscribes', async () => {
     const secret = (await issueKey({ plan: 'basic', rpd: 1 })).key
     await read('/v1/status', secret)
     expect((await ask('/v1/status', { key: secret })).status).toBe(429)

@@ -16,14 +16,14 @@ beforeAll(async () => {
 afterEach(closeSockets)
 
 describe('subscribe', () => {
-  test('it is answered with what was accepted and what was rejected', async () => {
+  test('subscribe is answered with the accepted and the rejected symbols', async () => {
     const socket = await connect(key)
     const reply = await socket.subscribe([euro, `${ungrantedFeed}:EURUSD`])
     expect(Object.keys(reply)).toEqual(['type', 'symbols', 'rejected'])
     expect(reply).toEqual({ type: 'subscribed', symbols: [euro], rejected: [`${ungrantedFeed}:EURUSD`] })
   })
 
-  test('the type may be left out and means bar', async () => {
+  test('a subscribe without a type means bar', async () => {
     const socket = await connect(key)
     socket.send({ action: 'subscribe', symbols: [euro] })
     expect(await socket.next('subscribed')).toMatchObject({ symbols: [euro], rejected: [] })
@@ -47,7 +47,7 @@ describe('subscribe', () => {
     expect(reply).toMatchObject({ symbols: [], rejected: unknown })
   })
 
-  test('keys match exactly, also in case', async () => {
+  test('compound keys match exactly, including letter case', async () => {
     const wrong = [
       'BROKERA:ZERO:eurusd',
       'brokera:ZERO:EURUSD',
@@ -58,7 +58,7 @@ describe('subscribe', () => {
     expect(reply).toMatchObject({ symbols: [share], rejected: wrong })
   })
 
-  test("the order of both lists is the request's", async () => {
+  test('both lists keep the order of the request', async () => {
     const unknown = ['BROKERA:ZERO:B', 'BROKERA:ZERO:A']
     const [first = '', second = ''] = unknown
     const reply = await (await connect(key)).subscribe([pound, first, share, second, euro])
@@ -90,12 +90,12 @@ describe('subscribe', () => {
 describe('the cap on symbols', () => {
   const four = [euro, share, 'BROKERD:LIVE:EURUSD', pound]
 
-  test('as many as the limit are accepted, of whatever feed, and the rest is rejected', async () => {
+  test('symbols up to the cap are accepted, whatever their feed, and the rest are rejected', async () => {
     const reply = await (await connect(narrow)).subscribe(four)
     expect(reply).toMatchObject({ symbols: four.slice(0, 3), rejected: [pound] })
   })
 
-  test('it holds over several subscribes', async () => {
+  test('the cap holds over several subscribes', async () => {
     const socket = await connect(narrow)
     await socket.subscribe(four.slice(0, 2))
     expect(await socket.subscribe(four.slice(2))).toMatchObject({
@@ -104,7 +104,7 @@ describe('the cap on symbols', () => {
     })
   })
 
-  test('a rejected symbol takes no place', async () => {
+  test('a rejected symbol does not count towards the cap', async () => {
     const reply = await (await connect(narrow)).subscribe([
       'BROKERA:ZERO:NOPE',
       `${ungrantedFeed}:EURUSD`,
@@ -113,7 +113,7 @@ describe('the cap on symbols', () => {
     expect(reply.symbols).toEqual(four.slice(0, 3))
   })
 
-  test('unsubscribing makes room', async () => {
+  test('an unsubscribed symbol no longer counts towards the cap', async () => {
     const socket = await connect(narrow)
     await socket.subscribe(four)
     socket.send({ action: 'unsubscribe', symbols: [euro] })
@@ -121,14 +121,14 @@ describe('the cap on symbols', () => {
     expect(await socket.subscribe([pound])).toMatchObject({ symbols: [pound], rejected: [] })
   })
 
-  test('it is per connection: another socket of the key has its own', async () => {
+  test('the cap is per connection: another socket of the key has a separate cap', async () => {
     const first = await connect(narrow)
     await first.subscribe(four)
     const second = await connect(narrow)
     expect((await second.subscribe(four.slice(0, 3))).symbols).toEqual(four.slice(0, 3))
   })
 
-  test('it is what connected and /v1/usage say', async () => {
+  test('connected and /v1/usage report the cap', async () => {
     const { limits } = (await (await connect(narrow)).next('connected')) as unknown as { limits: object }
     expect(limits).toMatchObject({ max_symbols: 3 })
     const usage = await read<{ limits: object }>('/v1/usage', narrow)
@@ -137,7 +137,7 @@ describe('the cap on symbols', () => {
 })
 
 describe('long lists', () => {
-  test('a list above 5,000 entries is refused whole, one of 5,000 is read', async () => {
+  test('a list above 5,000 entries is refused as a whole, one of 5,000 is accepted', async () => {
     const socket = await connect(key)
     const names = Array.from({ length: 5_001 }, (_, n) => `x${n}`)
     socket.send({ action: 'subscribe', symbols: [...names.slice(1), euro] })
@@ -154,13 +154,13 @@ describe('unsubscribe', () => {
     return socket.next('unsubscribed')
   }
 
-  test('it is answered with the symbols', async () => {
+  test('unsubscribe is answered with its symbols', async () => {
     const socket = await connect(key)
     await socket.subscribe([euro, pound])
     expect(await unsubscribe(socket, [euro])).toEqual({ type: 'unsubscribed', symbols: [euro] })
   })
 
-  test('what was never subscribed to does no harm', async () => {
+  test('unsubscribing a symbol that was never subscribed is not an error', async () => {
     const socket = await connect(key)
     await socket.subscribe([euro])
     await unsubscribe(socket, [pound, 'nonsense', '__proto__'])

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 
 describe('the list', () => {
-  test('it carries symbols, total, limit and offset in that order', async () => {
+  test('the list carries symbols, total, limit and offset in that order', async () => {
     expect(Object.keys(await list())).toEqual(['symbols', 'total', 'limit', 'offset'])
   })
 
@@ -78,20 +78,20 @@ describe('the list', () => {
 })
 
 describe('search', () => {
-  test('it finds every symbol whose display name contains the fragment', async () => {
+  test('search finds every symbol whose display name contains the fragment', async () => {
     const found = await list({ search: 'EURU' })
     const keys = ['BROKERA:ZERO:EURUSD', 'BROKERB:LIVE:EURUSD', 'BROKERD:LIVE:EURUSD', 'BROKERE:LIVE:EURUSD']
     expect(names(found)).toEqual([...keys, 'BROKERF:LIVE:EURUSD'])
     expect(found.total).toBe(5)
   })
 
-  test('it ignores case', async () => {
+  test('search ignores letter case', async () => {
     const found = names(await list({ search: 'eUrUsD' }))
     expect(found).toContain('BROKERA:ZERO:EURUSD')
     expect(found).toEqual(names(await list({ search: 'EURUSD' })))
   })
 
-  test('it looks at the display name and at nothing else', async () => {
+  test('search matches the display name only', async () => {
     expect(names(await list({ search: 'gold' }))).toEqual(['BROKERA:ZERO:XAUUSD'])
     const shown = names(await list({ search: 'XAU' }))
     expect(shown).not.toContain('BROKERA:ZERO:XAUUSD')
@@ -99,24 +99,24 @@ describe('search', () => {
     expect((await list({ search: 'BROKERA' })).total).toBe(0)
   })
 
-  test('it takes the fragment as plain text', async () => {
+  test('search treats the fragment as plain text', async () => {
     expect((await list({ search: '.*' })).total).toBe(0)
     expect((await list({ search: '%' })).total).toBe(0)
     expect(names(await list({ search: '_cfd.fr' }))).toEqual(['BROKERB:LIVE:AIR_CFD.FR'])
   })
 
-  test('an empty search is no filter', async () => {
+  test('an empty search does not filter', async () => {
     expect((await list({ search: '' })).total).toBe((await list()).total)
   })
 
-  test('64 characters are searched and 65 are 422', async () => {
+  test('a search of 64 characters is accepted and one of 65 is 422', async () => {
     expect((await list({ search: 'x'.repeat(64) })).total).toBe(0)
     expect(await refusal({ search: 'x'.repeat(65) })).toMatchObject({ status: 422, code: 'INVALID_PARAMS' })
   })
 })
 
 describe('one symbol', () => {
-  test('it carries all fields in the order of the specification', async () => {
+  test('one symbol carries all fields in the order of the specification', async () => {
     expect(Object.keys(await single('BROKERA:ZERO:EURUSD'))).toEqual([
       'symbol',
       'full_name',
@@ -138,7 +138,7 @@ describe('one symbol', () => {
     ])
   })
 
-  test('every field of a forex pair is as its manifest says', async () => {
+  test('every field of a forex pair follows from its manifest', async () => {
     expect(await single('BROKERA:ZERO:EURUSD')).toEqual({
       symbol: 'BROKERA:ZERO:EURUSD',
       full_name: 'BROKERA:ZERO:EURUSD',
@@ -160,7 +160,7 @@ describe('one symbol', () => {
     })
   })
 
-  test('a list entry says the same of a symbol as the symbol alone', async () => {
+  test('a list entry has the same values as the single symbol', async () => {
     const alone = await single('BROKERA:ZERO:US500')
     const [entry] = (await list({ search: 'US500' })).symbols
     expect(alone).toMatchObject(entry ?? {})
@@ -180,12 +180,12 @@ describe('one symbol', () => {
     expect((await single('BROKERB:LIVE:GOOGL_CFD.US')).type).toBe('cfd')
   })
 
-  test('the display name defaults to the clean name and may be given', async () => {
+  test('the display name defaults to the clean name; the manifest may set another', async () => {
     expect((await single('BROKERA:ZERO:BTCUSD')).display_symbol).toBe('BTCUSD')
     expect((await single('BROKERA:ZERO:XAUUSD')).display_symbol).toBe('Gold')
   })
 
-  test("the description is the symbol's words with the feed's, the broker among them", async () => {
+  test("the description is the symbol's description followed by that of its feed", async () => {
     expect((await single('BROKERB:LIVE:UK100')).description).toBe('UK large companies (BrokerB Live)')
   })
 
@@ -213,18 +213,18 @@ describe('one symbol', () => {
     })
   })
 
-  test('a feed that serves minutes from a live source is streaming, else its symbols are endofday', async () => {
+  test('data_status is streaming for a feed that serves minutes from a live source, else endofday', async () => {
     expect((await single('BROKERG:SIM:BTCUSD')).data_status).toBe('streaming')
     expect((await single('BROKERC:TADIL:BTCUSD')).data_status).toBe('endofday')
   })
 
-  test('every feed draws its bars in Etc/UTC, whatever its clock', async () => {
+  test('the timezone of every feed is Etc/UTC, whatever its clock', async () => {
     for (const symbol of ['BROKERA:ZERO:EURUSD', 'BROKERB:LIVE:EURUSD', 'BROKERC:TADIL:XAUUSD']) {
       expect((await single(symbol)).timezone).toBe('Etc/UTC')
     }
   })
 
-  test('delay_seconds is how far the quotes lag, 0 where they do not', async () => {
+  test('delay_seconds is the delay of the quotes, 0 for real-time quotes', async () => {
     expect((await single('BROKERB:LIVE:AAPL_CFD.US')).delay_seconds).toBe(900)
     expect((await single('BROKERB:LIVE:GOOGL_CFD.US')).delay_seconds).toBe(0)
   })
@@ -244,7 +244,7 @@ describe('one symbol', () => {
     expect(answer.message).toContain(ungrantedFeed)
   })
 
-  test('an empty symbol is no symbol: the list answers', async () => {
+  test('an empty symbol counts as absent: the list is returned', async () => {
     expect((await list({ symbol: '' })).total).toBe((await list()).total)
   })
 })

@@ -33,7 +33,7 @@ beforeAll(async () => {
 const usage = (key = issued.key, days?: number) =>
   read<Usage>(days === undefined ? '/v1/usage' : `/v1/usage?days=${days}`, key)
 const utcDay = (back = 0) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10)
-/** Counters belong to a UTC day: a test that failed while the day turned is run again. */
+/** Counters belong to a UTC day: a test that fails while the day changes runs again. */
 const withinOneDay = async (body: () => Promise<void>) => {
   const day = utcDay()
   try {
@@ -45,7 +45,7 @@ const withinOneDay = async (body: () => Promise<void>) => {
 }
 
 describe('the record', () => {
-  test("its fields come in the specification's order", async () => {
+  test('fields of the record come in the order of the specification', async () => {
     const body = await usage()
     expect(Object.keys(body)).toEqual(['api_key', 'tier', 'limits', 'current', 'today', 'history'])
     expect(Object.keys(body.limits)).toEqual(['rpm', 'rpd', 'ws_connections', 'ws_symbols'])
@@ -64,19 +64,19 @@ describe('the record', () => {
     standard: { rpm: 120, rpd: 50_000, ws_connections: 10, ws_symbols: 200 },
     pro: { rpm: 600, rpd: 250_000, ws_connections: 30, ws_symbols: 500 },
   }
-  test.for(Object.entries(plans))('the plan %s gives its starting limits', async ([plan, limits]) => {
+  test.for(Object.entries(plans))('the plan %s sets its default limits', async ([plan, limits]) => {
     const { key } = await issueKey({ plan })
     expect(await usage(key)).toMatchObject({ tier: plan, limits })
   })
 
-  test('enterprise limits are those that were given, all four', async () => {
+  test('the four limits of an enterprise key are those given when it was created', async () => {
     const wanted = { plan: 'enterprise', rpm: 11, rpd: 22, wsConnections: 33, wsSymbols: 44 }
     const { key } = await issueKey(wanted)
     const limits = { rpm: 11, rpd: 22, ws_connections: 33, ws_symbols: 44 }
     expect(await usage(key)).toMatchObject({ tier: 'enterprise', limits })
   })
 
-  test('every limit of a plan may be set per key', async () => {
+  test('a key may override every limit of its plan', async () => {
     const { key } = await issueKey({ plan: 'pro', rpm: 7, wsSymbols: 9 })
     const limits = { rpm: 7, rpd: 250_000, ws_connections: 30, ws_symbols: 9 }
     expect(await usage(key)).toMatchObject({ tier: 'pro', limits })
@@ -84,7 +84,7 @@ describe('the record', () => {
 })
 
 describe('the counters', () => {
-  test('each request counts in requests and in its endpoint, usage itself included', () =>
+  test('each request counts in requests and in the counter of its endpoint, usage itself included', () =>
     withinOneDay(async () => {
       const { key } = await issueKey()
       const history = '/v1/history?symbol=BROKERA:ZERO:BTCUSD&resolution=1&countback=1'
@@ -121,7 +121,7 @@ describe('the counters', () => {
       })
     }))
 
-  test('a refused request counts in rate_limited, on REST and on an upgrade, and in nothing else', () =>
+  test('a request refused by a limit counts in rate_limited only, on REST and on an upgrade', () =>
     withinOneDay(async () => {
       const { key, id } = await issueKey({ plan: 'basic', rpm: 1000, rpd: 1, wsConnections: 1 })
       await read('/v1/status', key)
@@ -151,7 +151,7 @@ describe('the counters', () => {
       await socket.close()
     }))
 
-  test('an unknown key and a request without one count for nobody', () =>
+  test('requests without a key or with an unknown key count for no key', () =>
     withinOneDay(async () => {
       const { key } = await issueKey()
       await ask('/v1/status')
@@ -160,7 +160,7 @@ describe('the counters', () => {
       expect((await usage(key)).today.requests).toBe(1)
     }))
 
-  test('ws_connect counts openings and ws_session the sessions of the day', () =>
+  test('ws_connect counts opened connections and ws_session the sessions of the day', () =>
     withinOneDay(async () => {
       const { key } = await issueKey()
       const first = await connect(key)
@@ -174,7 +174,7 @@ describe('the counters', () => {
       await second.close()
     }))
 
-  test('a refusal for another reason than a limit is not in rate_limited', () =>
+  test('a request refused for a reason other than a limit does not count in rate_limited', () =>
     withinOneDay(async () => {
       const { key } = await issueKey({ allowIp: ['203.0.113.7', '127.0.0.5'] })
       expect((await refusedUpgrade(`/v1/stream?api_key=${key}`)).status).toBe(403)
@@ -183,7 +183,7 @@ describe('the counters', () => {
       expect(body.body.today).toMatchObject({ requests: 1, usage: 1, rate_limited: 0 })
     }))
 
-  test('a rotated key goes on with the usage of the old one', () =>
+  test('a rotated key continues with the usage of its old secret', () =>
     withinOneDay(async () => {
       const made = await issueKey()
       await read('/v1/status', made.key)
@@ -197,7 +197,7 @@ describe('the counters', () => {
 })
 
 describe('the history', () => {
-  test('it has seven days by default, oldest first, zero-filled, the last is today', () =>
+  test('the history has seven days by default, oldest first, zero-filled, the last is today', () =>
     withinOneDay(async () => {
       const { key } = await issueKey()
       const { history, today } = await usage(key)
@@ -210,7 +210,7 @@ describe('the history', () => {
       }
     }))
 
-  test('days gives exactly so many entries', () =>
+  test('days=N returns exactly N entries', () =>
     withinOneDay(async () => {
       for (const days of [1, 2, 30, 90]) {
         const { history } = await usage(issued.key, days)
@@ -224,7 +224,7 @@ describe('the history', () => {
     expect((await usage(issued.key, 100_000)).history).toHaveLength(90)
   })
 
-  test('days below 1 or no integer is 422', async () => {
+  test('days below 1 or not an integer is 422', async () => {
     for (const days of ['0', '-1', '7.5', 'week']) {
       const answer = await ask(`/v1/usage?days=${days}`, { key: issued.key })
       expect(answer.status, days).toBe(422)

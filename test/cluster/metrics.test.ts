@@ -14,7 +14,7 @@ const charts = join(import.meta.dirname, '../../charts')
 const exposition = async (opsPort: number): Promise<string> =>
   (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text()
 
-test('promtool finds nothing wrong with the metrics of any role', async () => {
+test('promtool accepts the metrics of every role', async () => {
   const pods = inject('pods')
   expect(new Set(pods.map(({ role }) => role))).toEqual(new Set(['ingest', 'rest', 'stream', 'collector']))
   for (const { name, opsPort } of pods) {
@@ -24,17 +24,17 @@ test('promtool finds nothing wrong with the metrics of any role', async () => {
   }
 })
 
-test('promtool finds something wrong with metrics that are', () => {
+test('promtool complains about a counter without the suffix _total', () => {
   expect(promtoolComplaints('# TYPE a counter\na 1\n')).toContain('a')
 })
 
-/** Those of the operator and of the canary, of which this cluster has none, are looked at on Kubernetes. */
-const isElsewhere = /^fxd_(operator|canary)_/
+/** Metrics of the operator and the canary; this cluster runs neither, tests on Kubernetes check them. */
+const isTestedOnKubernetes = /^fxd_(operator|canary)_/
 
-test('each counter whose increase is an alert is shown at 0 from the start, or its first event would be no increase', async () => {
+test('each counter that an alert watches for an increase is exported as 0 from the start', async () => {
   const rules = readFileSync(join(charts, 'fxd/files/alerts.yaml'), 'utf8')
   const counters = [...rules.matchAll(/\b(fxd_[a-z_]+_total)\{/g)].flatMap(([, name = '']) => name)
-  const wanted = [...new Set(counters)].filter((name) => !isElsewhere.test(name))
+  const wanted = [...new Set(counters)].filter((name) => !isTestedOnKubernetes.test(name))
   expect(wanted.length).toBeGreaterThan(10)
   const texts = await Promise.all(inject('pods').map(({ opsPort }) => exposition(opsPort)))
   const shown = texts.join('\n')
@@ -59,8 +59,8 @@ async function labels(): Promise<Map<string, Set<string>>> {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'fxd-metrics-'))
-/** A symbol and a key of their own, used in every way that the service counts. */
-async function live(n: number): Promise<void> {
+/** Creates a symbol and a key, and uses them for every request that the service counts. */
+async function useNewSymbol(n: number): Promise<void> {
   const symbol = `NEW${n}`
   const file = join(folder, `${symbol}.csv`)
   writeFileSync(file, exportText(minutes(Date.UTC(2020, 0, 2) / 1000, 5, 1.1, 5)))
@@ -88,13 +88,13 @@ async function live(n: number): Promise<void> {
   await socket.close()
 }
 
-test('no metric grows with the keys and symbols that the service has', { timeout: 180_000 }, async () => {
+test('more keys and more symbols add no label values to any metric', { timeout: 180_000 }, async () => {
   onTestFinished(() => rmSync(folder, { recursive: true }))
-  for (const n of [1, 2]) await live(n)
+  for (const n of [1, 2]) await useNewSymbol(n)
   const few = await labels()
-  // The suites beside this test make new values too, of lists that end.
+  // Suites that run at the same time also add values, but from limited lists.
   const added = 8
-  for (let n = 3; n < 3 + added; n++) await live(n)
+  for (let n = 3; n < 3 + added; n++) await useNewSymbol(n)
   const many = await labels()
   const grown = [...many].flatMap(([name, values]) => {
     const fresh = [...values].filter((each) => !few.get(name)?.has(each))

@@ -3,13 +3,13 @@ import { WebSocket } from 'ws'
 import { StreamSocket } from '../acceptance/client/socket.ts'
 import type { Role } from '../support/cluster/cluster.ts'
 
-/** Base URLs of all processes of a role, beside the load balancer. */
+/** Base URLs of all processes of a role, without the load balancer. */
 export const basesOf = (role: Role): string[] =>
   inject('pods').flatMap((pod) => (pod.role === role ? [`http://127.0.0.1:${pod.port}`] : []))
 
 const opened = new Set<WebSocket>()
 
-/** A socket on one shard, or the status and code of its refusal. */
+/** Opens a socket on one shard; resolves with it, or with the status and code of the refusal. */
 export function upgrade(
   base: string,
   key: string,
@@ -36,7 +36,7 @@ export function upgrade(
 export const isOpen = (outcome: Awaited<ReturnType<typeof upgrade>>): outcome is StreamSocket =>
   outcome instanceof StreamSocket
 
-/** For `afterEach`: nobody keeps a slot. */
+/** For `afterEach`: ends all sockets, so that their slots become free. */
 export function cutAll(): void {
   for (const raw of opened) raw.terminate()
   opened.clear()

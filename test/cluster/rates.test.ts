@@ -7,9 +7,9 @@ import { basesOf } from './pods.ts'
 
 const limit = 100
 const minuteMs = 60_000
-/** Each waits for the edge of a minute. */
+/** Rounds of the test; each waits for the end of a minute. */
 const rounds = Math.ceil(effort / 4)
-/** The load of a window comes in so many bursts, the last of one window and the first of the next at its edge. */
+/** Time between two bursts; the bursts lie on both sides of the end of a minute. */
 const burstMs = 400
 
 interface Window {
@@ -17,8 +17,8 @@ interface Window {
   refused: number
 }
 
-/** Asks all pods at once; what each window admitted and refused, by its end. */
-async function offer(key: string, count: number, windows: Map<number, Window>): Promise<void> {
+/** Sends `count` requests to all pods at once; adds what each window admitted and refused, by the end of the window. */
+async function sendBurst(key: string, count: number, windows: Map<number, Window>): Promise<void> {
   const pods = basesOf('rest')
   const answers = await Promise.all(
     Array.from({ length: count }, (_, i) =>
@@ -36,22 +36,24 @@ async function offer(key: string, count: number, windows: Map<number, Window>): 
 }
 
 describe.each(Array.from({ length: rounds }, (_, round) => round))('round %i', () => {
-  test('over all pods and the edge of a minute every window admits the limit exactly, and all below it', async () => {
+  test('over all pods and across the end of a minute, each window admits exactly the limit, or all of fewer', async () => {
     const loads = [0.9, 1, 2]
     const keys = await Promise.all(loads.map(() => issueKey({ rpm: limit })))
     const counted = keys.map(() => new Map<number, Window>())
-    // Half of the load comes before the edge. Just before an edge it waits for the next one.
-    const untilEdgeMs = minuteMs - (Date.now() % minuteMs)
-    await pause((untilEdgeMs - 4 * burstMs + minuteMs) % minuteMs)
+    // Half of the load is sent before the end of the minute. If that is too close, wait for the next one.
+    const untilMinuteEndMs = minuteMs - (Date.now() % minuteMs)
+    await pause((untilMinuteEndMs - 4 * burstMs + minuteMs) % minuteMs)
     for (let burst = 0; burst < 8; burst++) {
       await Promise.all([
         pause(burstMs),
-        ...keys.map(({ key }, i) => offer(key, Math.round(((loads[i] as number) * limit) / 4), counted[i]!)),
+        ...keys.map(({ key }, i) =>
+          sendBurst(key, Math.round(((loads[i] as number) * limit) / 4), counted[i]!),
+        ),
       ])
     }
     counted.forEach((windows, i) => {
       const load = loads[i] as number
-      expect(windows.size, `load ${load} crosses an edge`).toBeGreaterThan(1)
+      expect(windows.size, `load ${load} spans two windows`).toBeGreaterThan(1)
       for (const [end, { admitted, refused }] of windows)
         expect(admitted, `load ${load}, window to ${end}`).toBe(Math.min(limit, admitted + refused))
     })
@@ -61,7 +63,7 @@ describe.each(Array.from({ length: rounds }, (_, round) => round))('round %i', (
   }, 180_000)
 })
 
-test('the sums of usage are what the client counted, whichever pod it asked', async () => {
+test('every pod reports the usage that the client counted over all pods', async () => {
   const { key, id } = await issueKey({ rpm: 40 })
   const pods = basesOf('rest')
   const paths = {
@@ -80,7 +82,7 @@ test('the sums of usage are what the client counted, whichever pod it asked', as
     }
     return answer
   }
-  // More than two windows admit, should an edge lie in between.
+  // More than two windows admit, in case the minute ends in between.
   await Promise.all(
     Array.from({ length: 90 }, (_, i) =>
       count(names[i % 3] as keyof typeof paths, pods[i % pods.length] as string),

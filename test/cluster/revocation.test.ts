@@ -8,7 +8,7 @@ const withinMs = 5_000
 
 afterEach(cutAll)
 
-/** A subscribed socket on every shard. */
+/** Opens a socket on every shard and subscribes it. */
 async function onEveryShard(key: string): Promise<StreamSocket[]> {
   const outcomes = await Promise.all(basesOf('stream').map((base) => upgrade(base, key)))
   const sockets = outcomes.filter(isOpen)
@@ -17,7 +17,7 @@ async function onEveryShard(key: string): Promise<StreamSocket[]> {
   return sockets
 }
 
-test('a revoked key is cut from its sockets on every shard within five seconds', async () => {
+test('the sockets of a revoked key are closed on every shard within five seconds', async () => {
   const { key, id } = await issueKey()
   const sockets = await onEveryShard(key)
   await revokeKey(id)
@@ -28,7 +28,7 @@ test('a revoked key is cut from its sockets on every shard within five seconds',
     expect(socket.messages.at(-1)).toMatchObject({ type: 'error', code: 'KEY_INACTIVE' })
 })
 
-test('a grant that is withdrawn ends subscriptions on every shard within five seconds, and the sockets stay', async () => {
+test('a withdrawn grant ends subscriptions on every shard within five seconds, and the sockets stay open', async () => {
   const { key, id } = await issueKey({ feeds: ['BROKERA:ZERO', 'BROKERB:LIVE'] })
   const sockets = await onEveryShard(key)
   await updateKey(id, { feeds: ['BROKERB:LIVE'] })

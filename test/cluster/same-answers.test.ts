@@ -28,7 +28,7 @@ const questions = [
   '/v1/history?symbol=BROKERA:ZERO:BTCUSD&resolution=7&countback=5',
 ]
 
-test.each(questions)('every pod gives the same answer to %s', async (path) => {
+test.each(questions)('every pod returns the same answer to %s', async (path) => {
   const answers = await Promise.all(basesOf('rest').map((base) => ask(path, { key, base })))
   const [first, ...others] = answers.map(({ status, text }) => ({ status, text }))
   expect(others.length).toBeGreaterThan(0)
@@ -36,7 +36,7 @@ test.each(questions)('every pod gives the same answer to %s', async (path) => {
 })
 
 const simulated = 'symbol=BROKERG:SIM:BTCUSD'
-/** Of all pods: each one's newest bar, and the answer. */
+/** Sends the request to all pods; returns the newest bar and the answer of each. */
 const askAll = (question: string) =>
   Promise.all(
     basesOf('rest').map(async (base) => {
@@ -44,16 +44,16 @@ const askAll = (question: string) =>
       return { newest: body.t?.at(-1), count: body.t?.length ?? 0, text }
     }),
   )
-/** `undefined` as long as one pod has read less than another. */
+/** The newest bar of all pods; `undefined` while one pod has read less of the bus than another. */
 const readTo = (answers: Awaited<ReturnType<typeof askAll>>): number | undefined => {
   const [first, ...others] = answers.map(({ newest }) => newest)
   return others.every((newest) => newest === first) ? first : undefined
 }
 
-test('every pod gives the same answer to a range that still grows, once all have read the bus as far', {
+test('every pod returns the same answer to a growing range once all have read the bus to the same position', {
   timeout: 170_000,
 }, async () => {
-  // The simulator's day before now comes on the other lane.
+  // The simulator sends the last day as backfill.
   const depth = { '1': 1_435, '5': 285 }
   for (const [resolution, count] of Object.entries(depth))
     await until(
@@ -78,7 +78,7 @@ test('every pod gives the same answer to a range that still grows, once all have
       const answers = await askAll(question)
       if (before === undefined || readTo(answers) === undefined || (await minute()) !== before) continue
       for (const { text } of answers) expect(text, question).toBe(answers[0]?.text)
-      // Of a minute that came while this went on.
+      // Only answers with a minute that arrived during this test count.
       if (before > begun) compared.add(question)
     }
     await pause(50)

@@ -5,13 +5,13 @@ import { effort } from '../support/effort.ts'
 import { basesOf, cutAll, isOpen, upgrade } from './pods.ts'
 
 const attempts = 64
-/** 500 over all caps in `make soak`. */
+/** Rounds for each cap; 500 over all caps in `make soak`. */
 const roundsPerCap = Math.ceil((25 * effort) / 4)
 
 afterEach(cutAll)
 
 describe.each([1, 2, 10, 50])('a cap of %i sockets', (cap) => {
-  test(`is met exactly by ${attempts} upgrades at once over all shards, and free again when they close`, async () => {
+  test(`admits exactly that many of ${attempts} simultaneous upgrades over all shards, and is free again when they close`, async () => {
     const { key } = await issueKey({ wsConnections: cap })
     const shards = basesOf('stream')
     expect(shards.length).toBeGreaterThan(1)
@@ -28,7 +28,7 @@ describe.each([1, 2, 10, 50])('a cap of %i sockets', (cap) => {
   })
 })
 
-test('a slot that one shard frees is free for the other at once', async () => {
+test('a slot that one shard frees is free on the other shard at once', async () => {
   const { key } = await issueKey({ wsConnections: 1 })
   const [here = '', there = ''] = basesOf('stream')
   for (let round = 0; round < 5 * effort; round++) {
@@ -42,7 +42,7 @@ test('a slot that one shard frees is free for the other at once', async () => {
   }
 })
 
-test('a socket that is cut without a word frees its slot', async () => {
+test('a socket that ends without a close frame frees its slot', async () => {
   const { key } = await issueKey({ wsConnections: 1 })
   const [here = '', there = ''] = basesOf('stream')
   const first = await upgrade(here, key)

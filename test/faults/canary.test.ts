@@ -18,7 +18,7 @@ const symbols = ['EURUSD', 'GBPUSD']
 const minuteSeconds = 60
 const begin = Math.floor(Date.now() / 60_000) * 60 - 3_600
 
-/** A service and its canary, both real processes. */
+/** Starts a service and its canary, both real processes. */
 async function startBoth(more: readonly string[] = []) {
   const service = await FxdProcess.start({ manifests: [manifest] })
   await service.takeKey()
@@ -53,8 +53,8 @@ async function startBoth(more: readonly string[] = []) {
     canary,
     metric,
     reaches,
-    /** Everything that history had until now is decided: all symbols were compared so many times since. */
-    decided: async () => {
+    /** Resolves once the canary has compared all symbols several times, so that all bars so far are judged. */
+    compared: async () => {
       const requests = (): Promise<number> => metric('requests_total', { route: 'status', status: '200' })
       const before = await requests()
       await within(patienceMs, 'comparisons', async () => (await requests()) >= before + 4)
@@ -62,7 +62,7 @@ async function startBoth(more: readonly string[] = []) {
   }
 }
 
-/** Minutes of both symbols, by their number since the begin. */
+/** Series of both symbols with the minutes of these numbers after `begin`. */
 const minutes = (...numbers: readonly number[]) =>
   symbols.map((symbol) =>
     seriesAt(
@@ -71,32 +71,32 @@ const minutes = (...numbers: readonly number[]) =>
     ),
   )
 
-async function collect(service: FxdProcess): Promise<RawSession> {
+async function openSession(service: FxdProcess): Promise<RawSession> {
   const session = new RawSession(service.grpc, service.token)
   await session.hello('BROKERA:ZERO', { id: 'collector-1' })
   return session
 }
 
-test('a quiet service misses nothing, and a killed one nothing after it is back', async () => {
-  const { service, canary, metric, reaches, decided } = await startBoth()
-  let session = await collect(service)
+test('a quiet service misses no bar, nor does a killed one after its restart', async () => {
+  const { service, canary, metric, reaches, compared } = await startBoth()
+  let session = await openSession(service)
   for (let minute = 0; minute < 5; minute += 1) await session.bars('LIVE', minutes(minute))
   await reaches('pushed_bars_total', 10)
-  await decided()
+  await compared()
   expect(await metric('missed_bars_total')).toBe(0)
   expect(await metric('differing_bars_total')).toBe(0)
   expect(await metric('arrival_seconds_count')).toBe(10)
 
   await service.kill()
-  await within(patienceMs, 'the end of the socket', async () => (await metric('socket_open')) === 0)
+  await within(patienceMs, 'the socket to end', async () => (await metric('socket_open')) === 0)
   expect(await metric('socket_ends_total', { code: '1006' })).toBe(1)
   await service.start()
-  session = await collect(service)
-  // Closed before the canary is back, or after: both are sent.
+  session = await openSession(service)
+  // Some minutes close before the canary has reconnected, some after: all must be pushed.
   for (let minute = 5; minute < 10; minute += 1) await session.bars('LIVE', minutes(minute))
   await reaches('socket_open', 1)
   await reaches('pushed_bars_total', 20)
-  await decided()
+  await compared()
   expect(await metric('pushed_bars_total')).toBe(20)
   expect(await metric('missed_bars_total')).toBe(0)
   expect(await metric('gaps_total')).toBe(0)
@@ -104,13 +104,13 @@ test('a quiet service misses nothing, and a killed one nothing after it is back'
   expect(await canary.stop()).toBe(0)
 })
 
-test('a bar that only history gets is missed, and a corrected one differs, each once', async () => {
-  const { service, metric, reaches, decided } = await startBoth()
-  const session = await collect(service)
+test('a bar that is only in history counts as missed, a corrected bar as differing, each once', async () => {
+  const { service, metric, reaches, compared } = await startBoth()
+  const session = await openSession(service)
   await session.bars('LIVE', minutes(0, 1, 2))
   await session.bars('LIVE', minutes(4))
   await reaches('pushed_bars_total', 8)
-  await decided()
+  await compared()
   expect(await metric('missed_bars_total')).toBe(0)
 
   const late = seriesAt('EURUSD', [begin + 3 * minuteSeconds])
@@ -118,17 +118,17 @@ test('a bar that only history gets is missed, and a corrected one differs, each 
   await session.bars('BACKFILL', [late, corrected])
   await reaches('missed_bars_total', 1)
   await reaches('differing_bars_total', 1)
-  await decided()
+  await compared()
   expect(await metric('missed_bars_total', { feed: 'BROKERA:ZERO' })).toBe(1)
   expect(await metric('differing_bars_total', { feed: 'BROKERA:ZERO' })).toBe(1)
   expect(await metric('pushed_bars_total')).toBe(8)
   await session.close()
 })
 
-test('a symbol that is rejected is subscribed once its feed lists it', async () => {
+test('a rejected symbol is subscribed once its feed lists it', async () => {
   const { service, metric, reaches } = await startBoth(['LATER'])
   expect(await metric('rejected_symbols')).toBe(1)
-  const session = await collect(service)
+  const session = await openSession(service)
   await session.catalogue([{ raw: 'LATER', type: 'forex', digits: 5 }], { snapshot: false })
   await reaches('subscribed_symbols', symbols.length + 1)
   expect(await metric('rejected_symbols')).toBe(0)
@@ -137,7 +137,7 @@ test('a symbol that is rejected is subscribed once its feed lists it', async () 
   await session.close()
 })
 
-test('a key that is not known is tried again with growing pauses, as the file has it then', async () => {
+test('an unknown key is retried with growing pauses, and the key file is read again each time', async () => {
   const { service, canary, metric, reaches } = await startBoth()
   const keyFile = join(service.home, 'key')
   await canary.stop()

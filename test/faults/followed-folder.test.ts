@@ -12,7 +12,7 @@ const line = (minutesAgo: number): string => {
   return `${at.slice(0, 10).replaceAll('-', '.')}\t${at.slice(11, 19)}\t1.10001\t1.10002\t1.10000\t1.10001\t3\r\n`
 }
 const patienceMs = 30_000
-/** A process that cannot end is killed by its supervisor. */
+/** Maximum duration of a stop; a supervisor kills a process that takes longer. */
 const stopMsMax = 25_000
 
 const manifest = (folder: string): string => `apiVersion: marketdata.fxd.dev/v1alpha1
@@ -34,7 +34,7 @@ function emptyFolder(): string {
   return folder
 }
 
-/** `fxd all` that follows a folder of exports. */
+/** Starts `fxd all` with a feed that follows a folder of exports. */
 async function follow(): Promise<{ folder: string; fxd: FxdProcess }> {
   const folder = emptyFolder()
   const fxd = await FxdProcess.start({ manifests: [manifest(folder)] })
@@ -47,7 +47,7 @@ const hasBars = async (fxd: FxdProcess, symbol: string): Promise<boolean> => {
   return (body as { s: string }).s === 'ok'
 }
 
-test('links out of a followed folder are not read, and no word of a file that is no export is logged', async () => {
+test('links out of a followed folder are not read, and content of files that are not exports is not logged', async () => {
   const { folder, fxd } = await follow()
   const secret = `a-secret-of-${Date.now()}`
   const outside = emptyFolder()
@@ -57,7 +57,7 @@ test('links out of a followed folder are not read, and no word of a file that is
   symlinkSync(join(outside, 'secret'), join(folder, 'EURUSD_M1_2025.csv'))
   symlinkSync(outside, join(folder, 'out'))
   symlinkSync(join('out', 'good.csv'), join(folder, 'OUTSIDE_M1.csv'))
-  // No link: whoever writes the folder also puts whole files there.
+  // Not links, but files with wrong content.
   writeFileSync(join(folder, 'WRONG_M1.csv'), `${secret}\n`)
   writeFileSync(join(folder, 'XML_M1.csv'), `<${secret}>\t<${secret}>\n`)
   mkdirSync(join(folder, '..2026_11_22'))
@@ -67,8 +67,8 @@ test('links out of a followed folder are not read, and no word of a file that is
   writeFileSync(join(folder, 'GBPUSD_M1.csv'), header + line(5))
   await within(patienceMs, 'a good file', () => hasBars(fxd, 'GBPUSD'))
   await within(patienceMs, 'a link inside of the folder', () => hasBars(fxd, 'INSIDE'))
-  const told = ['TOKEN_M1.csv', 'EURUSD_M1_2025.csv', 'WRONG_M1.csv', 'XML_M1.csv', 'OUTSIDE_M1.csv']
-  await within(patienceMs, 'a word about each', () => told.every((name) => fxd.log.includes(name)))
+  const named = ['TOKEN_M1.csv', 'EURUSD_M1_2025.csv', 'WRONG_M1.csv', 'XML_M1.csv', 'OUTSIDE_M1.csv']
+  await within(patienceMs, 'a log message about each', () => named.every((name) => fxd.log.includes(name)))
   expect(await hasBars(fxd, 'OUTSIDE')).toBe(false)
   expect(fxd.log).toContain('is a link that leads out of')
   expect(fxd.log).toContain(`The first line has ${secret.length} characters`)
@@ -76,18 +76,20 @@ test('links out of a followed folder are not read, and no word of a file that is
   expect(fxd.log).not.toContain(fxd.token)
 }, 120_000)
 
-test('a pipe in a followed folder holds up neither the other files nor SIGTERM, and is named', async () => {
+test('a pipe in a followed folder blocks neither the other files nor SIGTERM, and is named in the log', async () => {
   const { folder, fxd } = await follow()
   for (const name of ['X_M1.csv', 'EURUSD_M1.csv', 'Y_M1.csv', 'Z_M1.csv', 'Q_M1.csv'])
     execFileSync('mkfifo', [join(folder, name)])
   writeFileSync(join(folder, 'GBPUSD_M1.csv'), header + line(5))
   await within(patienceMs, 'a good file', () => hasBars(fxd, 'GBPUSD'))
   appendFileSync(join(folder, 'GBPUSD_M1.csv'), line(4))
-  await within(patienceMs, 'a word about the pipe', () => /X_M1\.csv.*not a regular file/.test(fxd.log))
+  await within(patienceMs, 'a log message about the pipe', () =>
+    /X_M1\.csv.*not a regular file/.test(fxd.log),
+  )
   expect(await fxd.stop()).toBeLessThan(stopMsMax)
 }, 120_000)
 
-test('a pipe among the manifests is refused with a sentence that names it', async () => {
+test('a pipe among the manifests is refused with an error that names it', async () => {
   const feeds = emptyFolder()
   writeFileSync(join(feeds, 'a.yaml'), manifest('/nowhere'))
   execFileSync('mkfifo', [join(feeds, 'x.yaml')])

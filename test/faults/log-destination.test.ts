@@ -12,7 +12,7 @@ const droppedLines = 'fxd_log_dropped_lines_total'
 
 const agent = new Agent({ keepAlive: true, maxSockets: 32 })
 
-/** Each answered request is a line of the log. */
+/** Sends a request; each answer writes a log line. */
 const ask = (port: number): Promise<number> =>
   new Promise((resolve, reject) => {
     get({ host: '127.0.0.1', port, path: '/v1/config', agent }, (response) => {
@@ -20,8 +20,8 @@ const ask = (port: number): Promise<number> =>
     }).once('error', reject)
   })
 
-/** So many requests, all of which must be answered. */
-async function askOften({ httpPort }: ChildService, count: number): Promise<void> {
+/** Sends `count` requests, all of which must be answered with 200. */
+async function askMany({ httpPort }: ChildService, count: number): Promise<void> {
   const statuses = new Set<number>()
   let left = count
   const one = async (): Promise<void> => {
@@ -31,10 +31,10 @@ async function askOften({ httpPort }: ChildService, count: number): Promise<void
   expect([...statuses]).toEqual([200])
 }
 
-/** More lines than the queue holds; bounded. */
+/** Sends requests until log lines are dropped; at most 80,000. */
 async function askUntilDropping(service: ChildService): Promise<void> {
   for (let rounds = 0; rounds < 20; rounds += 1) {
-    await askOften(service, 4_000)
+    await askMany(service, 4_000)
     if ((await service.metric(droppedLines)) > 0) return
   }
   throw new Error('no line was dropped')
@@ -56,7 +56,7 @@ async function startOnPipe() {
   return { reader, service }
 }
 
-test('a pipe that nobody reads: REST answers, lines are dropped and counted, and reading it tells how many', async () => {
+test('an unread log pipe: REST answers, log lines are dropped and counted, and the log states how many', async () => {
   const { reader, service } = await startOnPipe()
   onTestFinished(() => closeSync(reader))
   await askUntilDropping(service)
@@ -77,30 +77,30 @@ test('a pipe that nobody reads: REST answers, lines are dropped and counted, and
   expect(await service.stop(stopDeadlineMs)).toBe(0)
 })
 
-test('a pipe that nobody reads: SIGTERM ends the process', async () => {
+test('an unread log pipe: SIGTERM ends the process', async () => {
   const { reader, service } = await startOnPipe()
   onTestFinished(() => closeSync(reader))
-  await askOften(service, 1_000)
+  await askMany(service, 1_000)
   expect(await service.stop(stopDeadlineMs)).toBe(0)
 })
 
-test('a pipe whose reader is gone: REST answers and SIGTERM ends the process', async () => {
+test('a log pipe without a reader: REST answers and SIGTERM ends the process', async () => {
   const { reader, service } = await startOnPipe()
   closeSync(reader)
-  await askOften(service, 1_000)
+  await askMany(service, 1_000)
   expect(await service.stop(stopDeadlineMs)).toBe(0)
 })
 
-test('a full device for output and log: REST answers and SIGTERM ends the process', async () => {
+test('output and log on a full device: REST answers and SIGTERM ends the process', async () => {
   const full = openSync('/dev/full', 'w')
   const service = await startChildService({ stdio: ['ignore', full, full] })
   closeSync(full)
-  await askOften(service, 1_000)
+  await askMany(service, 1_000)
   expect(await service.stop(stopDeadlineMs)).toBe(0)
 })
 
 test.each(mountable(1_048_576))(
-  'a full disk of $bytes bytes under the log: REST answers, and with room again the log goes on',
+  'a full disk of $bytes bytes under the log: REST answers, and logging continues once space is free',
   async ({ bytes }) => {
     const disk = mountSmallDisk(bytes)
     onTestFinished(() => disk.remove())
@@ -109,7 +109,7 @@ test.each(mountable(1_048_576))(
     const service = await startChildService({ stdio: ['ignore', file, file] })
     closeSync(file)
     disk.fill(0)
-    await askOften(service, 1_000)
+    await askMany(service, 1_000)
     disk.free()
     await expect
       .poll(() => readFileSync(path, 'utf8').split('"msg":"answered"').length - 1, { timeout: 30_000 })

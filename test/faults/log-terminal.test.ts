@@ -16,10 +16,10 @@ async function start(more: Readonly<Record<string, string>> = {}, standsStill = 
   return { ...place, terminal }
 }
 
-/** Without the carriage returns that a terminal adds. */
+/** The screen without the carriage returns that a terminal adds. */
 const words = (screen: string): string => screen.replaceAll('\r', '')
 
-test('on a terminal the start shows the greeting and no line of the log but warnings, as text', async () => {
+test('on a terminal the start shows the greeting and only warnings of the log, as text', async () => {
   const { terminal, httpPort } = await start({ FXD_STREAM_CONNECTIONS_MAX: '1000000' })
   expect(await statusOf(httpPort, '/v1/config')).toBe(200)
   process.kill(terminal.pid, 'SIGTERM')
@@ -51,7 +51,7 @@ test('on a terminal FXD_LOG_FORMAT=json writes JSON lines', async () => {
 test.each([
   [{}, /^\{"level":30,.*"route":"\/v1\/config".*"msg":"answered"\}$/m],
   [{ FXD_LOG_FORMAT: 'text' }, /^\S+Z info {2}answered \(/m],
-])('without a terminal, with %o, every event is a line', async (env, line) => {
+])('without a terminal, with %o, every event is one line', async (env, line) => {
   const service = await startChildService({ stdio: ['ignore', 'ignore', 'pipe'], env })
   let log = ''
   service.child.stderr?.on('data', (part: Buffer) => void (log += part.toString()))
@@ -60,7 +60,7 @@ test.each([
   expect(await service.stop(15_000)).toBe(0)
 })
 
-test('a terminal that takes nothing any more: REST answers and SIGTERM ends the process', async () => {
+test('a terminal that accepts no more output: REST answers and SIGTERM ends the process', async () => {
   const { terminal, httpPort } = await start({ FXD_LOG_LEVEL: 'info' }, true)
   for (let n = 0; n < 500; n += 1) expect(await statusOf(httpPort, '/v1/config')).toBe(200)
   process.kill(terminal.pid, 'SIGTERM')
@@ -75,7 +75,7 @@ test('a terminal that is closed ends the process', async () => {
   expect(await terminal.ended).toBe(0)
 })
 
-test('SIGHUP of a person reloads the manifests, and the process goes on', async () => {
+test('SIGHUP reloads the manifests and the process keeps running', async () => {
   const { terminal, httpPort } = await start({ FXD_LOG_LEVEL: 'info' })
   process.kill(terminal.pid, 'SIGHUP')
   await expect.poll(() => words(terminal.screen)).toContain('Feed manifests were read again')
@@ -84,7 +84,7 @@ test('SIGHUP of a person reloads the manifests, and the process goes on', async 
   expect(await terminal.ended).toBe(0)
 })
 
-/** Not yet ended, or waited for. */
+/** Whether the process is running; a zombie is not. */
 function isAlive(pid: number): boolean {
   try {
     return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))

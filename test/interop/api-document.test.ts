@@ -17,14 +17,14 @@ const read = (path: string): string =>
 const feed = 'EXAMPLE:DEMO'
 
 interface Block {
-  /** The words behind the fence: the language, and what it is for. */
+  /** The words after the opening fence: the language and the purpose. */
   readonly info: string
   readonly text: string
 }
 
 interface Example extends Block {
   readonly answer: Block
-  /** Its path, or its first line. */
+  /** The requested path, or the whole text. */
   readonly title: string
 }
 
@@ -45,9 +45,9 @@ const examples: readonly Example[] = blocks.flatMap((block, at): Example[] => {
 
 const home = mkdtempSync(join(tmpdir(), 'fxd-api-document-'))
 const exported = join(home, 'feeds/exports/GBPUSD_M1.csv')
-/** The page's open times of the bars of GBPUSD: three are stored, two close while it is read. */
+/** Open times of the bars of GBPUSD in the document: three are stored, two close during the examples. */
 const shown = [0, 1, 2, 3, 4].map((minute) => 1_795_176_000 + minute * 60)
-/** Open times of these bars in this run. */
+/** Open times of these bars in this run, by those of the document. */
 const actual = new Map<number, number>()
 let service: RunningService
 let key = ''
@@ -90,8 +90,8 @@ afterAll(async () => {
   rmSync(home, { recursive: true })
 })
 
-/** The text of the page for this run: its addresses, its times, its way to the command line. */
-const here = (text: string): string =>
+/** The text of the document with the addresses, times and command line of this run. */
+const forThisRun = (text: string): string =>
   shown
     .reduce((whole, time) => whole.replaceAll(String(time), String(actual.get(time) ?? time)), text)
     .replaceAll('localhost:8080', new URL(service.target.url).host)
@@ -115,32 +115,34 @@ const maskedLines = (text: string): string[] =>
     )
 
 async function runShell(text: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('sh', ['-c', here(text)], {
+  const { stdout } = await promisify(execFile)('sh', ['-c', forThisRun(text)], {
     env: { ...process.env, KEY: key },
   })
   return stdout
 }
 
-/** Runs a script to its end; gives the lines that it printed. A bar closes once it has subscribed. */
+/** Runs a script to its end and closes a bar after it subscribed; returns the lines that it printed. */
 async function runScript(text: string): Promise<string[]> {
   const file = join(home, 'example.mjs')
-  writeFileSync(file, here(text))
+  writeFileSync(file, forThisRun(text))
   const child = spawn(process.execPath, [file], { env: { ...process.env, KEY: key } })
   const lines: string[] = []
   for await (const line of createInterface(child.stdout)) {
     lines.push(line)
     if (!line.includes('"subscribed"') || !text.includes('GBPUSD')) continue
     const isNext = actual.has(shown[3] ?? 0)
-    // The second one waits in its file until its minute is over.
+    // The second bar is in the file before its minute ends.
     if (isNext) appendBar(4, runningMinute())
     else appendBar(3, (actual.get(shown[2] ?? 0) ?? 0) + minuteSeconds)
   }
   return lines
 }
 
-test('every example of docs/api.md is run by these tests, and every answer is compared', () => {
-  const left = blocks.filter((block) => !isAnswer(block) && !examples.some(({ text }) => text === block.text))
-  expect(left.map(({ text }) => text)).toEqual([
+test('these tests run every example of docs/api.md and compare every answer', () => {
+  const untested = blocks.filter(
+    (block) => !isAnswer(block) && !examples.some(({ text }) => text === block.text),
+  )
+  expect(untested.map(({ text }) => text)).toEqual([
     'FXD_FEEDS=docs/examples/feeds make run\n',
     'export KEY=fxd_…\n',
   ])
@@ -150,7 +152,7 @@ test('every example of docs/api.md is run by these tests, and every answer is co
 })
 
 test.for(examples)(
-  'docs/api.md shows what $title gives',
+  'docs/api.md shows the answer of $title',
   { timeout: 150_000 },
   async ({ info, text, answer }) => {
     if (info === 'sh key') {
@@ -158,9 +160,9 @@ test.for(examples)(
       expect(key).not.toBe('')
     } else if (info === 'js') {
       const lines = (await runScript(text)).map(masked)
-      expect(lines).toEqual(here(answer.text).trim().split('\n').map(masked))
+      expect(lines).toEqual(forThisRun(answer.text).trim().split('\n').map(masked))
     } else if (answer.info === 'http') {
       expect(maskedLines(await runShell(text))).toEqual(expect.arrayContaining(maskedLines(answer.text)))
-    } else expect(masked(await runShell(text))).toEqual(masked(here(answer.text)))
+    } else expect(masked(await runShell(text))).toEqual(masked(forThisRun(answer.text)))
   },
 )

@@ -1,5 +1,5 @@
-"""A foreign gRPC client: every line on stdin is a CollectorMessage as JSON and is sent, every
-IngestMessage is printed as a line of JSON. The stubs are made of the project's .proto files at start.
+"""A gRPC client in Python. It sends every line on stdin, a CollectorMessage as JSON, and prints every
+IngestMessage as a line of JSON. At start it generates stubs from the .proto files of the project.
 
 usage: collector.py PROTO_FOLDER STUBS_FOLDER HOST:PORT TOKEN
 """

@@ -6,12 +6,12 @@ export type Line = Readonly<Record<string, unknown>>
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
-/** Installs the foreign clients when they are not yet there; gives the Python that has them. */
+/** Path of a Python that has the packages of requirements.txt; installs them the first time. */
 export const python = (): string => execFileSync(here('install-python'), { encoding: 'utf8' }).trim()
 
 const started: ChildProcessWithoutNullStreams[] = []
 
-/** A program of another language that speaks JSON lines on its standard streams. */
+/** A Python program that reads and writes JSON lines on its standard streams. */
 export class ForeignProcess {
   readonly lines: Line[] = []
   readonly #child: ChildProcessWithoutNullStreams
@@ -35,7 +35,7 @@ export class ForeignProcess {
     this.#child.stdin.write(`${JSON.stringify(message)}\n`)
   }
 
-  /** The next line for which `wanted` holds; others are passed over. */
+  /** The next line that `wanted` accepts; other lines are skipped. */
   next(what: string, wanted: (line: Line) => boolean): Promise<Line> {
     return until(what, () => {
       while (this.#read < this.lines.length) {
@@ -52,7 +52,7 @@ export class ForeignProcess {
   }
 }
 
-/** For `afterEach`. */
+/** For `afterEach`: kills all programs that a test started. */
 export const endForeignProcesses = (): void => {
   for (const child of started.splice(0)) child.kill('SIGKILL')
 }

@@ -11,7 +11,7 @@ import { until } from '../acceptance/client/until.ts'
 import { endForeignProcesses, ForeignProcess, type Line, python } from './foreign-process.ts'
 
 const protos = fileURLToPath(new URL('../../proto', import.meta.url))
-/** Made of the .proto files by each collector; the same every time. */
+/** Folder for the stubs that each collector generates from the .proto files. */
 const stubs = mkdtempSync(join(tmpdir(), 'fxd-stubs-'))
 const feed = 'BROKERE:LIVE'
 
@@ -31,7 +31,7 @@ const streamClient = (secret: string) =>
 const has = (field: string) => (line: Line) => field in line
 const ofType = (type: string) => (line: Line) => line['type'] === type
 
-/** Minutes that are over, as integer columns with differences; `scale` 5. */
+/** Closed minutes as delta-coded integer columns with `scale` 5. */
 const columns = (symbol: string, times: readonly number[], price: number) => {
   const differences = (values: readonly number[]) => values.map((value, at) => value - (values[at - 1] ?? 0))
   const prices = times.map((_, at) => price + at * 10)
@@ -57,7 +57,7 @@ const bar = (time: number, price: number, volume: number) => ({
   volume,
 })
 
-/** Hello and everything up to the point where bars may be sent. */
+/** Opens a session: Hello, Known, Catalogue; bars may be sent after it. */
 const session = async (name: string) => {
   const terminal = collector()
   const hello = { feed, collectorId: `python-${name}`, mode: 'SESSION_MODE_LIVE', terminal: 'python' }
@@ -74,7 +74,7 @@ const session = async (name: string) => {
 const lastMinute = () => Math.floor(Date.now() / 60_000) * 60
 
 describe('a collector written in Python', () => {
-  test('it is welcomed, lists a symbol, has its bars acked and finds them in history', async () => {
+  test('it gets a Welcome, lists a symbol, and its acknowledged bars are in history', async () => {
     const { terminal, welcome, catalogued } = await session('PYEUR')
     expect(welcome).toMatchObject({ active: true })
     expect(catalogued['names']).toMatchObject([{ raw: 'PYEUR', symbol: 'PYEUR' }])
@@ -93,7 +93,7 @@ describe('a collector written in Python', () => {
     expect(coverage).toEqual([{ from: times[0], to: times[2] }])
   })
 
-  test('minutes for which its terminal did not answer are a gap, minutes without a bar are none', async () => {
+  test('minutes that its terminal did not answer for are a gap, answered minutes without a bar are not', async () => {
     const { terminal } = await session('PYGAP')
     const times = [40, 38, 30, 29].map((back) => lastMinute() - back * 60)
     const [first = 0, second = 0, third = 0, fourth = 0] = times
@@ -116,7 +116,7 @@ describe('a collector written in Python', () => {
     ])
   })
 
-  test('a window of its whole catalogue is in coverage at its Ack', async () => {
+  test('a window of its whole catalogue is in coverage once it is acknowledged', async () => {
     const { terminal } = await session('PYWIDE')
     const times = [9, 8, 5].map((back) => lastMinute() - back * 60)
     terminal.send({ bars: { sequence: 1, lane: 'LANE_LIVE', series: [columns('PYWIDE', times, 118_000)] } })
@@ -127,7 +127,7 @@ describe('a collector written in Python', () => {
     expect(coverage).toEqual([{ from: times[0], to: times[2] }])
   })
 
-  test('what breaks the contract is refused by name and gets no Ack: bars before Catalogued, a jump, absent digits, a window of 1970', async () => {
+  test('bars before Catalogued, a sequence gap, absent digits and a window of 1970 are refused with a reason, without Ack', async () => {
     const terminal = collector()
     terminal.send({ hello: { feed, collectorId: 'python-hasty', mode: 'SESSION_MODE_LIVE' } })
     const { welcome } = (await terminal.next('Welcome', has('welcome'))) as { welcome: Line }
@@ -157,7 +157,7 @@ describe('a collector written in Python', () => {
     expect(error['details']).toContain('no message set')
   })
 
-  test('its heartbeat makes the feed live by heartbeat', async () => {
+  test('its heartbeat makes the feed live, with the source heartbeat', async () => {
     const { terminal } = await session('PYBEAT')
     terminal.send({ heartbeat: { terminalConnected: true } })
     await until('a live feed', async () => {
@@ -167,7 +167,7 @@ describe('a collector written in Python', () => {
     })
   })
 
-  test('a bar that cannot be is refused by series, index and reason, the others are stored', async () => {
+  test('an impossible bar is refused by series, index and reason, the other bars are stored', async () => {
     const { terminal } = await session('PYBAD')
     const times = [12, 11, 10].map((back) => lastMinute() - back * 60)
     const series = columns('PYBAD', times, 120_000)
@@ -182,7 +182,7 @@ describe('a collector written in Python', () => {
     expect((await stored()).map(({ time }) => time)).toEqual([times[0], times[2]])
   })
 
-  test('a message above 256 KiB ends its session and nobody else', async () => {
+  test('a message above 256 KiB ends its session; a later session is accepted', async () => {
     const { terminal } = await session('PYBIG')
     terminal.send({ hello: { feed, collectorId: 'x'.repeat(300_000) } })
     const { error } = (await terminal.next('an error', has('error'))) as { error: Line }
@@ -190,7 +190,7 @@ describe('a collector written in Python', () => {
     expect((await session('PYNEXT')).welcome).toMatchObject({ active: true })
   })
 
-  test('without the token it is not let in', async () => {
+  test('a session with a wrong token is refused', async () => {
     const terminal = collector('0'.repeat(32))
     terminal.send({ hello: { feed, collectorId: 'python-stranger', mode: 'SESSION_MODE_LIVE' } })
     const { error } = (await terminal.next('an error', has('error'))) as { error: Line }
@@ -199,7 +199,7 @@ describe('a collector written in Python', () => {
 })
 
 describe('a WebSocket client written in Python', () => {
-  test('it subscribes and gets the bar that a collector written in Python sent', async () => {
+  test('it subscribes and receives the bar that a collector written in Python sent', async () => {
     const { terminal } = await session('PYLIVE')
     const symbol = `${feed}:PYLIVE`
     await until('the symbol', async () => (await ask(`/v1/symbols?symbol=${symbol}`, { key })).status === 200)
@@ -220,7 +220,7 @@ describe('a WebSocket client written in Python', () => {
     expect(await socket.next('the close', has('closed'))).toMatchObject({ closed: 1000 })
   })
 
-  test('it sees a refusal as the HTTP status with the error body', async () => {
+  test('a refused upgrade has the HTTP status and the error body', async () => {
     const socket = streamClient(`fxd_${'0'.repeat(32)}`)
     const refusal = await socket.next('a refusal', has('refused'))
     expect(refusal).toMatchObject({ refused: 401, body: { error: { code: 'KEY_INVALID' } } })

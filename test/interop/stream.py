@@ -1,5 +1,5 @@
-"""A foreign WebSocket client: every line on stdin is sent as a text frame, every frame is printed as a
-line; a refusal or a close is printed as a line of JSON of its own.
+"""A WebSocket client in Python. It sends every line on stdin as a text frame and prints every frame as a
+line. It prints a refused upgrade or a close as a separate line of JSON.
 
 usage: stream.py URL [HEADER VALUE]
 """

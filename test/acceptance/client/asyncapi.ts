@@ -3,8 +3,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { target } from './target.ts'
 
 /**
- * Every frame of the run is held against the service's own description: a frame that no message of
- * /asyncapi.json allows fails the test whose socket got it.
+ * Every frame of the run is validated against the service's own /asyncapi.json. A frame that matches no
+ * message there fails the test whose socket received it.
  */
 interface Reference {
   readonly $ref: string
@@ -19,7 +19,7 @@ interface AsyncApi {
   }
 }
 
-/** Why a frame is not as described; `undefined` for a good one. */
+/** Why a frame is not as described; `undefined` for a valid frame. */
 export type FrameCheck = (frame: string) => string | undefined
 
 const load = (url: string) =>
@@ -36,7 +36,7 @@ const load = (url: string) =>
       .on('error', reject)
   })
 
-/** What the server may send: every message of the channel that it does not receive. */
+/** Accepts what the server may send: every message of the channel that the server does not receive. */
 function checkOf(document: AsyncApi): FrameCheck {
   const ajv = new Ajv2020({ strict: false, allErrors: true })
   ajv.addSchema(document, 'asyncapi')

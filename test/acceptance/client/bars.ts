@@ -10,7 +10,7 @@ export interface Bar {
   readonly volume: number
 }
 
-/** An MT5 export read by a parser of the suite's own, so that the service's cannot agree with itself. */
+/** Reads an MT5 export with a separate parser: comparing the service with its own parser would prove nothing. */
 const readExport = (name: string): Bar[] =>
   readFileSync(new URL(`../../data/${name}`, import.meta.url), 'utf8')
     .split('\r\n')
@@ -30,41 +30,41 @@ const readExport = (name: string): Bar[] =>
       }
     })
 
-const kept = new Map<string, Bar[]>()
-const once = (name: string): Bar[] => {
-  const known = kept.get(name) ?? readExport(name)
-  kept.set(name, known)
+const cache = new Map<string, Bar[]>()
+const cached = (name: string): Bar[] => {
+  const known = cache.get(name) ?? readExport(name)
+  cache.set(name, known)
   return known
 }
 
-export const bitcoinMinutes = (): Bar[] => once('BTCUSD_M1_201311.csv')
-export const euroHours = (): Bar[] => once('EURUSD_H1_2017.csv')
-export const googleDays = (): Bar[] => once('GOOGL_D1.csv')
+export const bitcoinMinutes = (): Bar[] => cached('BTCUSD_M1_201311.csv')
+export const euroHours = (): Bar[] => cached('EURUSD_H1_2017.csv')
+export const googleDays = (): Bar[] => cached('GOOGL_D1.csv')
 
-/** The plain fold: one bar per bucket of `seconds`, from bars in time order. */
+/** Folds bars in time order into one bar per bucket of `seconds`. */
 export const fold = (bars: readonly Bar[], seconds: number): Bar[] => {
   const buckets = new Map<number, Bar>()
   for (const bar of bars) {
     const time = bar.time - (((bar.time % seconds) + seconds) % seconds)
-    const sofar = buckets.get(time)
+    const folded = buckets.get(time)
     buckets.set(
       time,
-      sofar === undefined
+      folded === undefined
         ? { ...bar, time }
         : {
             time,
-            open: sofar.open,
-            high: Math.max(sofar.high, bar.high),
-            low: Math.min(sofar.low, bar.low),
+            open: folded.open,
+            high: Math.max(folded.high, bar.high),
+            low: Math.min(folded.low, bar.low),
             close: bar.close,
-            volume: sofar.volume + bar.volume,
+            volume: folded.volume + bar.volume,
           },
     )
   }
   return [...buckets.values()]
 }
 
-/** `count` minutes of a price that moves and never repeats a bar, the first opening at `from`. */
+/** `count` minutes from `from` (seconds) on, all with different prices and volumes. */
 export const minutes = (from: number, count: number, price: number, digits: number): Bar[] => {
   const unit = 10 ** -digits
   const at = (steps: number) => Number((price + steps * unit).toFixed(digits))
@@ -80,7 +80,7 @@ export const minutes = (from: number, count: number, price: number, digits: numb
 
 const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\r\n'
 
-/** One line as the terminal exports it; times stand as they are. */
+/** One line as the terminal exports it; the time is written unchanged. */
 export const line = ({ time, open, high, low, close, volume }: Bar): string => {
   const [date = '', clock = ''] = new Date(time * 1000).toISOString().split('T')
   return `${[date.replaceAll('-', '.'), clock.slice(0, 8), open, high, low, close, volume, 0, 0].join('\t')}\r\n`

@@ -6,12 +6,12 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** The suite's own variables; a tool of the service would refuse them as unknown. */
-const ours = /^FXD_(ACCEPTANCE|TEST)_/
+/** Variables of the test suite; a command of the service would refuse them as unknown. */
+const suiteVariable = /^FXD_(ACCEPTANCE|TEST)_/
 const environment = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)))
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !suiteVariable.test(name)))
 
-/** Runs a command line with more arguments, each passed as it is; never throws on an exit code. */
+/** Runs a command line with more arguments, each passed unchanged; never throws because of an exit code. */
 export const run = (commandLine: string, args: readonly string[], deadlineMs = 60_000): Promise<Outcome> =>
   new Promise((resolve, reject) => {
     const child = spawn('sh', ['-c', `${commandLine} "$@"`, 'fxd', ...args], {

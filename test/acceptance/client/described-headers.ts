@@ -3,7 +3,7 @@ export interface DescribedHeader {
   readonly schema?: { readonly type?: string; readonly enum?: readonly string[] }
 }
 
-/** Headers of the service's own; those of HTTP itself need no description. */
+/** Headers that the service defines; standard HTTP headers need no description. */
 const own = /^(x-ratelimit-|x-ws-|retry-after$|www-authenticate$)/
 
 function fits(value: string, { type, enum: values }: NonNullable<DescribedHeader['schema']>): boolean {
@@ -11,7 +11,7 @@ function fits(value: string, { type, enum: values }: NonNullable<DescribedHeader
   return type !== 'integer' || /^\d+$/.test(value)
 }
 
-/** What is wrong with the headers of an answer (names in lower case), by the description of its status. */
+/** What is wrong with the headers of an answer (names in lower case), given the description for its status. */
 export function headerFaults(
   described: Readonly<Record<string, DescribedHeader>> = {},
   headers: Readonly<Record<string, unknown>>,

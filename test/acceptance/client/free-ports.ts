@@ -4,27 +4,27 @@ import { createServer } from 'node:net'
 
 const host = '127.0.0.1'
 /**
- * Below the ports that the kernel gives to whoever connects or listens anywhere: a server that is killed
- * and started again must find its own still free.
+ * Range below the ephemeral ports of the kernel: a server that is killed and started again must find its
+ * port still free. The end is exclusive.
  */
-const [lowest, beyond] = [10_000, 32_000]
+const [lowest, end] = [10_000, 32_000]
 const triesMax = 1_000
 
 /**
- * Different TCP ports of loopback that nobody listens on now. Until this process ends, no other call gives them,
- * in any process: the UDP port of the same number is bound, which no server here uses.
+ * Returns different free TCP ports of loopback. Until this process ends, no other call returns them, in any
+ * process: each is reserved by binding the UDP port of the same number, which no server here uses.
  */
-export async function freePorts(count: number, pick = () => randomInt(lowest, beyond)): Promise<number[]> {
+export async function freePorts(count: number, pick = () => randomInt(lowest, end)): Promise<number[]> {
   const ports: number[] = []
   for (let tries = 0; ports.length < count; tries++) {
-    if (tries > triesMax) throw new Error(`no ${count} free ports from ${lowest} to ${beyond}`)
+    if (tries > triesMax) throw new Error(`no ${count} free ports from ${lowest} to ${end}`)
     const port = pick()
     if ((await isReserved(port)) && (await isFree(port))) ports.push(port)
   }
   return ports
 }
 
-/** Whether this call has reserved it. */
+/** Reserves the port; false when another process has reserved it. */
 const isReserved = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = createSocket('udp4')

@@ -19,7 +19,7 @@ export const historyPath = (parameters: HistoryQuery): string => `/v1/history${q
 export const readHistory = (key: string, parameters: HistoryQuery): Promise<History> =>
   read<History>(historyPath(parameters), key)
 
-/** The columns of an answer as bars; `no_data` is no bars. */
+/** The columns of an answer as bars; none for `no_data`. */
 export const barsOf = (history: History): Bar[] =>
   history.s === 'no_data'
     ? []
@@ -32,7 +32,7 @@ export const barsOf = (history: History): Bar[] =>
         volume: history.v[index] ?? Number.NaN,
       }))
 
-/** A request that history refuses: its status and both shapes of its body. */
+/** Sends a request that history refuses; returns its status and both error formats of its body. */
 export const refusedHistory = async (key: string, parameters: HistoryQuery) => {
   const got = await ask<{ s: string; errmsg: string; error: { code: string; message: string } }>(
     historyPath(parameters),

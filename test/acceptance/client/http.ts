@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { assertDescribed } from './openapi.ts'
 import { target } from './target.ts'
 
-/** One HTTP answer as it came over the wire: header names keep the casing that was sent. */
+/** One HTTP answer; `rawHeaders` keeps the casing that was sent. */
 export interface Answer<Body> {
   readonly status: number
   readonly rawHeaders: readonly string[]
@@ -16,9 +16,9 @@ export interface Question {
   readonly key?: string
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as it is; the service takes no bodies. */
+  /** Request body, sent unchanged; the service accepts no bodies. */
   readonly payload?: string
-  /** The source address on loopback; 127.0.0.2 is the trusted proxy of the suite's own process. */
+  /** Source address on loopback; the process of the suite trusts 127.0.0.2 as a proxy. */
   readonly from?: string
   readonly base?: string
 }
@@ -65,14 +65,14 @@ const roundTrip = (path: string, { method = 'GET', ...question }: Question) =>
     request.end(question.payload)
   })
 
-/** Asks the service; every answer is held against its own /openapi.json. */
+/** Sends a request; every answer is validated against the /openapi.json of the service. */
 export const ask = async <Body = ErrorBody>(path: string, question: Question = {}): Promise<Answer<Body>> => {
   const answer = await roundTrip(path, question)
   await assertDescribed(question.method ?? 'GET', path, answer)
   return answer as Answer<Body>
 }
 
-/** Asks and expects 200, for the many tests whose subject is the body. */
+/** Sends a request, expects 200 and returns the body. */
 export const read = async <Body>(path: string, key?: string): Promise<Body> => {
   const answer = await ask<Body>(path, key === undefined ? {} : { key })
   expect(answer.status, answer.text).toBe(200)
@@ -87,11 +87,11 @@ export const query = (parameters: Readonly<Record<string, string | number | unde
   return given.length === 0 ? '' : `?${given.join('&')}`
 }
 
-/** The header names of an answer in the casing that was sent. */
+/** Header names of an answer in the casing that was sent. */
 export const headerNames = (answer: Answer<unknown>): string[] =>
   answer.rawHeaders.filter((_, index) => index % 2 === 0)
 
-/** An attempt to open `/v1/stream` that is expected to be refused with an HTTP answer. */
+/** Requests an upgrade and returns the HTTP answer that refuses it; rejects when the upgrade succeeds. */
 export const refusedUpgrade = (path: string, question: Question = {}) =>
   ask(path, {
     ...question,
@@ -116,6 +116,6 @@ export const rateHeaders = [
   'X-RateLimit-Remaining-Day',
 ] as const
 
-/** One rate header as a number; NaN when it is not there. */
+/** One rate header as a number; NaN when it is absent. */
 export const rate = (answer: Answer<unknown>, name: (typeof rateHeaders)[number]): number =>
   Number(answer.headers[name.toLowerCase()])

@@ -4,10 +4,10 @@ import { type Bar, exportText, line } from './bars.ts'
 import { run } from './command.ts'
 import { target } from './target.ts'
 
-/** A file that the terminal of a feed keeps writing. */
+/** An export file that a terminal of a feed appends to. */
 export class FollowedFile {
   readonly #path: string
-  /** Beside the followed folders: a rename from here is seen as a whole file at once. */
+  /** Outside the followed folders: renaming it into place makes the whole file visible at once. */
   readonly #draft: string
 
   /** @param folder the manifest's name @param file for example `EURUSD.z_M1.csv` */
@@ -17,7 +17,7 @@ export class FollowedFile {
     this.#draft = join(target().input, `${folder}-${file}.draft`)
   }
 
-  /** The whole export at once, as a terminal writes it: never seen half done. */
+  /** Replaces the whole export atomically, as a terminal does. */
   write(bars: readonly Bar[]): void {
     writeFileSync(this.#draft, exportText(bars))
     renameSync(this.#draft, this.#path)
@@ -27,7 +27,7 @@ export class FollowedFile {
     appendFileSync(this.#path, bars.map(line).join(''))
   }
 
-  /** Text as it is: half lines, damaged lines. */
+  /** Appends text unchanged: half lines, damaged lines. */
   appendText(text: string): void {
     appendFileSync(this.#path, text)
   }
@@ -41,7 +41,7 @@ export interface ImportReport {
   readonly json: Record<string, unknown>
 }
 
-/** `fxd import FILE --feed … --symbol … --resolution … --json`; ends once the bars are visible. */
+/** Runs `fxd import FILE --feed … --symbol … --resolution … --json`; resolves once the bars are visible. */
 export const importFile = async (
   file: string,
   options: { feed: string; symbol: string; resolution: string; more?: readonly string[] },

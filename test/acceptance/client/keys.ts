@@ -1,7 +1,7 @@
 import { type Outcome, run } from './command.ts'
 import { target } from './target.ts'
 
-/** What the issuer says of a key; `key` itself only where it was issued. */
+/** What `fxd keys` prints about a key. */
 export interface KeyRecord {
   readonly id: string
   readonly prefix: string
@@ -38,7 +38,7 @@ const flags = (wanted: Wanted): string[] => {
   return given.flatMap(([flag, value]) => (value === undefined ? [] : [flag, String(value)]))
 }
 
-/** `fxd keys …`, whatever its exit code. */
+/** Runs `fxd keys …`; resolves whatever its exit code. */
 export const keysCommand = (
   verb: string,
   args: readonly string[] = [],
@@ -51,8 +51,8 @@ const succeed = async <T>(verb: string, args: readonly string[], wanted: Wanted 
   return JSON.parse(outcome.stdout) as T
 }
 
-/** Wide limits, so that only the tests about limits meet one. */
-const roomy = {
+/** High limits, so that only tests about limits reach one. */
+const highLimits = {
   plan: 'enterprise',
   rpm: 100_000,
   rpd: 1_000_000,
@@ -71,12 +71,12 @@ export const everyFeed = [
   'BROKERG:SIM',
 ] as const
 
-/** The one feed that no key of the suite is granted, beside BROKERA:VIP. */
+/** No key of the suite is granted this feed, nor BROKERA:VIP. */
 export const ungrantedFeed = 'BROKERA:PRIME'
 
 export const issueKey = (wanted: Wanted = {}): Promise<IssuedKey> =>
   succeed('create', [], {
-    ...(wanted.plan === undefined ? roomy : {}),
+    ...(wanted.plan === undefined ? highLimits : {}),
     feeds: wanted.feeds ?? everyFeed,
     ...wanted,
   })

@@ -4,9 +4,8 @@ import { type DescribedHeader, headerFaults } from './described-headers.ts'
 import { target } from './target.ts'
 
 /**
- * Every answer of the run is held against the service's own description: a path, method or status
- * that the document does not know, a header that it does not describe for the status, or lacks, or a body that
- * its schema refuses, fails the test that asked.
+ * Every answer of the run is validated against the service's own /openapi.json. The test that sent the request
+ * fails when the document does not describe the status or a header, lacks a required header, or rejects the body.
  */
 interface DescribedResponse {
   readonly headers?: Readonly<Record<string, DescribedHeader>>

@@ -4,11 +4,11 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export interface Relay {
   /** `host:port` to connect to instead of the target. */
   readonly address: string
-  /** Ends what is open and refuses what comes. */
+  /** Closes all connections and refuses new ones. */
   cut(): Promise<void>
 }
 
-/** Passes connections on to `target` (`host:port`) until it is cut. */
+/** Forwards connections to `target` (`host:port`) until `cut` is called. */
 export const openRelay = async (target: string): Promise<Relay> => {
   const open = new Set<Socket>()
   const keep = (socket: Socket): void => {

@@ -8,10 +8,10 @@ import { until } from './until.ts'
 
 const exported = (name: string): string => fileURLToPath(new URL(`../../data/${name}`, import.meta.url))
 
-/** What an import ends with that left out derived bars which began before the file. */
+/** Exit code of an import that left out derived bars which began before the file. */
 const partly = 65
 
-/** The real exports, each by the way a user has: imports for most, followed files for the terminal feed. */
+/** The real exports that are imported; those of the terminal feed are followed files. */
 const imports = [
   [
     exported('BTCUSD_M1_201311.csv'),
@@ -33,10 +33,10 @@ const imports = [
   ],
 ] as const
 
-/** The terminal's clock stands about eleven years back: what lies after it is not yet there. */
+/** The clock of the terminal is about eleven years behind: later bars do not exist yet. */
 const lastGoogleDay = Date.UTC(2015, 9, 1) / 1000
 
-const lay = (target: Target, folder: string, file: string, text: string): void => {
+const writeFollowed = (target: Target, folder: string, file: string, text: string): void => {
   const path = join(target.input, folder, file)
   mkdirSync(join(target.input, folder), { recursive: true })
   const draft = join(target.input, `${folder}-${file}.draft`)
@@ -45,7 +45,7 @@ const lay = (target: Target, folder: string, file: string, text: string): void =
 }
 
 const feed = 'BROKERC:TADIL'
-/** The followed files are read when the service gets to them: waits until what they hold is there. */
+/** Waits until the service has read the followed files and history has all of their bars. */
 const awaitFollowed = async (target: Target, wanted: Readonly<Record<string, number>>): Promise<void> => {
   const limits = ['--plan', 'enterprise', '--rpm', '100000', '--rpd', '100000', '--ws-connections', '1']
   const made = await run(target.issuer, ['create', ...limits, '--ws-symbols', '1', '--feeds', feed, '--json'])
@@ -60,25 +60,25 @@ const awaitFollowed = async (target: Target, wanted: Readonly<Record<string, num
   }
 }
 
-/** The importer's word for a store that is away, or too busy for now: the file again does the rest. */
-const tryAgain = 69
+/** Exit code of an import whose store was unavailable or busy; importing the file again completes it. */
+const unavailable = 69
 const triesMax = 3
 
 const importOne = async (importer: string, args: readonly string[], wanted: number): Promise<void> => {
   for (let tries = 1; ; tries++) {
     const { code, stdout, stderr } = await run(importer, args, 120_000)
     if (code === wanted) return
-    if (code !== tryAgain || tries === triesMax)
+    if (code !== unavailable || tries === triesMax)
       throw new Error(`an import failed (${code}): ${stdout}${stderr}`)
   }
 }
 
-/** Repeatable: the same bars again change nothing. */
+/** Imports and writes all test data; repeating it changes nothing. */
 export const seed = async (target: Target): Promise<void> => {
   const hours = fold(bitcoinMinutes(), 3600)
   const days = googleDays().filter((day) => day.time < lastGoogleDay)
-  lay(target, 'brokerc-tadil', 'BTCUSD_H1.csv', exportText(hours))
-  lay(target, 'brokerc-tadil', 'GOOGL_D1.csv', dailyText(days))
+  writeFollowed(target, 'brokerc-tadil', 'BTCUSD_H1.csv', exportText(hours))
+  writeFollowed(target, 'brokerc-tadil', 'GOOGL_D1.csv', dailyText(days))
   await Promise.all(
     imports.map(([file, series, more, code]) =>
       importOne(target.importer, [file, ...series, ...more, '--json'], code),

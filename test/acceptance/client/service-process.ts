@@ -22,18 +22,18 @@ const manifests = join(repository, 'test/acceptance/feeds')
 const startDeadlineMs = 60_000
 const stopDeadlineMs = 15_000
 
-/** The one address of loopback whose forwarded chain the suite's own process believes. */
+/** Loopback address from which the process of the suite accepts forwarded chains. */
 const trustedProxy = '127.0.0.2'
 
 export interface RunningService {
   readonly target: Target
   readonly process: ChildProcess
-  /** Resolves with the exit code (or the signal's name) once the process is gone. */
+  /** Resolves with the exit code (or the name of the signal) once the process has ended. */
   stop(signal?: NodeJS.Signals): Promise<number | string>
 }
 
-/** Lays the suite's manifests into `folder`, each Mt5Csv feed with a followed folder under `input`. */
-const layManifests = (folder: string, input: string): void => {
+/** Writes the manifests of the suite into `folder`; each Mt5Csv feed gets a followed folder under `input`. */
+const writeManifests = (folder: string, input: string): void => {
   mkdirSync(folder, { recursive: true })
   for (const file of readdirSync(manifests)) {
     const text = readFileSync(join(manifests, file), 'utf8').replaceAll('INPUT_FOLDER', input)
@@ -52,19 +52,19 @@ const answers200 = (url: string): Promise<boolean> =>
     request.on('timeout', () => request.destroy())
   })
 
-/** The service's own variables come from here alone; those of the test run would be unknown to it. */
-const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+/** Removes all FXD_ variables: the service gets its own here, and would refuse those of the test run. */
+const withoutServiceVariables = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('FXD_')))
 
-/** Where services of this suite keep their bars: its project says so. */
+/** Store of the services of this suite; its vitest project sets it. */
 const storeOfTheSuite = (): string => process.env['FXD_ACCEPTANCE_STORE'] ?? 'embedded'
 
-/** Bars in the QuestDB of the run are in tables of the folder's own, as long as the folder. */
+/** Variables that select the store; on the QuestDB of the run each folder has its own table prefix. */
 export const storeOf = (home: string, store: string = storeOfTheSuite()): Record<string, string> => {
   if (store === 'embedded') return {}
   const { FXD_ACCEPTANCE_QUESTDB_HTTP: writes, FXD_ACCEPTANCE_QUESTDB_PG: reads } = process.env
   if (store !== 'questdb' || writes === undefined || reads === undefined)
-    throw new Error(`The store is "${store}", and no such store was started.`)
+    throw new Error(`The store is "${store}", which was not started.`)
   const name = createHash('sha256').update(home).digest('hex').slice(0, 12)
   return {
     FXD_STORE: 'questdb',
@@ -77,7 +77,7 @@ export const storeOf = (home: string, store: string = storeOfTheSuite()): Record
 /** A folder for one service: manifests, input, data and log; `discard` removes it. */
 export const makeHome = (): { home: string; discard: () => void } => {
   const home = mkdtempSync(join(tmpdir(), 'fxd-acceptance-'))
-  layManifests(join(home, 'feeds'), join(home, 'input'))
+  writeManifests(join(home, 'feeds'), join(home, 'input'))
   return { home, discard: () => rmSync(home, { recursive: true, force: true }) }
 }
 
@@ -104,24 +104,24 @@ export const startService = async (
   const command = [join(repository, 'bin/node'), join(root, 'services/main.ts')] as const
   const child = spawn(command[0], [command[1], 'all'], {
     cwd: root,
-    env: { ...withoutOurs(process.env), ...settings },
+    env: { ...withoutServiceVariables(process.env), ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const log = join(home, 'service.log')
   const sink = createWriteStream(log, { flags: 'a' })
   child.stdout.pipe(sink, { end: false })
   child.stderr.pipe(sink, { end: false })
-  const gone = new Promise<number | string>((resolve) => {
+  const ended = new Promise<number | string>((resolve) => {
     child.once('exit', (code, signal) => resolve(code ?? signal ?? -1))
   })
 
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | string> => {
     if (child.exitCode === null && child.signalCode === null) child.kill(signal)
-    const late = pause(stopDeadlineMs, undefined, { ref: false }).then(() => {
+    const timedOut = pause(stopDeadlineMs, undefined, { ref: false }).then(() => {
       child.kill('SIGKILL')
       return `still running ${stopDeadlineMs} ms after ${signal}`
     })
-    return Promise.race([gone, late])
+    return Promise.race([ended, timedOut])
   }
 
   const ops = `http://127.0.0.1:${opsPort}`

@@ -14,23 +14,23 @@ export interface BarMessage extends Message {
   readonly bar: { time: number; open: number; high: number; low: number; close: number; volume: number }
 }
 
-/** A socket on /v1/stream that remembers every frame as it came. */
+/** A socket on /v1/stream that keeps every received frame. */
 export class StreamSocket {
   readonly frames: string[] = []
   readonly closed: Promise<{ code: number; reason: string }>
   readonly raw: WebSocket
-  /** Frames that are not as the service describes them. */
-  readonly odd: string[] = []
+  /** Why frames do not match /asyncapi.json. */
+  readonly faults: string[] = []
   #unread = 0
 
-  /** With `check`, each frame is held against the description of the service. */
+  /** With `check`, each frame is validated against /asyncapi.json. */
   constructor(raw: WebSocket, check?: FrameCheck) {
     this.raw = raw
     raw.on('message', (data, binary) => {
       const frame = binary ? '<binary>' : String(data)
       this.frames.push(frame)
       const fault = check?.(frame)
-      if (fault !== undefined) this.odd.push(fault)
+      if (fault !== undefined) this.faults.push(fault)
     })
     this.closed = new Promise((resolve) => {
       raw.on('close', (code, reason) => resolve({ code, reason: String(reason) }))
@@ -46,7 +46,7 @@ export class StreamSocket {
     return this.frames.map((frame) => JSON.parse(frame) as Message)
   }
 
-  /** The next frame of a type (frames of other types are passed over). */
+  /** The next frame of this type; frames of other types are skipped. */
   async next<M extends Message = Message>(type: string, deadlineMs = 10_000): Promise<M> {
     return until(
       `a "${type}" frame`,
@@ -66,7 +66,7 @@ export class StreamSocket {
     return this.next('subscribed') as unknown as Promise<{ symbols: string[]; rejected: string[] }>
   }
 
-  /** Everything sent so far has been answered: the service reads one message after the other. */
+  /** Resolves once everything sent so far is answered: the service answers messages in their order. */
   async settled(): Promise<void> {
     this.send({ action: 'ping' })
     await this.next('pong')
@@ -105,10 +105,10 @@ export const connect = async (
   })
 }
 
-/** For `afterEach`: no test leaves a socket behind, and none got a frame that /asyncapi.json does not describe. */
+/** For `afterEach`: closes all sockets; throws when one received a frame that /asyncapi.json does not describe. */
 export const closeSockets = (): void => {
   const sockets = opened.splice(0)
   for (const { raw } of sockets) raw.terminate()
-  const odd = sockets.flatMap((socket) => socket.odd)
-  if (odd.length > 0) throw new Error(odd.slice(0, 3).join('\n'))
+  const faults = sockets.flatMap((socket) => socket.faults)
+  if (faults.length > 0) throw new Error(faults.slice(0, 3).join('\n'))
 }

@@ -30,7 +30,7 @@ export interface List {
 
 type Parameters_ = Parameters<typeof query>[0]
 
-/** What a key sees of /v1/symbols. */
+/** Requests to /v1/symbols with one key. */
 export const symbolsOf = (key: string) => ({
   list: (parameters: Parameters_ = {}) => read<List>(`/v1/symbols${query(parameters)}`, key),
   single: (symbol: string) => read<Single>(`/v1/symbols${query({ symbol })}`, key),

@@ -1,6 +1,6 @@
 import { inject } from 'vitest'
 
-/** Where the service under test stands and the doors through which keys and bars enter it. */
+/** Addresses of the service under test, and how tests issue keys and bring in bars. */
 export interface Target {
   /** `http://host:port` */
   readonly url: string
@@ -10,15 +10,15 @@ export interface Target {
   readonly ops: string
   /** `host:port` where collectors connect. */
   readonly grpc: string
-  /** A file that holds the token of a collector. */
+  /** Path of a file with the token of a collector. */
   readonly token: string
-  /** A command line that takes the arguments of `fxd keys …`. */
+  /** A command line that accepts the arguments of `fxd keys …`. */
   readonly issuer: string
-  /** A command line that takes the arguments of `fxd import …`. */
+  /** A command line that accepts the arguments of `fxd import …`. */
   readonly importer: string
   /** One folder per Mt5Csv feed, named like the manifest, followed by the service. */
   readonly input: string
-  /** Everything the service wrote to its standard output and error. */
+  /** Path of the file with the standard output and error of the service. */
   readonly log: string
 }
 
@@ -30,7 +30,7 @@ declare module 'vitest' {
 
 let own: Target | undefined
 
-/** For a file that starts a service of its own: every client of the file then speaks to that one. */
+/** For a test file that starts its own service: all clients of the file then use it. */
 export const useTarget = (target: Target): void => {
   own = target
 }

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Awaits a condition: asks again until `probe` gives something other than undefined or false.
- * Fails with what was wanted and the last thing seen.
+ * Calls `probe` every 50 ms until it returns something other than undefined or false, and returns that.
+ * Rejects after the deadline, naming `wanted` and the last result or error.
  */
 export const until = async <T>(
   wanted: string,

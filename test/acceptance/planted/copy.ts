@@ -8,10 +8,10 @@ const repository = fileURLToPath(new URL('../../..', import.meta.url))
 
 type Change = Pick<Defect, 'file' | 'search' | 'replacement'>
 
-/** A copy of the sources that a defect can be planted into; packages are shared with the repository. */
+/** A copy of the sources for planting defects; it shares the packages of the repository. */
 export interface SourceCopy {
   readonly root: string
-  /** Plants the defect for as long as `body` runs. */
+  /** Plants the defect while `body` runs. */
   with<T>(defect: Change, body: () => Promise<T>): Promise<T>
   discard(): void
 }
@@ -26,21 +26,21 @@ export const copySources = (): SourceCopy => {
     root,
     async with(defect, body) {
       const path = join(root, defect.file)
-      const sound = readFileSync(path, 'utf8')
+      const original = readFileSync(path, 'utf8')
       writeFileSync(
         path,
-        sound.replace(defect.search, () => defect.replacement),
+        original.replace(defect.search, () => defect.replacement),
       )
       try {
         return await body()
       } finally {
-        writeFileSync(path, sound)
+        writeFileSync(path, original)
       }
     },
     discard: () => rmSync(root, { recursive: true, force: true }),
   }
 }
 
-/** How often a defect's search text stands in its file. */
+/** How often the search text of a defect occurs in its file. */
 export const occurrences = (defect: Change): number =>
   readFileSync(join(repository, defect.file), 'utf8').split(defect.search).length - 1

@@ -1,4 +1,4 @@
-/** A mistake that somebody could make, and the acceptance test that has to notice it. */
+/** A plausible mistake and the acceptance test that must fail because of it. */
 export interface Defect {
   readonly name: string
   /** Path in the repository. */

@@ -1,6 +1,6 @@
 import type { Defect } from './defect.ts'
 
-/** The first ones are those that an ordinary run tries: a clock, a cap, a leak and a grant. */
+/** An ordinary run tries the first four: a clock, a cap, a leak and a grant. */
 export const defects: readonly Defect[] = [
   {
     name: 'the clock of a feed has the wrong sign',
@@ -9,32 +9,35 @@ export const defects: readonly Defect[] = [
     replacement: '(at + offsetSeconds) as FeedSeconds',
     noticedBy: [
       'followed-input.test.ts',
-      'times of a broker-time file stand as they are, three hours ahead of UTC',
+      'times of a broker-time file are stored unchanged, three hours ahead of UTC',
     ],
   },
   {
-    name: 'one connection more than the cap is let in',
+    name: 'one connection more than the cap is accepted',
     file: 'services/stores/embedded/slots.ts',
     search: 'sessions.size >= cap',
     replacement: 'sessions.size > cap',
-    noticedBy: ['stream-slots.test.ts', 'as many connections as the cap are open, one more is refused'],
+    noticedBy: ['stream-slots.test.ts', 'connections up to the cap are accepted, one more is refused'],
   },
   {
-    name: 'the log holds the URL and with it a key',
+    name: 'the log contains the URL and with it the key',
     file: 'services/rest/plugins/log-and-metrics.ts',
-    search: "route: request.routeOptions.url ?? 'unknown'",
-    replacement: 'route: request.url',
+    search: "method: request.method,\n        route: request.routeOptions.url ?? 'unknown'",
+    replacement: 'method: request.method,\n        route: request.url',
     noticedBy: [
       'keys.test.ts',
-      'neither the log, nor the metrics, nor an error body holds a key that was used',
+      'neither the log, nor the metrics, nor an error body contains a key that was used',
     ],
   },
   {
-    name: 'a withdrawn grant goes on working on an open socket',
+    name: 'a withdrawn grant keeps working on an open socket',
     file: 'services/stream/sockets/withdrawals.ts',
     search: '!isGranted(connection.key, feedOf(symbol))',
     replacement: 'symbol.length < 0',
-    noticedBy: ['stream-keys.test.ts', 'a withdrawn grant: unsubscribed with a reason, and the socket stays'],
+    noticedBy: [
+      'stream-keys.test.ts',
+      'a withdrawn grant: its symbols are unsubscribed with a reason, and the socket stays open',
+    ],
   },
   {
     name: 'the end of a range is exclusive',
@@ -48,14 +51,14 @@ export const defects: readonly Defect[] = [
     file: 'services/bars/history.ts',
     search: '[notBefore(from), notAfter(to)]\n',
     replacement: '[notBefore(feedSeconds(from + 1)), notAfter(to)]\n',
-    noticedBy: ['history.test.ts', 'from may equal to'],
+    noticedBy: ['history.test.ts', 'a range whose from equals its to returns that one bar'],
   },
   {
-    name: 'countback takes one bar more than its maximum',
+    name: 'countback accepts one bar more than its maximum',
     file: 'services/rest/routes/history/schema.ts',
     search: 'countbackMax = 10_000',
     replacement: 'countbackMax = 10_001',
-    noticedBy: ['history.test.ts', 'outside 1 to 10,000 it is 422'],
+    noticedBy: ['history.test.ts', 'a countback outside 1 to 10,000 is 422'],
   },
   {
     name: 'one request more than the limit is admitted in a minute',
@@ -65,7 +68,7 @@ export const defects: readonly Defect[] = [
     noticedBy: ['rate-limits.test.ts', 'exactly as many requests as the limit are admitted'],
   },
   {
-    name: 'a refused request consumes of the day',
+    name: 'a refused request consumes a request of the day',
     file: 'services/stores/embedded/limits.ts',
     search: "if (consume && decision.outcome === 'admitted') uses.set(keyId, next)",
     replacement:
@@ -80,25 +83,31 @@ export const defects: readonly Defect[] = [
     noticedBy: ['rate-limits.test.ts', 'Retry-After counts to midnight UTC'],
   },
   {
-    name: 'the config consumes of the windows',
+    name: 'the config consumes requests',
     file: 'services/stores/embedded/limits.ts',
     search: 'decideNow(keyId, limits, false)',
     replacement: 'decideNow(keyId, limits, true)',
-    noticedBy: ['rate-limits.test.ts', 'with a valid key it carries the headers and consumes nothing'],
+    noticedBy: [
+      'rate-limits.test.ts',
+      'the config with a valid key carries the headers and consumes nothing',
+    ],
   },
   {
     name: 'a rate header is missing',
     file: 'services/rest/plugins/headers.ts',
     search: "  ['X-RateLimit-Remaining-Day', 'remainingDay'],\n",
     replacement: '',
-    noticedBy: ['rate-limits.test.ts', 'all five are on every authenticated answer, refused ones included'],
+    noticedBy: [
+      'rate-limits.test.ts',
+      'every authenticated answer carries all five headers, refused ones included',
+    ],
   },
   {
-    name: 'header names lose their casing',
+    name: 'header names are sent in lower case',
     file: 'services/rest/answer.ts',
     search: 'reply.raw.setHeader(name, value)',
     replacement: 'reply.raw.setHeader(name.toLowerCase(), value)',
-    noticedBy: ['rate-limits.test.ts', 'they are spelled as the specification spells them'],
+    noticedBy: ['rate-limits.test.ts', 'the headers are spelled as in the specification'],
   },
   {
     name: 'the address is checked before the state of the key',
@@ -106,7 +115,7 @@ export const defects: readonly Defect[] = [
     search: '  const state = keyState(key, now)\n',
     replacement:
       "  if (!addressAllowed(key, address)) return 'IP_NOT_ALLOWED'\n  const state = keyState(key, now)\n",
-    noticedBy: ['authentication.test.ts', 'revoked comes before the address'],
+    noticedBy: ['authentication.test.ts', 'the revocation is checked before the address'],
   },
   {
     name: 'a refused address is 401 on an upgrade too',
@@ -116,11 +125,11 @@ export const defects: readonly Defect[] = [
     noticedBy: ['authentication.test.ts', 'an address that is not listed is 403 on an upgrade'],
   },
   {
-    name: 'anybody may name its address in a forwarded chain',
+    name: 'a forwarded chain is accepted from any peer',
     file: 'services/access/client-address.ts',
     search: 'forwardedFor === undefined || !trusted(address)',
     replacement: 'forwardedFor === undefined',
-    noticedBy: ['authentication.test.ts', 'a forwarded chain from anybody else is not believed'],
+    noticedBy: ['authentication.test.ts', 'a forwarded chain from any other peer is ignored'],
   },
   {
     name: 'a single symbol is shown without its grant',
@@ -130,28 +139,28 @@ export const defects: readonly Defect[] = [
     noticedBy: ['symbols.test.ts', 'a symbol of a feed that is not granted is 403 naming the feed'],
   },
   {
-    name: 'listings hold every feed',
+    name: 'listings contain every feed',
     file: 'services/access/grant.ts',
     search: 'view.feeds().filter((feed) => isGranted(key, feed.key))',
     replacement: 'view.feeds().filter(() => key.feeds.length > 0)',
     noticedBy: ['symbols.test.ts', 'only symbols of granted feeds are listed'],
   },
   {
-    name: 'the search minds the case',
+    name: 'search is case-sensitive',
     file: 'services/rest/routes/symbols/route.ts',
     search: 'record.display.toLowerCase().includes(fragment)',
     replacement: 'record.display.includes(fragment.toUpperCase().slice(0, 0) + search)',
-    noticedBy: ['symbols.test.ts', 'it ignores case'],
+    noticedBy: ['symbols.test.ts', 'search ignores letter case'],
   },
   {
-    name: 'look-ups do not mind the case',
+    name: 'look-ups by symbol ignore letter case',
     file: 'services/rest/found.ts',
     search: 'view.symbol(text as CompoundKey)',
     replacement: 'view.symbol(text.toUpperCase() as CompoundKey)',
     noticedBy: ['history-refusals.test.ts', 'a wrongly cased key is no_data'],
   },
   {
-    name: 'the suffix of a raw name stays',
+    name: 'the suffix of a raw name is not stripped',
     file: 'services/core/feeds/symbol-name.ts',
     search: 'raw.slice(0, raw.length - longest)',
     replacement: 'raw.slice(0, raw.length - 0 * longest)',
@@ -167,7 +176,7 @@ export const defects: readonly Defect[] = [
     replacement: '> key.limits.wsSymbols',
     noticedBy: [
       'stream-subscriptions.test.ts',
-      'as many as the limit are accepted, of whatever feed, and the rest is rejected',
+      'symbols up to the cap are accepted, whatever their feed, and the rest are rejected',
     ],
   },
   {
@@ -175,7 +184,7 @@ export const defects: readonly Defect[] = [
     file: 'services/stream/sockets/review-key.ts',
     search: 'if (refused) return',
     replacement: "if (refused && refused !== 'KEY_INACTIVE') return",
-    noticedBy: ['stream-keys.test.ts', 'a revoked key: KEY_INACTIVE, then 4500'],
+    noticedBy: ['stream-keys.test.ts', 'a revoked key: the socket gets KEY_INACTIVE and is closed with 4500'],
   },
   {
     name: 'a closed socket keeps its slot until the lease ends',
@@ -189,33 +198,33 @@ export const defects: readonly Defect[] = [
     file: 'services/stream/fan-out/frame.ts',
     search: '`${prefix}${bar.time},',
     replacement: '`${prefix}${bar.time - 10_800},',
-    noticedBy: ['stream-bars.test.ts', 'it equals the bar of history field by field and is there at once'],
+    noticedBy: ['stream-bars.test.ts', 'a pushed bar equals the bar of history, which has it at once'],
   },
   {
-    name: 'the fields of a pushed bar come in another order',
+    name: 'the fields of a pushed bar are in another order',
     file: 'services/stream/fan-out/frame.ts',
     search: '"open":${bar.open},"high":${bar.high},"low":${bar.low}`',
     replacement: '"open":${bar.open},"low":${bar.low},"high":${bar.high}`',
     noticedBy: [
       'stream-bars.test.ts',
-      'it is pushed to its subscriber as one text frame, its fields in the order of the specification',
+      'a closed minute is pushed as one text frame, its fields in the order of the specification',
     ],
   },
   {
-    name: 'a delayed symbol closes its bars with the others',
+    name: 'bars of a delayed symbol close without the delay',
     file: 'services/core/bars/closed.ts',
     search: 'barEnd(open, r) + at.delaySeconds <=',
     replacement: 'barEnd(open, r) <=',
-    noticedBy: ['followed-input.test.ts', 'a delayed symbol closes its bars as much later as its quotes lag'],
+    noticedBy: ['followed-input.test.ts', 'bars of a delayed symbol close later by the delay of its quotes'],
   },
   {
-    name: 'a half hour that began before the data is given',
+    name: 'a 30-minute bar that began before the data is returned',
     file: 'services/core/bars/derive.ts',
     search: 'timeAt(all, start) < firstStored',
     replacement: 'timeAt(all, start) < 0',
     noticedBy: [
       'followed-input.test.ts',
-      'a half hour whose first minute lies before the stored ones is left out',
+      'a 30-minute bar that begins before the first stored minute is left out',
     ],
   },
   {
@@ -223,14 +232,17 @@ export const defects: readonly Defect[] = [
     file: 'services/stream/live/live-push.ts',
     search: 'fanOut.push(id, frames.frame(id, bar))',
     replacement: 'for (const _ of [1, 2]) fanOut.push(id, frames.frame(id, bar))',
-    noticedBy: ['stream-bars.test.ts', 'the bars of a symbol come once and in time order, none missing'],
+    noticedBy: ['stream-bars.test.ts', 'the bars of a symbol arrive once and in time order, none missing'],
   },
   {
-    name: 'a file speaks for gaps of a month',
+    name: 'an imported file covers gaps of up to a month',
     file: 'services/core/bars/clusters.ts',
     search: '12 : 4) * daySeconds',
     replacement: '12 : 31) * daySeconds',
-    noticedBy: ['coverage.test.ts', 'an import is split where neighbours lie more than four days apart'],
+    noticedBy: [
+      'coverage.test.ts',
+      'an import is split into two ranges where neighbouring bars are more than four days apart',
+    ],
   },
   {
     name: 'an unknown clock counts as UTC',
@@ -240,11 +252,11 @@ export const defects: readonly Defect[] = [
     noticedBy: ['status.test.ts', 'an unknown clock has no offset'],
   },
   {
-    name: 'the clock note stands on every feed',
+    name: 'every feed has a clock note',
     file: 'services/core/feeds/feed-status.ts',
     search: 'Math.abs(offsetSeconds) <= farClockSeconds',
     replacement: 'Math.abs(offsetSeconds) < 0 * farClockSeconds',
-    noticedBy: ['status.test.ts', 'a clock note stands on feeds more than a day from UTC and on no other'],
+    noticedBy: ['status.test.ts', 'only feeds more than a day from UTC have a clock note'],
   },
   {
     name: 'the history of usage ends yesterday',
@@ -253,11 +265,11 @@ export const defects: readonly Defect[] = [
     replacement: '(days - i)',
     noticedBy: [
       'usage.test.ts',
-      'it has seven days by default, oldest first, zero-filled, the last is today',
+      'the history has seven days by default, oldest first, zero-filled, the last is today',
     ],
   },
   {
-    name: 'usage shows half of the key',
+    name: 'usage shows 18 characters of the key',
     file: 'services/core/keys/api-key.ts',
     search: 'shownPrefixLength = 8',
     replacement: 'shownPrefixLength = 18',
@@ -270,11 +282,11 @@ export const defects: readonly Defect[] = [
     replacement: "else usage.add(keyId, 'rate_limited', 'requests')",
     noticedBy: [
       'usage.test.ts',
-      'a refused request counts in rate_limited, on REST and on an upgrade, and in nothing else',
+      'a request refused by a limit counts in rate_limited only, on REST and on an upgrade',
     ],
   },
   {
-    name: 'a failure of history has one shape only',
+    name: 'a failure of history has one error format only',
     file: 'services/rest/plugins/errors.ts',
     search: "isHistory ? { s: 'error', errmsg: message, ...body } : body",
     replacement: 'isHistory ? body : body',

@@ -23,7 +23,7 @@ export const runAcceptance = async (
   root: string,
   tests: readonly (readonly [suite: string, test: string])[],
 ): Promise<Results> => {
-  // What a run that fails leaves behind for its reader is of no use here.
+  // Temporary files of failing runs are removed with this folder.
   const folder = mkdtempSync(join(tmpdir(), 'fxd-planted-run-'))
   const reportFile = join(folder, 'report.json')
   const suites = [...new Set(tests.map(([suite]) => `test/acceptance/${suite}`))]
@@ -35,7 +35,7 @@ export const runAcceptance = async (
     [join(repository, 'node_modules/vitest/vitest.mjs'), ...args, '-t', `(${names})$`, ...suites],
     {
       cwd: repository,
-      // A defect that a usual run notices needs no more cases, however long the run around this one is.
+      // An ordinary run must notice each defect, so long runs do not add cases here.
       env: { ...env, FXD_ACCEPTANCE_ROOT: root, FXD_TEST_EFFORT: '1', TMPDIR: folder },
       stdio: ['ignore', 'pipe', 'pipe'],
     },

@@ -22,8 +22,8 @@ const isAlive = (pid: number): boolean => {
 
 interface MakeCluster {
   readonly port: number
-  /** What it has printed so far. */
-  said(): string
+  /** Standard output so far. */
+  output(): string
   interrupt(): void
   /** Resolves with the exit code and what it wrote to its standard error. */
   readonly ended: Promise<{ readonly code: number | null; readonly err: string }>
@@ -40,46 +40,46 @@ async function makeCluster(env: Readonly<Record<string, string>> = {}): Promise<
     },
   )
   onTestFinished(() => void child.kill('SIGKILL'))
-  let [said, err] = ['', '']
-  child.stdout.on('data', (piece: Buffer) => void (said += piece.toString()))
+  let [output, err] = ['', '']
+  child.stdout.on('data', (piece: Buffer) => void (output += piece.toString()))
   child.stderr.on('data', (piece: Buffer) => void (err += piece.toString()))
   return {
     port,
-    said: () => said,
+    output: () => output,
     interrupt: () => void child.kill('SIGINT'),
     ended: new Promise((resolve) => child.once('close', (code) => resolve({ code, err }))),
   }
 }
 
-/** The example of the greeting; resolves with its answer. */
-async function example({ said, port }: MakeCluster): Promise<() => Promise<unknown>> {
-  await expect.poll(said, untilReady).toMatch(/\n {2}curl .*\n/)
-  const [, key, url] = /curl -H 'X-API-Key: (\w+)' '(\S+)'/.exec(said()) ?? []
+/** Waits for the curl example in the greeting; returns a function that sends it and resolves with the answer. */
+async function example({ output, port }: MakeCluster): Promise<() => Promise<unknown>> {
+  await expect.poll(output, untilReady).toMatch(/\n {2}curl .*\n/)
+  const [, key, url] = /curl -H 'X-API-Key: (\w+)' '(\S+)'/.exec(output()) ?? []
   expect(url).toContain(`http://127.0.0.1:${port}/v1/`)
   return async () => (await fetch(String(url), { headers: { 'x-api-key': String(key) } })).json()
 }
 
-/** As the greeting names it. */
-const pidOf = ({ said }: MakeCluster, name: string): number =>
-  Number(new RegExp(`^ +${name} +process (\\d+)`, 'm').exec(said())?.[1])
+/** Process id of a part of the cluster, as the greeting prints it. */
+const pidOf = ({ output }: MakeCluster, name: string): number =>
+  Number(new RegExp(`^ +${name} +process (\\d+)`, 'm').exec(output())?.[1])
 
-test('make cluster prints what a person needs, its example answers with bars, and Ctrl-C leaves nothing behind', async () => {
+test('make cluster prints a working example, and Ctrl-C ends every process and removes the folder', async () => {
   const cluster = await makeCluster()
   const answer = await example(cluster)
   await expect.poll(answer, untilReady).toMatchObject({ s: 'ok' })
-  const pids = [...cluster.said().matchAll(/process (\d+)/g)].map(([, pid]) => Number(pid))
+  const pids = [...cluster.output().matchAll(/process (\d+)/g)].map(([, pid]) => Number(pid))
   expect(pids.length).toBeGreaterThan(9)
   expect(pids.filter(isAlive)).toEqual(pids)
 
   cluster.interrupt()
   expect(await cluster.ended).toEqual({ code: 0, err: '' })
   expect(pids.filter(isAlive)).toEqual([])
-  const [, home = ''] = /removed at the end +(\S+)/.exec(cluster.said()) ?? []
+  const [, home = ''] = /removed at the end +(\S+)/.exec(cluster.output()) ?? []
   expect(home).not.toBe('')
   expect(existsSync(home)).toBe(false)
 })
 
-test('make cluster with FXD_FEEDS serves these feeds, on a QuestDB that doctor finds well, and restarts what ends', async () => {
+test('make cluster with FXD_FEEDS serves these feeds, passes fxd doctor, and restarts processes that end', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-feeds-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   writeFileSync(join(folder, 'feed.yaml'), oneSymbolFeed(pushed))
@@ -88,7 +88,7 @@ test('make cluster with FXD_FEEDS serves these feeds, on a QuestDB that doctor f
   const hasItsSymbol = { symbols: [{ symbol: 'BROKERA:ZERO:BTCUSD' }] }
   await expect.poll(answer, untilReady).toMatchObject(hasItsSymbol)
 
-  const [, http, pg] = /QuestDB +http:\/\/(\S+)\/ and Postgres (\S+)/.exec(cluster.said()) ?? []
+  const [, http, pg] = /QuestDB +http:\/\/(\S+)\/ and Postgres (\S+)/.exec(cluster.output()) ?? []
   const { code, out } = await fxd('doctor', {
     FXD_STORE: 'questdb',
     FXD_QUESTDB_HTTP: String(http),
@@ -102,24 +102,24 @@ test('make cluster with FXD_FEEDS serves these feeds, on a QuestDB that doctor f
   for (const name of names) process.kill(pidOf(cluster, name), 'SIGKILL')
   for (const name of names) {
     await expect
-      .poll(cluster.said, untilReady)
+      .poll(cluster.output, untilReady)
       .toMatch(new RegExp(`^${name} ended with signal SIGKILL; restarting in [\\d.]+ s$`, 'm'))
     await expect
-      .poll(cluster.said, untilReady)
+      .poll(cluster.output, untilReady)
       .toMatch(new RegExp(`^${name} restarted as process \\d+$`, 'm'))
   }
   await expect.poll(() => answer().catch(() => undefined), untilReady).toMatchObject(hasItsSymbol)
 
-  const pids = [...cluster.said().matchAll(/process (\d+)/g)].map(([, pid]) => Number(pid))
+  const pids = [...cluster.output().matchAll(/process (\d+)/g)].map(([, pid]) => Number(pid))
   cluster.interrupt()
   expect((await cluster.ended).code).toBe(0)
   expect(pids.filter(isAlive)).toEqual([])
 })
 
-test('make cluster with feeds that cannot be read ends at once with the path', async () => {
+test('make cluster with feeds that cannot be read ends at once, naming the path', async () => {
   const cluster = await makeCluster({ FXD_FEEDS: '/nowhere/feeds' })
   const { code, err } = await cluster.ended
   expect(code).toBe(1)
   expect(err).toContain('/nowhere/feeds')
-  expect(cluster.said()).toBe('')
+  expect(cluster.output()).toBe('')
 })

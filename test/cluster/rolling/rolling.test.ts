@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-/** The status of a request through the load balancer, 0 when none came. */
+/** Status of a request through the load balancer; 0 without an answer. */
 const get = (path: string): Promise<number> =>
   new Promise((resolve) => {
     const options = { host: '127.0.0.1', port: cluster.httpPort, path, agent: false }
@@ -51,8 +51,8 @@ const get = (path: string): Promise<number> =>
       .on('error', () => resolve(0))
   })
 
-/** Requests one after the other until told to end; gives what they were answered with. */
-function askOn(): () => Promise<Map<number, number>> {
+/** Sends one request after the other; the returned function stops that and returns how often each status came. */
+function keepRequesting(): () => Promise<Map<number, number>> {
   const statuses = new Map<number, number>()
   let isOver = false
   const ended = (async () => {
@@ -68,7 +68,7 @@ function askOn(): () => Promise<Map<number, number>> {
   }
 }
 
-/** A client as it should be: comes back after a close that allows it, and remembers how it went. */
+/** A correct client: it reconnects after a close, and records close codes and refused upgrades. */
 class Client {
   readonly closes: number[] = []
   readonly refusals: string[] = []
@@ -109,13 +109,13 @@ class Client {
 const socketsOf = (name: string): Promise<number> =>
   metricOf(cluster.pod(name).opsPort, 'fxd_stream_connections')
 
-test('rest processes are replaced one after the other without a failed request', async () => {
-  const end = askOn()
+test('REST processes are replaced one by one without a failed request', async () => {
+  const end = keepRequesting()
   for (const name of ['rest-1', 'rest-2']) {
     const { program } = cluster.pod(name)
     expect(await program.stop('SIGTERM')).toBe(0)
     await program.start()
-    // The load balancer asks twice a second.
+    // The load balancer checks health twice a second.
     const log = (): string => readFileSync(cluster.balancer.log, 'utf8')
     await expect
       .poll(() => log().lastIndexOf(`rest/${name} is UP`), { timeout: 10_000 })
@@ -126,7 +126,7 @@ test('rest processes are replaced one after the other without a failed request',
   expect(statuses.get(200)).toBeGreaterThan(20)
 })
 
-test('shards are replaced without a refusal: sockets are closed with 1012, and a key at its cap comes back', async () => {
+test('shards are replaced: sockets are closed with 1012, and all clients of a key at its cap reconnect without a refusal', async () => {
   const clients = Array.from({ length: 12 }, () => new Client())
   for (const client of clients) await client.open()
   expect([await socketsOf('stream-1'), await socketsOf('stream-2')]).toEqual([6, 6])
@@ -135,7 +135,7 @@ test('shards are replaced without a refusal: sockets are closed with 1012, and a
     ['stream-2', 'stream-1'],
   ] as const) {
     const { program } = cluster.pod(name)
-    // The guard at the minute's edge may hold closes back until the drain has ended.
+    // No socket is closed around the end of a minute, which may delay closes to the end of the drain.
     expect(await program.stop('SIGTERM', 60_000)).toBe(0)
     await expect.poll(() => clients.every(({ isOpen }) => isOpen)).toBe(true)
     await expect.poll(() => socketsOf(other)).toBe(12)
@@ -152,14 +152,14 @@ test('shards are replaced without a refusal: sockets are closed with 1012, and a
   expect(clients.flatMap(({ refusals }) => refusals)).toEqual([])
 })
 
-test('a process that stands still leaves the rotation and comes back by itself', async () => {
+test('the load balancer removes a frozen process and adds it again once it continues', async () => {
   const { program } = cluster.pod('rest-1')
   const log = (): string => readFileSync(cluster.balancer.log, 'utf8')
   await program.freeze()
   await expect
     .poll(() => log().lastIndexOf('rest/rest-1 is DOWN'), { timeout: 10_000 })
     .toBeGreaterThan(log().lastIndexOf('rest/rest-1 is UP'))
-  const end = askOn()
+  const end = keepRequesting()
   await expect.poll(() => get('/v1/config')).toBe(200)
   program.thaw()
   await expect

@@ -5,9 +5,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import { Program } from '../../support/cluster/program.ts'
 import { supervise } from '../../support/cluster/supervise.ts'
 
-const within = { timeout: 20_000 }
+const waitOptions = { timeout: 20_000 }
 
-/** Runs a script under supervision; `ready` tells whether it works. */
+/** Runs a script under supervision; `ready` returns whether it is ready. */
 async function supervised(script: string, ready: () => boolean) {
   const home = mkdtempSync(join(tmpdir(), 'fxd-supervise-'))
   const program = new Program({
@@ -18,38 +18,38 @@ async function supervised(script: string, ready: () => boolean) {
     log: join(home, 'it.log'),
     isReady: async () => ready(),
   })
-  const said: string[] = []
+  const printed: string[] = []
   const ending = new AbortController()
   program.begin()
-  const over = supervise([program], { say: (sentence) => void said.push(sentence), signal: ending.signal })
+  const done = supervise([program], { say: (sentence) => void printed.push(sentence), signal: ending.signal })
   onTestFinished(async () => {
     ending.abort()
     await program.kill()
     rmSync(home, { recursive: true, force: true })
   })
-  return { program, said, ending, over }
+  return { program, printed, ending, done }
 }
 
-test('a process that cannot start is restarted again and again, and each time its exit code is said', async () => {
-  const { said, ending, over } = await supervised('process.exit(3)', () => false)
+test('a process that cannot start is restarted repeatedly, and each exit code is printed', async () => {
+  const { printed, ending, done } = await supervised('process.exit(3)', () => false)
   const ends = (): number =>
-    said.filter((sentence) => /^it ended with exit code 3; restarting in [\d.]+ s$/.test(sentence)).length
-  await expect.poll(ends, within).toBeGreaterThanOrEqual(3)
-  expect(said).toContain('restart failed: it did not become ready:')
+    printed.filter((sentence) => /^it ended with exit code 3; restarting in [\d.]+ s$/.test(sentence)).length
+  await expect.poll(ends, waitOptions).toBeGreaterThanOrEqual(3)
+  expect(printed).toContain('restart failed: it did not become ready:')
   ending.abort()
-  await over
+  await done
 })
 
-test('a process that a signal ended is restarted, and what ends after the supervision stays ended', async () => {
-  const { program, said, ending, over } = await supervised('setInterval(() => {}, 1000)', () => true)
+test('a process that a signal ended is restarted; one that ends after the supervision is not', async () => {
+  const { program, printed, ending, done } = await supervised('setInterval(() => {}, 1000)', () => true)
   const first = program.pid
   process.kill(first, 'SIGKILL')
-  await expect.poll(() => said.at(-1), within).toMatch(/^it restarted as process \d+$/)
-  expect(said[0]).toMatch(/^it ended with signal SIGKILL; restarting in [\d.]+ s$/)
+  await expect.poll(() => printed.at(-1), waitOptions).toMatch(/^it restarted as process \d+$/)
+  expect(printed[0]).toMatch(/^it ended with signal SIGKILL; restarting in [\d.]+ s$/)
   expect(program.pid).not.toBe(first)
   ending.abort()
-  await over
+  await done
   await program.kill()
   expect(program.isAlive).toBe(false)
-  expect(said).toHaveLength(2)
+  expect(printed).toHaveLength(2)
 })

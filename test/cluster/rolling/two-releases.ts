@@ -25,31 +25,31 @@ export const feeds = ['BROKERA:ZERO', followedFeed]
 export const releases = ['old', 'new'] as const
 export type Release = (typeof releases)[number]
 
-/** A cluster on one QuestDB and one Redis whose processes are of either release, and clients that use it. */
+/** A cluster on one QuestDB and one Redis whose processes run two releases, with clients that use it. */
 export interface TwoReleases {
   readonly cluster: Cluster
   readonly traffic: Traffic
-  /** Between the collector and all ingests. */
-  readonly way: TcpProxy
+  /** Proxy between the collector and all ingests. */
+  readonly ingestProxy: TcpProxy
   /** The folder of exports that the collector reads. */
   readonly exports: string
-  /** Ends processes as a rollout does, and starts each again as this release; resolves once all are in rotation. */
+  /** Stops processes as a rollout does and starts each with this release; resolves once the load balancer uses all. */
   replace(names: readonly string[], by: Release): Promise<void>
   /** The process of this role that runs this release. */
   pod(role: Role, release: Release): Pod
-  /** A command line of a release, to the ingest of the same release; gives its answer. */
+  /** Runs a command of a release against the ingest of the same release; returns its JSON. */
   fxd(release: Release, line: string): Promise<Record<string, unknown>>
-  /** Administration at the ingest of a release. */
+  /** Client of the Registry service at the ingest of a release. */
   registry(release: Release): ReturnType<typeof registryClient>
-  /** Through the load balancer, with a key for all feeds. */
+  /** Sends a request through the load balancer, with a key for all feeds. */
   ask(path: string): Promise<UserAnswer>
-  /** By default with that key, which has no limit that counts. */
+  /** Sends a request to one pod, by default with the same key; its limits are never reached. */
   get(pod: Pod, path: string, key?: string): Promise<UserAnswer>
-  /** Gives who did not end with 0. */
+  /** Stops everything; returns the processes that did not exit with 0. */
   stop(): Promise<readonly string[]>
 }
 
-/** All processes are of the old release; resolves once every client has got a bar. */
+/** Starts all processes with the old release; resolves once every client has received a bar. */
 export async function startTwoReleases(): Promise<TwoReleases> {
   const code = { old: earlierRelease(), new: repository }
   const home = mkdtempSync(join(tmpdir(), 'fxd-releases-'))
@@ -58,7 +58,7 @@ export async function startTwoReleases(): Promise<TwoReleases> {
   const manifests = join(home, 'feeds.yaml')
   writeFileSync(manifests, manifest + followed(exports, [followedSymbol]))
   const [grpcPort = 0] = await freePorts(1)
-  const way = await openTcpProxy({ host: '127.0.0.1', port: grpcPort })
+  const ingestProxy = await openTcpProxy({ host: '127.0.0.1', port: grpcPort })
   const runs = new Map<string, Release>()
   const releaseOf = (name: string): Release => runs.get(name) ?? 'old'
   const cluster = await startCluster({
@@ -69,12 +69,13 @@ export async function startTwoReleases(): Promise<TwoReleases> {
     home: join(home, 'cluster'),
     grpcPort,
     env: { FXD_DRAIN_SECONDS: String(drainSeconds) },
-    podEnv: (name) => (name.startsWith('collector') ? { FXD_INGEST: `${way.host}:${way.port}` } : {}),
+    podEnv: (name) =>
+      name.startsWith('collector') ? { FXD_INGEST: `${ingestProxy.host}:${ingestProxy.port}` } : {},
     code: (name) => code[releaseOf(name)],
   })
   const end = async (): Promise<readonly string[]> => {
     const failed = await cluster.stop()
-    await way.close()
+    await ingestProxy.close()
     rmSync(home, { recursive: true, force: true })
     return failed
   }
@@ -89,7 +90,7 @@ export async function startTwoReleases(): Promise<TwoReleases> {
     return {
       cluster,
       traffic,
-      way,
+      ingestProxy,
       exports,
       pod,
       async fxd(release, line) {

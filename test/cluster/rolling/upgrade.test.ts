@@ -19,7 +19,7 @@ import {
   type TwoReleases,
 } from './two-releases.ts'
 
-/** Starts of a cluster, eight rollouts and what is compared in between, on a busy machine. */
+/** Time for the start of a cluster, eight rollouts and the comparisons between them, on a busy machine. */
 const timeoutMs = 600_000
 const collector = 'collector-brokerb-files'
 const first = ['ingest-1', 'rest-1', 'stream-1']
@@ -27,11 +27,11 @@ const second = ['ingest-2', 'rest-2', 'stream-2']
 const other = { old: 'new', new: 'old' } as const satisfies Record<Release, Release>
 const spooledMinutes = 12
 const followedKey = `${followedFeed}:${followedSymbol}`
-/** The downgrade takes a minute more: only `make soak` runs it, too. */
-const ways: readonly Release[] = effort > 1 ? ['new', 'old'] : ['new']
-const last = ways.at(-1) as Release
+/** Directions to test; only `make soak` tests the downgrade, which needs another minute. */
+const directions: readonly Release[] = effort > 1 ? ['new', 'old'] : ['new']
+const lastRelease = directions.at(-1) as Release
 
-test('processes of the earlier release are replaced, and put back, under load: no bar is missed, and each reads what the other wrote', {
+test('an upgrade and a downgrade under load miss no bar, and each release reads what the other wrote', {
   timeout: timeoutMs,
 }, async ({ skip }) => {
   const reason = whyNoEarlierRelease()
@@ -39,7 +39,7 @@ test('processes of the earlier release are replaced, and put back, under load: n
   const both = await startTwoReleases()
   onTestFinished(async () => expect(await both.stop()).toEqual([]))
   const atFirst = await registryRows(both)
-  for (const by of ways) {
+  for (const by of directions) {
     await Promise.all([both.replace(first, by), handOverSpool(both, by)])
     await compareAnswers(both)
     for (const release of releases) {
@@ -56,12 +56,12 @@ test('processes of the earlier release are replaced, and put back, under load: n
   const rows = await registryRows(both)
   expect(
     rows.filter((row) => atFirst.includes(row)),
-    'a release wrote back what the other had changed',
+    'a release overwrote changes of the other',
   ).toEqual(atFirst)
   await both.traffic.stop()
-  // No process holds a bar in memory that it did not read from the store.
+  // Without traffic no process answers with bars that are only in its memory.
   const shown = await readHistory(
-    { get: async (path) => ({ ...(await both.get(both.pod('rest', last), path)), tookMs: 0 }) },
+    { get: async (path) => ({ ...(await both.get(both.pod('rest', lastRelease), path)), tookMs: 0 }) },
     both.traffic.market,
     '1',
   )
@@ -70,16 +70,16 @@ test('processes of the earlier release are replaced, and put back, under load: n
   console.log(`${acked.length} readings acknowledged by both releases, all of them stored`)
 })
 
-/** Records of the registry, each as often as it was written. */
+/** All rows of the registry table. */
 const registryRows = async ({ cluster }: TwoReleases): Promise<readonly string[]> =>
   (await cluster.questdb.exec('SELECT kind, id, body FROM fxd_registry')).map((row) => row.join(' '))
 
 /**
- * A collector that no ingest reaches fills its spool, is replaced by the other release, and that one empties it. The
- * export no longer has the minutes, so nothing else can bring them.
+ * Fills the spool of a collector that cannot reach ingest, replaces the collector by the other release, and waits
+ * until that one has emptied the spool. The export no longer has these minutes, so only the spool can deliver them.
  */
 async function handOverSpool(both: TwoReleases, by: Release): Promise<void> {
-  const { cluster, way, exports } = both
+  const { cluster, ingestProxy, exports } = both
   const { opsPort } = cluster.pod(collector)
   const spooled = (): Promise<number> => metricOf(opsPort, 'fxd_collector_spool_bars')
   const begin = Math.floor(Date.now() / 60_000) * 60 - (by === 'new' ? 12 : 6) * 3_600
@@ -93,26 +93,26 @@ async function handOverSpool(both: TwoReleases, by: Release): Promise<void> {
   }
   const before = minutes(0, 3)
   writeExport(exports, followedSymbol, before)
-  await until('what the export had', () => stored(before.slice(0, -1)), 60_000)
-  way.set({ connections: 'refuse' })
-  way.reset()
+  await until('the bars of the export', () => stored(before.slice(0, -1)), 60_000)
+  ingestProxy.set({ connections: 'refuse' })
+  ingestProxy.reset()
   const during = minutes(3, spooledMinutes)
   for (const [at, minute] of during.entries()) {
     appendExport(exports, followedSymbol, minute)
     await until(`${at + 1} minutes in the spool`, async () => (await spooled()) > at, 30_000)
   }
-  const held = await spooled()
+  const spooledBefore = await spooled()
   await cluster.pod(collector).program.stop()
   writeExport(exports, followedSymbol, minutes(3 + spooledMinutes, 2))
   await both.replace([collector], by)
-  expect(await spooled()).toBeGreaterThanOrEqual(held)
-  way.set({})
+  expect(await spooled()).toBeGreaterThanOrEqual(spooledBefore)
+  ingestProxy.set({})
   await until('the spool to be empty', async () => (await spooled()) === 0, 60_000)
-  await until('what was spooled', () => stored(during), 60_000)
-  console.log(`${held} bars of a spool of the ${other[by]} release were stored by the ${by} one`)
+  await until('the spooled bars in history', () => stored(during), 60_000)
+  console.log(`${spooledBefore} bars of a spool of the ${other[by]} release were stored by the ${by} one`)
 }
 
-/** What one release answers, the other answers too; the newer may say more. */
+/** Both releases must return the same answers; the newer one may add fields. */
 async function compareAnswers(both: TwoReleases): Promise<void> {
   const to = Math.floor(Date.now() / 60_000) * 60
   const questions = [
@@ -134,19 +134,19 @@ async function compareAnswers(both: TwoReleases): Promise<void> {
   }
 }
 
-/** Resolves once REST of both releases answers a request with this key so. */
-const known = (both: TwoReleases, key: string, status: number): Promise<boolean> =>
+/** Resolves once REST of both releases answers this key with this status. */
+const untilAnswered = (both: TwoReleases, key: string, status: number): Promise<boolean> =>
   until(`${status} from both`, async () => {
     const answers = releases.map((release) => both.get(both.pod('rest', release), '/v1/status', key))
     return (await Promise.all(answers)).every((each) => each.status === status)
   })
 
-/** A key that one release made is known, changed and revoked by the other. */
+/** One release creates a key; both accept it, and the other changes it before the first revokes it. */
 async function shareKeys(both: TwoReleases, maker: Release): Promise<void> {
   const changer = other[maker]
   const made = await both.fxd(maker, `keys create --plan pro --feeds ${feeds.join(',')} --ws-connections 4`)
   const { id, key } = made as { id: string; key: string }
-  await known(both, key, 200)
+  await untilAnswered(both, key, 200)
   const sockets = await Promise.all(
     releases.map((release) => upgrade(`http://127.0.0.1:${both.pod('stream', release).port}`, key)),
   )
@@ -154,16 +154,16 @@ async function shareKeys(both: TwoReleases, maker: Release): Promise<void> {
   const open = sockets.flatMap((each) => (each instanceof StreamSocket ? [each] : []))
   expect(open).toHaveLength(2)
   const rotated = (await both.fxd(changer, `keys rotate ${id} --overlap 1h`)) as { key: string }
-  await known(both, rotated.key, 200)
-  await known(both, key, 200)
+  await untilAnswered(both, rotated.key, 200)
+  await untilAnswered(both, key, 200)
   await both.fxd(changer, `keys update ${id} --rpm 777`)
   await both.fxd(maker, `keys revoke ${id}`)
-  await known(both, rotated.key, 401)
-  await known(both, key, 401)
+  await untilAnswered(both, rotated.key, 401)
+  await untilAnswered(both, key, 401)
   await Promise.all(open.map(({ closed }) => closed))
 }
 
-/** A key of an object: the old release knows neither owners nor keys that are taken away for a while. */
+/** A key that a Kubernetes object owns; the old release has neither owners nor suspended keys. */
 async function shareOwnedKey(both: TwoReleases, id: string): Promise<void> {
   const secret = `fxd_${randomBytes(16).toString('hex')}`
   const put = {
@@ -178,16 +178,16 @@ async function shareOwnedKey(both: TwoReleases, id: string): Promise<void> {
   const { call, close } = both.registry('new')
   onTestFinished(close)
   await call('PutKey', put)
-  await known(both, secret, 200)
+  await untilAnswered(both, secret, 200)
   await both.fxd('old', `keys update ${id} --rpm 777`)
   expect(await call('GetKey', { id })).toMatchObject({ owner: 'uid-1', issue: 1, limits: { rpm: 777 } })
   await call('SuspendKey', { id, owner: 'uid-1' })
-  await known(both, secret, 401)
+  await untilAnswered(both, secret, 401)
   await call('PutKey', put)
-  await known(both, secret, 200)
+  await untilAnswered(both, secret, 200)
 }
 
-/** A token of a feed that one release issued is good at the other. */
+/** Each release accepts a feed token that the other issued. */
 async function shareFeedTokens(both: TwoReleases, issuer: Release): Promise<void> {
   const { token } = (await both.fxd(issuer, `feeds token ${followedFeed} --expires 1d`)) as { token: string }
   const session = new RawSession(`127.0.0.1:${both.pod('ingest', other[issuer]).port}`, token)
@@ -195,7 +195,7 @@ async function shareFeedTokens(both: TwoReleases, issuer: Release): Promise<void
   await session.close()
 }
 
-/** Windows of requests and slots of sockets are counted over processes of both. */
+/** Rate windows and connection slots are counted over processes of both releases. */
 async function shareLimits(both: TwoReleases): Promise<void> {
   const [rpm, cap, attempts] = [10, 3, 8]
   const limits = `--rpm ${rpm} --rpd 1000 --ws-connections ${cap} --ws-symbols 5`
@@ -214,7 +214,7 @@ async function shareLimits(both: TwoReleases): Promise<void> {
   expect(opened.filter((each) => each instanceof StreamSocket)).toHaveLength(cap)
   cutAll()
   const pods = releases.map((release) => both.pod('rest', release))
-  await until('a minute that lasts', () => Date.now() % 60_000 < 50_000)
+  await until('a minute with at least 10 s left', () => Date.now() % 60_000 < 50_000)
   const answers = await Promise.all(
     Array.from({ length: 3 * rpm }, (_, i) =>
       both.get(pods[i % 2] as (typeof pods)[number], '/v1/status', key),

@@ -6,14 +6,14 @@ import { flows } from '../support/quiet.ts'
 import { seeded } from '../support/seeded.ts'
 import { within } from '../support/within.ts'
 
-/** Over all rounds: `make soak` makes it 100. */
+/** Kills over all rounds; 100 in `make soak`. */
 const killCount = Math.max(6, Math.round(5 * effort))
 const killsPerRound = 20
-/** A million with the 100 kills of a soak. */
+/** Minimum bars per kill; a million in `make soak`. */
 const barsPerKill = 10_000
-/** Of a hundred kills so many take a second victim with them. */
+/** Percent of kills that kill a second process at the same time. */
 const bothPercent = 15
-/** What a real collector read may be late by so much. */
+/** Deadline for the minutes of the real collector in history. */
 const minutesMsMax = 60_000
 
 interface Victim {
@@ -24,7 +24,7 @@ interface Victim {
 
 const roundCount = Math.ceil(killCount / killsPerRound)
 
-test('processes of each role, collectors and Redis killed again and again while bars flow: the promises hold', {
+test('processes of each role and Redis are killed repeatedly while bars flow: the promises hold', {
   timeout: 240_000 + roundCount * 240_000 + killCount * 90_000,
 }, async () => {
   const { random, seed } = seeded()
@@ -37,7 +37,7 @@ test('processes of each role, collectors and Redis killed again and again while 
   }
 })
 
-/** A cluster of its own; gives what is wrong in the end. */
+/** Kills processes of a new cluster; returns what is wrong at the end. */
 async function round(kills: number, random: () => number): Promise<readonly string[]> {
   const fixture = await ClusterFixture.start({ random, minuteMs: 250 })
   onTestFinished(async () => void (await fixture.end()))
@@ -67,18 +67,18 @@ async function round(kills: number, random: () => number): Promise<readonly stri
     const ms = Math.round(performance.now() - begun)
     if (ms > slowest.ms) slowest = { ms, after: chosen.map(({ role }) => role).join(' and ') }
   }
-  // More kills only where bars flowed in between.
+  // Bars must flow between kills: wait for the minimum.
   do await flows(watched, 4)
   while (fixture.ackedBars < kills * barsPerKill)
   const complaints = await fixture.judge()
   const simulated = await minutesMissing(fixture)
   console.log(
-    `killed ${JSON.stringify(killed)}; ${fixture.told()}; the slowest return took ${slowest.ms} ms, of ${slowest.after}`,
+    `killed ${JSON.stringify(killed)}; ${fixture.summary()}; the slowest return took ${slowest.ms} ms, of ${slowest.after}`,
   )
   return [...complaints, ...simulated, ...(await fixture.end())]
 }
 
-/** One of each role, and Redis. */
+/** A random process of each role, and Redis. */
 function victims({ cluster, outages, random }: ClusterFixture): Victim[] {
   const pods = (['rest', 'stream', 'ingest', 'collector'] as const).map((role): Victim => {
     const { program } = shuffled(
@@ -109,8 +109,8 @@ function shuffled<T>(items: readonly T[], random: () => number): T[] {
     .map(({ item }) => item)
 }
 
-/** What a real collector read from its terminal, whose market never rests: gives what is missing. */
-async function minutesMissing({ people: { get } }: ClusterFixture): Promise<string[]> {
+/** Checks the minutes of the real collector, whose terminal has a bar every minute; returns what is missing. */
+async function minutesMissing({ users: { get } }: ClusterFixture): Promise<string[]> {
   const missing = async (): Promise<string[]> => {
     const to = Math.floor(Date.now() / 1_000)
     const { status, body } = await get(
@@ -118,8 +118,8 @@ async function minutesMissing({ people: { get } }: ClusterFixture): Promise<stri
     )
     if (status !== 200) return [`history answered ${status}: ${JSON.stringify(body)}`]
     const { t = [] } = body as { t?: readonly number[] }
-    if (t.length < 1_000) return [`the collector brought ${t.length} minutes`]
-    if (to - (t.at(-1) as number) > 240) return ['the collector brings nothing any more']
+    if (t.length < 1_000) return [`the collector delivered ${t.length} minutes`]
+    if (to - (t.at(-1) as number) > 240) return ['the collector delivers no new minutes']
     return t.flatMap((time, i) => {
       const last = t[i - 1]
       return last !== undefined && time !== last + 60 ? [`the collector missed minutes before ${time}`] : []

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openTcpProxy, type TcpProxy, type Toxic } from '../../support/clients/tcp-proxy.ts'
 import { effort } from '../../support/effort.ts'
 import { ClusterFixture } from '../support/cluster-fixture.ts'
-import { cap } from '../support/cluster-people.ts'
+import { cap } from '../support/cluster-users.ts'
 import type { Feeder } from '../support/feeder.ts'
 import type { Batch } from '../support/market.ts'
 import { flows } from '../support/quiet.ts'
@@ -12,20 +12,20 @@ import { within } from '../support/within.ts'
 
 const isLong = effort > 1
 const minuteMs = 500
-/** Of Redis and QuestDB: a minute in `make soak`; always longer than a lease of ten seconds. */
-const awayMs = isLong ? 60_000 : 12_000
+/** Duration of an outage of Redis or QuestDB; longer than a lease of ten seconds. */
+const outageMs = isLong ? 60_000 : 12_000
 const testMs = 400_000
-/** Of a slot, renewed every twenty seconds: a minute's outage outlasts it. */
+/** Lease of a slot, renewed every 20 s; an outage of a minute outlasts it. */
 const slotLeaseMs = 60_000
 const overTheCap = 4_002
-/** A lost lease is another's after eleven seconds. */
+/** Deadline of takeovers; another ingest takes a lost lease after 11 s. */
 const takeoverMs = 60_000
-/** Bars of all symbols fit into one message. */
+/** Minutes per batch, so that the bars of all symbols fit into one message. */
 const minutesAtOnce = 20
 const rounds = isLong ? 3 : 1
-/** Longer than from one renewal of a lease to the next. */
+/** Batches that last longer than the renewal period of a lease. */
 const renewalBatches = Math.ceil(6_000 / minuteMs)
-/** Longer than a call to Redis is waited for. */
+/** Duration of a silent connection; longer than the timeout of a call to Redis. */
 const silentMs = 2_500
 const silences = isLong ? 6 : 2
 const { random, seed } = seeded()
@@ -33,9 +33,9 @@ const hint = `FXD_TEST_SEED=${seed}`
 const hintOf = ({ brokenBy }: Feeder): string => `${hint}; the last session ended by ${brokenBy}`
 
 let fixture: ClusterFixture
-/** Between all processes and Redis, and between one ingest and Redis. */
-let everybodys: TcpProxy
-let ones: TcpProxy
+/** Proxies to Redis: `sharedProxy` of all processes but ingest-1, `ingestProxy` of ingest-1. */
+let sharedProxy: TcpProxy
+let ingestProxy: TcpProxy
 beforeAll(async () => {
   fixture = await ClusterFixture.start({
     random,
@@ -43,64 +43,64 @@ beforeAll(async () => {
     cluster: {
       around: {
         redis: async (server) => {
-          everybodys = await openTcpProxy(server)
-          ones = await openTcpProxy(server)
-          return `redis://${everybodys.host}:${everybodys.port}`
+          sharedProxy = await openTcpProxy(server)
+          ingestProxy = await openTcpProxy(server)
+          return `redis://${sharedProxy.host}:${sharedProxy.port}`
         },
       },
       podEnv: (name): Record<string, string> =>
-        name === 'ingest-1' ? { FXD_REDIS: `redis://${ones.host}:${ones.port}` } : {},
+        name === 'ingest-1' ? { FXD_REDIS: `redis://${ingestProxy.host}:${ingestProxy.port}` } : {},
     },
   })
   console.log(hint)
 }, testMs)
 afterAll(async () => {
   await fixture?.end()
-  await Promise.all([everybodys?.close(), ones?.close()])
+  await Promise.all([sharedProxy?.close(), ingestProxy?.close()])
 }, testMs)
 
 interface Fault {
   readonly harm: () => Promise<unknown> | void
   readonly during?: () => Promise<void>
-  readonly mend: () => Promise<unknown> | void
+  readonly repair: () => Promise<unknown> | void
 }
 
-/** Harms for a while, mends and waits until bars flow again. Gives what it cost the users. */
+/** Runs a fault, repairs it and waits until bars flow again. Returns what it cost the users. */
 async function outage({
   harm,
   during,
-  mend,
-}: Fault): Promise<{ sockets: number; named: number; sessions: number }> {
-  const { people, live } = fixture
+  repair,
+}: Fault): Promise<{ sockets: number; gapsNamed: number; sessions: number }> {
+  const { users, live } = fixture
   const before = {
-    sockets: people.sockets,
-    named: people.named,
+    sockets: users.sockets,
+    gapsNamed: users.gapsNamed,
     sessions: live.broken,
   }
   const fromMs = Date.now()
   await harm()
-  await Promise.all([pause(awayMs), during?.()])
-  await mend()
+  await Promise.all([pause(outageMs), during?.()])
+  await repair()
   fixture.outages.push({ fromMs, untilMs: Date.now() })
   await flows([live], renewalBatches)
-  // Redis may be back for ingest and not yet for the shards.
+  // The shards may notice the return of Redis later than ingest.
   await fixture.caughtUp()
-  await people.recovered()
+  await users.recovered()
   return {
-    sockets: people.sockets - before.sockets,
-    named: people.named - before.named,
+    sockets: users.sockets - before.sockets,
+    gapsNamed: users.gapsNamed - before.gapsNamed,
     sessions: live.broken - before.sessions,
   }
 }
-const acksGoOn = (): Promise<void> => flows([fixture.live], 5)
-/** Acks, and answers of REST, which admits by shares then. */
-async function lifeGoesOn(): Promise<void> {
-  const { people } = fixture
-  // Two may have been under way.
-  const enough = people.served + 3
-  await Promise.all([acksGoOn(), within(takeoverMs, 'history to answer', () => people.served >= enough)])
+const acksContinue = (): Promise<void> => flows([fixture.live], 5)
+/** Resolves once acks continue and REST answers, which admits by shares without Redis. */
+async function serviceContinues(): Promise<void> {
+  const { users } = fixture
+  // Two requests may have been in progress before.
+  const enough = users.served + 3
+  await Promise.all([acksContinue(), within(takeoverMs, 'history to answer', () => users.served >= enough)])
 }
-/** What a network does beyond falling silent; a connection that is cut has carried so many bytes. */
+/** Faults of a network other than silence; `cutAfterBytes` is when a connection is cut. */
 const toxics = (cutAfterBytes: number): readonly Toxic[] => [
   { kind: 'delay', ms: 20 },
   { kind: 'slice', bytes: 11 },
@@ -108,26 +108,26 @@ const toxics = (cutAfterBytes: number): readonly Toxic[] => [
 ]
 const redisCutBytes = 20_000
 /**
- * A collector sends four minutes of 11,500 bytes before it waits for the first ack. A connection that is cut
- * before it has carried all four may never bring an ack, and none would if the cut is faster than a commit.
+ * Bytes after which a connection to ingest is cut. A collector sends four minutes of 11,500 bytes before it waits
+ * for the first ack. A connection that is cut earlier may never deliver one.
  */
 const ingestCutBytes = 60_000
-const nothing = { sockets: 0, named: 0, sessions: 0 }
+const noCost = { sockets: 0, gapsNamed: 0, sessions: 0 }
 
-/** Resolves once a Redis that was emptied knows every open socket again. */
+/** Resolves once an emptied Redis has the slots of all open sockets again. */
 const slotsTaken = (): Promise<void> =>
   within(slotLeaseMs, 'the shards to take their slots again', async () => {
-    const { people, cluster } = fixture
+    const { users, cluster } = fixture
     const script = `local n = 0; for _, key in ipairs(redis.call('keys', '*:slots')) do n = n + redis.call('zcard', key) end; return n`
     const reply = await cluster.redis.command(`EVAL "${script}" 0`)
-    return Number(reply.replace(':', '')) === people.clients.length + people.cappedOpen
+    return Number(reply.replace(':', '')) === users.clients.length + users.cappedOpen
   })
 
 test(
-  'Redis that loses everything takes no open socket and no key with it, and no bar',
+  'a Redis that loses all data costs no open socket, no key and no bar',
   async () => {
-    const { people, live, cluster } = fixture
-    const before = [people.sockets, people.named, live.broken]
+    const { users, live, cluster } = fixture
+    const before = [users.sockets, users.gapsNamed, live.broken]
     for (let i = 0; i < 3; i++) {
       const fromMs = Date.now()
       await cluster.redis.command('FLUSHALL')
@@ -136,41 +136,49 @@ test(
     }
     await fixture.caughtUp()
     await slotsTaken()
-    expect([people.sockets, people.named, live.broken], hintOf(live)).toEqual(before)
+    expect([users.sockets, users.gapsNamed, live.broken], hintOf(live)).toEqual(before)
   },
   testMs,
 )
 
 test(
-  'while Redis stands still ingest stores and acknowledges, and open sockets lose nothing and get what they missed in order',
+  'while Redis is frozen ingest stores and acknowledges; afterwards open sockets receive all missed bars in order',
   async () => {
     const { redis } = fixture.cluster
-    const cost = await outage({ harm: () => redis.freeze(), during: lifeGoesOn, mend: () => redis.thaw() })
-    expect(cost, hintOf(fixture.live)).toEqual(nothing)
+    const cost = await outage({
+      harm: () => redis.freeze(),
+      during: serviceContinues,
+      repair: () => redis.thaw(),
+    })
+    expect(cost, hintOf(fixture.live)).toEqual(noCost)
   },
   testMs,
 )
 
 test(
-  'the same with a Redis that was killed and comes back empty',
+  'a Redis that is killed and restarts empty costs no bar, no socket and no session',
   async () => {
     const { redis } = fixture.cluster
-    const cost = await outage({ harm: () => redis.kill(), during: lifeGoesOn, mend: () => redis.start() })
-    expect(cost, hintOf(fixture.live)).toEqual(nothing)
+    const cost = await outage({
+      harm: () => redis.kill(),
+      during: serviceContinues,
+      repair: () => redis.start(),
+    })
+    expect(cost, hintOf(fixture.live)).toEqual(noCost)
   },
   testMs,
 )
 
 test(
-  'replies of Redis that are lost cost no bar, no socket and no session',
+  'lost replies of Redis cost no bar, no socket and no session',
   async () => {
-    const { people, live } = fixture
-    const before = [people.sockets, people.named, live.broken]
+    const { users, live } = fixture
+    const before = [users.sockets, users.gapsNamed, live.broken]
     for (let i = 0; i < silences; i++) {
       const fromMs = Date.now()
-      for (const proxy of [everybodys, ones]) proxy.set({ down: { kind: 'swallow' } })
-      await Promise.all([pause(silentMs), acksGoOn()])
-      for (const proxy of [everybodys, ones]) {
+      for (const proxy of [sharedProxy, ingestProxy]) proxy.set({ down: { kind: 'swallow' } })
+      await Promise.all([pause(silentMs), acksContinue()])
+      for (const proxy of [sharedProxy, ingestProxy]) {
         proxy.set({})
         proxy.reset()
       }
@@ -178,49 +186,49 @@ test(
       fixture.outages.push({ fromMs, untilMs: Date.now() })
     }
     await fixture.caughtUp()
-    expect([people.sockets, people.named, live.broken], hintOf(live)).toEqual(before)
+    expect([users.sockets, users.gapsNamed, live.broken], hintOf(live)).toEqual(before)
   },
   testMs,
 )
 
 test(
-  'a way to Redis that is slow, in pieces or cut again and again costs no bar, no socket and no session',
+  'a connection to Redis that is slow, sliced or cut repeatedly costs no bar, no socket and no session',
   async () => {
-    const { people, live } = fixture
-    const before = [people.sockets, people.named, live.broken]
+    const { users, live } = fixture
+    const before = [users.sockets, users.gapsNamed, live.broken]
     for (const toxic of toxics(redisCutBytes)) {
       const fromMs = Date.now()
-      for (const proxy of [everybodys, ones]) proxy.set({ up: toxic, down: toxic })
-      await Promise.all([pause(silentMs), acksGoOn()])
-      for (const proxy of [everybodys, ones]) proxy.set({})
+      for (const proxy of [sharedProxy, ingestProxy]) proxy.set({ up: toxic, down: toxic })
+      await Promise.all([pause(silentMs), acksContinue()])
+      for (const proxy of [sharedProxy, ingestProxy]) proxy.set({})
       fixture.outages.push({ fromMs, untilMs: Date.now() })
     }
     await flows([live], renewalBatches)
     await fixture.caughtUp()
-    expect([people.sockets, people.named, live.broken], hintOf(live)).toEqual(before)
+    expect([users.sockets, users.gapsNamed, live.broken], hintOf(live)).toEqual(before)
   },
   testMs,
 )
 
 test(
-  'a way to ingest that is slow, in pieces or cut again and again loses no bar',
+  'a connection to ingest that is slow, sliced or cut repeatedly loses no bar',
   async () => {
     const { live, cluster } = fixture
     const { ingest } = live
-    const way = await openTcpProxy({ host: '127.0.0.1', port: cluster.grpcPort })
+    const proxy = await openTcpProxy({ host: '127.0.0.1', port: cluster.grpcPort })
     try {
-      live.move({ ...ingest, grpc: `${way.host}:${way.port}` })
+      live.move({ ...ingest, grpc: `${proxy.host}:${proxy.port}` })
       await flows([live], 1)
       const { broken } = live
       for (const toxic of toxics(ingestCutBytes)) {
-        way.set({ up: toxic, down: toxic })
+        proxy.set({ up: toxic, down: toxic })
         await flows([live], 3)
       }
-      await within(takeoverMs, 'the way to be cut', () => live.broken > broken)
-      way.set({})
+      await within(takeoverMs, 'the connection to be cut', () => live.broken > broken)
+      proxy.set({})
     } finally {
       live.move(ingest)
-      await way.close()
+      await proxy.close()
     }
     await flows([live], 1)
     await expect(fixture.caughtUp()).resolves.toBeUndefined()
@@ -229,38 +237,38 @@ test(
 )
 
 test(
-  'a shard that stands still for longer than its slots last gives up what others took, and two ingests that both believe to lead a feed meanwhile store what they are sent',
+  'a shard frozen longer than its slots closes sockets over the cap; two ingests that both lead a feed store all bars',
   async () => {
-    const { people, cluster, live } = fixture
-    await people.recovered()
-    expect(people.cappedOpenMost(), hint).toBeLessThanOrEqual(cap)
-    const closed = (): number => people.ended(overTheCap)
-    const { program } = cluster.pod(people.busiestShard())
+    const { users, cluster, live } = fixture
+    await users.recovered()
+    expect(users.cappedOpenMost(), hint).toBeLessThanOrEqual(cap)
+    const closed = (): number => users.closedWith(overTheCap)
+    const { program } = cluster.pod(users.busiestShard())
     const before = closed()
     await program.freeze()
-    await quarrel()
-    // Newcomers take the slots that ran out.
-    await within(slotLeaseMs + takeoverMs, 'the slots to run out', () => people.cappedOpen > cap)
-    // Others may come until it goes on; all that it holds is over the cap then.
+    await splitBrain()
+    // New sockets take the expired slots.
+    await within(slotLeaseMs + takeoverMs, 'the slots to expire', () => users.cappedOpen > cap)
+    // By now other sockets may have all slots, so every socket of the frozen shard is over the cap.
     program.thaw()
     await within(takeoverMs, 'a socket over the cap to be closed', () => closed() > before)
-    await within(takeoverMs, 'the cap to hold', () => people.cappedOpen <= cap)
-    await people.recovered()
-    people.cappedOpenMost()
+    await within(takeoverMs, 'the cap to hold', () => users.cappedOpen <= cap)
+    await users.recovered()
+    users.cappedOpenMost()
     await flows([live], 5)
     console.log(`${closed() - before} sockets were over the cap and closed`)
   },
   testMs,
 )
 
-/** Two collectors of one feed, each with an ingest that is sure to lead. */
-async function quarrel(): Promise<void> {
+/** Runs two collectors of one feed, each with an ingest that believes to lead. */
+async function splitBrain(): Promise<void> {
   const { cluster, live } = fixture
   const through = (port: number) => ({ ...live.ingest, grpc: `127.0.0.1:${port}` })
   live.move(through(cluster.pod('ingest-1').port))
   await flows([live], 5)
   for (let round = 0; round < rounds; round++) {
-    const acked = await fight(live, cluster.pod('ingest-2').port)
+    const acked = await leadTwice(live, cluster.pod('ingest-2').port)
     expect(acked, hint).toBeGreaterThan(0)
     console.log(`the second collector had ${acked} batches acked`)
   }
@@ -268,8 +276,8 @@ async function quarrel(): Promise<void> {
   await flows([live], 5)
 }
 
-/** The way of the first's ingest to Redis is cut for longer than a lease; gives what the second had acked. */
-async function fight(live: Feeder, otherPort: number): Promise<number> {
+/** Cuts the first ingest off Redis for longer than a lease; returns the batches that the second acknowledged. */
+async function leadTwice(live: Feeder, otherPort: number): Promise<number> {
   const { market } = fixture
   let cursor = 0
   const next = (): Batch => {
@@ -285,12 +293,12 @@ async function fight(live: Feeder, otherPort: number): Promise<number> {
   second.start()
   const { broken } = live
   cursor = market.minutes - 5
-  ones.set({ up: { kind: 'swallow' }, down: { kind: 'swallow' } })
+  ingestProxy.set({ up: { kind: 'swallow' }, down: { kind: 'swallow' } })
   await within(takeoverMs, 'the second to lead', () => second.ackedBatches > 0)
   await flows([live, second], 3)
-  ones.set({})
-  ones.reset()
-  await within(takeoverMs, 'the first to be told', () => live.broken > broken)
+  ingestProxy.set({})
+  ingestProxy.reset()
+  await within(takeoverMs, 'the first session to end', () => live.broken > broken)
   await within(takeoverMs, 'the second to have read all', () => cursor === market.minutes)
   await flows([second], 2)
   await Promise.all([second.stop(), flows([live], 2)])
@@ -298,21 +306,21 @@ async function fight(live: Feeder, otherPort: number): Promise<number> {
 }
 
 test(
-  'QuestDB that is away loses nothing, and the sockets stay',
+  'an outage of QuestDB loses no bar, and the sockets stay open',
   async () => {
     const { questdb } = fixture.cluster
-    const { sockets } = await outage({ harm: () => questdb.kill(), mend: () => questdb.start() })
+    const { sockets } = await outage({ harm: () => questdb.kill(), repair: () => questdb.start() })
     expect(sockets, hint).toBe(0)
   },
   testMs,
 )
 
 test(
-  'in the end the promises hold',
+  'after all faults the promises hold',
   async () => {
     expect(await fixture.judge(), hint).toEqual([])
-    console.log(fixture.told())
-    expect(fixture.people.cappedOpen).toBe(cap)
+    console.log(fixture.summary())
+    expect(fixture.users.cappedOpen).toBe(cap)
   },
   testMs,
 )

@@ -27,7 +27,7 @@ import { seeded } from '../support/seeded.ts'
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
 const writerKills = Math.max(4, Math.round(5 * effort))
 const ingestKills = Math.max(2, Math.round(effort))
-/** At most so many minutes close for each kill of ingest. */
+/** Maximum minutes that close for each kill of ingest. */
 const minutesPerKill = 40
 const minuteSeconds = 60
 
@@ -57,26 +57,26 @@ function temporaryFolder(): string {
 const openIn = async (path: string): Promise<Spool> =>
   openSpool({ folder: await openDiskFolder(path), clock: systemClock, log: silentLog, ...spoolBounds })
 
-/** Runs the writer until it is killed; gives the numbers it said. */
+/** Runs the spool writer and kills it; returns the batch numbers that it printed. */
 async function writeUntilKilled(path: string, first: number, killAfterMs: number) {
   const program = join(repository, 'test/faults/support/spool-writer.ts')
   const child = spawn(join(repository, 'bin/node'), [program, path, String(first)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   endWithUs(child)
-  let said = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => void (said += text))
+  let printed = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => void (printed += text))
   const gone = once(child, 'close')
-  await expect.poll(() => said.includes('kept'), { timeout: 30_000, interval: 5 }).toBe(true)
+  await expect.poll(() => printed.includes('kept'), { timeout: 30_000, interval: 5 }).toBe(true)
   await pause(killAfterMs)
   child.kill('SIGKILL')
   await gone
   const numbers = (word: string): number[] =>
-    [...said.matchAll(new RegExp(`^${word} (\\d+)$`, 'gm'))].map(([, number]) => Number(number))
+    [...printed.matchAll(new RegExp(`^${word} (\\d+)$`, 'gm'))].map(([, number]) => Number(number))
   return { kept: numbers('kept'), gone: numbers('gone') }
 }
 
-test('a collector killed in the middle of writing finds every batch that was kept and not acknowledged, once, in order', {
+test('a collector killed while writing finds every kept and unacknowledged batch in its spool, once and in order', {
   timeout: 60_000 + writerKills * 20_000,
 }, async () => {
   const { random, seed } = seeded()
@@ -85,22 +85,22 @@ test('a collector killed in the middle of writing finds every batch that was kep
   const expected = new Set<number>()
   let next = 1
   for (let kill = 0; kill < writerKills; kill++) {
-    const said = await writeUntilKilled(path, next, random() * 300)
-    for (const number of said.kept) expected.add(number)
-    for (const number of said.gone) expected.delete(number)
+    const printed = await writeUntilKilled(path, next, random() * 300)
+    for (const number of printed.kept) expected.add(number)
+    for (const number of printed.gone) expected.delete(number)
     const spool = await openIn(path)
     const records = await Promise.all(spool.ids.map((id) => spool.read(id)))
     const found = records.map((record) => Number(record?.series[0]?.first) / minuteSeconds)
     await spool.close()
     expect(found).toEqual([...new Set(found)].sort((a, b) => a - b))
     expect(found).toEqual(expect.arrayContaining([...expected]))
-    next = Math.max(next, ...said.kept, ...found) + 1
-    // What was said to be gone, or never said to be kept, may be there: it is now.
+    next = Math.max(next, ...printed.kept, ...found) + 1
+    // Batches printed as gone, or not printed as kept, may be in the spool; from now on they must stay.
     for (const number of found) expected.add(number)
   }
 })
 
-test('ingest killed again and again while a terminal that remembers nothing goes on: every minute is stored, once', {
+test('ingest is killed repeatedly while a terminal without history continues: every minute is stored once', {
   timeout: 60_000 + ingestKills * 60_000,
 }, async () => {
   const { random, seed } = seeded()
@@ -113,7 +113,7 @@ test('ingest killed again and again while a terminal that remembers nothing goes
   onTestFinished(() => void service.process.kill('SIGKILL'))
   const identity = { token: readFileSync(service.target.token, 'utf8').trim() }
 
-  // Minutes of the past go by in an instant each: ingest would refuse those of the future.
+  // Simulated minutes last 5 ms and begin in the past: ingest refuses minutes of the future.
   const names = ['EURUSD', 'GBPUSD', 'USDJPY']
   const hoursBack = 5 + Math.ceil((ingestKills * minutesPerKill) / 60)
   const begun = Math.floor(Date.now() / 1_000 / minuteSeconds) * minuteSeconds - hoursBack * 3_600
@@ -134,7 +134,7 @@ test('ingest killed again and again while a terminal that remembers nothing goes
     log: silentLog,
     signal: ending.signal,
   })
-  const pass = async (count: number): Promise<void> => {
+  const passMinutes = async (count: number): Promise<void> => {
     for (let i = 0; i < count; i++) {
       await pause(5)
       now += minuteSeconds
@@ -143,17 +143,17 @@ test('ingest killed again and again while a terminal that remembers nothing goes
   }
   await expect.poll(() => source.reads.length, { timeout: 30_000 }).toBeGreaterThan(names.length)
   await expect
-    .poll(async () => pass(1).then(() => spool.depth.batches), { timeout: 30_000 })
+    .poll(async () => passMinutes(1).then(() => spool.depth.batches), { timeout: 30_000 })
     .toBeGreaterThan(0)
   source.beforeRead = () => {
     throw new NotLoadedYet()
   }
-  const forgotten = now
+  const historyLost = now
   let most = 0
   for (let kill = 0; kill < ingestKills; kill++) {
-    await pass(5 + Math.floor(random() * 10))
+    await passMinutes(5 + Math.floor(random() * 10))
     await service.stop('SIGKILL')
-    await pass(10 + Math.floor(random() * 10))
+    await passMinutes(10 + Math.floor(random() * 10))
     most = Math.max(most, spool.depth.batches)
     service = await startService(home, { store: 'embedded' })
     await expect.poll(() => spool.depth.batches, { timeout: 45_000 }).toBe(0)
@@ -169,9 +169,13 @@ test('ingest killed again and again while a terminal that remembers nothing goes
   for (const name of names) {
     const series = { feed: feed.key, symbol: compoundKey(feed.key, name), resolution: '1' as const }
     const stored = toList(
-      await stores.bars.read({ series, from: feedSeconds(forgotten), to: feedSeconds(now - minuteSeconds) }),
+      await stores.bars.read({
+        series,
+        from: feedSeconds(historyLost),
+        to: feedSeconds(now - minuteSeconds),
+      }),
     )
-    const wanted = toList(source.bars('1', forgotten, now))
+    const wanted = toList(source.bars('1', historyLost, now))
     expect(stored.map(({ time, close }) => [time, close])).toEqual(
       wanted.map(({ time, close }) => [time, close]),
     )

@@ -18,10 +18,10 @@ import {
 import { freePorts } from '../../support/free-ports.ts'
 import { bareEnv } from '../../support/processes/bare-env.ts'
 import { oneSymbolFeed, simulated } from '../../support/samples/one-symbol-feed.ts'
-import { saidAgain, timesSaid } from '../support/said-in-log.ts'
+import { countInLog, untilLoggedAgain } from '../support/log-messages.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
-/** As the design promises, and what a machine that is busy with other tests may add. */
+/** Deadline of a takeover: 15 s by design, and 10 s for a busy machine. */
 const takeoverMs = 15_000 + 10_000
 const startMs = 60_000
 
@@ -30,7 +30,7 @@ const feed = defineFeed({
   symbols: { list: [{ raw: 'BTCUSD', type: 'crypto', digits: 2 }] },
 })
 
-/** A real `fxd collector` with a token of its feed, behind a proxy of its own. */
+/** A real `fxd collector` with a token of its feed, behind a separate proxy. */
 class Collector {
   readonly proxy: TcpProxy
   readonly #program: Program
@@ -77,19 +77,19 @@ class Collector {
   freeze = (): Promise<void> => this.#program.freeze()
   thaw = (): void => this.#program.thaw()
 
-  /** How often it has said so, over all its lives. */
-  said = (words: string): number => timesSaid(this.#program.log, words)
+  /** Number of log messages that begin with these words, over all its runs. */
+  logged = (words: string): number => countInLog(this.#program.log, words)
 
-  /** Resolves when it has said it once more than `before`; gives how long that took. */
-  says = (words: string, before: number, deadlineMs: number): Promise<number> =>
-    saidAgain(this.#program.log, words, before, deadlineMs)
+  /** Resolves once the log has more such messages than `before`; returns the waiting time in ms. */
+  untilLogged = (words: string, before: number, deadlineMs: number): Promise<number> =>
+    untilLoggedAgain(this.#program.log, words, before, deadlineMs)
 }
 
 const collecting = 'collecting"'
-const standsBy = 'stands by'
+const standby = 'stands by'
 
 test(
-  'of two collectors the standby takes over within 15 s, however the active one dies',
+  'the standby collector takes over within 15 s when the active one is killed, frozen or cut off',
   async () => {
     const home = mkdtempSync(join(tmpdir(), 'fxd-takeover-'))
     onTestFinished(() => rmSync(home, { recursive: true, force: true }))
@@ -105,36 +105,36 @@ test(
       fixture.metrics.total('fxd_ingest_bars_total', { outcome: 'accepted' })
 
     const one = await Collector.start('one', fixture, home)
-    await one.says(collecting, 0, startMs)
+    await one.untilLogged(collecting, 0, startMs)
     const two = await Collector.start('two', fixture, home)
-    await two.says(standsBy, 0, startMs)
+    await two.untilLogged(standby, 0, startMs)
 
-    /** Harms the active one; gives how long it took until the other collected. */
+    /** Harms the active collector; returns the time in ms until the other collected. */
     const takeover = async (other: Collector, harm: () => Promise<void> | void): Promise<number> => {
-      const before = other.said(collecting)
+      const before = other.logged(collecting)
       await harm()
-      return other.says(collecting, before, takeoverMs)
+      return other.untilLogged(collecting, before, takeoverMs)
     }
 
     const took: Record<string, number> = {}
     took.killed = await takeover(two, one.kill)
-    let stood = one.said(standsBy)
+    let standbyBefore = one.logged(standby)
     await one.start()
-    await one.says(standsBy, stood, startMs)
+    await one.untilLogged(standby, standbyBefore, startMs)
 
     took.frozen = await takeover(one, two.freeze)
-    stood = two.said(standsBy)
+    standbyBefore = two.logged(standby)
     two.thaw()
-    await two.says(standsBy, stood, startMs)
+    await two.untilLogged(standby, standbyBefore, startMs)
 
-    // Nothing passes any more, in neither direction, and nobody says so.
+    // The proxy drops everything in both directions without closing the connection.
     took.cut = await takeover(two, () =>
       one.proxy.set({ up: { kind: 'swallow' }, down: { kind: 'swallow' } }),
     )
-    stood = one.said(standsBy)
+    standbyBefore = one.logged(standby)
     one.proxy.set({})
     one.proxy.reset()
-    await one.says(standsBy, stood, startMs)
+    await one.untilLogged(standby, standbyBefore, startMs)
 
     console.info(`takeovers in ms: ${JSON.stringify(took)}`)
     expect(await accepted()).toBeGreaterThan(1_000)

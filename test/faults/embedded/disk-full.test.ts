@@ -7,14 +7,14 @@ import { expectNothingLost, flows } from '../support/quiet.ts'
 import { seeded } from '../support/seeded.ts'
 
 const leftBytes = 256 * 1_024
-const untilTold = { timeout: 120_000, interval: 200 }
-/** Attempts of collectors that the full disk has to turn away. */
-const turnedAwayMin = 3
+const pollOptions = { timeout: 120_000, interval: 200 }
+/** Minimum sessions that must fail while the disk is full. */
+const failedAttemptsMin = 3
 
-const said = (fxd: FxdProcess, words: string): number => fxd.log.split(`"msg":"${words}`).length - 1
+const countMessages = (fxd: FxdProcess, words: string): number => fxd.log.split(`"msg":"${words}`).length - 1
 
 test.each(mountable(60 * 2 ** 20))(
-  'a full disk of the embedded store degrades the status and is logged once; with room again fxd goes on by itself, with all that was acknowledged there',
+  'a full disk of the embedded store degrades the status and is logged once; once space is free fxd recovers and has every acknowledged bar',
   {
     timeout: 400_000,
   },
@@ -32,18 +32,21 @@ test.each(mountable(60 * 2 ** 20))(
     expect(await fxd.platformStatus()).toBe('ok')
 
     disk.fill(leftBytes)
-    await expect.poll(() => live.broken + history.broken, untilTold).toBeGreaterThanOrEqual(turnedAwayMin)
-    await expect.poll(() => fxd.platformStatus(), untilTold).toBe('degraded')
+    await expect
+      .poll(() => live.broken + history.broken, pollOptions)
+      .toBeGreaterThanOrEqual(failedAttemptsMin)
+    await expect.poll(() => fxd.platformStatus(), pollOptions).toBe('degraded')
     expect(await fxd.metric('fxd_store_bar_writes_failing_seconds')).toBeGreaterThan(10)
-    await expect.poll(() => said(fxd, 'unavailable: no bars can be stored'), untilTold).toBe(1)
+    await expect.poll(() => countMessages(fxd, 'unavailable: no bars can be stored'), pollOptions).toBe(1)
 
     disk.free()
     await flows(feeders, 3)
-    await expect.poll(() => fxd.platformStatus(), untilTold).toBe('ok')
+    await expect.poll(() => fxd.platformStatus(), pollOptions).toBe('ok')
     expect(await fxd.metric('fxd_store_bar_writes_failing_seconds')).toBeLessThan(10)
-    expect([said(fxd, 'unavailable: no bars can be stored'), said(fxd, 'bars are stored again')]).toEqual([
-      1, 1,
-    ])
+    expect([
+      countMessages(fxd, 'unavailable: no bars can be stored'),
+      countMessages(fxd, 'bars are stored again'),
+    ]).toEqual([1, 1])
     await expectNothingLost(feeders, market, [fxd], `FXD_TEST_SEED=${seed}`)
   },
 )

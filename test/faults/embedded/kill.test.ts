@@ -6,10 +6,10 @@ import { Market, manifest } from '../support/market.ts'
 import { complaintsAtRest, flows } from '../support/quiet.ts'
 import { seeded } from '../support/seeded.ts'
 
-/** `make soak` makes it forty. */
+/** Kills of the process; forty in `make soak`. */
 const kills = Math.max(2, 2 * effort)
 
-test('fxd on the embedded store is killed again and again: every acknowledged bar is in history and every acknowledged window in coverage', {
+test('fxd on the embedded store is killed repeatedly: every acknowledged bar is in history and every acknowledged window in coverage', {
   timeout: 120_000 + kills * 60_000,
 }, async () => {
   const { random, seed } = seeded()

@@ -21,7 +21,7 @@ const newFolder = (): string => {
   return made
 }
 
-test('a backup taken while bars are written, restored elsewhere, holds all that was acknowledged before it, and a service on it goes on', {
+test('a backup taken during writes has every bar acknowledged before it, and a service on the restored copy works', {
   timeout: 600_000,
 }, async () => {
   const { random, seed } = seeded()
@@ -46,7 +46,7 @@ test('a backup taken while bars are written, restored elsewhere, holds all that 
   onTestFinished(() => restored.stop())
   expect(existsSync(join(folder, '_restore'))).toBe(false)
   const service = await FxdProcess.start({ ...restored, prefix, manifests: [manifest] })
-  // Issued on the first service: keys are in the backup too.
+  // The key was issued on the first service: the backup contains keys too.
   await service.takeKey(fxd)
   const readings = feeders.flatMap((feeder) => feeder.readings)
   const asOfThen = readings.map((reading) => ({ ...reading, acked: ackedBefore.has(reading) }))
@@ -54,7 +54,7 @@ test('a backup taken while bars are written, restored elsewhere, holds all that 
   expect(await service.platformStatus()).toBe('ok')
   expect(await service.doctor()).not.toContain('WRONG')
 
-  // What came after the backup comes again from the collectors.
+  // Collectors send the bars after the backup again.
   const again = new Feeder({ ingest: service, mode: 'LIVE', next: () => market.live() }).start()
   await flows([again], 5)
   await again.stop()

@@ -1,18 +1,18 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { mountSmallDisk, type SmallDisk } from '../../support/fixtures/small-disk.ts'
 import { type QuestdbServer, startQuestdb } from '../../support/questdb/server.ts'
-import { Asker } from '../support/asker.ts'
 import { Feeder } from '../support/feeder.ts'
 import { FxdProcess } from '../support/fxd-process.ts'
 import { Market, manifest } from '../support/market.ts'
+import { Poller } from '../support/poller.ts'
 import { expectNothingLost, flows } from '../support/quiet.ts'
 import { seeded } from '../support/seeded.ts'
 
 const diskBytes = 300 * 2 ** 20
 const leftBytes = 2 * 2 ** 20
-const untilTold = { timeout: 200_000, interval: 200 }
-/** Attempts of collectors that the full disk has to turn away. */
-const turnedAwayMin = 3
+const pollOptions = { timeout: 200_000, interval: 200 }
+/** Minimum sessions that must fail while the disk is full. */
+const failedAttemptsMin = 3
 
 async function startOnSmallDisk(): Promise<{ disk: SmallDisk; server: QuestdbServer }> {
   const disk = mountSmallDisk(diskBytes)
@@ -27,7 +27,7 @@ async function startOnSmallDisk(): Promise<{ disk: SmallDisk; server: QuestdbSer
   return { disk, server: await starting }
 }
 
-test('a disk that fills up costs acks, not bars: it is told, nothing hangs, and once it is freed fxd goes on by itself, with all that was acknowledged there', {
+test('a full disk of QuestDB is reported, delays acks and loses no bar; nothing hangs, and once space is free fxd recovers', {
   timeout: 600_000,
 }, async () => {
   const { random, seed } = seeded()
@@ -41,18 +41,18 @@ test('a disk that fills up costs acks, not bars: it is told, nothing hangs, and 
   await flows(feeders, 5)
 
   disk.fill(leftBytes)
-  await expect.poll(() => fxd.metric('fxd_questdb_suspended_tables'), untilTold).toBeGreaterThan(0)
-  await expect.poll(() => fxd.platformStatus(), untilTold).toBe('degraded')
-  const asker = new Asker(fxd)
-  await expect.poll(() => live.broken + history.broken, untilTold).toBeGreaterThanOrEqual(turnedAwayMin)
-  expect(await asker.stop()).toEqual([])
-  expect(asker.statuses).toContain('degraded')
+  await expect.poll(() => fxd.metric('fxd_questdb_suspended_tables'), pollOptions).toBeGreaterThan(0)
+  await expect.poll(() => fxd.platformStatus(), pollOptions).toBe('degraded')
+  const poller = new Poller(fxd)
+  await expect.poll(() => live.broken + history.broken, pollOptions).toBeGreaterThanOrEqual(failedAttemptsMin)
+  expect(await poller.stop()).toEqual([])
+  expect(poller.statuses).toContain('degraded')
   expect(await fxd.doctor()).toMatch(/ALTER TABLE '[^']+' RESUME WAL/)
 
-  // Nobody has to run that: what the server suspended by itself goes on by itself.
+  // fxd itself resumes tables that the server suspended.
   disk.free()
   await flows(feeders, 5)
-  await expect.poll(() => fxd.platformStatus(), untilTold).toBe('ok')
+  await expect.poll(() => fxd.platformStatus(), pollOptions).toBe('ok')
   expect(await fxd.metric('fxd_questdb_suspended_tables')).toBe(0)
   expect(await fxd.metric('fxd_questdb_resumes_total')).toBeGreaterThan(0)
   await expectNothingLost(feeders, market, [fxd], `FXD_TEST_SEED=${seed}`)

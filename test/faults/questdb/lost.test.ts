@@ -20,15 +20,15 @@ import { within } from '../support/within.ts'
 const startTimeoutMs = 300_000
 const timeoutMs = 900_000
 const patienceMs = 180_000
-/** Between two minutes of the followed feed. */
+/** Time between two minutes of the followed feed. */
 const minuteMs = 2_000
 const symbols = ['GOLD', 'SILVER', 'COPPER', 'OIL']
-/** As many as the specification counts, each with a bar a minute. */
+/** Number of symbols in the specification, each with a bar a minute. */
 const allSymbols = 2_312
 const barsAnHour = allSymbols * 60
 const minutesBefore = 8
 const minutesAfterBackup = 8
-const minutesAway = 30
+const minutesOfOutage = 30
 
 const home = mkdtempSync(join(tmpdir(), 'fxd-store-'))
 const exports = join(home, 'exports')
@@ -109,7 +109,7 @@ const caughtUp = (): Promise<void> => {
 const spool = (what: 'bars' | 'bytes' | 'dropped_bars_total'): Promise<number> =>
   metricOf(cluster.pod('collector-brokerb-files').opsPort, `fxd_collector_spool_${what}`)
 
-/** When a bar last came over any socket. */
+/** Records when any socket last received a bar. */
 function watchReceipts() {
   let [last, atMs] = [seen(), performance.now()]
   const looking = new Repeated(1, 100, () => {
@@ -124,7 +124,7 @@ function watchReceipts() {
   }
 }
 
-/** What the rest processes answer to a question about bars, all the time. */
+/** Requests history repeatedly and records the answers. */
 function watchHistory() {
   const answers: { readonly atMs: number; readonly status: number; readonly retryAfter: string }[] = []
   const path = `/v1/history?symbol=${followedFeed}:${symbols[0]}&resolution=1&countback=5`
@@ -135,13 +135,13 @@ function watchHistory() {
   return { answers, stop: () => asking.stop() }
 }
 
-test('QuestDB is lost with its volume and restored from an older backup: sockets stay open, history is 500 meanwhile, and collectors bring everything back', {
+test('QuestDB is lost with its volume and restored from an older backup: sockets stay open, history answers 500 meanwhile, and collectors send all bars again', {
   timeout: timeoutMs,
 }, async () => {
   await flows(minutesBefore)
   await caughtUp()
   const archive = join(home, 'backup.tar')
-  const kept = new Set(traffic.readings.filter(({ acked }) => acked))
+  const inBackup = new Set(traffic.readings.filter(({ acked }) => acked))
   await backUp(cluster.questdb, archive)
   await flows(minutesAfterBackup)
   await caughtUp()
@@ -153,7 +153,7 @@ test('QuestDB is lost with its volume and restored from an older backup: sockets
   rmSync(cluster.questdb.folder, { recursive: true, force: true })
   const before = { seen: seen(), bars: await spool('bars'), bytes: await spool('bytes') }
   const receiving = watchReceipts()
-  await flows(minutesAway)
+  await flows(minutesOfOutage)
   await receiving.stop()
   const pushed = seen() - before.seen
   const grown = {
@@ -161,11 +161,11 @@ test('QuestDB is lost with its volume and restored from an older backup: sockets
     bytes: (await spool('bytes')) - before.bytes,
   }
   expect((await get('/v1/status')).body).toMatchObject({ status: 'degraded' })
-  expect(sockets(), 'sockets that ended while the store was away').toBe(open)
+  expect(sockets(), 'sockets that ended while the store was unavailable').toBe(open)
   expect(pushed).toBeGreaterThan(0)
 
-  // Acks that were on their way when the server was lost have come by now.
-  const forgotten = new Set(traffic.readings.filter((reading) => reading.acked && !kept.has(reading)))
+  // Acks in transit when the server was lost have arrived by now.
+  const lostReadings = new Set(traffic.readings.filter((reading) => reading.acked && !inBackup.has(reading)))
 
   // docs/kubernetes.md, "Restore".
   const roles = cluster.pods.filter(({ role }) => role !== 'collector')
@@ -182,9 +182,9 @@ test('QuestDB is lost with its volume and restored from an older backup: sockets
   await caughtUp()
   await watch.stop()
   await traffic.stop()
-  const away = watch.answers.filter(({ atMs, status }) => atMs > lostMs && status !== 200)
-  const withoutHistoryMs = (away.at(-1)?.atMs ?? lostMs) - lostMs
-  const refused = away.filter(({ status }) => status === 500)
+  const unavailable = watch.answers.filter(({ atMs, status }) => atMs > lostMs && status !== 200)
+  const withoutHistoryMs = (unavailable.at(-1)?.atMs ?? lostMs) - lostMs
+  const refused = unavailable.filter(({ status }) => status === 500)
   expect(refused.length).toBeGreaterThan(0)
   expect(refused.filter(({ retryAfter }) => !/^\d+$/.test(retryAfter))).toEqual([])
 
@@ -199,9 +199,9 @@ test('QuestDB is lost with its volume and restored from an older backup: sockets
   }
   await within(patienceMs, 'all minutes in history', isWhole).catch(() => undefined)
   expect(missing).toEqual([])
-  // Whoever pushes has to send again what was acknowledged after the backup.
+  // A push collector must send again what was acknowledged after the backup.
   const asOfThen = traffic.readings.map(
-    (reading): Reading => (forgotten.has(reading) ? { ...reading, acked: false } : reading),
+    (reading): Reading => (lostReadings.has(reading) ? { ...reading, acked: false } : reading),
   )
   const asked = { get: async (path: string) => ({ ...(await get(path)), tookMs: 0 }) }
   expect(checkHistory(asOfThen, await readHistory(asked, traffic.market, '1'))).toEqual([])
@@ -210,9 +210,9 @@ test('QuestDB is lost with its volume and restored from an older backup: sockets
   console.log(
     `${(withoutHistoryMs / 60_000).toFixed(1)} minutes without history (${refused.length} answers of 500, all with Retry-After); ` +
       `0 of ${minutes.length * symbols.length} bars of the collector missing at the end; ` +
-      `${forgotten.size} readings that were pushed and acknowledged after the backup are to be pushed again; ` +
+      `${lostReadings.size} readings that were pushed and acknowledged after the backup are to be pushed again; ` +
       `${pushed} bars came over sockets in the ${Math.round((receiving.atMs - lostMs) / 1_000)} s after the loss; ` +
-      `the spool grew by ${grown.bars} bars and ${grown.bytes} bytes in ${minutesAway} minutes of the feed, ` +
+      `the spool grew by ${grown.bars} bars and ${grown.bytes} bytes in ${minutesOfOutage} minutes of the feed, ` +
       `computed for ${allSymbols} symbols: ${mibAnHour.toFixed(0)} MiB an hour`,
   )
 })

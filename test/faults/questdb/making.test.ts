@@ -12,15 +12,15 @@ import { seeded } from '../support/seeded.ts'
 const server = oneServer()
 const kills = Math.max(3, Math.round(effort))
 const feedsPerKill = 12
-/** From one table to the next takes some tens of milliseconds. */
+/** Range of the moment of a kill; creating a table takes some tens of ms. */
 const spreadMs = 400
 const untilAnswered = { timeout: 60_000, interval: 20 }
 
 const write = (bars: BarStore, feed: FeedKey): Promise<void> =>
   bars.write([batchOf(seriesOf('A', '60', feed), [minuteBar(0)])], 'live')
 
-/** How many series of the feed the store tells; -1 while it is away. */
-const told = (bars: BarStore, feed: FeedKey): Promise<number> =>
+/** Number of series of the feed in the store; -1 while it is unavailable. */
+const seriesCount = (bars: BarStore, feed: FeedKey): Promise<number> =>
   bars.lastTimes(feed).then(
     ({ size }) => size,
     (cause: unknown) => {
@@ -29,7 +29,7 @@ const told = (bars: BarStore, feed: FeedKey): Promise<number> =>
     },
   )
 
-test('QuestDB killed while tables are made leaves none that takes no rows, and as soon as it answers none is missed', {
+test('QuestDB killed while tables are created leaves no broken table, and no stored table is missing once it answers', {
   timeout: 60_000 + kills * 120_000,
 }, async () => {
   const { random, seed } = seeded()
@@ -47,7 +47,7 @@ test('QuestDB killed while tables are made leaves none that takes no rows, and a
     await server().start()
     for (const feed of before) {
       let series = -1
-      while (series < 0) series = await told(stores.bars, feed)
+      while (series < 0) series = await seriesCount(stores.bars, feed)
       expect(series, `${hint}: ${feed} has bars`).toBe(1)
     }
     await making

@@ -3,29 +3,30 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openTcpProxy, type TcpProxy, type Toxics } from '../../support/clients/tcp-proxy.ts'
 import { effort } from '../../support/effort.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
-import { Asker } from '../support/asker.ts'
 import { Feeder } from '../support/feeder.ts'
 import { FxdProcess } from '../support/fxd-process.ts'
 import { Market, manifest } from '../support/market.ts'
+import { Poller } from '../support/poller.ts'
 import { expectNothingLost, flows } from '../support/quiet.ts'
 import { seeded } from '../support/seeded.ts'
 
 const server = oneServer()
 const rounds = Math.max(1, Math.round(effort / 10))
-/** Every fault lasts at least so long. */
+/** Minimum duration of a fault. */
 const faultMsMin = 1_500
-/** What is half-open is given up after ten seconds; then it goes on at once. */
+/** Maximum time to recover; half-open connections time out after 10 s. */
 const recoveryMsMax = 40_000
 
 interface Fault {
   readonly name: string
   readonly toxics: Toxics
-  /** Which way to the server is harmed. */
+  /** Whether the fault affects the HTTP connections (writes). */
   readonly http: boolean
+  /** Whether the fault affects the Postgres connections (reads). */
   readonly pg: boolean
-  /** Open connections are reset as it begins. */
+  /** Whether open connections are reset when the fault begins. */
   readonly resets?: boolean
-  /** Acks go on meanwhile. */
+  /** Whether acks must continue during the fault. */
   readonly flows?: boolean
 }
 
@@ -55,7 +56,7 @@ const faults: readonly Fault[] = [
   },
   { name: 'refusing', toxics: { connections: 'refuse' }, http: true, pg: true, resets: true },
   {
-    name: 'taking connections and never answering',
+    name: 'accepting connections and never answering',
     toxics: { connections: 'mute' },
     http: true,
     pg: true,
@@ -63,7 +64,7 @@ const faults: readonly Fault[] = [
   },
   { name: 'half-open', toxics: swallowed, http: true, pg: true },
   { name: 'storing without an answer', toxics: { down: { kind: 'swallow' } }, http: true, pg: false },
-  { name: 'storing without being seen', toxics: { down: { kind: 'swallow' } }, http: false, pg: true },
+  { name: 'storing, with reads unanswered', toxics: { down: { kind: 'swallow' } }, http: false, pg: true },
 ]
 
 interface Rig {
@@ -75,7 +76,7 @@ interface Rig {
 }
 
 async function harm({ fxd, http, pg, market, feeders }: Rig, fault: Fault): Promise<string> {
-  const asker = new Asker(fxd)
+  const poller = new Poller(fxd)
   const harmed = [...(fault.http ? [http] : []), ...(fault.pg ? [pg] : [])]
   for (const proxy of harmed) proxy.set(fault.toxics)
   if (fault.resets) for (const proxy of harmed) proxy.reset()
@@ -86,17 +87,17 @@ async function harm({ fxd, http, pg, market, feeders }: Rig, fault: Fault): Prom
   await flows(feeders, 2)
   const recoveredMs = performance.now() - begun
   await expect.poll(() => fxd.platformStatus(), { timeout: recoveryMsMax, interval: 100 }).toBe('ok')
-  expect(await asker.stop()).toEqual([])
+  expect(await poller.stop()).toEqual([])
   expect(recoveredMs, fault.name).toBeLessThan(recoveryMsMax)
-  const failed = asker.answers.filter(({ status }) => status === 500).length
-  const slowest = Math.max(...asker.answers.map(({ tookMs }) => tookMs))
+  const failed = poller.answers.filter(({ status }) => status === 500).length
+  const slowest = Math.max(...poller.answers.map(({ tookMs }) => tookMs))
   return (
-    `${fault.name}: acks again after ${Math.round(recoveredMs)} ms; ${asker.answers.length} answers, ` +
-    `${failed} of them 500, the slowest after ${Math.round(slowest)} ms; ${[...asker.statuses].join(', ')}`
+    `${fault.name}: acks again after ${Math.round(recoveredMs)} ms; ${poller.answers.length} answers, ` +
+    `${failed} of them 500, the slowest after ${Math.round(slowest)} ms; ${[...poller.statuses].join(', ')}`
   )
 }
 
-test('QuestDB slow, cut off, refusing, half-open or silent behind a bad network: nothing hangs, acks are for what is stored, and it goes on by itself', {
+test('QuestDB slow, cut off, refusing, half-open or silent behind a bad network: nothing hangs, every acknowledged bar is stored, and fxd recovers', {
   timeout: 120_000 + rounds * faults.length * 120_000,
 }, async () => {
   const { random, seed } = seeded()
@@ -112,9 +113,9 @@ test('QuestDB slow, cut off, refusing, half-open or silent behind a bad network:
   const history = new Feeder({ ingest: fxd, mode: 'IMPORT', next: () => market.history() }).start()
   const feeders = [live, history]
   await flows(feeders, 5)
-  const told: string[] = []
+  const results: string[] = []
   for (let round = 0; round < rounds; round++)
-    for (const fault of faults) told.push(await harm({ fxd, http, pg, market, feeders }, fault))
-  console.log([hint, ...told].join('\n'))
+    for (const fault of faults) results.push(await harm({ fxd, http, pg, market, feeders }, fault))
+  console.log([hint, ...results].join('\n'))
   await expectNothingLost(feeders, market, [fxd], hint)
 })

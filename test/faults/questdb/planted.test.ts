@@ -7,7 +7,7 @@ import { seeded } from '../support/seeded.ts'
 
 type Scenario = 'kill' | 'late write'
 
-/** A mistake that somebody could make, and what has to notice it. */
+/** A plausible mistake and the scenario that must notice it. */
 interface Defect {
   readonly name: string
   readonly file: string
@@ -30,15 +30,15 @@ const defects: readonly Defect[] = [
     complaint: /was acknowledged and is not there/,
   },
   {
-    name: 'rows that the server did not take are given up and acknowledged',
+    name: 'rows that the server did not accept are dropped and acknowledged',
     file: writer,
-    search: 'this.#line.putBack(pieces.filter((piece) => again.has(piece)))',
+    search: 'this.#queue.putBack(pieces.filter((piece) => again.has(piece)))',
     replacement: 'for (const { submission } of again) submission.settle()',
     noticedBy: 'kill',
     complaint: /was acknowledged and is not there|has revision/,
   },
   {
-    name: 'of several readings of a minute the reader gives the oldest',
+    name: 'of several readings of a minute the reader returns the oldest',
     file: rows,
     search: 'if (other > revision ||',
     replacement: 'if (other < revision ||',
@@ -46,7 +46,7 @@ const defects: readonly Defect[] = [
     complaint: /has revision/,
   },
   {
-    name: 'the reader gives every reading of a minute',
+    name: 'the reader returns every reading of a minute',
     file: rows,
     search: 'if (times[this.#at] === time && this.count > 0) {',
     replacement: 'if (times[this.#at] === time && this.count > 1e9) {',
@@ -54,7 +54,7 @@ const defects: readonly Defect[] = [
     complaint: /is there twice/,
   },
   {
-    name: 'a bar of 30 minutes has the low of its first minute',
+    name: 'a 30-minute bar has the low of its first minute',
     file: 'services/core/bars/derive.ts',
     search: 'Math.min(bucket.low[0] as number, m1.low[i] as number)',
     replacement: 'bucket.low[0] as number',
@@ -62,7 +62,7 @@ const defects: readonly Defect[] = [
     complaint: /of 30 minutes at/,
   },
   {
-    name: 'what arrives last wins, whatever its revision',
+    name: 'the last write wins, whatever its revision',
     file: 'services/stores/questdb/layout/statements.ts',
     search: 'DEDUP UPSERT KEYS(ts, sym, rev, taken)',
     replacement: 'DEDUP UPSERT KEYS(ts, sym)',
@@ -71,16 +71,16 @@ const defects: readonly Defect[] = [
   },
 ]
 
-/** A kill that meets no request under way shows nothing of what becomes of one. */
+/** Maximum attempts; a kill without a request in progress may not show the defect. */
 const runsMax = 5
 
 const named = (list: readonly Defect[]): [string, Defect][] => list.map((defect) => [defect.name, defect])
 
-test.for(named(defects))('the place for "%s" stands exactly once in its file', ([, defect]) => {
+test.for(named(defects))('the search text of "%s" occurs exactly once in its file', ([, defect]) => {
   expect(occurrences(defect)).toBe(1)
 })
 
-describe('a planted defect is noticed', () => {
+describe('a planted defect fails its scenario', () => {
   let copy: SourceCopy
   beforeAll(() => {
     copy = copySources()

@@ -11,26 +11,26 @@ import { seeded } from '../support/seeded.ts'
 
 const server = oneServer()
 const prefix = 'poison_'
-/** What the changed column no longer takes. */
+/** Volume that the changed column rejects. */
 const poisonVolume = 70_000
 const shortMax = 32_767
 
-/** Volumes that fit, but for one bar of so many. */
-function spoil(batch: Batch, every: number, poisoned: Set<RevisedBar>): Batch {
+/** Makes all volumes fit the changed column, except one bar in `every`. */
+function poison(batch: Batch, every: number, poisoned: Set<RevisedBar>): Batch {
   return new Map(
     [...batch].map(([symbol, bars]) => [
       symbol,
       bars.map((bar, i) => {
         const isPoison = i % every === every - 1
-        const spoilt = { ...bar, volume: isPoison ? poisonVolume + i : bar.volume % shortMax }
-        if (isPoison) poisoned.add(spoilt)
-        return spoilt
+        const changed = { ...bar, volume: isPoison ? poisonVolume + i : bar.volume % shortMax }
+        if (isPoison) poisoned.add(changed)
+        return changed
       }),
     ]),
   )
 }
 
-test('rows that the server refuses, because a column was changed under fxd, are found among good ones and parked with an alarm; the good ones are stored', {
+test('rows that QuestDB rejects after a column was altered are parked with an alarm; the good rows beside them are stored', {
   timeout: 300_000,
 }, async () => {
   const { random, seed } = seeded()
@@ -39,7 +39,7 @@ test('rows that the server refuses, because a column was changed under fxd, are 
   await fxd.takeKey()
   const poisoned = new Set<RevisedBar>()
   let every = Number.POSITIVE_INFINITY
-  const next = (): Batch => spoil(market.historyOfAll(200), every, poisoned)
+  const next = (): Batch => poison(market.historyOfAll(200), every, poisoned)
   const history = new Feeder({ ingest: fxd, mode: 'IMPORT', next, depth: 1 }).start()
   await flows([history], 4)
 
@@ -48,7 +48,7 @@ test('rows that the server refuses, because a column was changed under fxd, are 
   )
   for (const [table] of tables)
     await server().exec(`ALTER TABLE '${String(table)}' ALTER COLUMN v TYPE SHORT`)
-  // Rows that are on their way meanwhile are converted, whatever is lost by it.
+  // Rows in transit are converted to the new type, with loss of digits.
   await flows([history], 2)
   every = 90
   await flows([history], 4)

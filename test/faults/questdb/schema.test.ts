@@ -10,7 +10,7 @@ import { seeded } from '../support/seeded.ts'
 const server = oneServer()
 const prefix = 'twice_'
 
-test('two processes that start at once on an empty QuestDB make one schema and one registry, and both serve', {
+test('two processes that start at once on an empty QuestDB create one schema and one registry, and both work', {
   timeout: 400_000,
 }, async () => {
   const { random, seed } = seeded()

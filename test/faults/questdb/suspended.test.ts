@@ -1,26 +1,26 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { oneServer } from '../../support/questdb/one-server.ts'
-import { Asker } from '../support/asker.ts'
 import type { Reading } from '../support/check-history.ts'
 import { Feeder } from '../support/feeder.ts'
 import { FxdProcess } from '../support/fxd-process.ts'
 import { Market, manifest, symbols } from '../support/market.ts'
+import { Poller } from '../support/poller.ts'
 import { expectNothingLost, flows } from '../support/quiet.ts'
 import { seeded } from '../support/seeded.ts'
 
 const server = oneServer()
 const prefix = 'sus_'
-const untilTold = { timeout: 150_000, interval: 100 }
-/** Attempts of collectors that a suspended table has to turn away. */
-const turnedAwayMin = 3
+const pollOptions = { timeout: 150_000, interval: 100 }
+/** Minimum sessions that must fail while the table is suspended. */
+const failedAttemptsMin = 3
 
 const tables = async (): Promise<string[]> => {
   const rows = await server().exec(`SELECT table_name FROM tables() WHERE table_name LIKE '${prefix}bars_%'`)
   return rows.map(([table]) => String(table))
 }
 
-/** The table that holds bars of a symbol. */
+/** Name of the table with the bars of a symbol. */
 async function tableOf(symbol: string): Promise<string> {
   for (const table of await tables()) {
     const [row] = await server().exec(`SELECT count() FROM '${table}' WHERE sym = '${symbol}'`)
@@ -29,17 +29,17 @@ async function tableOf(symbol: string): Promise<string> {
   throw new Error(`there is no table with ${symbol}`)
 }
 
-/** Where rows are being applied at this moment QuestDB forgets it again: until it stays. */
+/** Suspends a table. QuestDB may undo it while it applies rows, so this repeats until the state stays. */
 async function suspend(table: string): Promise<void> {
-  const look = `SELECT table_suspended FROM tables() WHERE table_name = '${table}'`
+  const query = `SELECT table_suspended FROM tables() WHERE table_name = '${table}'`
   for (let seen = 0; seen < 5; await pause(100)) {
-    const [row] = await server().exec(look)
+    const [row] = await server().exec(query)
     seen = row?.[0] === true ? seen + 1 : 0
     if (seen === 0) await server().exec(`ALTER TABLE '${table}' SUSPEND WAL`)
   }
 }
 
-/** What QuestDB itself shows of a reading at this moment. */
+/** Whether QuestDB itself shows a reading now, or a later revision of it. */
 async function isShown({ symbol, bar }: Reading): Promise<boolean> {
   for (const table of await tables()) {
     const [row] = await server().exec(
@@ -50,7 +50,7 @@ async function isShown({ symbol, bar }: Reading): Promise<boolean> {
   return false
 }
 
-test('a table that is suspended while bars flow costs acks, not bars: what is acknowledged is shown, and all of it is there once it is resumed', {
+test('a table that is suspended while bars flow delays acks and loses no bar: every acknowledged bar is visible, before and after it is resumed', {
   timeout: 400_000,
 }, async () => {
   const { random, seed } = seeded()
@@ -69,17 +69,17 @@ test('a table that is suspended while bars flow costs acks, not bars: what is ac
 
   const suspended = await tableOf(symbols[0])
   await suspend(suspended)
-  await expect.poll(() => fxd.metric('fxd_questdb_suspended_tables'), untilTold).toBe(1)
-  await expect.poll(() => fxd.platformStatus(), untilTold).toBe('degraded')
-  const asker = new Asker(fxd)
-  await expect.poll(() => live.broken, untilTold).toBeGreaterThanOrEqual(turnedAwayMin)
-  expect(await asker.stop()).toEqual([])
-  expect([...asker.statuses]).toEqual(['degraded'])
+  await expect.poll(() => fxd.metric('fxd_questdb_suspended_tables'), pollOptions).toBe(1)
+  await expect.poll(() => fxd.platformStatus(), pollOptions).toBe('degraded')
+  const poller = new Poller(fxd)
+  await expect.poll(() => live.broken, pollOptions).toBeGreaterThanOrEqual(failedAttemptsMin)
+  expect(await poller.stop()).toEqual([])
+  expect([...poller.statuses]).toEqual(['degraded'])
   expect(await fxd.doctor()).toContain(`run: ALTER TABLE '${suspended}' RESUME WAL`)
 
   await server().exec(`ALTER TABLE '${suspended}' RESUME WAL`)
   await flows(feeders, 10)
-  await expect.poll(() => fxd.platformStatus(), untilTold).toBe('ok')
+  await expect.poll(() => fxd.platformStatus(), pollOptions).toBe('ok')
   expect(await fxd.metric('fxd_questdb_suspended_tables')).toBe(0)
   await expectNothingLost(feeders, market, [fxd], `FXD_TEST_SEED=${seed}`)
   expect(unseen).toEqual([])

@@ -7,8 +7,8 @@ interface Range {
 }
 
 /**
- * What coverage lacks of the acknowledged minutes, a sentence per symbol. Each minute has a bar of every symbol,
- * so coverage must hold its open, and neighbouring minutes must lie in one range.
+ * Returns which acknowledged minutes coverage lacks, a sentence per symbol. Each minute has a bar of every
+ * symbol. Coverage must contain its open time, and neighbouring minutes must be in one range.
  */
 export async function checkCoverage(
   fxd: Pick<FxdProcess, 'get'>,
@@ -20,10 +20,10 @@ export async function checkCoverage(
     const { status, body } = await fxd.get(`/v1/coverage?symbol=${feed}:${symbol}`)
     if (status !== 200) throw new Error(`coverage answered ${status}: ${JSON.stringify(body)}`)
     const { coverage } = body as { readonly coverage: readonly Range[] }
-    const holds = (from: number, to: number): boolean =>
+    const contains = (from: number, to: number): boolean =>
       coverage.some((range) => range.from <= from && to <= range.to)
     const lost = [...minutes].filter(
-      (open) => !holds(open, minutes.has(open + minuteSeconds) ? open + minuteSeconds : open),
+      (open) => !contains(open, minutes.has(open + minuteSeconds) ? open + minuteSeconds : open),
     )
     if (lost.length > 0)
       complaints.push(

@@ -21,7 +21,7 @@ const reading = (time: number, revision: number, acked = true): Reading => ({
 const sent = [reading(60, 1), reading(60, 2), reading(120, 1), reading(120, 2, false), reading(180, 1, false)]
 const complaintsOf = (...shown: Bar[]): string => checkHistory(sent, new Map([['EURUSD', shown]])).join()
 
-test('what was acknowledged is enough; what was only sent may be there or not', () => {
+test('acknowledged bars must be there, bars that were only sent may be', () => {
   expect(complaintsOf(barOf(60, 2), barOf(120, 1))).toBe('')
   expect(complaintsOf(barOf(60, 2), barOf(120, 2), barOf(180, 1))).toBe('')
 })
@@ -29,16 +29,16 @@ test('what was acknowledged is enough; what was only sent may be there or not', 
 test.each([
   ['an acknowledged bar is lost', [barOf(60, 2)], 'at 120 was acknowledged and is not there'],
   ['the whole series is lost', [], 'at 60 was acknowledged'],
-  ['an older revision came back', [barOf(60, 1), barOf(120, 1)], 'has revision 1; 2 was acknowledged'],
+  ['an older revision is shown', [barOf(60, 1), barOf(120, 1)], 'has revision 1; 2 was acknowledged'],
   ['a bar is there twice', [barOf(60, 2), barOf(60, 2), barOf(120, 1)], 'at 60 is there twice'],
   ['bars are out of order', [barOf(120, 1), barOf(60, 2)], 'at 60 is there twice or out of order'],
-  ['two readings are mixed', [{ ...barOf(60, 2), close: 1.01 }, barOf(120, 1)], 'holds what nobody sent'],
-  ['a bar is invented', [barOf(60, 2), barOf(120, 1), barOf(240, 1)], 'at 240 holds what nobody sent'],
+  ['two readings are mixed', [{ ...barOf(60, 2), close: 1.01 }, barOf(120, 1)], 'was never sent'],
+  ['a bar is invented', [barOf(60, 2), barOf(120, 1), barOf(240, 1)], 'at 240 was never sent'],
 ])('it notices that %s', (_what, shown, complaint) => {
   expect(complaintsOf(...shown)).toContain(complaint)
 })
 
-test('it notices bars of a symbol that nobody sent', () => {
+test('it notices bars of a symbol that was never sent', () => {
   const shown = new Map([
     ['EURUSD', [barOf(60, 2), barOf(120, 1)]],
     ['GBPUSD', [barOf(60, 1)]],
@@ -46,7 +46,7 @@ test('it notices bars of a symbol that nobody sent', () => {
   expect(checkHistory(sent, shown).join()).toContain('GBPUSD was never sent')
 })
 
-/** The bars begin inside of the first bucket, which therefore is not given. */
+/** The first minute is inside a bucket, so that bucket must not be shown. */
 const minutes = [60, 1_740, 1_800, 1_860, 3_540, 7_200].map((time, i) => barOf(time, i + 1))
 const folded = (time: number, [open, close]: [number, number], volume: number): Bar => {
   return { time: feedSeconds(time), open, high: 3, low: 0.5, close, volume }
@@ -55,7 +55,7 @@ const whole = [folded(1_800, [1, 1.05], 12), folded(7_200, [1, 1.06], 6)]
 const foldComplaints = (...shown: Bar[]): string =>
   checkFold(new Map([['EURUSD', minutes]]), new Map([['EURUSD', shown]])).join()
 
-test('bars of 30 minutes that are the fold of their minutes are right', () => {
+test('30-minute bars that are the fold of their minutes cause no complaint', () => {
   expect(foldComplaints(...whole)).toBe('')
 })
 
@@ -66,6 +66,6 @@ test.each([
   ['has no minutes', [...whole, folded(9_000, [1, 1], 1)], 'at 9000 has no minutes'],
   ['begins before the first minute', [folded(0, [1, 1.02], 3), ...whole], 'at 0 has no minutes'],
   ['is there twice', [whole[0], ...whole], 'at 1800 is there twice'],
-])('it notices that one %s', (_what, shown, complaint) => {
+])('it notices a 30-minute bar that %s', (_what, shown, complaint) => {
   expect(foldComplaints(...(shown as Bar[]))).toContain(complaint)
 })

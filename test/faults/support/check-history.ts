@@ -1,19 +1,19 @@
 import type { Bar, RevisedBar } from '../../../services/core/bars/bar.ts'
 
-/** A bar as a collector read and sent it. Of one symbol and time no two readings look alike. */
+/** A bar as a collector read and sent it. Two readings of the same symbol and time always differ. */
 export interface Reading {
   readonly symbol: string
   readonly bar: RevisedBar
-  /** Whether ingest said that it is stored. */
+  /** Whether ingest acknowledged it. */
   acked: boolean
 }
 
-/** What a reader is shown of each symbol. */
+/** The bars of each symbol in history. */
 export type Shown = ReadonlyMap<string, readonly Bar[]>
 
 /**
- * What is wrong with the history shown after these readings, a sentence each; none when all that was
- * acknowledged is there once, as its greatest revision says, and nothing that nobody sent.
+ * Returns what is wrong with the history after these readings, a sentence each. History must have every
+ * acknowledged bar once, at its greatest acknowledged revision or a later one. It must have no bar that was never sent.
  */
 export function checkHistory(readings: readonly Reading[], shown: Shown): string[] {
   const complaints: string[] = []
@@ -25,7 +25,7 @@ export function checkHistory(readings: readonly Reading[], shown: Shown): string
     for (const bar of bars) {
       const reading = sent.get(bar.time)?.find((each) => isSame(each.bar, bar))
       if (reading === undefined)
-        complaints.push(`${symbol} at ${bar.time} holds what nobody sent: ${JSON.stringify(bar)}`)
+        complaints.push(`${symbol} at ${bar.time} was never sent: ${JSON.stringify(bar)}`)
       revisions.set(bar.time, reading?.bar.revision ?? Number.NaN)
     }
     for (const [time, candidates] of sent) {
@@ -45,12 +45,12 @@ export function checkHistory(readings: readonly Reading[], shown: Shown): string
 
 const bucketSeconds = 1_800
 
-/** The same of bars of 30 minutes, which are to be the fold of those of one minute, all of them closed. */
+/** Returns what is wrong with the 30-minute bars; they must be the fold of the one-minute bars. */
 export function checkFold(minutes: Shown, shown: Shown): string[] {
   const complaints: string[] = []
   for (const [symbol, bars] of minutes) {
     const folded = [...Map.groupBy(bars, ({ time }) => Math.floor(time / bucketSeconds))].map(fold)
-    // Of the oldest bucket nobody knows whether it is whole, unless it begins with a bar.
+    // The oldest bucket may be incomplete unless a minute opens at its start.
     const [oldest] = folded
     if (oldest !== undefined && bars[0]?.time !== oldest.time) folded.shift()
     const given = shown.get(symbol) ?? []

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { checkLimits, type LimitedAnswer, type LimitRecord, type ShareReading } from './check-limits.ts'
 
 const rpm = 10
-/** The begin of a UTC minute; the windows of the tests end 60 s and 120 s later. */
+/** Start of a UTC minute; the windows of the tests end 60 s and 120 s later. */
 const t0 = 60_000 * 29_000_000
 const reset = t0 / 1_000 + 60
 
-/** One after the other from there, each within so long. */
+/** Answers from `fromMs` on, every 20 ms; each takes `tookMs`. */
 const answers = (count: number, fromMs: number, more: Partial<LimitedAnswer> = {}, tookMs = 10) =>
   Array.from({ length: count }, (_, i): LimitedAnswer => {
     const begunMs = fromMs + i * 20
@@ -17,7 +17,7 @@ const refused = (count: number, fromMs: number): LimitedAnswer[] =>
 const reading = (atMs: number, admitted: number, pid = 1): ShareReading => {
   return { fromMs: atMs, untilMs: atMs + 5, pid, admitted }
 }
-/** Two pods that never decided anything by their shares. */
+/** Two pods that never admitted anything by their shares. */
 const idle = [
   [reading(t0 - 1_000, 0, 1), reading(t0 + 500_000, 0, 1)],
   [reading(t0 - 1_000, 0, 2), reading(t0 + 500_000, 0, 2)],
@@ -25,11 +25,11 @@ const idle = [
 const complaints = (of: readonly LimitedAnswer[], more: Partial<LimitRecord> = {}): string[] =>
   checkLimits({ rpm, answers: of, outages: [], shares: idle, ...more })
 
-/** How many may be admitted at most, as the complaint of too many says. */
+/** The most that may be admitted, read from the complaint about too many. */
 const mostOf = (more: Partial<LimitRecord>, tookMs = 10): number =>
   Number(/(\d+) at most$/.exec(complaints(answers(1_000, t0 + 1_000, {}, tookMs), more)[0] ?? '')?.[1])
 
-test('a key that got its limit in each minute and was refused beyond it got what it may', () => {
+test('a key that is admitted up to its limit in each minute causes no complaint', () => {
   const minutes = [0, 60_000].flatMap((ms) => [
     ...answers(rpm, t0 + ms + 100, { reset: reset + ms / 1_000 }),
     ...refused(50, t0 + ms + 2_000),
@@ -37,7 +37,7 @@ test('a key that got its limit in each minute and was refused beyond it got what
   expect(complaints(minutes)).toEqual([])
 })
 
-test('it notices one more than the limit, whether others were refused or nobody was', () => {
+test('it notices one more than the limit, with and without refused requests', () => {
   const notice = [
     `until ${reset} 11 were admitted, 10 at most`,
     `until ${reset} 11 were admitted by the user's clock, 10 at most`,
@@ -46,24 +46,24 @@ test('it notices one more than the limit, whether others were refused or nobody 
   expect(complaints([...answers(rpm + 1, t0 + 100), ...refused(50, t0 + 3_000)])).toEqual(notice)
 })
 
-test('it notices a limiter that tells of a new window for each request and so refuses nobody', () => {
+test('it notices a limiter that reports a new window for each request and so refuses none', () => {
   const moving = answers(rpm + 1, t0 + 100).map((each, i) => ({ ...each, reset: reset + 60 * i }))
   expect(complaints(moving)).toEqual([`until ${reset} 11 were admitted by the user's clock, 10 at most`])
 })
 
-test('who asked too slowly to be refused complains of nothing', () => {
+test('a user below the limit causes no complaint', () => {
   expect(complaints([])).toEqual([])
   expect(complaints(answers(rpm, t0 + 100, {}, 5_000))).toEqual([])
 })
 
-test('an answer on the way when a minute ends counts for the window that it tells, and for no minute of the clock', () => {
+test('an answer that spans the end of a minute counts for the window it names, not by the clock of the user', () => {
   const edge = t0 + 60_000 - 5
   const late = Array.from({ length: rpm }, () => answers(1, edge, { reset: reset + 60 })).flat()
   expect(complaints([...answers(rpm, t0 + 100), ...late])).toEqual([])
   expect(complaints([...answers(rpm + 1, t0 + 100, { reset: reset + 60 }), ...late])).toHaveLength(2)
 })
 
-test('an outage gives the windows that it touches the limit once more, for a Redis that came back empty', () => {
+test('an outage allows the limit once more in the windows that it touches, since Redis may restart empty', () => {
   const at = (fromMs: number, untilMs: number) => ({ outages: [{ fromMs, untilMs }] })
   expect(mostOf({})).toBe(rpm)
   expect(mostOf(at(t0 + 10_000, t0 + 20_000))).toBe(2 * rpm)
@@ -72,7 +72,7 @@ test('an outage gives the windows that it touches the limit once more, for a Red
   expect(mostOf(at(t0 + 60_000, t0 + 70_000))).toBe(rpm)
 })
 
-test('what a pod says to have admitted by its share is allowed beside the limit, and nothing for slowness', () => {
+test('what a pod reports as admitted by its share is allowed in addition to the limit; slow answers are not', () => {
   const shares = (before: number, after: number, later: number) => ({
     shares: [
       idle[0] ?? [],
@@ -90,14 +90,14 @@ test('what a pod says to have admitted by its share is allowed beside the limit,
   expect(mostOf(shares(0, 4, 4), 1_500)).toBe(rpm + 4)
 })
 
-test('however much the pods admitted by their shares, of one key it was its limit and one per pod, for each outage', () => {
+test('for one key and outage, at most the limit and one per pod count as admitted by shares', () => {
   const many = [[reading(t0 - 1_000, 0), reading(t0 + 100_000, 900)], idle[1] ?? []]
   expect(mostOf({ shares: many })).toBe(rpm + rpm + 2)
   const outages = [{ fromMs: t0 + 10_000, untilMs: t0 + 20_000 }]
   expect(mostOf({ shares: many, outages })).toBe(2 * rpm + 2 * (rpm + 2))
 })
 
-test('only where a process was killed with what it had not told yet, slow answers are taken for its share', () => {
+test('slow answers count as admitted by share only if a process was killed before it reported', () => {
   const slow = [...answers(rpm + 3, t0 + 1_000), ...answers(2, t0 + 6_000, {}, 1_000)]
   const found = (those: readonly LimitedAnswer[], ...readings: ShareReading[]) =>
     complaints(those, { shares: [readings, idle[1] ?? []] })

@@ -1,8 +1,8 @@
-/** An answer to a user of a limited key that tells its window. Times are Unix milliseconds. */
+/** An answer to a user of a limited key, with its rate window. Times are Unix milliseconds. */
 export interface LimitedAnswer {
   readonly fromMs: number
   readonly untilMs: number
-  /** Unix seconds at which the window resets that it was counted in. */
+  /** Reset of the window that counted the request, in Unix seconds. */
   readonly reset: number
   readonly isRefused: boolean
 }
@@ -13,11 +13,11 @@ export interface Outage {
   readonly untilMs: number
 }
 
-/** What a pod that decides told of all that it admitted by its share, of whatever key, since its process began. */
+/** The counter of a REST pod: requests of all keys that it admitted by its share since its process started. */
 export interface ShareReading {
   readonly fromMs: number
   readonly untilMs: number
-  /** Of which process: a new one begins at 0. */
+  /** Process id; a new process counts from 0. */
   readonly pid: number
   readonly admitted: number
 }
@@ -26,26 +26,26 @@ export interface LimitRecord {
   readonly rpm: number
   readonly answers: readonly LimitedAnswer[]
   readonly outages: readonly Outage[]
-  /** Of each pod, in their order. */
+  /** Readings of each pod, in the order of pods. */
   readonly shares: readonly (readonly ShareReading[])[]
 }
 
 const minuteMs = 60_000
-/** A pod learns within so long that Redis is back. */
+/** Time within which a pod notices that Redis is available again. */
 const afterMs = 3_000
-/** A request waits so long for Redis, then its pod decides by its share. */
+/** Timeout of a call to Redis; after it the pod decides by its share. */
 const decisionMs = 1_000
 
 /**
- * Promise 4, a sentence for each minute in which more was admitted than may be: the limit, once more for
- * each outage that may have emptied Redis, and what the pods admitted by their shares. Minutes are those
- * of the answers, and also those of the user's own clock: a limiter that tells of a new window too early
- * refuses nobody. Who asked for less than the limit gets no sentence.
+ * Checks promise 4; returns a sentence for each minute in which too much was admitted. Allowed are the limit,
+ * the limit once more for each outage that may have emptied Redis, and admissions by shares.
+ * It counts by the windows of the answers and by the minutes of the user's clock: a limiter that reports new
+ * windows too early would refuse nothing.
  */
 export function checkLimits(record: LimitRecord): string[] {
   const admitted = record.answers.filter(({ isRefused }) => !isRefused)
-  const told = Map.groupBy(admitted, ({ reset }) => reset)
-  const own = Map.groupBy(
+  const byAnswer = Map.groupBy(admitted, ({ reset }) => reset)
+  const byClock = Map.groupBy(
     admitted.filter(({ fromMs, untilMs }) => resetAt(fromMs) === resetAt(untilMs)),
     ({ fromMs }) => resetAt(fromMs),
   )
@@ -56,7 +56,7 @@ export function checkLimits(record: LimitRecord): string[] {
         ? [`until ${reset} ${those.length} were admitted${whose}, ${most} at most`]
         : []
     })
-  return [...over(told, ''), ...over(own, " by the user's clock")]
+  return [...over(byAnswer, ''), ...over(byClock, " by the user's clock")]
 }
 
 /** The end of a UTC minute, in Unix seconds. */
@@ -76,27 +76,27 @@ function mostOf(
   }
   const read = shares.map((readings) => readShares(readings, span))
   const known = read.reduce((sum, { admitted: count }) => sum + count, 0)
-  // What a killed process had not told yet nobody knows: where Redis was not away, it took its time.
+  // What a killed process had not reported is unknown. Outside of outages, only slow answers can be by share.
   const slow = admitted.filter(({ fromMs, untilMs }) => untilMs - fromMs >= decisionMs).length
   const onceByShares = rpm + shares.length
   const unknown = read.every(({ isWhole }) => isWhole) ? 0 : slow + touching * onceByShares
-  // A request for which Redis answered too late, on a machine that is too busy, met an outage of its own.
+  // On a busy machine Redis may answer a single request too late; allow the shares of one more outage.
   return rpm + touching * rpm + Math.min(known + unknown, (touching + 1) * onceByShares)
 }
 
-/** What a pod may have admitted by its share in that time; not whole: a process ended before it told all of that. */
+/** What a pod may have admitted by its share in that time; `isWhole` is false if a process ended before it reported all. */
 function readShares(
   readings: readonly ShareReading[],
   { fromMs, untilMs }: Pick<LimitedAnswer, 'fromMs' | 'untilMs'>,
 ): { readonly admitted: number; readonly isWhole: boolean } {
-  const lives = [...Map.groupBy(readings, ({ pid }) => pid).values()]
-  let [admitted, isWhole] = [0, lives.length > 0]
-  lives.forEach((life, i) => {
-    const before = life.findLast((each) => each.untilMs <= fromMs)?.admitted ?? 0
-    const after = life.find((each) => each.fromMs >= untilMs)
-    admitted += ((after ?? life.at(-1))?.admitted ?? before) - before
-    // Once the next has told something, this one had ended.
-    const endedMs = lives[i + 1]?.[0]?.untilMs ?? Number.POSITIVE_INFINITY
+  const processes = [...Map.groupBy(readings, ({ pid }) => pid).values()]
+  let [admitted, isWhole] = [0, processes.length > 0]
+  processes.forEach((counts, i) => {
+    const before = counts.findLast((each) => each.untilMs <= fromMs)?.admitted ?? 0
+    const after = counts.find((each) => each.fromMs >= untilMs)
+    admitted += ((after ?? counts.at(-1))?.admitted ?? before) - before
+    // The process had ended before the first reading of the next one.
+    const endedMs = processes[i + 1]?.[0]?.untilMs ?? Number.POSITIVE_INFINITY
     if (!after && endedMs > fromMs) isWhole = false
   })
   return { admitted, isWhole }

@@ -17,7 +17,7 @@ const life = (seen: readonly Seen[], more: Partial<Life> = {}): Life => ({
   ...more,
 })
 
-test('a minute that is missing, twice or out of order on a socket is told, one that a GAP names is not', () => {
+test('a missing, repeated or misplaced minute on a socket is a complaint, one that a GAP names is not', () => {
   expect(checkLife(life([pushed(60), pushed(120), pushed(180)]), minutes)).toEqual([])
   expect(checkLife(life([pushed(60), pushed(180)]), minutes)).toEqual([
     'one A at 120 is neither delivered nor named',
@@ -27,7 +27,7 @@ test('a minute that is missing, twice or out of order on a socket is told, one t
   expect(checkLife(life([pushed(120), pushed(60)]), minutes)).toContain('one A at 60 came after 120')
 })
 
-test('what was sent after the reply has to come, what was sent before need not', () => {
+test('bars sent after the reply must arrive, bars sent before it need not', () => {
   expect(checkLife(life([pushed(180)], { subscribedMs: 250 }), minutes)).toEqual([])
   expect(checkLife(life([pushed(180)], { subscribedMs: 150 }), minutes)).toEqual([
     'one A at 120 is neither delivered nor named',
@@ -37,7 +37,7 @@ test('what was sent after the reply has to come, what was sent before need not',
   )
 })
 
-test('what was missed between two sockets has to be in history', () => {
+test('bars missed between two sockets must be in history', () => {
   const filled = (times: readonly number[]) => new Map([['A', { after: 60, times: new Set(times) }]])
   const seen = [pushed(240)]
   expect(checkLife(life(seen, { subscribedMs: 350, filled: filled([120, 180]) }), minutes)).toEqual([])
@@ -53,7 +53,7 @@ test('a socket without the newest minute has not caught up, unless a GAP names i
   expect(isCaughtUp(life([], { subscribedMs: 450 }), minutes)).toBe(true)
 })
 
-test('a pushed bar that nobody sent, that history does not have, or has older, is told', () => {
+test('a pushed bar that was never sent, is not in history or is older there is a complaint', () => {
   const shown = new Map([['A', [bar(60, 5)]]])
   const one = life([{ type: 'bar', symbol: 'A', bar: bar(60, 5) }])
   expect(checkPushed(one, shown, () => true)).toEqual([])

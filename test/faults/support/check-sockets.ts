@@ -2,38 +2,38 @@ import type { Bar } from '../../../services/core/bars/bar.ts'
 import { checkSequence } from '../../support/check-sequence.ts'
 import type { Shown } from './check-history.ts'
 
-/** A minute of the feed as its collector sent it; one follows the other. */
+/** A minute of the feed as its collector sent it; minutes have no gaps between them. */
 export interface Minute {
   readonly time: number
-  /** When it was taken for the first time, on the monotonic clock of the test. */
+  /** When the collector first read it, in ms on the monotonic clock of the test. */
   readonly begunMs: number
 }
 
 export type Seen =
   | { readonly type: 'bar'; readonly symbol: string; readonly bar: Bar }
-  /** Bars after one time, until another, may be missing. */
+  /** A GAP frame: bars after `after`, up to `until`, may be missing. */
   | { readonly type: 'gap'; readonly symbol: string; readonly after: number; readonly until: number }
 
 /** One socket from its `subscribed` reply to its close. */
 export interface Life {
   readonly id: string
   readonly symbols: readonly string[]
-  /** When the reply came: what is sent later has to come. */
+  /** When the reply came; minutes sent later must be delivered. */
   readonly subscribedMs: number
-  /** After which time bars of a symbol follow, as the reply said. */
+  /** Time by symbol after which bars follow, from the reply. */
   readonly since: ReadonlyMap<string, number>
   readonly seen: readonly Seen[]
-  /** What history said after the reply, of what was missed while there was no socket: by symbol, bars after `after`. */
+  /** By symbol, the times of the bars after `after` that history returned after the reply. */
   readonly filled: ReadonlyMap<string, { readonly after: number; readonly times: ReadonlySet<number> }>
 }
 
-/** Bars that are named as missing. */
+/** Number of gaps that GAP frames named. */
 export const namedIn = (lives: readonly Life[]): number =>
   lives.reduce((sum, { seen }) => sum + seen.filter(({ type }) => type === 'gap').length, 0)
 
 /**
- * What is wrong with what a socket was sent, a sentence each; none when every minute of a symbol came
- * once and in order, or was named in a GAP frame before the next that came.
+ * Returns what is wrong with the frames of a socket, a sentence each. Each minute of a symbol must arrive once
+ * and in order, or be named in an earlier GAP frame than the next bar.
  */
 export function checkLife(life: Life, minutes: readonly Minute[]): string[] {
   return [...Map.groupBy(life.seen, (seen) => seen.symbol)].flatMap(([symbol, seen]) =>
@@ -49,28 +49,28 @@ function checkSymbol(
   minutes: readonly Minute[],
 ): string[] {
   const since = life.since.get(symbol)
-  const told = seen.map((each) => (each.type === 'gap' ? each : { type: each.type, time: each.bar.time }))
+  const frames = seen.map((each) => (each.type === 'gap' ? each : { type: each.type, time: each.bar.time }))
   const owed = (after: number | undefined, before: number): readonly number[] =>
     between(minutes, after, before)
       .filter(({ begunMs }) => after !== undefined || begunMs > life.subscribedMs)
       .map(({ time }) => time)
-  const first = told.find((each) => each.type === 'bar')
+  const first = frames.find((each) => each.type === 'bar')
   return [
-    ...checkSequence(what, told, since, owed),
+    ...checkSequence(what, frames, since, owed),
     ...(first && since === undefined
       ? checkFilled(what, life, symbol, between(minutes, undefined, first.time))
       : []),
   ]
 }
 
-/** Those that lie between two times, of minutes without a hole. */
+/** The minutes between two times, both exclusive. */
 function between(minutes: readonly Minute[], after: number | undefined, before: number): readonly Minute[] {
   const begin = minutes[0]?.time ?? 0
   const first = after === undefined ? 0 : Math.floor((after - begin) / 60) + 1
   return minutes.slice(Math.max(0, first), Math.max(0, Math.ceil((before - begin) / 60)))
 }
 
-/** Of what was sent before the reply a client that does not resume learns from history. */
+/** Checks what a client without `since` missed before the reply: it must find it in history. */
 function checkFilled(what: string, life: Life, symbol: string, before: readonly Minute[]): string[] {
   const filled = life.filled.get(symbol)
   if (filled === undefined) return []
@@ -80,7 +80,7 @@ function checkFilled(what: string, life: Life, symbol: string, before: readonly 
     .map(({ time }) => `${what} at ${time} is neither pushed nor in history`)
 }
 
-/** Whether an open socket has the newest bar, or was told that it may miss it. */
+/** Whether an open socket has received the newest bar of each symbol, or a GAP frame that names it. */
 export function isCaughtUp(life: Life, minutes: readonly Minute[]): boolean {
   const newest = minutes.at(-1)
   if (newest === undefined) return true
@@ -95,8 +95,8 @@ export function isCaughtUp(life: Life, minutes: readonly Minute[]): boolean {
 }
 
 /**
- * Promise 2: what was pushed is what somebody sent, and history has it with the same numbers or those of
- * a later revision. `wasSent` is asked for each; of two readings the later has the greater volume.
+ * Checks promise 2: each pushed bar was sent (`wasSent`), and history has it with the same values or those of
+ * a later revision. Of two readings the later one has the greater volume.
  */
 export function checkPushed(
   life: Life,
@@ -111,7 +111,7 @@ export function checkPushed(
     const { symbol, bar } = seen
     const what = `${life.id} ${symbol} at ${bar.time}`
     const stored = byTime.get(symbol)?.get(bar.time)
-    if (!wasSent(symbol, bar)) return [`${what}: pushed, and nobody sent ${JSON.stringify(bar)}`]
+    if (!wasSent(symbol, bar)) return [`${what}: pushed and never sent: ${JSON.stringify(bar)}`]
     if (stored === undefined) return [`${what}: pushed and not in history`]
     return stored.volume < bar.volume ? [`${what}: history is older than what was pushed`] : []
   })

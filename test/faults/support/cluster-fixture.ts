@@ -7,15 +7,15 @@ import { simulatedFeed } from '../../support/samples/simulated-feed.ts'
 import { checkHistory, type Reading } from './check-history.ts'
 import type { Outage } from './check-limits.ts'
 import { checkLife, checkPushed, isCaughtUp, type Minute } from './check-sockets.ts'
-import { ClusterPeople } from './cluster-people.ts'
+import { ClusterUsers } from './cluster-users.ts'
 import { Feeder, type FeederOptions } from './feeder.ts'
 import { Market, manifestOf } from './market.ts'
 import { readHistory } from './read-history.ts'
 import { within } from './within.ts'
 
-/** As many as a manifest lists. */
+/** Symbols of the pushed feed; the most that a manifest lists. */
 const symbols = Array.from({ length: 200 }, (_, i) => `S${String(i).padStart(3, '0')}`)
-/** A socket may be resumed from a day ago; what lies before now bounds how many minutes a run may send. */
+/** Age of the first live minute: sockets resume from at most a day ago, and a run must not reach the present. */
 const liveBackSeconds = 23 * 3_600
 const patienceMs = 150_000
 const caughtUpMsMax = 60_000
@@ -23,12 +23,12 @@ const complaintsMax = 20
 
 export interface ClusterFixtureOptions {
   readonly random: () => number
-  /** Between two minutes of the feed. */
+  /** Pause between two minutes of the feed. */
   readonly minuteMs: number
   readonly cluster?: Pick<ClusterOptions, 'around' | 'podEnv'>
 }
 
-/** A cluster of real processes with collectors that feed it and users that remember everything. */
+/** A cluster of real processes with collectors that feed it and users that record everything. */
 export class ClusterFixture {
   readonly cluster: Cluster
   readonly market: Market
@@ -39,7 +39,7 @@ export class ClusterFixture {
   readonly #home: string
   readonly #token: string
   readonly #minutes: Minute[] = []
-  #people: ClusterPeople | undefined
+  #users: ClusterUsers | undefined
 
   private constructor(cluster: Cluster, home: string, { random, minuteMs }: ClusterFixtureOptions) {
     this.cluster = cluster
@@ -49,7 +49,7 @@ export class ClusterFixture {
     this.market = new Market(random, Date.now(), { symbols, liveBackSeconds })
     this.live = this.feeder({
       mode: 'LIVE',
-      // Behind a second one in some tests.
+      // In some tests a second collector is active.
       standsBy: true,
       next: () => this.#nextMinute(),
       onAck: () => pause(minuteMs),
@@ -63,10 +63,10 @@ export class ClusterFixture {
     const cluster = await startCluster({ rest: 2, stream: 2, ingest: 2, feeds, ...options.cluster })
     const fixture = new ClusterFixture(cluster, home, options)
     try {
-      fixture.#people = await ClusterPeople.gather(cluster, fixture.market)
+      fixture.#users = await ClusterUsers.start(cluster, fixture.market)
       fixture.live.start()
       await within(patienceMs, 'the first minute', () => fixture.live.ackedBatches > 0)
-      await fixture.people.ask(fixture.market)
+      await fixture.users.startRequests(fixture.market)
     } catch (cause) {
       await fixture.end()
       throw cause
@@ -74,12 +74,12 @@ export class ClusterFixture {
     return fixture
   }
 
-  get people(): ClusterPeople {
-    if (!this.#people) throw new Error('the fixture is not open')
-    return this.#people
+  get users(): ClusterUsers {
+    if (!this.#users) throw new Error('the fixture is not open')
+    return this.#users
   }
 
-  /** A collector of the pushed feed, by default through the load balancer; it starts when it is told. */
+  /** Creates a collector of the pushed feed, by default through the load balancer; the caller starts it. */
   feeder(options: Omit<FeederOptions, 'ingest'>, port: number = this.cluster.grpcPort): Feeder {
     const ingest = { grpc: `127.0.0.1:${port}`, token: this.#token }
     const feeder = new Feeder({ ingest, ...options })
@@ -91,11 +91,11 @@ export class ClusterFixture {
     return this.feeders.reduce((sum, { ackedBars }) => sum + ackedBars, 0)
   }
 
-  /** Resolves once every client has, or was told to miss, what was sent until now. */
+  /** Resolves once every client has received everything sent until now, or a GAP frame for it. */
   async caughtUp(): Promise<void> {
     const minutes = [...this.#minutes]
     const late = (): string[] =>
-      this.people.clients.flatMap(({ life, name }) =>
+      this.users.clients.flatMap(({ life, name }) =>
         life === undefined
           ? [`${name} has no socket`]
           : isCaughtUp(life, minutes)
@@ -107,55 +107,55 @@ export class ClusterFixture {
     })
   }
 
-  /** What is wrong in the end, a sentence each: the four promises. */
+  /** Stops the feeders and checks promises 1 to 4; returns what is wrong, a sentence each. */
   async judge(): Promise<string[]> {
-    const { people } = this
-    await people.recovered()
+    const { users } = this
+    await users.recovered()
     await this.#settle()
-    const late = people.clients.filter(({ life }) => life && !isCaughtUp(life, this.#minutes))
-    await people.answered()
-    await people.rest()
-    // The memory of a process might stand in for what the store lost.
+    const late = users.clients.filter(({ life }) => life && !isCaughtUp(life, this.#minutes))
+    await users.untilAnswered()
+    await users.stopRequests()
+    // Restart: bars in memory might hide what the store lost.
     for (const { role, program } of this.cluster.pods)
       if (role === 'rest') {
         await program.kill()
         await program.start()
       }
-    const shown = await readHistory(people, this.market, '1')
+    const shown = await readHistory(users, this.market, '1')
     const readings: Reading[] = this.feeders.flatMap((each) => each.readings)
     const sent = new Set(readings.map(({ symbol, bar }) => `${symbol} ${bar.time} ${bar.volume}`))
     const wasSent = (symbol: string, bar: { time: number; volume: number }): boolean =>
       sent.has(`${symbol} ${bar.time} ${bar.volume}`)
-    const { lives } = people
+    const { lives } = users
     const complaints = [
       ...(lives.some(({ seen }) => seen.length > 0) ? [] : ['no bar came to any socket']),
       ...readings.filter(({ acked }) => !acked).map(({ symbol }) => `${symbol}: never acknowledged`),
       ...checkHistory(readings, shown),
       ...lives.flatMap((life) => [...checkLife(life, this.#minutes), ...checkPushed(life, shown, wasSent)]),
       ...late.map((client) => `${client.life?.id}: open and without the newest minute`),
-      ...people.complaints(this.outages),
+      ...users.complaints(this.outages),
     ]
     return complaints.slice(0, complaintsMax)
   }
 
-  /** Feeders stop, and what is on its way arrives; resolves after a while also when it does not. */
+  /** Stops the feeders and waits until all clients have the newest minute, or for one minute. */
   async #settle(): Promise<void> {
     await Promise.all(this.feeders.map((each) => each.stop()))
     for (const { fault } of this.feeders) if (fault) throw fault
     await within(caughtUpMsMax, 'the newest minute', () =>
-      this.people.clients.every(({ life }) => life !== undefined && isCaughtUp(life, this.#minutes)),
+      this.users.clients.every(({ life }) => life !== undefined && isCaughtUp(life, this.#minutes)),
     ).catch(() => undefined)
   }
 
-  /** For whoever reads the run's output. */
-  told(): string {
+  /** Counts for the output of the run. */
+  summary(): string {
     const broken = this.feeders.reduce((sum, each) => sum + each.broken, 0)
     const acked = `${this.ackedBars} bars acked in ${this.#minutes.length} minutes of the feed`
-    return `${acked}, ${broken} sessions broken; ${this.people.told()}`
+    return `${acked}, ${broken} sessions broken; ${this.users.summary()}`
   }
 
   async end(): Promise<readonly string[]> {
-    await this.#people?.leave()
+    await this.#users?.stop()
     const failed = await this.cluster.stop()
     rmSync(this.#home, { recursive: true, force: true })
     return failed

@@ -5,19 +5,19 @@ import type { LimitedAnswer } from './check-limits.ts'
 const answerMsMax = 10_000
 
 export interface UserAnswer {
-  /** 0: no answer came, so nobody knows whether it was counted. */
+  /** 0 without an answer; it is then unknown whether the request was counted. */
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
   readonly body: unknown
 }
 
-/** Asks through the load balancer, over a connection of its own. */
+/** Sends a request through the load balancer, over a separate connection. */
 export const ask = (port: number, path: string, key: string): Promise<UserAnswer> =>
   answerOf((take) =>
     http.get({ host: '127.0.0.1', port, path, agent: false, headers: { 'x-api-key': key } }, take),
   )
 
-/** The whole answer to a request that `begin` makes; status 0 when none comes in 10 s. */
+/** The answer to a request that `begin` sends; status 0 when none is complete in 10 s. */
 export const answerOf = (
   begin: (take: (response: http.IncomingMessage) => void) => http.ClientRequest,
 ): Promise<UserAnswer> =>
@@ -42,7 +42,7 @@ export const answerOf = (
     request.on('error', () => resolve(none))
   })
 
-/** Calls again and again until it is stopped. */
+/** Calls a function repeatedly, in `lanes` parallel loops with a pause, until it is stopped. */
 export class Repeated {
   #isOver = false
   readonly #running: Promise<unknown>
@@ -64,10 +64,10 @@ export class Repeated {
   }
 }
 
-/** Asks for bars all the time. What no failure excuses is noted. */
+/** Requests bars repeatedly and records answers that no fault explains. */
 export class HistoryUser {
   readonly statuses = new Map<number, number>()
-  readonly strange: string[] = []
+  readonly unexpected: string[] = []
   readonly #repeated: Repeated
 
   constructor(port: number, key: string, paths: () => string) {
@@ -76,15 +76,15 @@ export class HistoryUser {
       const { status, body } = await ask(port, path, key)
       this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1)
       const { s, t = [] } = body === Object(body) ? (body as { s?: string; t?: number[] }) : {}
-      // From 502 on the load balancer speaks, of a process that was killed.
+      // The load balancer answers 502 and above for a killed process.
       const isFine = status === 0 || status > 501 || (status === 500 && s === 'error')
       if (status === 200 && s === 'ok') {
-        if (t.some((time, i) => time <= (t[i - 1] ?? -1))) this.strange.push(`${path} is not in order`)
-      } else if (!isFine) this.strange.push(`${path} answered ${status} ${JSON.stringify(body)}`)
+        if (t.some((time, i) => time <= (t[i - 1] ?? -1))) this.unexpected.push(`${path} is not in order`)
+      } else if (!isFine) this.unexpected.push(`${path} answered ${status} ${JSON.stringify(body)}`)
     })
   }
 
-  /** How often it was answered in full. */
+  /** Number of answers with status 200. */
   get served(): number {
     return this.statuses.get(200) ?? 0
   }
@@ -96,10 +96,10 @@ export class HistoryUser {
   stop = (): Promise<void> => this.#repeated.stop()
 }
 
-/** Asks more than its key may. */
+/** Sends more requests than its key is allowed. */
 export class GreedyUser {
   readonly answers: LimitedAnswer[] = []
-  readonly strange: string[] = []
+  readonly unexpected: string[] = []
   readonly #repeated: Repeated
 
   constructor(port: number, key: string) {
@@ -110,7 +110,7 @@ export class GreedyUser {
       if (!Number.isNaN(reset))
         this.answers.push({ fromMs, untilMs: Date.now(), reset, isRefused: status === 429 })
       else if (status > 0 && status < 500)
-        this.strange.push(`${status} without a window: ${JSON.stringify(body)}`)
+        this.unexpected.push(`${status} without a window: ${JSON.stringify(body)}`)
     })
   }
 

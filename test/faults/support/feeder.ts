@@ -8,7 +8,7 @@ import { encodeSeries } from '../../support/samples/encode-series.ts'
 import type { Reading } from './check-history.ts'
 import { type Batch, feed, minuteSeconds, symbols } from './market.ts'
 
-/** An ingest gives a write thirty seconds; what has no answer long after hangs. */
+/** Deadline of an answer; ingest gives up a write after 30 s, so a later answer means that it hangs. */
 const answerDeadlineMs = 60_000
 const retryMs = 100
 
@@ -21,16 +21,16 @@ export interface FeederOptions {
   readonly ingest: Ingest
   readonly mode: 'LIVE' | 'IMPORT'
   readonly next: () => Batch
-  /** Batches sent and not yet acknowledged. */
+  /** Maximum batches sent and not yet acknowledged. */
   readonly depth?: number
   readonly id?: string
-  /** Another may collect: then it waits for as long as that lasts. */
+  /** Waits as standby without a deadline while another collector is active. */
   readonly standsBy?: boolean
-  /** As a collector does, it notices within 10 s a network that drops everything. */
+  /** Uses the keepalive of a collector, which notices a silent network within 10 s. */
   readonly keepalive?: boolean
-  /** A live feeder sends the window of each new minute, too. */
+  /** Also sends the window of each new minute. */
   readonly claims?: boolean
-  /** Called with what an ack answered, before the next batch goes. */
+  /** Called with the readings of each acknowledged batch, before the next batch is sent. */
   readonly onAck?: (readings: readonly Reading[]) => Promise<void> | void
 }
 
@@ -38,33 +38,33 @@ interface Sent {
   readonly series: ReturnType<typeof encodeSeries>[]
   readonly readings: readonly Reading[]
   readonly begun: number
-  /** Opens of the minutes of which this is the first reading; history claims none. */
+  /** Open times of minutes that are new in this batch and get a window. */
   readonly minutes: readonly number[]
 }
 
-/** A message without its answer: a batch, or the window of the whole catalogue that opens here. */
+/** A message that is not yet answered: a batch, or the window of a minute of the whole catalogue. */
 type Posted = { readonly sequence: number } & (
   | { readonly sent: Sent }
   | { readonly sent?: undefined; readonly minute: number }
 )
 
 /**
- * A collector that keeps each batch until it is acknowledged, over any number of sessions, always with
- * the revision of its first reading, and notes what it sent and what was acknowledged.
+ * A collector that keeps each batch until it is acknowledged. A new session sends unacknowledged batches again,
+ * with the same revisions. It records what it sent and what was acknowledged.
  */
 export class Feeder {
   readonly readings: Reading[] = []
-  /** Opens of the minutes whose windows were acknowledged. */
+  /** Open times of the minutes whose windows were acknowledged. */
   readonly ackedMinutes = new Set<number>()
-  /** What ended it before its time. */
+  /** The error that stopped it before `stop`. */
   fault: Error | undefined
-  /** Sessions that ended before their time. */
+  /** Number of sessions that ended with an error. */
   broken = 0
-  /** What ended the last of them. */
+  /** The error of the last of these sessions. */
   brokenBy = 'nothing'
   ackedBatches = 0
   ackedBars = 0
-  /** From first sending a batch to its ack. */
+  /** Longest time from first sending a batch to its ack. */
   longestMs = 0
   readonly #options: FeederOptions
   readonly #depth: number
@@ -85,7 +85,7 @@ export class Feeder {
 
   start(): this {
     this.#running = this.#run()
-    // Whoever stops it or waits for it hears of it.
+    // `stop` and `flows` report it.
     this.#running.catch((cause: Error) => {
       this.fault = cause
     })
@@ -102,7 +102,7 @@ export class Feeder {
     return this.#ingest
   }
 
-  /** Leaves its session and goes on with another ingest. */
+  /** Ends its session and continues with another ingest. */
   move(ingest: Ingest): void {
     this.#ingest = ingest
     this.#session?.stream.cancel()
@@ -147,8 +147,8 @@ export class Feeder {
       const first = posted.shift()
       if (first === undefined) return
       const { ack, refused } = await answered(session.answer(first.sequence), 'a message')
-      if (refused.length > 0) throw new Fault(`ingest refused what is good: ${JSON.stringify(refused[0])}`)
-      // Answered messages are not looked through again.
+      if (refused.length > 0) throw new Fault(`ingest refused a valid bar: ${JSON.stringify(refused[0])}`)
+      // Removing answered messages keeps the search short.
       session.received.splice(
         session.received.findIndex((each) => each.ack === ack),
         1,
@@ -194,7 +194,7 @@ export class Feeder {
   }
 }
 
-/** Of the feed's manifest, which wins over what is said here. */
+/** The symbols of the market; the manifest of the feed overrides these fields. */
 const catalogueOf = (mode: FeederOptions['mode']): CatalogueSymbol[] =>
   symbols.map((name) => ({ [mode === 'LIVE' ? 'raw' : 'name']: name, type: 'forex', digits: 5 }))
 
@@ -202,7 +202,7 @@ function postWindow(session: RawSession, minute: number): Posted {
   return { sequence: session.postWindow('1', minute, minute + minuteSeconds), minute }
 }
 
-/** Not of the network: it fails the test. */
+/** A fault of ingest rather than of the network: it fails the test. */
 class Fault extends Error {}
 
 async function answered<T>(answer: Promise<T>, what: string): Promise<T> {

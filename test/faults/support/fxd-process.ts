@@ -17,7 +17,7 @@ import { standStill } from '../../support/processes/stand-still.ts'
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
 const host = '127.0.0.1'
 const startDeadlineMs = 150_000
-/** A failure of ours comes within two seconds; a busy machine may be late with it. */
+/** Timeout of a request; fxd fails within 2 s, the rest is for a busy machine. */
 const answerDeadlineMs = 10_000
 
 export interface Endpoint {
@@ -32,13 +32,13 @@ export interface QuestdbTables {
 }
 
 export interface FxdOptions extends Partial<QuestdbTables> {
-  /** One document each. */
+  /** YAML documents of the feeds. */
   readonly manifests: readonly string[]
-  /** In place of the manifests: where they are. */
+  /** Path of the manifests, instead of `manifests`. */
   readonly feeds?: string
-  /** Whose sources run. */
+  /** Root of the source tree to run. */
   readonly root?: string
-  /** In place of a data folder of its own. */
+  /** Data folder, instead of a temporary one. */
   readonly data?: string
 }
 
@@ -48,7 +48,7 @@ export interface Answer {
   readonly tookMs: number
 }
 
-/** Without tables of QuestDB: the embedded store. */
+/** Variables of the store; embedded unless QuestDB is given. */
 const storeEnvironment = ({ http, pg, prefix }: Partial<QuestdbTables>): Readonly<Record<string, string>> =>
   http === undefined || pg === undefined || prefix === undefined
     ? { FXD_STORE: 'embedded' }
@@ -59,7 +59,7 @@ const storeEnvironment = ({ http, pg, prefix }: Partial<QuestdbTables>): Readonl
         FXD_QUESTDB_PREFIX: prefix,
       }
 
-/** A real `fxd all` with a data folder and ports of its own; killed when the test has ended. */
+/** A real `fxd all` with a separate data folder and ports; killed when the test has ended. */
 export class FxdProcess {
   readonly home: string
   readonly grpc: string
@@ -70,8 +70,8 @@ export class FxdProcess {
   readonly #data: string
   readonly #environment: Readonly<Record<string, string>>
   #child: ChildProcess | undefined
-  #gone: Promise<unknown> = Promise.resolve()
-  #said = ''
+  #ended: Promise<unknown> = Promise.resolve()
+  #output = ''
   #key = ''
 
   private constructor(options: FxdOptions, [httpPort = 0, grpcPort = 0, opsPort = 0]: readonly number[]) {
@@ -104,7 +104,7 @@ export class FxdProcess {
     return made
   }
 
-  /** Again, on the same folder and ports; resolves once it is ready. */
+  /** Starts the process, always on the same folder and ports; resolves once it is ready. */
   async start(): Promise<void> {
     const command = [join(this.#root, 'services/main.ts'), 'all']
     const child = spawn(join(repository, 'bin/node'), command, {
@@ -114,16 +114,16 @@ export class FxdProcess {
     })
     this.#child = child
     endWithUs(child)
-    const hear = (piece: Buffer): void =>
-      void (this.#said = (this.#said + piece.toString()).slice(-1_000_000))
-    child.stdout.on('data', hear)
-    child.stderr.on('data', hear)
-    this.#gone = new Promise((resolve) => child.once('close', resolve))
+    const keep = (piece: Buffer): void =>
+      void (this.#output = (this.#output + piece.toString()).slice(-1_000_000))
+    child.stdout.on('data', keep)
+    child.stderr.on('data', keep)
+    this.#ended = new Promise((resolve) => child.once('close', resolve))
     const end = Date.now() + startDeadlineMs
     while ((await statusOf(this.#opsPort, '/readyz')) !== 200) {
       if (!this.isAlive || Date.now() > end) {
         await this.kill()
-        throw new Error(`fxd did not become ready:\n${this.#said.slice(-4_000)}`)
+        throw new Error(`fxd did not become ready:\n${this.#output.slice(-4_000)}`)
       }
       await pause(50)
     }
@@ -133,26 +133,26 @@ export class FxdProcess {
     return this.#child?.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Everything it wrote so far, or the end of it. */
+  /** The last million characters of its output. */
   get log(): string {
-    return this.#said
+    return this.#output
   }
 
-  /** Ends the process as a crash would. */
+  /** Ends the process with SIGKILL, like a crash. */
   async kill(): Promise<void> {
     this.#child?.kill('SIGKILL')
-    await this.#gone
+    await this.#ended
   }
 
-  /** As an operator would; gives how long it took. */
+  /** Ends the process with SIGTERM; returns the time it took in ms. */
   async stop(): Promise<number> {
     const begun = Date.now()
     this.#child?.kill('SIGTERM')
-    await this.#gone
+    await this.#ended
     return Date.now() - begun
   }
 
-  /** Resolves once it stands still in the middle of whatever it does, with its connections open. */
+  /** Freezes the process (SIGSTOP) with its connections open; resolves once it is frozen. */
   freeze(): Promise<void> {
     return standStill(this.#child)
   }
@@ -165,19 +165,19 @@ export class FxdProcess {
     return readFileSync(join(this.#data, 'token'), 'utf8').trim()
   }
 
-  /** Issues the key that `get` then shows; with `from`, that of another process on the same tables. */
+  /** Issues the key that `get` sends; with `from`, uses the key of another process on the same tables. */
   async takeKey(from?: FxdProcess): Promise<void> {
     const limits = '--rpm 1000000 --rpd 100000000 --ws-connections 10 --ws-symbols 1000'
     const flags = `--plan enterprise --feeds BROKERA:ZERO ${limits}`
     this.#key = from === undefined ? await newKey(this.#environment, flags) : from.#key
   }
 
-  /** What `takeKey` issued. */
+  /** The key of `takeKey`. */
   get key(): string {
     return this.#key
   }
 
-  /** Rejects when no answer comes. */
+  /** Requests a path of REST; rejects without an answer. */
   async get(path: string): Promise<Answer> {
     const begun = performance.now()
     const response = await fetch(`${this.url}${path}`, {
@@ -194,12 +194,12 @@ export class FxdProcess {
     return (body as { status?: string }).status ?? JSON.stringify(body)
   }
 
-  /** The sum over all labels; NaN: there is no such metric. */
+  /** Sum of a metric over all labels; NaN if it does not exist. */
   metric(name: string): Promise<number> {
     return metricOf(this.#opsPort, name)
   }
 
-  /** What `fxd doctor` prints. */
+  /** Output of `fxd doctor`. */
   async doctor(): Promise<string> {
     const { out, err } = await fxd('doctor', this.#environment)
     return out + err

@@ -5,11 +5,11 @@ import { FxdProcess } from './fxd-process.ts'
 import { Market, manifest } from './market.ts'
 import { complaintsAtRest, flows } from './quiet.ts'
 
-/** Of a hundred kills so many take both at once. */
+/** Percent of kills that kill both processes at once. */
 const bothPercent = 20
-/** So many last longer than a request's own patience (9 s), which a quick restart never tries. */
+/** Percent of outages that outlast the timeout of a request (9 s); a quick restart never does. */
 const longPercent = 25
-/** So many find QuestDB hanging for as long first: requests under way are lost for sure then. */
+/** Percent of kills before which QuestDB is frozen for as long, so that requests in progress are lost. */
 const hangPercent = 25
 const longMs = 12_000
 const shortMsMax = 300
@@ -19,19 +19,19 @@ export interface KillOptions {
   readonly prefix: string
   readonly killsOfEach: number
   readonly random: () => number
-  /** Of a hundred kills of QuestDB so many find it hanging first. */
+  /** Percent of kills of QuestDB before which it is frozen. */
   readonly hangPercent?: number
-  /** Whose sources run. */
+  /** Root of the source tree to run. */
   readonly root?: string
 }
 
 export interface Outcome {
   readonly complaints: readonly string[]
-  /** For whoever reads the run's output. */
-  readonly told: string
+  /** Counts for the output of the run. */
+  readonly summary: string
 }
 
-/** Kills QuestDB and fxd in turn, and both at once, while bars, corrections and backfill flow. */
+/** Kills QuestDB and fxd alternately, and both at once, while bars, corrections and backfill flow. */
 export async function killAgain(options: KillOptions): Promise<Outcome> {
   const { server, prefix, killsOfEach, random, root } = options
   const market = new Market(random)
@@ -64,7 +64,7 @@ export async function killAgain(options: KillOptions): Promise<Outcome> {
     killed.questdb += Number(questdb)
     killed.fxd += Number(own)
     await pause(market.any(100) < longPercent ? longMs : market.any(shortMsMax))
-    // fxd may come first: it waits for its store.
+    // fxd may start first: it waits for its store.
     await Promise.all([questdb && server.start(), own && fxd.start()])
     const begun = performance.now()
     await flows(feeders, 1)
@@ -76,7 +76,7 @@ export async function killAgain(options: KillOptions): Promise<Outcome> {
   const batches = feeders.reduce((sum, { ackedBatches }) => sum + ackedBatches, 0)
   return {
     complaints,
-    told:
+    summary:
       `QuestDB killed ${killed.questdb} times, fxd ${killed.fxd}; ${readings} readings in ${batches} batches, ` +
       `${live.broken + history.broken} sessions broken, the slowest return took ${Math.round(slowestMs)} ms`,
   }

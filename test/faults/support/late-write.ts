@@ -8,19 +8,19 @@ import { Market, manifest } from './market.ts'
 import { complaintsAtRest, flows } from './quiet.ts'
 import { within } from './within.ts'
 
-/** The request with which rows are written. */
+/** Begin of the request that writes rows. */
 const writing = 'POST /write'
-const givesUpMsMax = 150_000
+const timeoutMsMax = 150_000
 
-/** What a frozen ingest had sent lands before it goes on, or long after it gave up waiting for the answer. */
-const landings = ['while it is frozen', 'after it gave up'] as const
+/** When the held write of a frozen ingest reaches QuestDB. */
+const landings = ['while it is frozen', 'after its timeout'] as const
 
 export interface LateWriteOptions {
   readonly server: QuestdbServer
   readonly prefix: string
   readonly rounds: number
   readonly random: () => number
-  /** Whose sources run. */
+  /** Root of the source tree to run. */
   readonly root?: string
 }
 
@@ -31,7 +31,7 @@ interface Rig {
   readonly live: Feeder
 }
 
-/** An ingest is frozen with a write under way, another takes over and is sent corrections; then the old write lands. */
+/** Freezes an ingest with a write in progress; another takes over and gets corrections; then the old write arrives. */
 export async function writeLate(options: LateWriteOptions): Promise<Outcome> {
   const { server, prefix, rounds, random, root } = options
   const market = new Market(random)
@@ -48,7 +48,7 @@ export async function writeLate(options: LateWriteOptions): Promise<Outcome> {
     ingest: first,
     mode: 'LIVE',
     claims: true,
-    // Two of three batches read the newest minutes again, those that are under way too.
+    // Two of three batches correct the newest minutes, including those of the held write.
     next: () => (batches++ % 3 === 0 ? market.live() : market.corrections(6)),
   }).start()
   await flows([live], 10)
@@ -57,8 +57,8 @@ export async function writeLate(options: LateWriteOptions): Promise<Outcome> {
     await takeover({ first, second, proxy, live }, landing)
   }
   const complaints = await complaintsAtRest([live], market, [first, second])
-  const told = `${rounds} takeovers, ${live.readings.length} readings, ${live.broken} sessions broken`
-  return { complaints, told }
+  const summary = `${rounds} takeovers, ${live.readings.length} readings, ${live.broken} sessions broken`
+  return { complaints, summary }
 }
 
 async function takeover(rig: Rig, landing: (typeof landings)[number]): Promise<void> {
@@ -67,21 +67,21 @@ async function takeover(rig: Rig, landing: (typeof landings)[number]): Promise<v
   proxy.set({ up: { kind: 'hold', from: writing } })
   await proxy.held()
   await first.freeze()
-  // With what had no answer, in the same revisions, then corrections of the same minutes.
+  // It sends the unanswered batches with the same revisions, then corrections of the same minutes.
   live.move(second)
   await flows([live], 30)
-  if (landing === 'after it gave up') {
+  if (landing === 'after its timeout') {
     first.thaw()
     await within(
-      givesUpMsMax,
-      'a request without an answer to be given up',
+      timeoutMsMax,
+      'the timeout of the held request',
       async () => (await first.metric('fxd_questdb_write_failures_total')) > failures,
     )
   }
-  if ((await proxy.release()) === 0) throw new Error('nothing landed late')
+  if ((await proxy.release()) === 0) throw new Error('no held write arrived late')
   first.thaw()
   await flows([live], 5)
-  // Back to the one that has slept through everything since.
+  // Back to the first ingest, which has not seen the corrections.
   live.move(first)
   await flows([live], 30)
 }

@@ -22,20 +22,20 @@ export const manifest = manifestOf(symbols)
 export const minuteSeconds = 60
 const daySeconds = 86_400
 const bucketSeconds = 1_800
-/** How far the open, high and low of neighbours lie apart. */
+/** Added to the high, so that it is above all other prices of a bar. */
 const span = 0.4
 
 export type Batch = ReadonlyMap<string, readonly RevisedBar[]>
 
 export interface MarketOptions {
   readonly symbols?: readonly string[]
-  /** How long before now the first live minute lies. */
+  /** Age of the first live minute in seconds. */
   readonly liveBackSeconds?: number
 }
 
-/** What a terminal would show: new minutes, corrections, readings that come late, and history, all drawn from a seed. */
+/** Bars as a terminal shows them: new minutes, corrections, late readings and history, drawn from a seed. */
 export class Market {
-  /** Where live bars and history begin, both at the start of a bar of 30 minutes. */
+  /** First times of live bars and of history, both at the start of a 30-minute bar. */
   readonly liveBegin: number
   readonly historyBegin: number
   readonly symbols: readonly string[]
@@ -57,7 +57,7 @@ export class Market {
     return Math.floor(this.random() * count)
   }
 
-  /** The next minute of all symbols, of some with an earlier one corrected or read late. */
+  /** The next minute of all symbols; for some also a correction or a late reading of an earlier minute. */
   live(): Batch {
     const batch = new Map<string, RevisedBar[]>()
     for (const symbol of this.symbols) {
@@ -69,7 +69,7 @@ export class Market {
     return batch
   }
 
-  /** How many minutes `live` has given. */
+  /** Number of minutes that `live` has returned. */
   get minutes(): number {
     return this.#minute
   }
@@ -80,7 +80,7 @@ export class Market {
     return this.readAgain(first, this.#minute - first)
   }
 
-  /** A newer reading of so many minutes of each symbol, as another collector makes it. */
+  /** A newer reading of `count` minutes of each symbol, as another collector would make it. */
   readAgain(first: number, count: number): Batch {
     return new Map(
       this.symbols.map((symbol) => [
@@ -90,7 +90,7 @@ export class Market {
     )
   }
 
-  /** A piece of history of one symbol; it begins inside of the piece before. */
+  /** A piece of history of one symbol; it overlaps the piece before. */
   history(size: number = 200 + this.any(800)): Batch {
     return this.#piece(size, [this.symbols[this.any(this.symbols.length)] ?? symbols[0]])
   }
@@ -111,14 +111,14 @@ export class Market {
     return this.liveBegin + minute * minuteSeconds
   }
 
-  /** A correction, or a reading older than what is stored: that one must change nothing. */
+  /** A correction, or a reading older than the stored one, which must change nothing. */
   #again(time: number): RevisedBar {
     const isCorrection = this.random() < 0.7
     const age = Math.min(1 + this.any(5_000), this.#revision - this.#revisionBegin - 1)
     return this.#bar(time, isCorrection ? ++this.#revision : this.#revision - age)
   }
 
-  /** Every number follows from the revision, so that two readings never look alike. */
+  /** All values follow from the revision, so two readings always differ. */
   #bar(time: number, revision: number): RevisedBar {
     const count = revision - this.#revisionBegin
     const steps = (count * 7) % 40_000

@@ -7,15 +7,14 @@ import type { FxdProcess } from './fxd-process.ts'
 import type { Market } from './market.ts'
 import { readHistory } from './read-history.ts'
 
-/** Not more than a reader wants. */
+/** Maximum complaints that are returned. */
 const complaintsMax = 20
-/** Of a machine with much else to do. */
+/** Deadline of `flows`, long enough for a busy machine. */
 const flowMsMax = 150_000
 
 /**
- * Stops the feeders and holds what every process shows against what was sent, before and after a new
- * start: until then its memory might stand in for a bar that the store lost. Gives what is wrong, a
- * sentence each.
+ * Stops the feeders and compares the history of every process with what was sent, before and after a restart:
+ * without a restart, bars in memory might hide what the store lost. Returns what is wrong, a sentence each.
  */
 export async function complaintsAtRest(
   feeders: readonly Feeder[],
@@ -30,7 +29,7 @@ export async function complaintsAtRest(
     ...(unanswered > 0 ? [`${unanswered} readings were never acknowledged`] : []),
   ]
   const claimed = new Set(feeders.flatMap(({ ackedMinutes }) => [...ackedMinutes]))
-  const look = async (when: string): Promise<void> => {
+  const check = async (when: string): Promise<void> => {
     for (const fxd of processes) {
       const minutes = await readHistory(fxd, market, '1')
       const found = [
@@ -41,12 +40,12 @@ export async function complaintsAtRest(
       complaints.push(...found.map((complaint) => `${when}: ${complaint}`))
     }
   }
-  await look('at rest')
+  await check('at rest')
   for (const fxd of processes) {
     await fxd.kill()
     await fxd.start()
   }
-  await look('after a new start')
+  await check('after a restart')
   return complaints.slice(0, complaintsMax)
 }
 
@@ -60,7 +59,7 @@ export async function expectNothingLost(
   expect(await complaintsAtRest(feeders, market, processes), hint).toEqual([])
 }
 
-/** Resolves once so much more was acknowledged of each; rejects when that takes too long. */
+/** Resolves once each feeder has `batches` more acknowledged; rejects after 150 s or on a fault. */
 export async function flows(feeders: readonly Feeder[], batches: number): Promise<void> {
   const begun = performance.now()
   const wanted = feeders.map(({ ackedBatches }) => ackedBatches + batches)

@@ -13,7 +13,7 @@ interface HistoryBody {
   readonly v?: readonly number[]
 }
 
-/** Everything that REST shows of every symbol. */
+/** Reads all bars of every symbol from REST. */
 export async function readHistory(
   fxd: { get(path: string): Promise<{ readonly status: number; readonly body: unknown }> },
   market: Market,

@@ -1,9 +1,9 @@
-/** Numbers in [0, 1) that follow from FXD_TEST_SEED, or from a seed of this run, which is to be printed. */
+/** Random numbers in [0, 1) from FXD_TEST_SEED, or from a new seed, which the caller prints. */
 export function seeded(): { readonly seed: number; readonly random: () => number } {
   const given = process.env['FXD_TEST_SEED']
   const seed = given === undefined ? Date.now() % 2 ** 31 : Number(given)
   if (!Number.isSafeInteger(seed) || seed < 0)
-    throw new Error(`FXD_TEST_SEED is "${given}"; it wants a whole number.`)
+    throw new Error(`FXD_TEST_SEED is "${given}"; it must be a whole number.`)
   let state = seed | 0
   return {
     seed,

@@ -5,13 +5,13 @@ import { Repeated } from './cluster-user.ts'
 import { within } from './within.ts'
 
 const counter = 'fxd_limits_by_share_total'
-/** What a process counted after the last reading ends with it. */
+/** Period of readings; what a process counts after its last reading is lost when it is killed. */
 const periodMs = 1_000
 const patienceMs = 60_000
 
 /**
- * Reads all the time what pods admitted by their shares: read only in the end, the counters would neither
- * tell in which minute that was nor what a process had counted that was killed before.
+ * Reads repeatedly how many requests pods admitted by their shares. A single reading at the end would not show
+ * the minute, and would miss what killed processes had counted.
  */
 export class ShareWatch {
   readonly readings: readonly ShareReading[][]
@@ -24,10 +24,10 @@ export class ShareWatch {
     this.#repeated = new Repeated(1, periodMs, () => this.#readAll())
   }
 
-  /** Resolves once each of them was read. */
+  /** Starts reading; resolves once each pod was read once. */
   static async begin(pods: readonly Pod[]): Promise<ShareWatch> {
     const watch = new ShareWatch(pods)
-    await within(patienceMs, `each pod to tell its ${counter}`, () =>
+    await within(patienceMs, `a reading of ${counter} of each pod`, () =>
       watch.readings.every(({ length }) => length > 0),
     ).catch(async (cause: unknown) => {
       await watch.stop()
@@ -36,7 +36,7 @@ export class ShareWatch {
     return watch
   }
 
-  /** Reads for the last time. */
+  /** Reads once more and stops. */
   async stop(): Promise<void> {
     await this.#repeated.stop()
     await this.#readAll()
@@ -49,7 +49,7 @@ export class ShareWatch {
   async #read({ opsPort, program }: Pod, readings: ShareReading[]): Promise<void> {
     const { pid } = program
     const fromMs = Date.now()
-    // Who is dead or just beginning tells nothing.
+    // A process that has ended or is starting has no reading.
     const admitted = await metricOf(opsPort, counter, { outcome: 'admitted' }).catch(() => Number.NaN)
     if (program.pid === pid && !Number.isNaN(admitted))
       readings.push({ fromMs, untilMs: Date.now(), pid, admitted })

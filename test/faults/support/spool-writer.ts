@@ -1,6 +1,6 @@
 /**
- * A collector's spool at work until it is killed: `bin/node test/faults/support/spool-writer.ts <folder> <first>`.
- * Says `kept <n>` once batch n is on the disk and `gone <n>` before it is taken out as acknowledged.
+ * Writes to a spool until it is killed: `bin/node test/faults/support/spool-writer.ts <folder> <first>`.
+ * Prints `kept <n>` once batch n is on the disk, and `gone <n>` before it removes the batch as acknowledged.
  */
 import { writeSync } from 'node:fs'
 import { openDiskFolder } from '../../../services/collector/spool/disk-folder.ts'
@@ -16,8 +16,8 @@ const [path = '', first = '1'] = process.argv.slice(2)
 const inFlightMax = 40
 const batchesAtOnce = 3
 
-// What is said must be out before the next step, whatever ends this process.
-const say = (line: string): void => void writeSync(1, `${line}\n`)
+// Synchronous, so that a line is written before the next step even if this process is killed.
+const print = (line: string): void => void writeSync(1, `${line}\n`)
 
 const folder = await openDiskFolder(path)
 const spool = await openSpool({
@@ -38,7 +38,7 @@ for (let number = Number(first); ; ) {
   })
   for (const each of group) {
     await each.kept
-    say(`kept ${each.number}`)
+    print(`kept ${each.number}`)
     inFlight.push(each)
   }
   const acked = inFlight.splice(
@@ -46,7 +46,7 @@ for (let number = Number(first); ; ) {
     number % 7 === 0 ? inFlight.length : Math.max(0, inFlight.length - inFlightMax),
   )
   for (const each of acked) {
-    say(`gone ${each.number}`)
+    print(`gone ${each.number}`)
     spool.remove(each.id)
   }
 }

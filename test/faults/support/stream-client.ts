@@ -6,23 +6,23 @@ import type { Life, Seen } from './check-sockets.ts'
 const pingMs = 20_000
 const jitterMs = 1_500
 const upgradeMsMax = 15_000
-/** History is asked a little after the reply: what was pushed before has to be there by then. */
+/** Delay from the reply to the request of history, which must have all earlier pushed bars by then. */
 const settleMs = 3_000
 
 export interface StreamClientOptions {
   readonly name: string
   /** ws://host:port or wss://host:port */
   readonly url: string
-  /** How it connects, such as whose certificates it believes. */
+  /** Options of the connection, such as trusted certificates. */
   readonly connection?: ClientOptions
   readonly key: string
   /** Prefix of a compound key. */
   readonly feed: string
   readonly symbols: readonly string[]
-  /** Asks with `since` for what it missed. */
+  /** Subscribes with `since`, to receive the missed bars. */
   readonly resumes: boolean
   readonly random: () => number
-  /** Reads times of a symbol's bars after a time from history; without it nothing is filled. */
+  /** Reads from history the times of a symbol's bars after a time; without it nothing is filled. */
   readonly fill?: (symbol: string, after: number) => Promise<readonly number[]>
 }
 
@@ -44,10 +44,10 @@ interface Message {
   readonly gaps?: readonly { symbol: string; after?: number; until?: number }[]
 }
 
-/** A well-behaved client: comes back with jitter, subscribes again, fills what it missed, and notes all of it. */
+/** A correct client: it reconnects with jitter, subscribes again, reads missed bars, and records everything. */
 export class StreamClient {
   readonly lives: Life[] = []
-  /** Close codes, and statuses of refused upgrades, with how often each came. */
+  /** Count of each close code and each status of a refused upgrade. */
   readonly ends = new Map<number, number>()
   readonly #options: StreamClientOptions
   readonly #last = new Map<string, number>()
@@ -75,7 +75,7 @@ export class StreamClient {
     await this.#running
   }
 
-  /** Subscribed on an open socket. */
+  /** The record of the open, subscribed socket. */
   get life(): Life | undefined {
     return this.isOpen ? this.#life : undefined
   }
@@ -86,14 +86,14 @@ export class StreamClient {
 
   async #run(): Promise<void> {
     while (!this.#isOver) {
-      await this.#live()
+      await this.#openOnce()
       this.#life = undefined
       if (!this.#isOver) await pause(200 + this.#options.random() * jitterMs)
     }
   }
 
-  /** One socket, from its upgrade to its end. */
-  async #live(): Promise<void> {
+  /** Opens one socket; resolves when it has ended. */
+  async #openOnce(): Promise<void> {
     const { url, key, connection } = this.#options
     const socket = new WebSocket(`${url}/v1/stream?api_key=${key}`, {
       ...connection,
@@ -104,7 +104,7 @@ export class StreamClient {
     const ping = setInterval(() => this.isOpen && socket.send('{"action":"ping"}'), pingMs)
     await new Promise<void>((resolve) => {
       socket.once('open', () => this.#subscribe(socket))
-      socket.on('message', (data) => this.#hear(JSON.parse(String(data)) as Message))
+      socket.on('message', (data) => this.#onMessage(JSON.parse(String(data)) as Message))
       socket.once('unexpected-response', (_request, response) => {
         this.#count(response.statusCode ?? 0)
         response.resume()
@@ -134,14 +134,14 @@ export class StreamClient {
     socket.send(JSON.stringify({ action: 'subscribe', symbols: keys, type: 'bar', ...since }))
   }
 
-  #hear(message: Message): void {
-    const cut = (key: string): string => key.slice(this.#options.feed.length + 1)
+  #onMessage(message: Message): void {
+    const symbolOf = (key: string): string => key.slice(this.#options.feed.length + 1)
     if (message.type === 'subscribed') {
       const life: Writable = {
         id: `${this.#options.name}#${this.lives.length + 1}`,
-        symbols: (message.symbols ?? []).map(cut),
+        symbols: (message.symbols ?? []).map(symbolOf),
         subscribedMs: performance.now(),
-        since: new Map(Object.entries(message.since ?? {}).map(([symbol, time]) => [cut(symbol), time])),
+        since: new Map(Object.entries(message.since ?? {}).map(([symbol, time]) => [symbolOf(symbol), time])),
         seen: [],
         filled: new Map(),
       }
@@ -153,15 +153,15 @@ export class StreamClient {
     const life = this.#life
     if (life === undefined) return
     if (message.type === 'bar') {
-      const symbol = cut(message.symbol)
+      const symbol = symbolOf(message.symbol)
       life.seen.push({ type: 'bar', symbol, bar: message.bar })
       this.#last.set(symbol, message.bar.time)
     } else if (message.code === 'GAP')
       for (const { symbol, after = 0, until = Number.POSITIVE_INFINITY } of message.gaps ?? [])
-        life.seen.push({ type: 'gap', symbol: cut(symbol), after, until })
+        life.seen.push({ type: 'gap', symbol: symbolOf(symbol), after, until })
   }
 
-  /** The first symbols' bars that came while there was no socket, out of history. */
+  /** Reads from history the bars of three symbols that arrived while there was no socket. */
   async #fill(life: Writable, last: ReadonlyMap<string, number>): Promise<void> {
     const { fill } = this.#options
     if (fill === undefined) return
@@ -172,7 +172,7 @@ export class StreamClient {
           life.filled.set(symbol, { after, times: new Set(await fill(symbol, after)) })
           break
         } catch {
-          // A failure is told as one; it asks again.
+          // Retry: history reports a failure as such.
           await pause(500)
         }
       }

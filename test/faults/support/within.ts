@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Resolves once it holds; rejects after so long. */
+/** Resolves once `isTrue` returns true; rejects after `deadlineMs`, naming `what`. */
 export async function within(
   deadlineMs: number,
   what: string,
-  holds: () => boolean | Promise<boolean>,
+  isTrue: () => boolean | Promise<boolean>,
 ): Promise<void> {
   const begun = performance.now()
-  while (!(await holds())) {
+  while (!(await isTrue())) {
     if (performance.now() - begun > deadlineMs) throw new Error(`waited ${deadlineMs} ms for ${what}`)
     await pause(50)
   }

@@ -9,24 +9,24 @@ import { StreamClient } from './stream-client.ts'
 import { within } from './within.ts'
 
 const rpm = 120
-/** Sockets of the key that has more users than it may. */
+/** Connection limit of the key with too many clients. */
 export const cap = 3
 const cappedUsers = 2 * cap
 const watchMs = 50
 const patienceMs = 150_000
-const roomy = '--rpm 1000000 --rpd 100000000 --ws-connections 100 --ws-symbols 1000'
+const highLimits = '--rpm 1000000 --rpd 100000000 --ws-connections 100 --ws-symbols 1000'
 const capped = `--rpm 1000000 --rpd 100000000 --ws-connections ${cap} --ws-symbols 10`
-const poor = `--rpm ${rpm} --rpd 100000000 --ws-connections 1 --ws-symbols 1`
+const lowRate = `--rpm ${rpm} --rpd 100000000 --ws-connections 1 --ws-symbols 1`
 
-/** Those who use a cluster, with keys of their own, and remember everything. */
-export class ClusterPeople {
+/** Users of a cluster, each group with a separate key, that record everything they receive. */
+export class ClusterUsers {
   readonly clients: readonly StreamClient[]
-  /** More of one key than its cap lets in; they ask the shards in turn, whatever the load balancer thinks of them. */
+  /** More clients than the cap of their key; they connect to the shards directly, round robin. */
   readonly capped: readonly StreamClient[]
   readonly #cluster: Cluster
   readonly #key: string
   readonly #greedyKey: string
-  #asker: HistoryUser | undefined
+  #historyUser: HistoryUser | undefined
   #greedy: GreedyUser | undefined
   #shares: ShareWatch | undefined
   readonly #watch: NodeJS.Timeout
@@ -58,30 +58,30 @@ export class ClusterPeople {
     }, watchMs)
   }
 
-  /** Resolves once their keys are known and their sockets open. */
-  static async gather(cluster: Cluster, market: Market): Promise<ClusterPeople> {
+  /** Issues the keys and connects; resolves once all sockets are open. */
+  static async start(cluster: Cluster, market: Market): Promise<ClusterUsers> {
     const keys = {
-      all: await issue(cluster, roomy),
+      all: await issue(cluster, highLimits),
       capped: await issue(cluster, capped),
-      greedy: await issue(cluster, poor),
+      greedy: await issue(cluster, lowRate),
     }
     await within(patienceMs, 'the keys to be known', async () => {
-      // Each reader twice.
-      const asked = [...Object.values(keys), ...Object.values(keys)]
-      const known = await Promise.all(asked.map((key) => ask(cluster.httpPort, '/v1/status', key)))
+      // Twice, so that both REST pods know each key.
+      const requested = [...Object.values(keys), ...Object.values(keys)]
+      const known = await Promise.all(requested.map((key) => ask(cluster.httpPort, '/v1/status', key)))
       return known.every(({ status }) => status === 200)
     })
-    const people = new ClusterPeople(cluster, market, keys)
-    for (const client of [...people.clients, ...people.capped]) client.start()
-    await people.recovered()
-    return people
+    const users = new ClusterUsers(cluster, market, keys)
+    for (const client of [...users.clients, ...users.capped]) client.start()
+    await users.recovered()
+    return users
   }
 
-  /** From here on history has bars of every symbol. */
-  async ask(market: Market): Promise<void> {
+  /** Starts requests to history and to the limited key. History must have bars of every symbol by now. */
+  async startRequests(market: Market): Promise<void> {
     const { httpPort, pods } = this.#cluster
     this.#shares = await ShareWatch.begin(pods.filter(({ role }) => role === 'rest'))
-    this.#asker = new HistoryUser(
+    this.#historyUser = new HistoryUser(
       httpPort,
       this.#key,
       () =>
@@ -99,23 +99,23 @@ export class ClusterPeople {
     return this.clients.flatMap(({ lives }) => lives)
   }
 
-  /** Answers from history so far. */
+  /** Successful answers from history so far. */
   get served(): number {
-    return this.#asker?.served ?? 0
+    return this.#historyUser?.served ?? 0
   }
 
-  /** Gaps that were named to anyone. */
-  get named(): number {
+  /** Gaps that GAP frames named to any client. */
+  get gapsNamed(): number {
     return namedIn(this.lives)
   }
 
-  /** Sockets so far: one more tells that one has ended. */
+  /** Sockets opened so far; it grows when one ended and its client reconnected. */
   get sockets(): number {
     return [...this.clients, ...this.capped].reduce((sum, { lives }) => sum + lives.length, 0)
   }
 
   /** Sockets of the capped key that were closed with this code. */
-  ended(code: number): number {
+  closedWith(code: number): number {
     return this.capped.reduce((sum, { ends }) => sum + (ends.get(code) ?? 0), 0)
   }
 
@@ -123,14 +123,14 @@ export class ClusterPeople {
     return this.capped.filter(({ isOpen }) => isOpen).length
   }
 
-  /** The most sockets of the capped key that were open at once, since it was asked last. */
+  /** The most sockets of the capped key that were open at once since the last call; resets the count. */
   cappedOpenMost(): number {
     const most = this.#cappedOpenMost
     this.#cappedOpenMost = 0
     return most
   }
 
-  /** The shard that holds the most sockets of the capped key. */
+  /** Name of the shard with the most sockets of the capped key. */
   busiestShard(): string {
     const shards = this.#cluster.pods.filter(({ role }) => role === 'stream')
     const open = shards.map(
@@ -139,7 +139,7 @@ export class ClusterPeople {
     return shards[open.indexOf(Math.max(...open))]?.name ?? ''
   }
 
-  /** Resolves once all have what they may have: every client a socket, a key at its cap as many as that. */
+  /** Resolves once every client has a socket, and the capped key has as many as its cap. */
   recovered = (): Promise<void> =>
     within(
       patienceMs,
@@ -147,27 +147,27 @@ export class ClusterPeople {
       () => this.clients.every(({ life }) => life !== undefined) && this.cappedOpen === cap,
     )
 
-  /** Resolves once somebody got bars and somebody too greedy none; after a while also without that. */
-  answered = (): Promise<void> =>
+  /** Resolves once one request got bars and one was refused by a limit, or after the patience. */
+  untilAnswered = (): Promise<void> =>
     within(
       patienceMs,
       'bars and a refusal',
-      () => this.#asker?.wasServed === true && (this.#greedy?.refused ?? 0) > 0,
+      () => this.#historyUser?.wasServed === true && (this.#greedy?.refused ?? 0) > 0,
     ).catch(() => undefined)
 
-  /** Ends those who ask; sockets stay. */
-  async rest(): Promise<void> {
-    await Promise.all([this.#asker?.stop(), this.#greedy?.stop()])
+  /** Stops the requests; sockets stay open. */
+  async stopRequests(): Promise<void> {
+    await Promise.all([this.#historyUser?.stop(), this.#greedy?.stop()])
     await this.#shares?.stop()
   }
 
-  async leave(): Promise<void> {
+  async stop(): Promise<void> {
     clearInterval(this.#watch)
     await Promise.all([...this.clients, ...this.capped].map((client) => client.stop()))
-    await this.rest()
+    await this.stopRequests()
   }
 
-  /** Promise 4, and whatever no fault excuses: a sentence each. */
+  /** Returns violations of promise 4 and answers that no fault explains, a sentence each. */
   complaints(outages: readonly Outage[]): string[] {
     const refusals = [...this.clients, ...this.capped].flatMap(({ ends }) =>
       [...ends.keys()].filter((end) => (end >= 400 && end < 429) || (end >= 4_500 && end < 5_000)),
@@ -175,9 +175,9 @@ export class ClusterPeople {
     return [
       ...(this.#cappedOpenMost > cap ? [`${this.#cappedOpenMost} sockets of a key of ${cap}`] : []),
       ...refusals.map((end) => `a good key's socket was ended with ${end}`),
-      ...(this.#asker?.strange ?? []),
-      ...(this.#asker?.wasServed === false ? [`history never gave bars: ${this.#statuses()}`] : []),
-      ...(this.#greedy?.strange ?? []),
+      ...(this.#historyUser?.unexpected ?? []),
+      ...(this.#historyUser?.wasServed === false ? [`history never returned bars: ${this.#statuses()}`] : []),
+      ...(this.#greedy?.unexpected ?? []),
       ...checkLimits({
         rpm,
         answers: this.#greedy?.answers ?? [],
@@ -187,16 +187,16 @@ export class ClusterPeople {
     ]
   }
 
-  told(): string {
+  summary(): string {
     const pushed = this.lives.reduce((sum, { seen }) => sum + seen.length, 0)
     const greedy = `${this.#greedy?.answers.length} answers to the greedy key, ${this.#greedy?.refused} refused`
     return (
-      `${this.lives.length} sockets took ${pushed} bars, ${this.named} gaps named, ends ${endsOf(this.clients)}, ` +
+      `${this.lives.length} sockets received ${pushed} bars, ${this.gapsNamed} gaps named, ends ${endsOf(this.clients)}, ` +
       `of the capped key ${endsOf(this.capped)}; history answered ${this.#statuses()}, ${greedy}`
     )
   }
 
-  #statuses = (): string => JSON.stringify(Object.fromEntries(this.#asker?.statuses ?? []))
+  #statuses = (): string => JSON.stringify(Object.fromEntries(this.#historyUser?.statuses ?? []))
 
   #client(
     market: Market,
