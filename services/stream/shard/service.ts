@@ -1,9 +1,9 @@
 import { type handleUnaryCall, status } from '@grpc/grpc-js'
 import { bearerOf, tokenCheck } from '../../wire/bearer.ts'
-import { defectStatus } from '../../wire/listen.ts'
 import type { DrainRequest__Output } from '../../wire/gen/fxd/v1/DrainRequest.ts'
 import type { Load } from '../../wire/gen/fxd/v1/Load.ts'
 import type { ShardHandlers } from '../../wire/gen/fxd/v1/Shard.ts'
+import { defectStatus } from '../../wire/listen.ts'
 import type { ShardServerDeps } from './server.ts'
 
 const drainSecondsMax = 3_600
