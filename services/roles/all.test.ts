@@ -125,7 +125,7 @@ test('other users can read nothing in the data folder', async () => {
 })
 
 test.each(['httpAddr', 'grpcAddr', 'opsAddr'] as const)(
-  'a %s in use is an error that names the variable, and everything is stopped',
+  '%s in use is an error that names the variable, and everything is stopped',
   async (name) => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
