@@ -5,10 +5,10 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import { packRows } from './file/packed-rows.ts'
 import type { PurgeSweep } from './purge-sweep.ts'
+import { type FileWriter, rowsPerTurn } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
-import { rowsPerTurn, type WriteQueue } from './threads/write-queue.ts'
 
-export function embeddedBars(queue: WriteQueue, readers: Readers, sweep: PurgeSweep): BarStore {
+export function embeddedBars(queue: FileWriter, readers: Readers, sweep: PurgeSweep): BarStore {
   return {
     write: async (batch, lane) => queue.writeBars(packRows(batch, rowsPerTurn), lane),
     read: ({ reader, ...query }) => readers.call('readBars', query, reader),

@@ -1,5 +1,5 @@
 import type { Log } from '../../platform/log/log.ts'
-import { rowsPerTurn, type WriteQueue } from './threads/write-queue.ts'
+import { type FileWriter, rowsPerTurn } from './threads/file-writer.ts'
 
 export interface PurgeSweep {
   /** There may be something to free. */
@@ -9,7 +9,7 @@ export interface PurgeSweep {
 }
 
 /** A purge hides a feed's bars at once; this frees their rows behind all other writes, one turn at a time. */
-export function startPurgeSweep(queue: WriteQueue, log: Log): PurgeSweep {
+export function startPurgeSweep(queue: FileWriter, log: Log): PurgeSweep {
   let sweeping = false
   let woken = false
   let stopped = false

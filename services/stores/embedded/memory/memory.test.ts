@@ -6,7 +6,7 @@ import { feedKey } from '../../../core/feeds/compound-key.ts'
 import { noCounters } from '../../../core/keys/usage.ts'
 import { createLog, type Log, silentLog } from '../../../platform/log/log.ts'
 import type { MemoryRows } from '../file/memory-rows.ts'
-import { turnDeadlineMs, WriteQueue } from '../threads/write-queue.ts'
+import { FileWriter, turnDeadlineMs } from '../threads/file-writer.ts'
 import type { WriterCalls } from '../threads/writer.ts'
 import { startMemory } from './memory.ts'
 
@@ -16,7 +16,7 @@ const feed = feedKey('BROKERA', 'ZERO')
 async function start(log: Log = silentLog) {
   const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
   const writer = await startGatedThread<WriterCalls>(clock, turnDeadlineMs)
-  const queue = new WriteQueue(writer.thread, clock, silentLog)
+  const queue = new FileWriter(writer.thread, clock, silentLog)
   const memory = startMemory(noRows, queue, clock, log)
   const written = () => writer.seen.map(({ argument }) => (argument as { rows: MemoryRows }).rows)
   return { clock, writer, queue, memory, written }

@@ -6,7 +6,7 @@ import { OutageLog } from '../../../platform/outage-log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { FeedSigns } from '../../../ports/feed-board.ts'
 import type { MemoryRows } from '../file/memory-rows.ts'
-import type { WriteQueue } from '../threads/write-queue.ts'
+import type { FileWriter } from '../threads/file-writer.ts'
 import { DailyUsage, utcDay } from './daily-usage.ts'
 import { Remembered } from './remembered.ts'
 
@@ -22,7 +22,7 @@ export interface Memory {
 }
 
 /** `rows` is what the last run of the service left behind. */
-export function startMemory(rows: MemoryRows, queue: WriteQueue, clock: Clock, log: Log): Memory {
+export function startMemory(rows: MemoryRows, queue: FileWriter, clock: Clock, log: Log): Memory {
   const usage = new DailyUsage(clock, rows.usage)
   const uses = new Remembered<string, RateUse>(rows.uses)
   const signs = new Remembered<FeedKey, FeedSigns>(rows.signs)

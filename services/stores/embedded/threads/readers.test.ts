@@ -5,10 +5,10 @@ import { Overloaded, Unavailable } from '../../../core/failure.ts'
 import { readerNamed } from '../../../core/turns.ts'
 import { silentLog } from '../../../platform/log/log.ts'
 import { createMetrics } from '../../../platform/metrics.ts'
+import { FileWriter } from './file-writer.ts'
 import { measureThreads } from './measure.ts'
 import type { ReaderCalls } from './reader.ts'
 import { Readers, readDeadlineMs, readsWaitingMax, turnDeadlineMs } from './readers.ts'
-import { WriteQueue } from './write-queue.ts'
 
 async function start() {
   const clock = createVirtualClock()
@@ -59,7 +59,7 @@ test('beyond the bound a read is refused at once instead of waiting in vain', as
   expect(refused).toBeInstanceOf(Unavailable)
   expect(String((refused as Unavailable).cause)).toContain('1024 reads wait')
   const metrics = createMetrics({ ofProcess: false })
-  measureThreads({ readers, queue: new WriteQueue(gated[0].thread as never, clock, silentLog) }, metrics)
+  measureThreads({ readers, queue: new FileWriter(gated[0].thread as never, clock, silentLog) }, metrics)
   // Twice: what is counted elsewhere is told anew at each scrape, not added.
   await metrics.render()
   const { text } = await metrics.render()

@@ -1,14 +1,14 @@
 import type { Log } from '../../../platform/log/log.ts'
 import { systemClock } from '../../../platform/system-clock.ts'
+import { FileWriter, turnDeadlineMs } from './file-writer.ts'
 import type { ReaderCalls } from './reader.ts'
 import { Readers, readDeadlineMs } from './readers.ts'
 import { startThread, type Thread } from './thread.ts'
-import { turnDeadlineMs, WriteQueue } from './write-queue.ts'
 import type { WriterCalls } from './writer.ts'
 
 export interface Threads {
   readonly writer: Thread<WriterCalls>
-  readonly queue: WriteQueue
+  readonly queue: FileWriter
   readonly readers: Readers
   /** Call it when nothing is left to write. */
   close(): Promise<void>
@@ -50,5 +50,5 @@ export async function startThreads(path: string, log: Log): Promise<Threads> {
     await close()
     throw failed.reason
   }
-  return { writer, queue: new WriteQueue(writer, systemClock, log), readers, close }
+  return { writer, queue: new FileWriter(writer, systemClock, log), readers, close }
 }

@@ -35,8 +35,8 @@ export class Acks {
   /** Of a request that touched several tables only what went into the unreadable ones has failed. */
   #notVisible(pieces: readonly Piece[], cause: unknown, since: number): void {
     this.#deps.tableGone()
-    for (const { submission, rows } of pieces) {
-      this.#deps.visibility.wait([rows.table], since).then(
+    for (const { submission, work } of pieces) {
+      this.#deps.visibility.wait([work.table], since).then(
         () => submission.stored(),
         (own: unknown) => submission.settle(own ?? cause),
       )

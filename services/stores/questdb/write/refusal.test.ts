@@ -3,7 +3,7 @@ import { createVirtualClock } from '../../../../test/support/fixtures/virtual-cl
 import { suspects } from './refusal.ts'
 import type { EncodedRows } from './rows.ts'
 import { PoisonRows } from './sender.ts'
-import { type Piece, Submission } from './submission.ts'
+import { type Piece, submissionOf } from './submission.ts'
 
 const rows = (table: string, count: number): EncodedRows => ({
   table,
@@ -11,8 +11,8 @@ const rows = (table: string, count: number): EncodedRows => ({
   ends: Array.from({ length: count }, (_, i) => i + 1),
 })
 const pieceOf = (held: EncodedRows): Piece => ({
-  rows: held,
-  submission: new Submission([held], 'live', createVirtualClock(), 1_000),
+  work: held,
+  submission: submissionOf([held], { lane: 'live', deadlineMs: 1_000, clock: createVirtualClock() }),
 })
 const request = [pieceOf(rows('a', 2)), pieceOf(rows('b', 3)), pieceOf(rows('a', 1)), pieceOf(rows('c', 1))]
 const said = (words: string) => new PoisonRows(`HTTP request failed, statusCode=400, error=${words}`)

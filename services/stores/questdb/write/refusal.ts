@@ -17,9 +17,9 @@ export function blamedRow({ message }: PoisonRows): number | undefined {
 export function suspects(pieces: readonly Piece[], refusal: PoisonRows): ReadonlySet<Piece> {
   const blamed = blamedRow(refusal)
   let end = 0
-  const holder = pieces.find(({ rows }) => {
-    end += rows.ends.length
+  const holder = pieces.find(({ work }) => {
+    end += work.ends.length
     return blamed !== undefined && blamed < end
   })
-  return new Set(holder ? pieces.filter(({ rows }) => rows.table === holder.rows.table) : pieces)
+  return new Set(holder ? pieces.filter(({ work }) => work.table === holder.work.table) : pieces)
 }

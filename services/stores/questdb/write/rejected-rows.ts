@@ -70,7 +70,7 @@ export class RejectedRows {
 
   take(pieces: readonly Piece[], refusal: PoisonRows): void {
     for (const piece of pieces) {
-      const count = piece.rows.ends.length
+      const count = piece.work.ends.length
       if (this.#rows > 0 && this.#rows + count > rejectedRowsMax) {
         const full = `more than ${rejectedRowsMax} rows of refused requests wait to be looked at one by one`
         piece.submission.settle(new Error(full, { cause: refusal }))
@@ -104,7 +104,7 @@ export class RejectedRows {
       try {
         await this.#sift(piece)
       } finally {
-        this.#rows -= piece.rows.ends.length
+        this.#rows -= piece.work.ends.length
       }
     }
   }
@@ -137,7 +137,7 @@ export class RejectedRows {
     return this.#closed || submission.settled
   }
 
-  #fail({ submission, rows: { table } }: Piece, cause: Error): void {
+  #fail({ submission, work: { table } }: Piece, cause: Error): void {
     const failures = this.#failures.get(table) ?? new Failures(this.#deps.options.clock)
     this.#failures.set(table, failures)
     failures.happened()
@@ -154,11 +154,11 @@ export class RejectedRows {
     const { visibility, names, tableGone } = this.#deps
     const since = visibility.replacements
     const refused: RefusedRow[] = []
-    await this.#commit(new Slices(piece.rows), piece, refused)
+    await this.#commit(new Slices(piece.work), piece, refused)
     if (this.#isOver(piece)) return
-    this.#failures.delete(piece.rows.table)
+    this.#failures.delete(piece.work.table)
     if (refused.length > 0) await this.#park(refused, piece)
-    const tables = [piece.rows.table, ...(refused.length > 0 ? [names.parked] : [])]
+    const tables = [piece.work.table, ...(refused.length > 0 ? [names.parked] : [])]
     // The next piece does not wait until this one can be read.
     visibility.wait(tables, since).then(
       () => piece.submission.stored(),
@@ -175,7 +175,7 @@ export class RejectedRows {
       const refusal = await this.#refusalOf(left)
       if (refusal === undefined) return
       // A change of the registry counts whole or not at all.
-      if (isOfSchema(refusal) || piece.rows.table === this.#deps.names.registry) throw refusal
+      if (isOfSchema(refusal) || piece.work.table === this.#deps.names.registry) throw refusal
       if (piece.submission.lane === 'backfill' && refused.length >= refusedRowsMax)
         throw new RefusedWithoutEnd(
           `more than ${refusedRowsMax} rows of one write, the last for: ${refusal.message}`,
@@ -205,7 +205,7 @@ export class RejectedRows {
     }
   }
 
-  async #park(refused: readonly RefusedRow[], { rows: { table } }: Piece): Promise<void> {
+  async #park(refused: readonly RefusedRow[], { work: { table } }: Piece): Promise<void> {
     const { options, names, metrics } = this.#deps
     await this.#path.send(parkedRows(refused, this.#deps))
     metrics.parked.inc(refused.length)

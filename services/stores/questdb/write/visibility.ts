@@ -64,7 +64,7 @@ export class Visibility {
    * Whether the piece is of a suspended table, as of the last look; fails its submission then. Such a table
    * would take the rows, show nothing and grow.
    */
-  turnsAway({ submission, rows: { table } }: Piece): boolean {
+  turnsAway({ submission, work: { table } }: Piece): boolean {
     const isSuspended = this.#suspended.has(table)
     if (isSuspended) submission.settle(suspendedError(table))
     return isSuspended

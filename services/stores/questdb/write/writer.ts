@@ -3,6 +3,7 @@ import type { Lane } from '../../../core/bars/series.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { Backoff } from '../../../platform/backoff.ts'
 import { troubleMsMax } from '../../../platform/trouble.ts'
+import { WriteQueue, writeDeadlineMs } from '../../write-queue.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
 import type { ConnectionCheck } from '../server/connection-check.ts'
@@ -12,12 +13,14 @@ import { suspects } from './refusal.ts'
 import { RejectedRows } from './rejected-rows.ts'
 import type { EncodedRows } from './rows.ts'
 import { PoisonRows, RowSender } from './sender.ts'
-import { type Piece, Submission, tablesOf } from './submission.ts'
-import { SubmissionQueue } from './submission-queue.ts'
+import { type Piece, submissionOf, tablesOf } from './submission.ts'
 import type { Visibility } from './visibility.ts'
 import { type WriterMetrics, writerMetrics } from './writer-metrics.ts'
 
-export const writeDeadlineMs = 30_000
+/** Maximum rows of one request: a live bar waits for no more than the request under way. */
+const rowsPerRequest = 20_000
+/** Maximum rows that wait outside the queue, per lane; a further write fails at once and its collector retries it. */
+const rowsOutsideMax = 300_000
 const retryDelayMinMs = 100
 const retryDelayMaxMs = 2_000
 
@@ -38,7 +41,11 @@ export interface WriterDeps {
  */
 export class Writer {
   readonly #deps: WriterDeps
-  readonly #queue = new SubmissionQueue()
+  readonly #queue = new WriteQueue<EncodedRows>({
+    rowsPerTake: rowsPerRequest,
+    rowsOf: ({ ends }) => ends.length,
+    rowsOutsideMax,
+  })
   readonly #connections: Connections<RowSender>
   readonly #siftedPath: RowSender
   readonly #rejectedRows: RejectedRows
@@ -78,7 +85,7 @@ export class Writer {
   /** Resolves once all rows are committed and readable, or parked; rejects with `Unavailable` within the deadline. */
   write(pieces: readonly EncodedRows[], lane: Lane, deadlineMs: number = writeDeadlineMs): Promise<void> {
     if (pieces.length === 0) return Promise.resolve()
-    const submission = new Submission(pieces, lane, this.#deps.options.clock, deadlineMs)
+    const submission = submissionOf(pieces, { lane, deadlineMs, clock: this.#deps.options.clock })
     submission.onSettled = () => {
       this.#queue.leave(submission)
       this.#pump()
@@ -113,7 +120,7 @@ export class Writer {
       .finally(() => {
         this.#pumping = false
         // Something may have come in after the last look.
-        if (this.#queue.waits) this.#pump()
+        if (this.#queue.hasJobs) this.#pump()
       })
       .catch(() => undefined)
   }
@@ -137,7 +144,7 @@ export class Writer {
     let retryInMs: number | undefined
     const deliverOver = async (path: RowSender, own: readonly Piece[]): Promise<void> => {
       try {
-        await path.send(Buffer.concat(own.map(({ rows }) => rows.bytes)))
+        await path.send(Buffer.concat(own.map(({ work }) => work.bytes)))
         stored.push(...own)
       } catch (cause) {
         if (this.#closed) return
@@ -146,7 +153,7 @@ export class Writer {
         for (const piece of this.#keep(own, cause, retryInMs)) again.add(piece)
       }
     }
-    const byPath = Map.groupBy(pieces, ({ rows }) => this.#connections.of(rows.table))
+    const byPath = Map.groupBy(pieces, ({ work }) => this.#connections.of(work.table))
     await Promise.all([...byPath].map(([path, own]) => deliverOver(path, own)))
     if (stored.length > 0) this.#acks.committed(stored, begun, since)
     this.#queue.putBack(pieces.filter((piece) => again.has(piece)))

@@ -5,9 +5,10 @@ import { allocateBars } from '../../../core/bars/bar.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { compoundKey, feedKey } from '../../../core/feeds/compound-key.ts'
 import { createLog } from '../../../platform/log/log.ts'
+import { rowsPerLane, writeDeadlineMs } from '../../write-queue.ts'
 import { embeddedBars } from '../bars.ts'
 import { type PackedRows, packRows } from '../file/packed-rows.ts'
-import { rowsPerLane, rowsPerTurn, turnDeadlineMs, WriteQueue, writeDeadlineMs } from './write-queue.ts'
+import { FileWriter, rowsPerTurn, turnDeadlineMs } from './file-writer.ts'
 import type { WriterCalls } from './writer.ts'
 
 const feed = feedKey('BROKERA', 'ZERO')
@@ -28,7 +29,7 @@ async function start() {
     writer.seen.map(({ name, argument }) =>
       name === 'writeBars' ? (argument as PackedRows[]).reduce((sum, { count }) => sum + count, 0) : name,
     )
-  return { clock, writer, turns, said, queue: new WriteQueue(writer.thread, clock, log) }
+  return { clock, writer, turns, said, queue: new FileWriter(writer.thread, clock, log) }
 }
 
 test('live rows go before backfill that waits, behind no more than the two turns under way', async () => {

@@ -1,8 +1,7 @@
 import type { Lane } from '../../../core/bars/series.ts'
-import { Unavailable } from '../../../core/failure.ts'
 import type { Log } from '../../../platform/log/log.ts'
-import { Semaphore } from '../../../platform/semaphore.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { type Job, Submission, WriteQueue, writeDeadlineMs } from '../../write-queue.ts'
 import type { PackedRows } from '../file/packed-rows.ts'
 import { BarWrites } from './bar-writes.ts'
 import type { Thread } from './thread.ts'
@@ -12,35 +11,22 @@ import type { WriterCalls } from './writer.ts'
 export const rowsPerTurn = 2_000
 /** Two, so that the writer has its next turn at hand when it has committed one. */
 const turnsUnderWay = 2
-/** Rows that wait or are being written, per lane; a writer beyond that waits. */
-export const rowsPerLane = 100_000
-export const writeDeadlineMs = 30_000
 /** When a turn under way counts as lost; longer, so that nothing more is sent to a writer that hangs. */
 export const turnDeadlineMs = 2 * writeDeadlineMs
 
-/** What a caller waits for: one or more jobs, each done in one transaction. */
-interface Submission {
-  left: number
-  settled: boolean
-  readonly settle: (cause?: unknown) => void
-}
-
-interface Job {
-  readonly submission: Submission
-  /** Bars, which share a transaction with others that wait, or any other call, which has its own. */
-  readonly work: PackedRows | (() => Promise<unknown>)
-}
+/** Bars, which share a transaction with others that wait, or any other call, which has its own. */
+type Work = PackedRows | (() => Promise<unknown>)
 
 /** Orders the writer's work: the live lane before the backfill lane, both bounded. */
-export class WriteQueue {
+export class FileWriter {
   readonly #writer: Thread<WriterCalls>
   readonly #clock: Clock
   readonly #bars: BarWrites
-  readonly #waiting: Record<Lane, Job[]> = { live: [], backfill: [] }
-  readonly #rows: Record<Lane, Semaphore> = {
-    live: new Semaphore(rowsPerLane),
-    backfill: new Semaphore(rowsPerLane),
-  }
+  readonly #queue = new WriteQueue<Work>({
+    rowsPerTake: rowsPerTurn,
+    rowsOf: (work) => (typeof work === 'function' ? rowsPerTurn : work.count),
+    rowsOutsideMax: Number.POSITIVE_INFINITY,
+  })
   readonly #open = new Set<Promise<void>>()
   #underWay = 0
   #refused = 0
@@ -101,39 +87,27 @@ export class WriteQueue {
     while (this.#open.size > 0) await Promise.allSettled(this.#open)
   }
 
-  #submit(works: readonly Job['work'][], lane: Lane, weight: number): Promise<void> {
+  #submit(works: readonly Work[], lane: Lane, rows: number): Promise<void> {
     if (works.length === 0) return Promise.resolve()
-    const written = new Promise<void>((resolve, reject) => {
-      let waitsOutside = true
-      const settle = (cause?: unknown): void => {
-        if (submission.settled) return
-        submission.settled = true
-        cancelDeadline()
-        if (waitsOutside) cancelWait()
-        else this.#rows[lane].leave(weight)
-        if (cause !== undefined) this.#refused += 1
-        if (cause === undefined) resolve()
-        else reject(cause instanceof Unavailable ? cause : new Unavailable('store', cause))
-      }
-      const submission: Submission = { left: works.length, settled: false, settle }
-      const late = new Error(`not written within ${writeDeadlineMs} ms`)
-      const cancelDeadline = this.#clock.after(writeDeadlineMs, () => settle(late))
-      const cancelWait = this.#rows[lane].queue(weight, () => {
-        waitsOutside = false
-        for (const work of works) this.#waiting[lane].push({ submission, work })
-        this.#pump()
-      })
-    })
-    this.#open.add(written)
-    const forget = (): void => void this.#open.delete(written)
-    written.then(forget, forget)
-    return written
+    const submission = new Submission(works, { lane, rows, deadlineMs: writeDeadlineMs, clock: this.#clock })
+    submission.onSettled = (cause) => {
+      if (cause !== undefined) this.#refused += 1
+      this.#queue.leave(submission)
+      this.#pump()
+    }
+    const { done } = submission
+    this.#open.add(done)
+    const forget = (): void => void this.#open.delete(done)
+    done.then(forget, forget)
+    this.#queue.enter(submission)
+    this.#pump()
+    return done
   }
 
   #pump(): void {
     while (this.#underWay < turnsUnderWay) {
-      const turn = takeTurn(this.#waiting.live) ?? takeTurn(this.#waiting.backfill)
-      if (turn === undefined) return
+      const turn = this.#queue.take()
+      if (turn.length === 0) return
       this.#underWay += 1
       this.#run(turn).then(
         () => this.#done(turn),
@@ -142,7 +116,7 @@ export class WriteQueue {
     }
   }
 
-  async #run(turn: readonly Job[]): Promise<void> {
+  async #run(turn: readonly Job<Work>[]): Promise<void> {
     const rows: PackedRows[] = []
     for (const { work } of turn) {
       if (typeof work === 'function') await work()
@@ -163,27 +137,13 @@ export class WriteQueue {
     }
   }
 
-  #done(turn: readonly Job[], cause?: unknown): void {
-    this.#underWay -= 1
+  #done(turn: readonly Job<Work>[], cause?: unknown): void {
     for (const { submission } of turn) {
-      submission.left -= 1
-      if (cause !== undefined || submission.left === 0) submission.settle(cause)
+      if (cause === undefined) submission.stored()
+      else submission.settle(cause)
     }
+    // Afterwards, so that no piece of a write that fails with this turn begins another one.
+    this.#underWay -= 1
     this.#pump()
   }
-}
-
-/** The next call, or bars up to one transaction's worth; what was given up meanwhile is dropped. */
-function takeTurn(waiting: Job[]): readonly Job[] | undefined {
-  const turn: Job[] = []
-  let rows = 0
-  for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-    const weight = typeof next.work === 'function' ? rowsPerTurn : next.work.count
-    if (rows > 0 && rows + weight > rowsPerTurn && !next.submission.settled) break
-    waiting.shift()
-    if (next.submission.settled) continue
-    turn.push(next)
-    rows += weight
-  }
-  return turn.length === 0 ? undefined : turn
 }
