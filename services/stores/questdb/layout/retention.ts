@@ -6,10 +6,10 @@ import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Administration } from '../exec.ts'
-import { secondsOf } from '../read/times.ts'
-import { untilListed } from '../server/until-listed.ts'
+import { secondsOf } from '../times.ts'
 import { isForever, isTtl, setTtl, type TimeToLive, timeToLive } from './statements.ts'
 import type { TableNames } from './tables.ts'
+import { untilListed } from './until-listed.ts'
 
 /** A bar so far ahead of its feed's clock is no bar of this clock. */
 const aheadSecondsMax = 86_400

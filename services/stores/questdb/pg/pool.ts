@@ -2,8 +2,8 @@ import { Overloaded, Unavailable } from '../../../core/failure.ts'
 import { type Reader, readerNamed, Turns, waitingShare } from '../../../core/turns.ts'
 import type { Cancel } from '../../../ports/clock.ts'
 import type { QuestdbOptions } from '../options.ts'
-import { type ConnectionCheck, noConnectionCheck } from '../server/connection-check.ts'
 import { ConnectionLost, PgConnection, SqlError, type Statement, type TakeRow } from './connection.ts'
+import { type ConnectionCheck, noConnectionCheck } from './connection-check.ts'
 import { readConnectionsOf } from './connection-counts.ts'
 
 export const readDeadlineMs = 2_000

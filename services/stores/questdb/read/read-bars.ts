@@ -6,8 +6,8 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Catalogue } from '../layout/catalogue.ts'
 import { nameOf } from '../layout/tables.ts'
 import type { PgPool } from '../pg/pool.ts'
+import { microsOf, timeMax, timeMin } from '../times.ts'
 import { BarRows, barColumns } from './bar-rows.ts'
-import { microsOf, timeMax, timeMin } from './times.ts'
 
 /** Rows of one statement. */
 const rowsPerPage = 16_384

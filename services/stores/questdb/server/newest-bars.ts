@@ -3,7 +3,7 @@ import type { Administration } from '../exec.ts'
 import { listTables } from '../layout/make-table.ts'
 import type { TimedFeed } from '../layout/retention.ts'
 import type { TableNames } from '../layout/tables.ts'
-import { secondsOf } from '../read/times.ts'
+import { secondsOf } from '../times.ts'
 
 /** The newest bar of each table that holds any. */
 export async function newestBars(

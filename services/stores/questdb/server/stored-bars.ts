@@ -7,8 +7,8 @@ import { Catalogue } from '../layout/catalogue.ts'
 import type { MakingDeps } from '../layout/make-table.ts'
 import { Fields } from '../pg/fields.ts'
 import type { PgPool } from '../pg/pool.ts'
-import { secondsOf } from '../read/times.ts'
 import type { RegistryLog } from '../registry.ts'
+import { secondsOf } from '../times.ts'
 import { readWindows } from '../windows.ts'
 
 /** Counting the days of a table reads all of it: half a second for twenty million rows that are warm. */

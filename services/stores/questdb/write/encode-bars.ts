@@ -2,7 +2,7 @@ import type { SenderOptions } from '@questdb/nodejs-client'
 import type { Bars } from '../../../core/bars/bar.ts'
 import type { Series, SeriesBars } from '../../../core/bars/series.ts'
 import { nameOf } from '../layout/tables.ts'
-import { timeMax, timeMin } from '../read/times.ts'
+import { timeMax, timeMin } from '../times.ts'
 import { type EncodedRows, RowEncoder } from './rows.ts'
 
 const microsPerSecond = 1_000_000

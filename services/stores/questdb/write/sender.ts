@@ -3,7 +3,7 @@ import { Agent, buildConnector } from 'undici'
 import { Trouble } from '../../../platform/trouble.ts'
 import { within } from '../../../platform/within.ts'
 import type { QuestdbOptions } from '../options.ts'
-import type { ConnectionCheck } from '../server/connection-check.ts'
+import type { ConnectionCheck } from '../pg/connection-check.ts'
 
 /** The server's 400, which is about the rows: sent again they would be refused again. */
 export class PoisonRows extends Error {}

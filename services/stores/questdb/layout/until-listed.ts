@@ -1,7 +1,7 @@
 import type { Clock } from '../../../ports/clock.ts'
 import type { ServerQueries } from '../exec.ts'
-import { listTables } from '../layout/make-table.ts'
-import type { TableNames } from '../layout/tables.ts'
+import { listTables } from './make-table.ts'
+import type { TableNames } from './tables.ts'
 
 /** Hundreds of tables took 80 ms; a table that never gets there must not keep the others away. */
 const listedDeadlineMs = 5_000
