@@ -35,7 +35,7 @@ export function embeddedBars(queue: FileWriter, readers: Readers, sweep: PurgeSw
     async ping() {
       queue.refuseTrouble()
       await Promise.all([
-        // A writer that answers and cannot write is of no use.
+        // A writer that answers and cannot write makes the store unavailable.
         queue.call(queue.isFailing ? 'probe' : 'ping', undefined, { lane: 'live', weight: 1 }),
         readers.call('ping', undefined),
       ])

@@ -16,11 +16,11 @@ import { newestTimes } from './file/bar-rows.ts'
 import { schemaVersion } from './file/database.ts'
 
 const mebibyte = 2 ** 20
-/** Less is no room for a night's bars, nor for what SQLite writes aside. */
+/** Minimum free disk space: less is not enough for a night's bars and SQLite's temporary files. */
 const freeBytesMin = 512 * mebibyte
 const busyTimeoutMs = 5_000
 
-/** Looks at a data folder and changes nothing, also while a service runs on it; it never throws. */
+/** Examines a data folder and changes nothing, also while a service uses it. It never throws. */
 export function examineEmbedded(folder: string, now: UtcMs, audits: boolean): readonly Finding[] {
   const path = join(folder, 'fxd.db')
   if (!existsSync(path))
@@ -86,7 +86,7 @@ function examineWhole(db: DatabaseSync, path: string): Finding {
     : wrong('file', `${path} is damaged: ${said}`, 'stop fxd and restore the folder from a backup')
 }
 
-/** Everything stored of one feed, by days. */
+/** All stored bars of one feed, counted by day. */
 function heldOf(db: DatabaseSync, { definition: feed, offsetSeconds }: TimedFeed): FeedStored {
   const symbols = db
     .prepare("SELECT body FROM registry WHERE kind = 'symbol'")
@@ -114,7 +114,7 @@ function heldOf(db: DatabaseSync, { definition: feed, offsetSeconds }: TimedFeed
 
 interface TimedFeed {
   readonly definition: FeedDefinition
-  /** As far as it is known, measured or fixed. */
+  /** Measured or fixed; `undefined` while it is unknown. */
   readonly offsetSeconds: number | undefined
 }
 
@@ -133,7 +133,7 @@ function feedsIn(db: DatabaseSync): readonly TimedFeed[] {
   }))
 }
 
-/** Per feed and resolution the newest of all its symbols. */
+/** The newest bar of all symbols, per feed and resolution. */
 function newestHeld(db: DatabaseSync, feeds: readonly TimedFeed[]): readonly NewestStored[] {
   const timesOf = newestTimes(db)
   return feeds.flatMap(({ definition: feed, offsetSeconds }) => {

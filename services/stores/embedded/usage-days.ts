@@ -3,7 +3,7 @@ import type { UsageDays } from '../../ports/usage-days.ts'
 import type { FileWriter } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
 
-/** In the table of the limits' own counters, which is pruned every day: what these counted stands there already. */
+/** Uses the table of the limits' own counters, which is pruned every day and already contains them. */
 export function embeddedUsageDays(queue: FileWriter, readers: Readers): UsageDays {
   return {
     async add(days) {

@@ -27,7 +27,7 @@ export interface ConnectionDeps {
   readonly judge: (facts: ServerFacts) => void
 }
 
-/** One connection to the primary, made again whenever it is lost; nothing is queued or sent again meanwhile. */
+/** One connection to the primary, reopened whenever it is lost. Meanwhile nothing is queued or sent again. */
 export class Connection {
   readonly #deps: ConnectionDeps
   readonly #name: string
@@ -46,7 +46,7 @@ export class Connection {
     void this.#keep()
   }
 
-  /** `undefined` while the primary is away. */
+  /** `undefined` while the primary is unavailable. */
   get ready(): Ready | undefined {
     return this.#ready
   }
@@ -55,7 +55,7 @@ export class Connection {
     return this.#ending.signal.aborted
   }
 
-  /** Called each time that a primary was reached. */
+  /** Calls `listen` each time that a primary was reached. */
   onReady(listen: (ready: Ready) => void): void {
     this.#onReady.add(listen)
     if (this.#ready) listen(this.#ready)
@@ -67,7 +67,7 @@ export class Connection {
     return this.closed ? undefined : this.#ready
   }
 
-  /** Rejects with `WrongServer`, or `NotCarriedOut` when the primary is away. */
+  /** Rejects with `WrongServer`, or with `NotCarriedOut` when the primary is unavailable. */
   async connected(): Promise<void> {
     const { clock } = this.#deps
     await within(clock, handshakeMs, connecting, this.whenReady()).catch(() => undefined)
@@ -75,10 +75,10 @@ export class Connection {
     throw this.#cause instanceof WrongServer ? this.#cause : new NotCarriedOut(this.#cause)
   }
 
-  /** Gives a connection up; another one is made at once. */
+  /** Closes this connection; another one is opened at once. */
   drop(ready: Ready, cause: unknown): void {
     if (this.#ready !== ready) return
-    this.#deps.log.warn({ err: cause, connection: this.#name }, 'the connection to Redis is given up')
+    this.#deps.log.warn({ err: cause, connection: this.#name }, 'connection to Redis dropped; reconnecting')
     this.#lost()
   }
 
@@ -98,7 +98,7 @@ export class Connection {
         this.#lost = resolve
         redis.once('end', resolve)
       })
-      // It says why; the rejection says only that the connection is closed.
+      // The event has the reason; the rejection says only that the connection is closed.
       let heard: unknown
       redis.on('error', (cause: unknown) => {
         heard = cause
@@ -157,7 +157,7 @@ function newGate(): Gate {
   return { passed: promise, open: resolve }
 }
 
-/** Every way in which the client would send something twice, or later, is off: an increment would count twice. */
+/** Every option by which the client would send a command twice, or later, is off: an increment would count twice. */
 function newClient({ url, sentinels, master, sentinelPassword }: RedisAt): Redis {
   const given = url === undefined ? undefined : new URL(url)
   const isSecret = given?.protocol === 'rediss:'

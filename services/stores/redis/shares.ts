@@ -20,7 +20,7 @@ export interface SharesDeps {
   readonly metrics: Metrics
 }
 
-/** A request that Redis did not decide, and why. */
+/** A request that Redis did not decide, and the reason. */
 export interface Undecided {
   readonly keyId: string
   readonly limits: RateLimits
@@ -31,7 +31,7 @@ export interface Undecided {
 
 const broughtAtOnce = 500
 
-/** Decides by this pod's share while Redis is away, and adds to Redis what was counted when it is back. */
+/** Decides by this pod's share while Redis is unavailable, and sends the counted usage to Redis afterwards. */
 export class Shares {
   readonly #deps: SharesDeps
   readonly #memory = new OutageMemory()
@@ -59,14 +59,14 @@ export class Shares {
     connection.onReady(() => void this.#bringPending())
   }
 
-  /** The windows of a key as Redis just told them. */
+  /** Notes the windows of a key as Redis just reported them. */
   see(keyId: string, use: RateUse): void {
     this.#memory.see(keyId, use)
-    // It answers, so what was refused for the moment (too many calls) can be brought too.
+    // Redis answers, so usage that was rejected for a moment (too many calls) can be sent too.
     if (this.#memory.hasPending) void this.#bringPending()
   }
 
-  /** What certainly was not counted is brought to Redis later; what may have been is not counted again. */
+  /** Usage that was certainly not counted is sent to Redis later; usage that may have been counted is not. */
   decide({ keyId, limits, endpoint, consume, cause }: Undecided): RateDecision {
     const { pods } = this.#deps
     const nowMs = pods.nowMs()
@@ -78,7 +78,7 @@ export class Shares {
     return decision
   }
 
-  /** For what consumes nothing. */
+  /** For calls that consume nothing. */
   count(keyId: string, name: keyof DailyCounters, cause: unknown): void {
     if (cause instanceof NotCarriedOut) this.#memory.count(keyId, this.#deps.pods.nowMs(), [name])
   }
@@ -87,13 +87,16 @@ export class Shares {
     if (!this.#memory.hasPending || this.#isBringing) return
     this.#isBringing = true
     const taken = this.#memory.takePending()
-    this.#deps.log.info({ counts: taken.length }, 'Redis is back: what was counted without it is added')
+    this.#deps.log.info(
+      { counts: taken.length },
+      'Redis available again: adding the usage counted without it',
+    )
     for (let i = 0; i < taken.length; i += broughtAtOnce)
       await Promise.all(taken.slice(i, i + broughtAtOnce).map((pending) => this.#bring(pending)))
     this.#isBringing = false
   }
 
-  /** To the usage, and to the windows that are still open. */
+  /** Adds to the usage, and to the windows that are still open. */
   async #bring(pending: Pending): Promise<void> {
     const { calls, keys, given } = this.#deps
     const { keyId, day, admitted, minute, admittedInMinute, counters } = pending

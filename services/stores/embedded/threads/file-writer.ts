@@ -7,17 +7,19 @@ import { BarWrites } from './bar-writes.ts'
 import type { Thread } from './thread.ts'
 import type { WriterCalls } from './writer.ts'
 
-/** Rows of one transaction: a live bar never waits for more than the turns under way. */
+/** Maximum rows of one transaction: a live bar waits for no more than the turns under way. */
 export const rowsPerTurn = 2_000
-/** Two, so that the writer has its next turn at hand when it has committed one. */
+/** Two, so that the writer has its next turn when it has committed one. */
 const turnsUnderWay = 2
-/** When a turn under way counts as lost; longer, so that nothing more is sent to a writer that hangs. */
+/**
+ * Deadline of a turn under way. It is longer than that of a write, so that no more is sent to a writer that hangs.
+ */
 export const turnDeadlineMs = 2 * writeDeadlineMs
 
 /** Bars, which share a transaction with others that wait, or any other call, which has its own. */
 type Work = PackedRows | (() => Promise<unknown>)
 
-/** Orders the writer's work: the live lane before the backfill lane, both bounded. */
+/** Queues calls of the writer thread: the live lane before the backfill lane, both bounded. */
 export class FileWriter {
   readonly #writer: Thread<WriterCalls>
   readonly #clock: Clock
@@ -43,22 +45,22 @@ export class FileWriter {
     return this.#open.size
   }
 
-  /** Writes that failed or were not done within their deadline. */
+  /** Writes that failed or timed out. */
   get refused(): number {
     return this.#refused
   }
 
-  /** The last write that the writer was asked for failed: the disk may be full. */
+  /** Whether the last write failed: the disk may be full. */
   get isFailing(): boolean {
     return this.#isFailing
   }
 
-  /** For how long there were bars to store and none could be stored. */
+  /** For how long all writes of bars have failed, in milliseconds. */
   get barsFailingMs(): number {
     return this.#bars.failingMs
   }
 
-  /** Throws where that is too long, whatever else the file takes. */
+  /** Throws when that is too long, even if other writes succeed. */
   refuseTrouble(): void {
     this.#bars.refuseTrouble()
   }
@@ -69,7 +71,7 @@ export class FileWriter {
     return this.#submit(pieces, lane, weight)
   }
 
-  /** Any other call of the writer, in its turn; `weight` is how many rows it stands for. */
+  /** Any other call of the writer, in its turn; `weight` is the number of rows that it counts for. */
   async call<N extends keyof WriterCalls>(
     name: N,
     argument: Parameters<WriterCalls[N]>[0],
@@ -82,7 +84,7 @@ export class FileWriter {
     return answer as Promise<ReturnType<WriterCalls[N]>>
   }
 
-  /** Resolves when nothing is left to write. */
+  /** Resolves when no writes are left. */
   async drain(): Promise<void> {
     while (this.#open.size > 0) await Promise.allSettled(this.#open)
   }

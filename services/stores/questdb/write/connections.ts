@@ -1,11 +1,11 @@
 /**
- * Connections for rows. The server commits the tables of one request one after the other, each with a
- * dozen waits for the disk under "sync"; those of several connections it commits side by side, and their
- * waits share the disk's work.
+ * Number of connections for rows. The server commits the tables of one request one after another. Each has a dozen
+ * waits for the disk under "sync". It commits the requests of several connections in parallel, and their waits share
+ * the disk's work.
  */
 const pathCount = 4
 
-/** Gives each table one path for good: a connection holds files open of every table that it wrote. */
+/** Assigns each table one connection permanently: a connection keeps files open of every table that it wrote. */
 export class Connections<Path> {
   readonly #paths: readonly Path[]
   readonly #of = new Map<string, Path>()
@@ -21,7 +21,7 @@ export class Connections<Path> {
   of(table: string): Path {
     const known = this.#of.get(table)
     if (known !== undefined) return known
-    // In turn, so that the tables of one feed and resolution, made together, are spread evenly.
+    // In rotation, so that the tables of one feed and resolution, created together, are spread evenly.
     const path = this.#paths[this.#of.size % this.#paths.length] as Path
     this.#of.set(table, path)
     return path

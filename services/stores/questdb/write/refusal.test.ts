@@ -15,7 +15,7 @@ const pieceOf = (held: EncodedRows): Piece => ({
   submission: submissionOf([held], { lane: 'live', deadlineMs: 1_000, clock: createVirtualClock() }),
 })
 const request = [pieceOf(rows('a', 2)), pieceOf(rows('b', 3)), pieceOf(rows('a', 1)), pieceOf(rows('c', 1))]
-const said = (words: string) => new PoisonRows(`HTTP request failed, statusCode=400, error=${words}`)
+const refusal = (words: string) => new PoisonRows(`HTTP request failed, statusCode=400, error=${words}`)
 
 test.each([
   ['error in line 1: table: a, column: v', [0, 2]],
@@ -26,6 +26,6 @@ test.each([
   ['error in line 8: more than there are', [0, 1, 2, 3]],
   ['error in line 0: no such line', [0, 1, 2, 3]],
   ['words of another version', [0, 1, 2, 3]],
-])('"%s" throws suspicion on one table, or on all', (words, expected) => {
-  expect([...suspects(request, said(words))].map((piece) => request.indexOf(piece))).toEqual(expected)
+])('the refusal "%s" selects the pieces of one table, or all', (words, expected) => {
+  expect([...suspects(request, refusal(words))].map((piece) => request.indexOf(piece))).toEqual(expected)
 })

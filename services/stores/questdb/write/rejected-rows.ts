@@ -11,11 +11,14 @@ import type { Piece } from './submission.ts'
 import type { Visibility } from './visibility.ts'
 import type { WriterMetrics } from './writer-metrics.ts'
 
-/** Rows that wait or are being sifted, well below what the line lets in; a piece beyond that fails at once. */
+/**
+ * Maximum rows of rejected pieces that wait or are being searched; a further piece fails at once. It is well below the
+ * bound of the write queue.
+ */
 export const rejectedRowsMax = 50_000
 /**
- * Rows of one piece of history that may be refused. Live ones have no such bound: they are few, and failing
- * them would hold up the feed's other tables.
+ * Maximum rejected rows in one piece of history. Live pieces have no such bound: they are few, and failing them would
+ * delay the feed's other tables.
  */
 const refusedRowsMax = 128
 const retryDelayMinMs = 100
@@ -30,24 +33,27 @@ export interface RejectedRowsDeps {
   readonly tableGone: () => void
 }
 
-/** More than a piece of history may hold by mistake: its columns are not those of this fxd. */
+/**
+ * A piece of history has more rejected rows than errors can explain: the columns of its table are not those of this
+ * fxd.
+ */
 class RefusedWithoutEnd extends Error {}
 
 /**
- * Finds the rows for which the server refuses a request, piece by piece over a connection of its own, beside
- * the pump: good rows are committed, refused ones parked with an alarm, and then the piece is acknowledged.
- * Ever more refused rows of history, or a missing table or column, are no fault of the rows: the submission
- * fails, so that it comes again, and what goes on failing is trouble of the store.
- *
- * Later rows of a series may overtake those that are sifted. No reader minds: bars go by their revisions
- * and the moment of taking, counters of usage by the greater one; windows of a feed and changes of the
- * registry are written one after the other.
+ * Finds the rows for which the server rejects a request. It sends the request's pieces one by one over a separate
+ * connection, while the writer continues. Valid rows are committed. Rejected rows are parked and logged as an error,
+ * and the piece is then acknowledged.
+ * A missing table or column, or too many rejected rows of history, mean that the rows are valid. Then the submission
+ * fails and its collector sends it again; failures that continue make the store unavailable.
+ * Later rows of a series may be stored before the rows of a rejected piece. This is harmless: readers order bars by
+ * revision and by `taken`, and use the greater of two usage counters. Windows of a feed and changes of the registry
+ * are written one after another.
  */
 export class RejectedRows {
   readonly #deps: RejectedRowsDeps
   readonly #path: RowSender
   readonly #queue: Piece[] = []
-  /** By table. That other rows of it are taken ends nothing: those refused come again. */
+  /** By table. Stored rows of the same table end nothing: the rejected rows are sent again. */
   readonly #failures = new Map<string, Failures>()
   #rows = 0
   #sifting = false
@@ -58,12 +64,12 @@ export class RejectedRows {
     this.#path = path
   }
 
-  /** For so long rows have been refused that are not at fault, in milliseconds. */
+  /** For how many milliseconds valid rows have been rejected. */
   get troubleMs(): number {
     return Math.max(0, ...[...this.#failures.values()].map(({ ms }) => ms))
   }
 
-  /** Rows that wait or are being sifted. */
+  /** Rows that wait or are being searched. */
   get rows(): number {
     return this.#rows
   }
@@ -72,7 +78,7 @@ export class RejectedRows {
     for (const piece of pieces) {
       const count = piece.work.ends.length
       if (this.#rows > 0 && this.#rows + count > rejectedRowsMax) {
-        const full = `more than ${rejectedRowsMax} rows of refused requests wait to be looked at one by one`
+        const full = `more than ${rejectedRowsMax} rows of rejected requests wait to be searched one by one`
         piece.submission.settle(new Error(full, { cause: refusal }))
       } else {
         this.#queue.push(piece)
@@ -93,7 +99,7 @@ export class RejectedRows {
       .catch((cause: unknown) => this.#deps.options.log.error({ err: cause }, 'sifting refused rows failed'))
       .finally(() => {
         this.#sifting = false
-        // Something may have come in after the last look.
+        // A piece may have been added after the last check.
         this.#go()
       })
       .catch(() => undefined)
@@ -109,10 +115,10 @@ export class RejectedRows {
     }
   }
 
-  /** Until its caller has heard, at the latest at its deadline. */
+  /** Retries until the submission is settled, at the latest at its deadline. */
   async #sift(piece: Piece): Promise<void> {
     const { options, visibility, metrics } = this.#deps
-    // The server remembers the columns of a table per connection: one that was repaired is seen by a fresh one.
+    // The server caches a table's columns per connection: only a new connection sees a repaired table.
     this.#path.renew()
     const retries = new Backoff(options.clock, {
       firstMs: retryDelayMinMs,
@@ -127,7 +133,10 @@ export class RejectedRows {
         if (cause instanceof PoisonRows || cause instanceof RefusedWithoutEnd) return this.#fail(piece, cause)
         metrics.failures.inc()
         const retryInMs = retries.nextMs()
-        options.log.warn({ err: cause, retryInMs }, 'QuestDB did not take rows that are sifted')
+        options.log.warn(
+          { err: cause, retryInMs },
+          'QuestDB unavailable for rows of a rejected request; retrying',
+        )
         await options.clock.sleep(retryInMs)
       }
     }
@@ -144,12 +153,12 @@ export class RejectedRows {
     this.#deps.tableGone()
     this.#deps.options.log.error(
       { err: cause, table },
-      'QuestDB refuses rows, and it is not their fault: its tables are not those of this fxd',
+      'QuestDB rejected rows: the schema of their table is not the expected one; run "fxd doctor"',
     )
     submission.settle(cause)
   }
 
-  /** What is sent again after a lost answer changes nothing; rows may be parked twice. */
+  /** Sending rows again after a lost answer changes nothing, except that rows may be parked twice. */
   async #store(piece: Piece): Promise<void> {
     const { visibility, names, tableGone } = this.#deps
     const since = visibility.replacements
@@ -159,7 +168,7 @@ export class RejectedRows {
     this.#failures.delete(piece.work.table)
     if (refused.length > 0) await this.#park(refused, piece)
     const tables = [piece.work.table, ...(refused.length > 0 ? [names.parked] : [])]
-    // The next piece does not wait until this one can be read.
+    // The next piece does not wait until this one is readable.
     visibility.wait(tables, since).then(
       () => piece.submission.stored(),
       (cause: unknown) => {
@@ -169,12 +178,12 @@ export class RejectedRows {
     )
   }
 
-  /** Commits what the server takes of these rows, and adds to `refused` what it does not. */
+  /** Commits the valid ones of these rows and adds the others to `refused`. */
   async #commit(rows: Slices, piece: Piece, refused: RefusedRow[]): Promise<void> {
     for (let left = rows; left.count > 0 && !this.#isOver(piece); ) {
       const refusal = await this.#refusalOf(left)
       if (refusal === undefined) return
-      // A change of the registry counts whole or not at all.
+      // A change of the registry counts as a whole or not at all.
       if (isOfSchema(refusal) || piece.work.table === this.#deps.names.registry) throw refusal
       if (piece.submission.lane === 'backfill' && refused.length >= refusedRowsMax)
         throw new RefusedWithoutEnd(
@@ -187,7 +196,7 @@ export class RejectedRows {
       const blamed = blamedRow(refusal)
       const isBlamed = blamed !== undefined && blamed < left.count
       const [suspect, others] = isBlamed ? left.takeOut(blamed) : left.halves()
-      // The first one alone: nothing is parked before the server's numbers have proven to be ours.
+      // Search the first named row alone: no row is parked before the server's row numbers have proved correct.
       if (isBlamed && refused.length > 0)
         for (const line of suspect.lines()) refused.push({ line, reason: refusal.message })
       else await this.#commit(suspect, piece, refused)
@@ -212,7 +221,7 @@ export class RejectedRows {
     const [{ reason } = { reason: '' }] = refused
     options.log.error(
       { rows: refused.length, of: table, reason, table: names.parked },
-      'QuestDB refused rows; they are parked',
+      'QuestDB rejected rows; they are parked',
     )
   }
 }

@@ -30,14 +30,14 @@ export interface WriterDeps {
   readonly names: TableNames
   readonly check: ConnectionCheck
   readonly visibility: Visibility
-  /** A table that was there is not there any more. */
+  /** Called when a table is missing that existed before. */
   readonly tableGone: () => void
 }
 
 /**
- * The only writer: requests one after the other, each over as many connections as its tables have, live
- * before backfill; a caller hears when its rows can be read. What is refused for what it holds goes to
- * the sifter, and the others go on.
+ * The only writer. It sends requests one after another, each over as many connections as its tables have, live rows
+ * before backfill. A write resolves when its rows are readable. Pieces that QuestDB rejects for their rows go to
+ * `RejectedRows`, and the others are sent again.
  */
 export class Writer {
   readonly #deps: WriterDeps
@@ -70,19 +70,19 @@ export class Writer {
     this.#gauges()
   }
 
-  /** Requests whose outcome is unknown so far; each may still arrive at the server, late. */
+  /** Requests with an unknown outcome so far; each may still arrive at the server later. */
   get failures(): number {
     return this.#allPaths().reduce((sum, { failures }) => sum + failures, 0)
   }
 
-  /** Throws when the server has not taken rows for too long, whatever else it answers. */
+  /** Throws when the server has not stored rows for too long, even if it answers other requests. */
   refuseTrouble(): void {
     const ms = this.#troubleMs()
     if (ms > troubleMsMax)
-      throw new Unavailable('store', new Error(`no rows were taken for ${Math.round(ms / 1_000)} s`))
+      throw new Unavailable('store', new Error(`no rows were stored for ${Math.round(ms / 1_000)} s`))
   }
 
-  /** Resolves once all rows are committed and readable, or parked; rejects with `Unavailable` within the deadline. */
+  /** Resolves once all rows are committed and readable, or parked. Rejects with `Unavailable` within the deadline. */
   write(pieces: readonly EncodedRows[], lane: Lane, deadlineMs: number = writeDeadlineMs): Promise<void> {
     if (pieces.length === 0) return Promise.resolve()
     const submission = submissionOf(pieces, { lane, deadlineMs, clock: this.#deps.options.clock })
@@ -96,7 +96,7 @@ export class Writer {
     return submission.done
   }
 
-  /** Everything that waits fails; nothing more is sent. */
+  /** Fails all waiting writes and sends nothing more. */
   close(): void {
     this.#closed = true
     this.#rejectedRows.close()
@@ -119,7 +119,7 @@ export class Writer {
       .catch((cause: unknown) => this.#deps.options.log.error({ err: cause }, 'the writer of QuestDB failed'))
       .finally(() => {
         this.#pumping = false
-        // Something may have come in after the last look.
+        // A submission may have been added after the last check.
         if (this.#queue.hasJobs) this.#pump()
       })
       .catch(() => undefined)
@@ -134,7 +134,7 @@ export class Writer {
     }
   }
 
-  /** Ends when all paths have, so that no path is asked for two things at once. */
+  /** Resolves when all connections have finished, so that no connection has two requests at once. */
   async #request(pieces: readonly Piece[], retries: Backoff): Promise<void> {
     const { clock } = this.#deps.options
     const begun = clock.monotonicMs()
@@ -161,17 +161,20 @@ export class Writer {
     else await clock.sleep(retryInMs)
   }
 
-  /** Those of a failed request that go out again as they are. */
+  /** Returns the pieces of a failed request that are sent again unchanged. */
   #keep(pieces: readonly Piece[], cause: unknown, retryInMs: number | undefined): readonly Piece[] {
     this.#metrics.failures.inc()
     const { log } = this.#deps.options
     if (!(cause instanceof PoisonRows)) {
       const tables = tablesOf(pieces).size
-      log.warn({ err: cause, tables, retryInMs }, 'QuestDB did not take rows')
+      log.warn({ err: cause, tables, retryInMs }, 'QuestDB unavailable for rows; retrying')
       return pieces
     }
     const sifted = suspects(pieces, cause)
-    log.warn({ err: cause, tables: [...tablesOf([...sifted])] }, 'QuestDB refused rows; they are sifted')
+    log.warn(
+      { err: cause, tables: [...tablesOf([...sifted])] },
+      'QuestDB rejected rows; searching for the invalid ones',
+    )
     this.#rejectedRows.take([...sifted], cause)
     return pieces.filter((piece) => !sifted.has(piece))
   }

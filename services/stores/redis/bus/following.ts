@@ -2,20 +2,23 @@ import type { Log } from '../../../platform/log/log.ts'
 import type { Delivered, Follower } from '../../../ports/bus.ts'
 import { feedOfLane, type Lane, type LaneTop } from './lanes.ts'
 
-/** Events kept for a follower until it is known where it began; beyond it, it begins later and is told so. */
+/**
+ * Maximum events kept for a follower until its start is known; above that, the follower begins later and its loss is
+ * reported.
+ */
 const heldMax = 10_000
 
 type Happening =
   | { readonly lane: Lane; readonly position: number; readonly delivered: Delivered }
   | { readonly lane: Lane; readonly position: number; readonly delivered?: undefined }
 
-/** One follower of the bus: hears what comes after the positions at which it began. */
+/** One follower of the bus: receives the events after its start positions. */
 export class Following {
   readonly #follower: Follower
   readonly #log: Log
   #starts: ReadonlyMap<Lane, number> | undefined
   #held: Happening[] = []
-  /** It was not known in time where it began: whatever came before `begin` is lost for it. */
+  /** Its start was not known in time: all events before `begin` are lost for it. */
   isLate = false
 
   constructor(follower: Follower, log: Log) {
@@ -58,16 +61,16 @@ export class Following {
 
   #tellLost(lane: Lane, upTo: number): void {
     const feed = feedOfLane(lane)
-    // The registry is read by version, whatever the bus says.
+    // The registry is read by version, whatever the bus reports.
     if (feed !== undefined) this.#guarded(() => this.#follower.lost(feed, upTo), 'lost')
   }
 
-  /** One follower's defect must not cost the others their bars. */
+  /** A defect of one follower must not stop delivery to the others. */
   #guarded(tell: () => void, event: string): void {
     try {
       tell()
     } catch (cause) {
-      this.#log.error({ err: cause, event }, 'a follower of the bus failed')
+      this.#log.error({ err: cause, event }, 'bus follower failed')
     }
   }
 }

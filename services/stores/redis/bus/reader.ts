@@ -8,11 +8,11 @@ import { decodeEvent } from './codec.ts'
 import type { Following } from './following.ts'
 import { type Lane, type LaneTop, laneTops } from './lanes.ts'
 
-/** A read waits so long for the next event; then the reader looks whether it lost some. */
+/** How long a read waits for the next event; afterwards the reader checks for lost events. */
 const blockMs = 1_000
 const lookEveryMs = 1_000
 const answerMs = 1_000
-/** Events of one lane that one read brings. */
+/** Maximum events of one lane per read. */
 const readAtOnceMax = 32
 
 export interface ReaderDeps {
@@ -26,12 +26,12 @@ export interface ReaderDeps {
 }
 
 /**
- * Reads all lanes over a connection of its own, once for all followers of this process, and tells them
- * what was lost: by a jump in the positions, or, when nothing comes after it, by a look each second.
+ * Reads all lanes over a separate connection, once for all followers of this process. It reports lost events to them:
+ * after a gap in the positions or, when no event follows, by a check each second.
  */
 export class Reader {
   readonly #deps: ReaderDeps
-  /** The position read last of each lane. */
+  /** The last position read of each lane. */
   readonly #read = new Map<Lane, number>()
   #newsRead = '0-0'
   #lookedAtMs = Number.NEGATIVE_INFINITY
@@ -41,7 +41,7 @@ export class Reader {
     this.#deps = deps
   }
 
-  /** Reads on from these positions, unless it reads already: then a lane that it does not know yet joins. */
+  /** Reads on from these positions. When it reads already, only unknown lanes are added. */
   start(tops: readonly LaneTop[]): void {
     for (const { lane, top } of tops) if (!this.#read.has(lane)) this.#read.set(lane, top)
     if (this.#isReading) return
@@ -62,9 +62,9 @@ export class Reader {
         }
       } catch (cause) {
         if (connection.closed) return
-        log.debug({ err: cause }, 'the bus cannot be read')
+        log.debug({ err: cause }, 'bus unavailable; retrying')
         connection.drop(ready, cause)
-        // The connection notices in a later turn that it was given up.
+        // The connection notices in a later turn of the event loop that it was dropped.
         await this.#deps.clock.sleep(1)
       }
     }
@@ -76,12 +76,7 @@ export class Reader {
     const read = [...this.#read].flatMap(([lane, position]) => [lane, position])
     const args = [given(), ready.run, keys.bus.streams, ...read]
     const lanes = laneTops(
-      await within(
-        clock,
-        answerMs,
-        'looking at the bus',
-        run(ready, scripts.look, [tops, starts, life], args),
-      ),
+      await within(clock, answerMs, 'checking the bus', run(ready, scripts.look, [tops, starts, life], args)),
     )
     this.#lookedAtMs = clock.monotonicMs()
     for (const each of followers) if (each.isLate && !each.hasBegun) each.begin(lanes)
@@ -92,7 +87,7 @@ export class Reader {
     }
   }
 
-  /** What came after the positions read last; waits for it for a while. */
+  /** Returns the events after the last positions read; waits a limited time for them. */
   async #next({ redis }: Ready): Promise<readonly Part[]> {
     const { keys, clock } = this.#deps
     const lanes = [...this.#read]
@@ -119,7 +114,7 @@ export class Reader {
     }
   }
 
-  /** Another lane: it is read from its beginning. */
+  /** A new lane: it is read from its beginning. */
   #hearNews(id: Buffer, [, lane, , start]: readonly Buffer[]): void {
     this.#newsRead = id.toString()
     if (lane && start && !this.#read.has(lane.toString()))
