@@ -69,25 +69,25 @@ function examineFile(db: DatabaseSync, path: string, now: UtcMs, audits: boolean
   return [
     fine('schema', `version ${version}`),
     examineWhole(db, path),
-    ...examineClocks(newestHeld(db, feeds), now),
-    ...(audits ? feeds.flatMap((feed) => examineAudit(heldOf(db, feed), now)) : []),
+    ...examineClocks(newestStored(db, feeds), now),
+    ...(audits ? feeds.flatMap((feed) => examineAudit(storedOf(db, feed), now)) : []),
   ]
 }
 
 function examineWhole(db: DatabaseSync, path: string): Finding {
-  let said: string
+  let result: string
   try {
-    said = String(db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'])
+    result = String(db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'])
   } catch (cause) {
-    said = wordsOf(cause)
+    result = wordsOf(cause)
   }
-  return said === 'ok'
+  return result === 'ok'
     ? fine('file', `${path} is whole`)
-    : wrong('file', `${path} is damaged: ${said}`, 'stop fxd and restore the folder from a backup')
+    : wrong('file', `${path} is damaged: ${result}`, 'stop fxd and restore the folder from a backup')
 }
 
 /** All stored bars of one feed, counted by day. */
-function heldOf(db: DatabaseSync, { definition: feed, offsetSeconds }: TimedFeed): FeedStored {
+function storedOf(db: DatabaseSync, { definition: feed, offsetSeconds }: TimedFeed): FeedStored {
   const symbols = db
     .prepare("SELECT body FROM registry WHERE kind = 'symbol'")
     .all()
@@ -134,7 +134,7 @@ function feedsIn(db: DatabaseSync): readonly TimedFeed[] {
 }
 
 /** The newest bar of all symbols, per feed and resolution. */
-function newestHeld(db: DatabaseSync, feeds: readonly TimedFeed[]): readonly NewestStored[] {
+function newestStored(db: DatabaseSync, feeds: readonly TimedFeed[]): readonly NewestStored[] {
   const timesOf = newestTimes(db)
   return feeds.flatMap(({ definition: feed, offsetSeconds }) => {
     const newest = new Map<string, number>()

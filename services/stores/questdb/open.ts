@@ -59,7 +59,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const reading = migrates ? undefined : pgQueries(options)
   const queries = reading ?? admin
   const judge = serverJudge(options, queries)
-  const check = gateOf(options, names, queries, judge)
+  const check = connectionCheckOf(options, names, queries, judge)
   const { pool, backfillPool, progress } = openPools(options, user, check)
   const visibility = new Visibility(options, names, progress)
   const suspended = new SuspendedTables(options, admin)
@@ -120,7 +120,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   }
 }
 
-const gateOf = (
+const connectionCheckOf = (
   options: QuestdbOptions,
   names: TableNames,
   queries: ServerQueries,

@@ -171,9 +171,9 @@ function* wholeChanges(rows: readonly LogRow[]): Generator<readonly [LogRow, ...
   let change: LogRow[] = []
   for (const row of rows) {
     const [first] = change
-    const goesOn = first?.change === row.change && first.basedOn === row.basedOn
+    const continues = first?.change === row.change && first.basedOn === row.basedOn
     if (row.position === 0) change = [row]
-    else if (goesOn && row.position === change.length) change.push(row)
+    else if (continues && row.position === change.length) change.push(row)
     else change = []
     if (change.length === row.size) {
       yield change as [LogRow, ...LogRow[]]

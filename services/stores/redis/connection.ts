@@ -37,7 +37,7 @@ export class Connection {
   #cause: unknown
   readonly #outage: OutageLog
   #lost: () => void = () => undefined
-  #nextReady = newGate()
+  #nextReady = newSignal()
 
   constructor(name: string, deps: ConnectionDeps) {
     this.#name = name
@@ -109,7 +109,7 @@ export class Connection {
         await lost
       } catch (cause) {
         this.#cause = cause instanceof WrongServer ? cause : (heard ?? cause)
-        this.#tell(this.#cause)
+        this.#logFailure(this.#cause)
       } finally {
         this.#ready = undefined
         redis.disconnect()
@@ -118,7 +118,7 @@ export class Connection {
     }
   }
 
-  #tell(cause: unknown): void {
+  #logFailure(cause: unknown): void {
     if (this.closed) return
     const reason = String(cause)
     if (cause instanceof WrongServer)
@@ -131,7 +131,7 @@ export class Connection {
     this.#outage.worked('Redis available again')
     this.#ready = ready
     this.#nextReady.open()
-    this.#nextReady = newGate()
+    this.#nextReady = newSignal()
     for (const listen of this.#onReady) listen(ready)
   }
 
@@ -147,12 +147,12 @@ export class Connection {
   }
 }
 
-interface Gate {
+interface Signal {
   readonly passed: Promise<void>
   readonly open: () => void
 }
 
-function newGate(): Gate {
+function newSignal(): Signal {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { passed: promise, open: resolve }
 }

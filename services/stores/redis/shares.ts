@@ -29,13 +29,13 @@ export interface Undecided {
   readonly cause: unknown
 }
 
-const broughtAtOnce = 500
+const sentAtOnceMax = 500
 
 /** Decides by this pod's share while Redis is unavailable, and sends the counted usage to Redis afterwards. */
 export class Shares {
   readonly #deps: SharesDeps
   readonly #memory = new OutageMemory()
-  #isBringing = false
+  #isSending = false
   readonly #count: (outcome: RateDecision['outcome']) => void
 
   constructor(deps: SharesDeps) {
@@ -56,14 +56,14 @@ export class Shares {
       [],
       (counter) => counter.inc(this.#memory.dropped),
     )
-    connection.onReady(() => void this.#bringPending())
+    connection.onReady(() => void this.#sendPending())
   }
 
   /** Notes the windows of a key as Redis just reported them. */
   see(keyId: string, use: RateUse): void {
     this.#memory.see(keyId, use)
     // Redis answers, so usage that was rejected for a moment (too many calls) can be sent too.
-    if (this.#memory.hasPending) void this.#bringPending()
+    if (this.#memory.hasPending) void this.#sendPending()
   }
 
   /** Usage that was certainly not counted is sent to Redis later; usage that may have been counted is not. */
@@ -83,21 +83,21 @@ export class Shares {
     if (cause instanceof NotCarriedOut) this.#memory.count(keyId, this.#deps.pods.nowMs(), [name])
   }
 
-  async #bringPending(): Promise<void> {
-    if (!this.#memory.hasPending || this.#isBringing) return
-    this.#isBringing = true
+  async #sendPending(): Promise<void> {
+    if (!this.#memory.hasPending || this.#isSending) return
+    this.#isSending = true
     const taken = this.#memory.takePending()
     this.#deps.log.info(
       { counts: taken.length },
       'Redis available again: adding the usage counted without it',
     )
-    for (let i = 0; i < taken.length; i += broughtAtOnce)
-      await Promise.all(taken.slice(i, i + broughtAtOnce).map((pending) => this.#bring(pending)))
-    this.#isBringing = false
+    for (let i = 0; i < taken.length; i += sentAtOnceMax)
+      await Promise.all(taken.slice(i, i + sentAtOnceMax).map((pending) => this.#send(pending)))
+    this.#isSending = false
   }
 
   /** Adds to the usage, and to the windows that are still open. */
-  async #bring(pending: Pending): Promise<void> {
+  async #send(pending: Pending): Promise<void> {
     const { calls, keys, given } = this.#deps
     const { keyId, day, admitted, minute, admittedInMinute, counters } = pending
     const args = [given(), day, admitted, minute, admittedInMinute, ...Object.entries(counters).flat()]

@@ -19,9 +19,9 @@ const rows = (count: number, name = 'SYM'): PackedRows[] => {
 
 async function start() {
   const clock = createVirtualClock()
-  const said: { level: number; msg: string }[] = []
+  const logged: { level: number; msg: string }[] = []
   const log = createLog('info', {
-    write: (line) => void said.push(JSON.parse(line) as (typeof said)[number]),
+    write: (line) => void logged.push(JSON.parse(line) as (typeof logged)[number]),
   })
   const writer = await startGatedThread<WriterCalls>(clock, turnDeadlineMs)
   /** The size of each turn so far: its number of rows, or the name of its call. */
@@ -29,7 +29,7 @@ async function start() {
     writer.seen.map(({ name, argument }) =>
       name === 'writeBars' ? (argument as PackedRows[]).reduce((sum, { count }) => sum + count, 0) : name,
     )
-  return { clock, writer, turns, said, queue: new FileWriter(writer.thread, clock, log) }
+  return { clock, writer, turns, logged, queue: new FileWriter(writer.thread, clock, log) }
 }
 
 test('live rows overtake waiting backfill and wait for at most the two turns under way', async () => {
@@ -128,7 +128,7 @@ test('after a failed write a ping writes too, until a write succeeds', async () 
 })
 
 test('while writes of bars fail the store is unavailable after 10 s, although counters are written; this is logged once, and once more when bars are stored', async () => {
-  const { clock, queue, writer, said } = await start()
+  const { clock, queue, writer, logged } = await start()
   writer.letThrough(1_000)
   const bars = embeddedBars(queue, { call: () => Promise.resolve() } as never, { wake() {}, stop() {} })
   const failing = () => queue.writeBars(rows(1, 'refused'), 'live').catch((cause: unknown) => cause)
@@ -143,15 +143,15 @@ test('while writes of bars fail the store is unavailable after 10 s, although co
     await clock.advance(1_000)
   }
   expect(queue.barsFailingMs).toBe(13_000)
-  expect(said).toMatchObject([{ level: 50, msg: expect.stringMatching(/^unavailable: no bars/) as string }])
+  expect(logged).toMatchObject([{ level: 50, msg: expect.stringMatching(/^unavailable: no bars/) as string }])
   await queue.writeBars(rows(1), 'live')
   await bars.ping()
   expect(queue.barsFailingMs).toBe(0)
-  expect(said).toMatchObject([{ level: 50 }, { level: 30, msg: 'bars are stored again' }])
+  expect(logged).toMatchObject([{ level: 50 }, { level: 30, msg: 'bars are stored again' }])
 })
 
 test('single failed writes of bars are no outage', async () => {
-  const { clock, queue, writer, said } = await start()
+  const { clock, queue, writer, logged } = await start()
   writer.letThrough(1_000)
   for (let i = 0; i < 5; i++) {
     await queue.writeBars(rows(1, 'refused'), 'backfill').catch(() => undefined)
@@ -159,5 +159,5 @@ test('single failed writes of bars are no outage', async () => {
     await queue.writeBars(rows(1), 'live')
   }
   queue.refuseTrouble()
-  expect(said).toEqual([])
+  expect(logged).toEqual([])
 })

@@ -102,7 +102,7 @@ export class PgConnection {
     let name = this.#prepared.get(sql)
     const isNew = name === undefined
     if (name === undefined) {
-      pieces.push(...this.#makeRoom())
+      pieces.push(...this.#closeOldest())
       name = `s${++this.#statements}`
       this.#prepared.set(sql, name)
       pieces.push(parse(name, sql))
@@ -118,7 +118,7 @@ export class PgConnection {
     this.#end(new Error('the connection was given up'))
   }
 
-  #makeRoom(): Buffer[] {
+  #closeOldest(): Buffer[] {
     if (this.#prepared.size < statementsMax) return []
     const [oldest] = this.#prepared
     if (oldest === undefined) return []

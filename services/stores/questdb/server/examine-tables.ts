@@ -106,19 +106,19 @@ async function budget(ours: number, all: number, admin: Administration): Promise
           'give QuestDB more memory, or fewer buckets to new feeds',
         )
       : fine('tables', tables),
-    judgeLimit('file handles', needed, files, `start QuestDB with "ulimit -n ${roomFor(needed)}" (nofile)`),
+    judgeLimit('file handles', needed, files, `start QuestDB with "ulimit -n ${limitFor(needed)}" (nofile)`),
     judgeLimit(
       'memory maps',
       needed,
       maps,
-      `run "sysctl -w vm.max_map_count=${roomFor(needed)}" on QuestDB's machine`,
+      `run "sysctl -w vm.max_map_count=${limitFor(needed)}" on QuestDB's machine`,
     ),
   ]
 }
 
 /** QuestDB warns of a limit below this value, and reports the limit only then. */
 const recommended = 1_048_576
-const roomFor = (needed: number): number => Math.max(recommended, 2 * needed)
+const limitFor = (needed: number): number => Math.max(recommended, 2 * needed)
 
 function judgeLimit(about: string, needed: number, limit: number | undefined, cure: string): Finding {
   const found = `up to ${needed} of ${limit ?? `${recommended} or more`}`

@@ -51,17 +51,17 @@ class RefusedWithoutEnd extends Error {}
  */
 export class RejectedRows {
   readonly #deps: RejectedRowsDeps
-  readonly #path: RowSender
+  readonly #sender: RowSender
   readonly #queue: Piece[] = []
   /** By table. Stored rows of the same table end nothing: the rejected rows are sent again. */
   readonly #failures = new Map<string, Failures>()
   #rows = 0
-  #sifting = false
+  #searching = false
   #closed = false
 
-  constructor(deps: RejectedRowsDeps, path: RowSender) {
+  constructor(deps: RejectedRowsDeps, sender: RowSender) {
     this.#deps = deps
-    this.#path = path
+    this.#sender = sender
   }
 
   /** For how many milliseconds valid rows have been rejected. */
@@ -85,30 +85,32 @@ export class RejectedRows {
         this.#rows += count
       }
     }
-    this.#go()
+    this.#run()
   }
 
   close(): void {
     this.#closed = true
   }
 
-  #go(): void {
-    if (this.#sifting || this.#closed || this.#queue.length === 0) return
-    this.#sifting = true
-    this.#siftAll()
-      .catch((cause: unknown) => this.#deps.options.log.error({ err: cause }, 'sifting refused rows failed'))
+  #run(): void {
+    if (this.#searching || this.#closed || this.#queue.length === 0) return
+    this.#searching = true
+    this.#searchAll()
+      .catch((cause: unknown) =>
+        this.#deps.options.log.error({ err: cause }, 'searching for rejected rows failed'),
+      )
       .finally(() => {
-        this.#sifting = false
+        this.#searching = false
         // A piece may have been added after the last check.
-        this.#go()
+        this.#run()
       })
       .catch(() => undefined)
   }
 
-  async #siftAll(): Promise<void> {
+  async #searchAll(): Promise<void> {
     for (let piece = this.#queue.shift(); piece && !this.#closed; piece = this.#queue.shift()) {
       try {
-        await this.#sift(piece)
+        await this.#search(piece)
       } finally {
         this.#rows -= piece.work.ends.length
       }
@@ -116,27 +118,24 @@ export class RejectedRows {
   }
 
   /** Retries until the submission is settled, at the latest at its deadline. */
-  async #sift(piece: Piece): Promise<void> {
+  async #search(piece: Piece): Promise<void> {
     const { options, visibility, metrics } = this.#deps
     // The server caches a table's columns per connection: only a new connection sees a repaired table.
-    this.#path.renew()
+    this.#sender.renew()
     const retries = new Backoff(options.clock, {
       firstMs: retryDelayMinMs,
       maxMs: retryDelayMaxMs,
       jitter: 'none',
     })
     while (!this.#isOver(piece)) {
-      if (visibility.turnsAway(piece)) return
+      if (visibility.rejectSuspended(piece)) return
       try {
         return await this.#store(piece)
       } catch (cause) {
         if (cause instanceof PoisonRows || cause instanceof RefusedWithoutEnd) return this.#fail(piece, cause)
         metrics.failures.inc()
         const retryInMs = retries.nextMs()
-        options.log.warn(
-          { err: cause, retryInMs },
-          'QuestDB unavailable for rows of a rejected request; retrying',
-        )
+        options.log.warn({ err: cause, retryInMs }, 'QuestDB write of a rejected request failed; retrying')
         await options.clock.sleep(retryInMs)
       }
     }
@@ -206,7 +205,7 @@ export class RejectedRows {
 
   async #refusalOf(rows: Slices): Promise<PoisonRows | undefined> {
     try {
-      await this.#path.send(rows.bytes())
+      await this.#sender.send(rows.bytes())
       return undefined
     } catch (cause) {
       if (cause instanceof PoisonRows) return cause
@@ -216,7 +215,7 @@ export class RejectedRows {
 
   async #park(refused: readonly RefusedRow[], { work: { table } }: Piece): Promise<void> {
     const { options, names, metrics } = this.#deps
-    await this.#path.send(parkedRows(refused, this.#deps))
+    await this.#sender.send(parkedRows(refused, this.#deps))
     metrics.parked.inc(refused.length)
     const [{ reason } = { reason: '' }] = refused
     options.log.error(

@@ -10,17 +10,17 @@ const resume = "ALTER TABLE 't' RESUME WAL"
 /** A server whose list of suspended tables has this row for `t`. */
 function fixture(row: readonly unknown[] | undefined) {
   const clock = createVirtualClock()
-  const said: string[] = []
+  const logged: string[] = []
   const admin: Pick<Administration, 'exec'> = {
     async exec(sql) {
-      said.push(sql)
+      logged.push(sql)
       return row === undefined ? [] : [row]
     },
   }
   const options = { clock, log: silentLog, metrics: createMetrics({ ofProcess: false }) }
   const tables = new SuspendedTables(options, admin)
   return {
-    resumes: () => said.filter((sql) => sql === resume).length,
+    resumes: () => logged.filter((sql) => sql === resume).length,
     /** Reports the suspended tables every second. */
     async pass(seconds: number, suspended: readonly string[] = ['t']) {
       for (let i = 0; i < seconds; i++) {

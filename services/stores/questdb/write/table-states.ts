@@ -23,7 +23,7 @@ const remembered = {
 /** From the files of each table: ten times as slow. */
 const counted = { sql: 'SELECT name, writerTxn, sequencerTxn FROM wal_tables()', parameterSets: [[]] }
 
-export interface AskedTables {
+export interface QueriedTables {
   /** The counts of these tables are never NaN; those of others may be. */
   readonly wanted: ReadonlySet<string>
   /** A statement changed these tables: only the files count its transaction. */
@@ -34,7 +34,7 @@ export interface AskedTables {
 export async function readTableStates(
   pool: PgPool,
   names: TableNames,
-  { wanted, changed }: AskedTables,
+  { wanted, changed }: QueriedTables,
 ): Promise<ReadonlyMap<string, TableState>> {
   const states = new Map<string, TableState>()
   await pool.read(remembered, () => {

@@ -64,7 +64,7 @@ export class Visibility {
    * Whether the piece belongs to a table that was suspended at the last query; its submission then fails. Such a table
    * would accept rows, show none and grow.
    */
-  turnsAway({ submission, work: { table } }: Piece): boolean {
+  rejectSuspended({ submission, work: { table } }: Piece): boolean {
     const isSuspended = this.#suspended.has(table)
     if (isSuspended) submission.settle(suspendedError(table))
     return isSuspended

@@ -47,7 +47,7 @@ export class Writer {
     rowsOutsideMax,
   })
   readonly #connections: Connections<RowSender>
-  readonly #siftedPath: RowSender
+  readonly #rejectedRowsSender: RowSender
   readonly #rejectedRows: RejectedRows
   readonly #acks: Acks
   readonly #metrics: WriterMetrics
@@ -61,18 +61,18 @@ export class Writer {
     this.#acks = new Acks({ clock: options.clock, visibility, metrics: this.#metrics, tableGone })
     const connect = (): RowSender => new RowSender(options, sender, check)
     this.#connections = new Connections(connect)
-    this.#siftedPath = connect()
-    const sifterDeps = { ...deps, metrics: this.#metrics }
-    this.#rejectedRows = new RejectedRows(sifterDeps, this.#siftedPath)
+    this.#rejectedRowsSender = connect()
+    const rejectedRowsDeps = { ...deps, metrics: this.#metrics }
+    this.#rejectedRows = new RejectedRows(rejectedRowsDeps, this.#rejectedRowsSender)
     visibility.onReplaced = () => {
-      for (const path of this.#allPaths()) path.renew()
+      for (const sender of this.#allSenders()) sender.renew()
     }
     this.#gauges()
   }
 
   /** Requests with an unknown outcome so far; each may still arrive at the server later. */
   get failures(): number {
-    return this.#allPaths().reduce((sum, { failures }) => sum + failures, 0)
+    return this.#allSenders().reduce((sum, { failures }) => sum + failures, 0)
   }
 
   /** Throws when the server has not stored rows for too long, even if it answers other requests. */
@@ -101,15 +101,15 @@ export class Writer {
     this.#closed = true
     this.#rejectedRows.close()
     for (const submission of this.#queue.all()) submission.settle(new Error('the store is closed'))
-    for (const path of this.#allPaths()) path.close()
+    for (const sender of this.#allSenders()) sender.close()
   }
 
   #troubleMs(): number {
-    return Math.max(this.#rejectedRows.troubleMs, ...this.#allPaths().map(({ troubleMs }) => troubleMs))
+    return Math.max(this.#rejectedRows.troubleMs, ...this.#allSenders().map(({ troubleMs }) => troubleMs))
   }
 
-  #allPaths(): readonly RowSender[] {
-    return [...this.#connections.all(), this.#siftedPath]
+  #allSenders(): readonly RowSender[] {
+    return [...this.#connections.all(), this.#rejectedRowsSender]
   }
 
   #pump(): void {
@@ -129,7 +129,7 @@ export class Writer {
     const { clock } = this.#deps.options
     const retries = new Backoff(clock, { firstMs: retryDelayMinMs, maxMs: retryDelayMaxMs, jitter: 'none' })
     for (let pieces = this.#queue.take(); pieces.length > 0 && !this.#closed; pieces = this.#queue.take()) {
-      const able = pieces.filter((piece) => !this.#deps.visibility.turnsAway(piece))
+      const able = pieces.filter((piece) => !this.#deps.visibility.rejectSuspended(piece))
       if (able.length > 0) await this.#request(able, retries)
     }
   }
@@ -142,19 +142,19 @@ export class Writer {
     const stored: Piece[] = []
     const again = new Set<Piece>()
     let retryInMs: number | undefined
-    const deliverOver = async (path: RowSender, own: readonly Piece[]): Promise<void> => {
+    const deliverOver = async (sender: RowSender, own: readonly Piece[]): Promise<void> => {
       try {
-        await path.send(Buffer.concat(own.map(({ work }) => work.bytes)))
+        await sender.send(Buffer.concat(own.map(({ work }) => work.bytes)))
         stored.push(...own)
       } catch (cause) {
         if (this.#closed) return
-        if (cause instanceof PoisonRows) path.renew()
+        if (cause instanceof PoisonRows) sender.renew()
         else retryInMs ??= retries.nextMs()
         for (const piece of this.#keep(own, cause, retryInMs)) again.add(piece)
       }
     }
-    const byPath = Map.groupBy(pieces, ({ work }) => this.#connections.of(work.table))
-    await Promise.all([...byPath].map(([path, own]) => deliverOver(path, own)))
+    const bySender = Map.groupBy(pieces, ({ work }) => this.#connections.of(work.table))
+    await Promise.all([...bySender].map(([sender, own]) => deliverOver(sender, own)))
     if (stored.length > 0) this.#acks.committed(stored, begun, since)
     this.#queue.putBack(pieces.filter((piece) => again.has(piece)))
     if (retryInMs === undefined) retries.reset()
@@ -167,16 +167,16 @@ export class Writer {
     const { log } = this.#deps.options
     if (!(cause instanceof PoisonRows)) {
       const tables = tablesOf(pieces).size
-      log.warn({ err: cause, tables, retryInMs }, 'QuestDB unavailable for rows; retrying')
+      log.warn({ err: cause, tables, retryInMs }, 'QuestDB write failed; retrying')
       return pieces
     }
-    const sifted = suspects(pieces, cause)
+    const suspected = suspects(pieces, cause)
     log.warn(
-      { err: cause, tables: [...tablesOf([...sifted])] },
+      { err: cause, tables: [...tablesOf([...suspected])] },
       'QuestDB rejected rows; searching for the invalid ones',
     )
-    this.#rejectedRows.take([...sifted], cause)
-    return pieces.filter((piece) => !sifted.has(piece))
+    this.#rejectedRows.take([...suspected], cause)
+    return pieces.filter((piece) => !suspected.has(piece))
   }
 
   #gauges(): void {
@@ -184,7 +184,7 @@ export class Writer {
     metrics.gauge('fxd_questdb_rows_waiting', 'Rows that wait or are being written.', ['lane'], (gauge) => {
       for (const lane of ['live', 'backfill'] as const) gauge.set({ lane }, this.#queue.rows(lane))
     })
-    metrics.gauge('fxd_questdb_rows_sifted', 'Rows among which refused ones are looked for.', [], (gauge) =>
+    metrics.gauge('fxd_questdb_rows_sifted', 'Rows among which rejected ones are searched.', [], (gauge) =>
       gauge.set(this.#rejectedRows.rows),
     )
     metrics.gauge(

@@ -10,8 +10,8 @@ import { type Lane, type LaneTop, laneTops } from './lanes.ts'
 
 /** How long a read waits for the next event; afterwards the reader checks for lost events. */
 const blockMs = 1_000
-const lookEveryMs = 1_000
-const answerMs = 1_000
+const checkEveryMs = 1_000
+const answerDeadlineMs = 1_000
 /** Maximum events of one lane per read. */
 const readAtOnceMax = 32
 
@@ -34,7 +34,7 @@ export class Reader {
   /** The last position read of each lane. */
   readonly #read = new Map<Lane, number>()
   #newsRead = '0-0'
-  #lookedAtMs = Number.NEGATIVE_INFINITY
+  #checkedAtMs = Number.NEGATIVE_INFINITY
   #isReading = false
 
   constructor(deps: ReaderDeps) {
@@ -55,10 +55,10 @@ export class Reader {
       const ready = await connection.whenReady()
       if (!ready) return
       try {
-        await this.#look(ready)
+        await this.#check(ready)
         while (connection.ready === ready) {
           this.#take(await this.#next(ready))
-          if (this.#deps.clock.monotonicMs() - this.#lookedAtMs >= lookEveryMs) await this.#look(ready)
+          if (this.#deps.clock.monotonicMs() - this.#checkedAtMs >= checkEveryMs) await this.#check(ready)
         }
       } catch (cause) {
         if (connection.closed) return
@@ -70,20 +70,25 @@ export class Reader {
     }
   }
 
-  async #look(ready: Ready): Promise<void> {
+  async #check(ready: Ready): Promise<void> {
     const { keys, given, clock, followers } = this.#deps
     const { tops, starts, life } = keys.bus
     const read = [...this.#read].flatMap(([lane, position]) => [lane, position])
     const args = [given(), ready.run, keys.bus.streams, ...read]
     const lanes = laneTops(
-      await within(clock, answerMs, 'checking the bus', run(ready, scripts.look, [tops, starts, life], args)),
+      await within(
+        clock,
+        answerDeadlineMs,
+        'checking the bus',
+        run(ready, scripts.look, [tops, starts, life], args),
+      ),
     )
-    this.#lookedAtMs = clock.monotonicMs()
+    this.#checkedAtMs = clock.monotonicMs()
     for (const each of followers) if (each.isLate && !each.hasBegun) each.begin(lanes)
     for (const { lane, start, top, more } of lanes) {
       const position = this.#read.get(lane)
       if (position === undefined) this.#read.set(lane, start)
-      else if (!more && top > position) this.#lose(lane, top)
+      else if (!more && top > position) this.#reportLost(lane, top)
     }
   }
 
@@ -96,7 +101,7 @@ export class Reader {
     const words = ['COUNT', readAtOnceMax, 'BLOCK', blockMs, 'STREAMS', ...names, ...after]
     const reply = await within(
       clock,
-      blockMs + answerMs,
+      blockMs + answerDeadlineMs,
       'reading the bus',
       redis.callBuffer('XREAD', ...words),
     )
@@ -108,14 +113,14 @@ export class Reader {
     for (const [name, entries] of parts) {
       const stream = name.toString()
       for (const [id, fields] of entries) {
-        if (stream === keys.bus.news) this.#hearNews(id, fields)
+        if (stream === keys.bus.news) this.#addLane(id, fields)
         else this.#deliver(stream.slice(keys.bus.streams.length), id, fields)
       }
     }
   }
 
   /** A new lane: it is read from its beginning. */
-  #hearNews(id: Buffer, [, lane, , start]: readonly Buffer[]): void {
+  #addLane(id: Buffer, [, lane, , start]: readonly Buffer[]): void {
     this.#newsRead = id.toString()
     if (lane && start && !this.#read.has(lane.toString()))
       this.#read.set(lane.toString(), Number(start.toString()))
@@ -124,14 +129,14 @@ export class Reader {
   #deliver(lane: Lane, id: Buffer, fields: readonly Buffer[]): void {
     const position = Number.parseInt(id.toString(), 10)
     const before = this.#read.get(lane)
-    if (before !== undefined && position > before + 1) this.#lose(lane, position - 1)
+    if (before !== undefined && position > before + 1) this.#reportLost(lane, position - 1)
     const event = decodeEvent(fields[1] ?? Buffer.alloc(0))
     this.#read.set(lane, position)
-    if (!event) return this.#lose(lane, position)
+    if (!event) return this.#reportLost(lane, position)
     for (const each of this.#deps.followers) each.deliver(lane, { position, event })
   }
 
-  #lose(lane: Lane, upTo: number): void {
+  #reportLost(lane: Lane, upTo: number): void {
     this.#deps.onLoss()
     this.#read.set(lane, upTo)
     for (const each of this.#deps.followers) each.lost(lane, upTo)
