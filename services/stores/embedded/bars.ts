@@ -5,10 +5,10 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import { packRows } from './file/packed-rows.ts'
 import type { PurgeSweep } from './purge-sweep.ts'
+import { type FileWriter, rowsPerTurn } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
-import { rowsPerTurn, type WriteQueue } from './threads/write-queue.ts'
 
-export function embeddedBars(queue: WriteQueue, readers: Readers, sweep: PurgeSweep): BarStore {
+export function embeddedBars(queue: FileWriter, readers: Readers, sweep: PurgeSweep): BarStore {
   return {
     write: async (batch, lane) => queue.writeBars(packRows(batch, rowsPerTurn), lane),
     read: ({ reader, ...query }) => readers.call('readBars', query, reader),
@@ -35,7 +35,7 @@ export function embeddedBars(queue: WriteQueue, readers: Readers, sweep: PurgeSw
     async ping() {
       queue.refuseTrouble()
       await Promise.all([
-        // A writer that answers and cannot write is of no use.
+        // A writer that answers and cannot write makes the store unavailable.
         queue.call(queue.isFailing ? 'probe' : 'ping', undefined, { lane: 'live', weight: 1 }),
         readers.call('ping', undefined),
       ])

@@ -5,14 +5,14 @@ import type { Clock } from '../../ports/clock.ts'
 
 interface Waiting {
   readonly delivered: Delivered
-  /** Those who followed when it was published. */
+  /** The followers at the time of publishing. */
   readonly followers: readonly Follower[]
   readonly done: () => void
 }
 
 /**
- * The bus of one process: nothing is ever lost. `publish` resolves once all followers have the event, so a
- * publisher that waits for it cannot outrun them.
+ * The bus of one process: no event is ever lost. `publish` resolves once all followers have received the event, so a
+ * publisher that waits for it cannot overrun them.
  */
 export function embeddedBus(clock: Clock, log: Log): Bus {
   const following = new Set<Follower>()
@@ -32,8 +32,8 @@ export function embeddedBus(clock: Clock, log: Log): Bus {
     try {
       follower.deliver(delivered)
     } catch (cause) {
-      // One follower's defect must not cost the others their bars.
-      log.error({ err: cause, event: delivered.event.type }, 'a follower of the bus failed')
+      // A defect of one follower must not stop delivery to the others.
+      log.error({ err: cause, event: delivered.event.type }, 'bus follower failed')
     }
   }
 
@@ -57,7 +57,7 @@ export function embeddedBus(clock: Clock, log: Log): Bus {
       })
     },
     follow(follower) {
-      // Its own identity, even when one object follows twice.
+      // A separate identity, even when one object follows twice.
       const own: Follower = {
         deliver: (delivered) => follower.deliver(delivered),
         lost: (feed, upTo) => follower.lost(feed, upTo),

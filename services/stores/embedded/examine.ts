@@ -16,11 +16,11 @@ import { newestTimes } from './file/bar-rows.ts'
 import { schemaVersion } from './file/database.ts'
 
 const mebibyte = 2 ** 20
-/** Less is no room for a night's bars, nor for what SQLite writes aside. */
+/** Minimum free disk space: less is not enough for a night's bars and SQLite's temporary files. */
 const freeBytesMin = 512 * mebibyte
 const busyTimeoutMs = 5_000
 
-/** Looks at a data folder and changes nothing, also while a service runs on it; it never throws. */
+/** Examines a data folder and changes nothing, also while a service uses it. It never throws. */
 export function examineEmbedded(folder: string, now: UtcMs, audits: boolean): readonly Finding[] {
   const path = join(folder, 'fxd.db')
   if (!existsSync(path))
@@ -69,25 +69,25 @@ function examineFile(db: DatabaseSync, path: string, now: UtcMs, audits: boolean
   return [
     fine('schema', `version ${version}`),
     examineWhole(db, path),
-    ...examineClocks(newestHeld(db, feeds), now),
-    ...(audits ? feeds.flatMap((feed) => examineAudit(heldOf(db, feed), now)) : []),
+    ...examineClocks(newestStored(db, feeds), now),
+    ...(audits ? feeds.flatMap((feed) => examineAudit(storedOf(db, feed), now)) : []),
   ]
 }
 
 function examineWhole(db: DatabaseSync, path: string): Finding {
-  let said: string
+  let result: string
   try {
-    said = String(db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'])
+    result = String(db.prepare('PRAGMA quick_check(1)').get()?.['quick_check'])
   } catch (cause) {
-    said = wordsOf(cause)
+    result = wordsOf(cause)
   }
-  return said === 'ok'
+  return result === 'ok'
     ? fine('file', `${path} is whole`)
-    : wrong('file', `${path} is damaged: ${said}`, 'stop fxd and restore the folder from a backup')
+    : wrong('file', `${path} is damaged: ${result}`, 'stop fxd and restore the folder from a backup')
 }
 
-/** Everything stored of one feed, by days. */
-function heldOf(db: DatabaseSync, { definition: feed, offsetSeconds }: TimedFeed): FeedStored {
+/** All stored bars of one feed, counted by day. */
+function storedOf(db: DatabaseSync, { definition: feed, offsetSeconds }: TimedFeed): FeedStored {
   const symbols = db
     .prepare("SELECT body FROM registry WHERE kind = 'symbol'")
     .all()
@@ -114,7 +114,7 @@ function heldOf(db: DatabaseSync, { definition: feed, offsetSeconds }: TimedFeed
 
 interface TimedFeed {
   readonly definition: FeedDefinition
-  /** As far as it is known, measured or fixed. */
+  /** Measured or fixed; `undefined` while it is unknown. */
   readonly offsetSeconds: number | undefined
 }
 
@@ -133,8 +133,8 @@ function feedsIn(db: DatabaseSync): readonly TimedFeed[] {
   }))
 }
 
-/** Per feed and resolution the newest of all its symbols. */
-function newestHeld(db: DatabaseSync, feeds: readonly TimedFeed[]): readonly NewestStored[] {
+/** The newest bar of all symbols, per feed and resolution. */
+function newestStored(db: DatabaseSync, feeds: readonly TimedFeed[]): readonly NewestStored[] {
   const timesOf = newestTimes(db)
   return feeds.flatMap(({ definition: feed, offsetSeconds }) => {
     const newest = new Map<string, number>()

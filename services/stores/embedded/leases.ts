@@ -4,14 +4,14 @@ import { type Leases, leaseMs } from '../../ports/lease.ts'
 interface Lease {
   readonly holder: string
   readonly epoch: number
-  /** On the monotonic clock, which no hand sets. */
+  /** On the monotonic clock, which no operator can set. */
   lapsesAtMs: number
 }
 
-/** Room for so many grants per opening of the file before an epoch could meet one of the next opening. */
+/** Maximum grants per opening of the file: more could repeat an epoch of the next opening. */
 const grantsPerOpening = 2 ** 31
 
-/** `opening` counts the openings of the file: with it an epoch outgrows those of every earlier run. */
+/** `opening` counts the openings of the file: it makes every epoch greater than those of earlier runs. */
 export function embeddedLeases(opening: number, clock: Clock): Leases {
   const leases = new Map<string, Lease>()
   let granted = 0

@@ -6,7 +6,7 @@ import type { Limits } from '../../ports/limits.ts'
 import type { Memory } from './memory/memory.ts'
 import type { Readers } from './threads/readers.ts'
 
-/** One process decides alone, in one turn of the loop: that makes every step exact. */
+/** One process decides alone, within one turn of the event loop, so every step is exact. */
 export function embeddedLimits({ usage, uses }: Memory, readers: Readers, clock: Clock): Limits {
   const decideNow = (keyId: string, limits: RateLimits, consume: boolean): RateDecision => {
     const { next, decision } = decide(uses.get(keyId) ?? noUse, limits, clock.utcMs(), consume)
@@ -29,7 +29,7 @@ export function embeddedLimits({ usage, uses }: Memory, readers: Readers, clock:
       usage.add(keyId, 'rate_limited')
     },
     async usage(keyId, first, last) {
-      // Taken before the read: a day that memory forgets meanwhile was written after the read began.
+      // Read before the file: a day that memory drops meanwhile was written after the read began.
       const inMemory = usage.ofKey(keyId, first, last)
       const stored = await readers.call('usage', { key: keyId, first, last }, readerNamed(keyId))
       return new Map<Day, DailyCounters>([...stored, ...inMemory].map(({ day, counters }) => [day, counters]))

@@ -21,7 +21,7 @@ import { embeddedUsageDays } from './usage-days.ts'
 import { embeddedWindows } from './windows.ts'
 
 export interface EmbeddedDeps {
-  /** Made, for this user only, when it is not there. */
+  /** Created with access for this user only when it does not exist. */
   readonly folder: string
   readonly clock: Clock
   readonly log: Log
@@ -29,8 +29,8 @@ export interface EmbeddedDeps {
 }
 
 /**
- * Every store in one process and one folder. Rejects when the folder is in use, cannot be written, or
- * holds a file of another schema version; the message names it.
+ * Opens every store in one process and one folder. Rejects when the folder is in use, cannot be written, or contains a
+ * file of another schema version; the message names the folder or file.
  */
 export async function openEmbeddedStores({ folder, clock, log, metrics }: EmbeddedDeps): Promise<Stores> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -65,7 +65,10 @@ export async function openEmbeddedStores({ folder, clock, log, metrics }: Embedd
   }
 }
 
-/** Made before SQLite opens it, which would leave it readable for others; its companions copy its mode. */
+/**
+ * Creates the file before SQLite opens it, which would let other users read it. SQLite's companion files copy its
+ * mode.
+ */
 function makeFile(folder: string, name: string): string {
   const path = join(folder, name)
   closeSync(openSync(path, 'a', 0o600))

@@ -1,15 +1,18 @@
 import type { Log } from '../../platform/log/log.ts'
-import { rowsPerTurn, type WriteQueue } from './threads/write-queue.ts'
+import { type FileWriter, rowsPerTurn } from './threads/file-writer.ts'
 
 export interface PurgeSweep {
-  /** There may be something to free. */
+  /** There may be rows to free. */
   wake(): void
-  /** Stops after the turn under way; the next start goes on. */
+  /** Stops after the turn under way; the next start continues. */
   stop(): void
 }
 
-/** A purge hides a feed's bars at once; this frees their rows behind all other writes, one turn at a time. */
-export function startPurgeSweep(queue: WriteQueue, log: Log): PurgeSweep {
+/**
+ * Frees the rows of purged feeds, after all other writes, one turn at a time. A purge itself hides a feed's bars at
+ * once.
+ */
+export function startPurgeSweep(queue: FileWriter, log: Log): PurgeSweep {
   let sweeping = false
   let woken = false
   let stopped = false
@@ -23,7 +26,10 @@ export function startPurgeSweep(queue: WriteQueue, log: Log): PurgeSweep {
     sweeping = true
     sweep()
       .catch((cause: unknown) =>
-        log.warn({ err: cause }, 'a purged feed is freed later, at the next purge or start'),
+        log.warn(
+          { err: cause },
+          'failed to free the rows of a purged feed; retrying at the next purge or start',
+        ),
       )
       .finally(() => {
         sweeping = false

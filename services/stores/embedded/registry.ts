@@ -1,9 +1,9 @@
 import { readerNamed } from '../../core/turns.ts'
 import type { RegistryRow, RegistryStore } from '../../ports/registry.ts'
+import type { FileWriter } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
-import type { WriteQueue } from './threads/write-queue.ts'
 
-export function embeddedRegistry(queue: WriteQueue, readers: Readers): RegistryStore {
+export function embeddedRegistry(queue: FileWriter, readers: Readers): RegistryStore {
   return {
     append(basedOn, bodies) {
       const rows = bodies.map(({ kind, id, body }) => ({ kind, id, body: JSON.stringify(body) }))

@@ -4,13 +4,13 @@ import { type Slots, slotLeaseMs } from '../../ports/slots.ts'
 import { type DailyUsage, utcDay } from './memory/daily-usage.ts'
 
 interface Slot {
-  /** On the monotonic clock: a machine that slept or a clock that was set must not free slots in use. */
+  /** On the monotonic clock: a suspended machine or a changed clock must not free slots in use. */
   lapsesAtMs: number
   /** The last UTC day on which the session was counted. */
   countedOn: Day
 }
 
-/** Slots live as long as the process, like the sockets they stand for. */
+/** Slots exist as long as the process, as do the sockets that use them. */
 export function embeddedSlots(usage: DailyUsage, clock: Clock): Slots {
   const keys = new Map<string, Map<string, Slot>>()
   const sessionsOf = (keyId: string): Map<string, Slot> => {
@@ -19,7 +19,7 @@ export function embeddedSlots(usage: DailyUsage, clock: Clock): Slots {
     if (sessions.size === 0) keys.delete(keyId)
     return sessions
   }
-  /** Counts a session that another UTC day sees. */
+  /** Counts a session again on each further UTC day. */
   const count = (keyId: string, slot: Slot): void => {
     const today = utcDay(clock)
     if (today <= slot.countedOn) return

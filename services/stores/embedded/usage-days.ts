@@ -1,10 +1,10 @@
 import { readerNamed } from '../../core/turns.ts'
 import type { UsageDays } from '../../ports/usage-days.ts'
+import type { FileWriter } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
-import type { WriteQueue } from './threads/write-queue.ts'
 
-/** In the table of the limits' own counters, which is pruned every day: what these counted stands there already. */
-export function embeddedUsageDays(queue: WriteQueue, readers: Readers): UsageDays {
+/** Uses the table of the limits' own counters, which is pruned every day and already contains them. */
+export function embeddedUsageDays(queue: FileWriter, readers: Readers): UsageDays {
   return {
     async add(days) {
       if (days.length === 0) return

@@ -1,12 +1,12 @@
 import type { Window } from '../../core/bars/window.ts'
 import type { WindowStore } from '../../ports/windows.ts'
+import type { FileWriter } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
-import type { WriteQueue } from './threads/write-queue.ts'
 
-/** Rows that joining one window may touch: what is before it, what it swallows, itself. */
+/** Rows that joining one window may change: the one before it, those it absorbs, itself. */
 const weightPerWindow = 3
 
-export function embeddedWindows(queue: WriteQueue, readers: Readers): WindowStore {
+export function embeddedWindows(queue: FileWriter, readers: Readers): WindowStore {
   return {
     async add(windows) {
       windows.forEach(refuseUnfit)

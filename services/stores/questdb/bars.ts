@@ -17,9 +17,12 @@ import { encodeBars, refuseUnfit, type TableBars } from './write/encode-bars.ts'
 import { suspendedError, type Visibility } from './write/visibility.ts'
 import type { Writer } from './write/writer.ts'
 
-/** A hundred tables of feeds that begin at once wait for each other; what is made stays made. */
+/**
+ * Deadline for creating tables. A hundred tables of feeds that begin at once wait for each other; tables that were
+ * created stay.
+ */
 const makingDeadlineMs = 60_000
-/** Together with the windows' less than whoever asks for a purge waits (a minute). */
+/** Deadline of a purge. With that of the windows it is shorter than a caller's own deadline (one minute). */
 const purgeDeadlineMs = 40_000
 
 export interface BarDeps extends ReadDeps {
@@ -70,7 +73,7 @@ async function place(batch: readonly SeriesBars[], catalogue: Catalogue): Promis
   return placed
 }
 
-/** Microseconds of UTC, each number once. */
+/** Returns the UTC time in microseconds, each number only once. */
 function ascendingMicros(clock: Clock): () => number {
   let last = 0
   return () => {

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Administration } from './exec.ts'
 import type { Visibility } from './write/visibility.ts'
 
-/** Names in an error; it tells how many more there are. */
+/** Maximum table names in an error; it counts the others. */
 const namesMax = 5
 
 export interface EmptyingDeps {
@@ -14,9 +14,9 @@ export interface EmptyingDeps {
 }
 
 /**
- * Empties tables, and resolves once readers see that. Not dropped: a writer elsewhere would have its rows
- * acknowledged into a dropped table. Rejects with `Unfinished` within the deadline; called again, it passes
- * over what is empty already.
+ * Empties tables and resolves once readers see that. Tables are not dropped: the server would acknowledge rows of
+ * another writer into a dropped table. Rejects with `Unfinished` within the deadline. Another call skips tables that
+ * are empty already.
  */
 export async function emptyTables(
   what: string,
@@ -42,7 +42,7 @@ export async function emptyTables(
       await within(clock, leftMs(), `emptying ${table}`, visibility.waitForStatements([table]))
       left.delete(table)
     })
-    // One that shows nothing does not keep the others from being known to be empty.
+    // A table that is not readable must not hide that others are empty.
     const failed = (await Promise.allSettled(waits)).find(({ status }) => status === 'rejected')
     if (failed?.status === 'rejected') throw failed.reason
   } catch (cause) {
@@ -56,7 +56,7 @@ export async function emptyTables(
   }
 }
 
-/** Those that show all that was committed to them. */
+/** Tables on which all commits are readable. */
 async function settledTables(admin: Administration, deadlineMs: number): Promise<ReadonlySet<string>> {
   const sql = 'SELECT name FROM wal_tables() WHERE NOT suspended AND writerTxn = sequencerTxn'
   return new Set((await admin.exec(sql, deadlineMs)).map(([name]) => String(name)))

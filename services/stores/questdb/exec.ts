@@ -2,10 +2,10 @@ import { Unavailable } from '../../core/failure.ts'
 import { within } from '../../platform/within.ts'
 import type { QuestdbOptions } from './options.ts'
 
-/** The server refused a statement for what it says. */
+/** The server rejected a statement because of its content. */
 class Refused extends Error {}
 
-/** Making a table waits for the disk many times. */
+/** Deadline of a statement: creating a table waits for the disk many times. */
 const execDeadlineMs = 25_000
 const pingDeadlineMs = 2_000
 
@@ -14,16 +14,16 @@ export interface ServerWarning {
   readonly warning: string
 }
 
-/** Looks at the server without changing it. */
+/** Queries about the server that change nothing. */
 export interface ServerQueries {
-  /** One statement; rejects with `Refused` or `Unavailable`. Values are texts, numbers or booleans. */
+  /** Runs one statement; rejects with `Refused` or `Unavailable`. Values are texts, numbers or booleans. */
   exec(sql: string, deadlineMs?: number): Promise<readonly (readonly unknown[])[]>
   /** Resolves when the server answers. */
   ping(): Promise<void>
 }
 
 export interface Administration extends ServerQueries {
-  /** What the server finds wrong with the machine it runs on. */
+  /** The server's own warnings about its machine. */
   warnings(): Promise<readonly ServerWarning[]>
 }
 
@@ -75,7 +75,7 @@ async function readExec(answer: Response): Promise<readonly (readonly unknown[])
   const text = await answer.text()
   const body = parseBody(text)
   if (body === undefined) throw new Error(`HTTP ${answer.status}: ${text.slice(0, 200)}`)
-  // A statement may fail in the middle of its answer: then the status is 200 and the body says so.
+  // A statement may fail in the middle of its answer: then the status is 200 and the body contains the error.
   if (body.error !== undefined) {
     if (answer.status >= 500) throw new Error(body.error)
     throw new Refused(body.error)

@@ -7,14 +7,14 @@ import { Catalogue } from './layout/catalogue.ts'
 import { awaitLayout, migrate, requireLayout } from './layout/migrate.ts'
 import { applyRetention, type TimedFeed } from './layout/retention.ts'
 import { TableNames } from './layout/tables.ts'
+import { untilListed } from './layout/until-listed.ts'
 import type { QuestdbOptions } from './options.ts'
+import { ServerConnectionCheck } from './pg/connection-check.ts'
 import { backfillConnectionsOf, isWriter, readConnectionsOf, type StoreUser } from './pg/connection-counts.ts'
 import { PgPool, patientReadDeadlineMs, readDeadlineMs, readsWaitingMax } from './pg/pool.ts'
 import { pgQueries } from './pg/queries.ts'
 import { questdbRegistry, RegistryLog } from './registry.ts'
-import { ServerConnectionCheck } from './server/connection-check.ts'
 import { serverJudge } from './server/judge.ts'
-import { untilListed } from './server/until-listed.ts'
 import { questdbUsageDays } from './usage-days.ts'
 import { questdbWindows } from './windows.ts'
 import { senderOptions } from './write/sender.ts'
@@ -22,18 +22,18 @@ import { SuspendedTables } from './write/suspended-tables.ts'
 import { Visibility } from './write/visibility.ts'
 import { Writer } from './write/writer.ts'
 
-/** What QuestDB keeps: everything that must never be lost. */
+/** The data that must never be lost. */
 export type QuestdbStores = Pick<Stores, 'bars' | 'windows' | 'registry' | 'usageDays' | 'close'>
 
-/** Acks must not wait behind readers. */
+/** Progress of writes has a connection of its own: acknowledgements must not wait behind reads. */
 const progressConnections = { connections: 1, waiting: 16, lateIsLost: true }
 
 export interface PreparedQuestdb {
-  /** Each port fails as `Unavailable` while the server is away. */
+  /** Each port fails as `Unavailable` while the server is unavailable. */
   readonly stores: QuestdbStores
   /**
-   * Makes what is missing; two may do that at once. Rejects with `WrongServer` when the server is too
-   * old or holds tables of a newer fxd; with anything else when it is worth another try.
+   * Creates missing tables; two processes may do that at once. Rejects with `WrongServer` when the server is too old
+   * or has tables of a newer fxd. Any other error can be retried.
    */
   readonly connect: () => Promise<void>
 }
@@ -48,22 +48,22 @@ export async function openQuestdbStores(options: QuestdbOptions): Promise<Questd
   return stores
 }
 
-/** Asks nothing of the server yet. */
+/** Sends no request to the server yet. */
 export async function prepareQuestdbStores(options: QuestdbOptions): Promise<PreparedQuestdb> {
   const { clock, user = 'all' } = options
   const migrates = isWriter(user)
   const names = new TableNames(options.prefix)
   const admin = administration(options)
   const sender = await senderOptions(options)
-  // Who only reads asks the server itself over the port of its reads.
+  // A process that only reads sends its questions about the server over the port of its reads.
   const reading = migrates ? undefined : pgQueries(options)
   const queries = reading ?? admin
   const judge = serverJudge(options, queries)
-  const check = gateOf(options, names, queries, judge)
+  const check = connectionCheckOf(options, names, queries, judge)
   const { pool, backfillPool, progress } = openPools(options, user, check)
   const visibility = new Visibility(options, names, progress)
   const suspended = new SuspendedTables(options, admin)
-  // Whoever may make tables; the others only tell of them.
+  // Only processes that may create tables resume them; the others only report them.
   if (migrates) visibility.onSuspended = (tables) => suspended.seen(tables)
   const tableGone = (): void => refreshSoon()
   const writer = new Writer({ options, sender, names, check, visibility, tableGone })
@@ -71,7 +71,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
     applyRetention(log.timedFeeds(), { names, admin, clock, log: options.log }).catch((cause: unknown) =>
       options.log.error(
         { err: cause },
-        'the retention of the tables was not changed; the next start does it',
+        'failed to change the retention of the tables; retrying at the next start',
       ),
     )
   const registryDeps = {
@@ -120,7 +120,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   }
 }
 
-const gateOf = (
+const connectionCheckOf = (
   options: QuestdbOptions,
   names: TableNames,
   queries: ServerQueries,
@@ -136,10 +136,10 @@ function openPools(options: QuestdbOptions, user: StoreUser, check: ServerConnec
   const reads = {
     connections: readConnectionsOf(user),
     waiting: readsWaitingMax,
-    // Ingest answers no client: whatever it reads, a collector's session waits for it.
+    // Ingest answers no client: only a collector's session waits for its reads.
     deadlineMs: user === 'ingest' ? patientReadDeadlineMs : readDeadlineMs,
   }
-  // A backlog of history is compared beside whoever asks for a chart, and never in front of them.
+  // Comparing a backlog of history must not delay the reads of clients.
   const backfill = { connections: backfillConnectionsOf(user), waiting: readsWaitingMax }
   return {
     pool: new PgPool(options, reads, check),
@@ -148,14 +148,14 @@ function openPools(options: QuestdbOptions, user: StoreUser, check: ServerConnec
   }
 }
 
-/** Gives the counter of rows that cannot be given. */
+/** Returns the counter of rows that are left out of answers. */
 function readingMetrics(
   { metrics }: QuestdbOptions,
   pools: readonly PgPool[],
   visibility: Visibility,
 ): Counter {
   const sum = (of: (pool: PgPool) => number): number => pools.reduce((total, pool) => total + of(pool), 0)
-  metrics.gauge('fxd_questdb_suspended_tables', 'Tables that take rows and show none.', [], (gauge) =>
+  metrics.gauge('fxd_questdb_suspended_tables', 'Tables that accept rows and show none.', [], (gauge) =>
     gauge.set(visibility.suspended.size),
   )
   metrics.gauge('fxd_questdb_connections', 'Connections for reading.', [], (gauge) =>
@@ -166,7 +166,7 @@ function readingMetrics(
   )
   metrics.counter(
     'fxd_questdb_reads_refused_total',
-    'Reads given up while they waited for a connection: beyond their bounds of number and time.',
+    'Reads rejected while they waited for a connection: too many waited, or for too long.',
     [],
     (counter) => counter.inc(sum(({ refused }) => refused)),
   )

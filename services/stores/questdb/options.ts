@@ -19,12 +19,12 @@ export interface QuestdbOptions {
   /** Reads. */
   readonly pg: Endpoint
   readonly credentials: Credentials
-  /** Begins every table's name: lower-case letters, digits and `_`. */
+  /** Prefix of every table's name: lower-case letters, digits and `_`. */
   readonly prefix: string
-  /** Real time whatever clock the house runs on: the server answers in real time. */
+  /** Real time, also in tests with a virtual clock: the server answers in real time. */
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics
-  /** `all` (the default) and `ingest` make and change the tables; the others wait until one of them has. */
+  /** `all` (the default) and `ingest` create and change the tables; other processes wait until one of them has. */
   readonly user?: StoreUser
 }

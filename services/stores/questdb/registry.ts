@@ -11,18 +11,18 @@ import type { PgPool } from './pg/pool.ts'
 import { RowEncoder } from './write/rows.ts'
 import type { Writer } from './write/writer.ts'
 
-/** Rows of one change: it is one transaction, and read back as one. */
+/** Maximum rows of one change: it is one transaction and is read back as one. */
 const changeRowsMax = 50_000
 
 export interface RegistryDeps {
   readonly table: string
   readonly pool: PgPool
-  /** For changes and starts, which are worth waiting for longer than a request is. */
+  /** For changes and starts, which may wait longer than a request. */
   readonly patientPool: PgPool
   readonly writer: Writer
   readonly sender: SenderOptions
   readonly clock: Clock
-  /** Called after a change of a feed's definition or clock; must not reject. */
+  /** Called after a change of a feed's definition or clock. Must not reject. */
   readonly feedsChanged: () => Promise<void>
 }
 
@@ -37,14 +37,14 @@ interface LogRow {
 }
 
 /**
- * The registry as a log of changes. A change names the version that it is based on; where two name the
- * same one, the first that QuestDB committed counts and the other is as if it had never been. Every
- * reader sees that by itself, in the order of the rows, so two writers cannot both believe to have won.
+ * The registry as a log of changes. A change names the version on which it is based. Of two changes based on the same
+ * version, the first that QuestDB committed counts; the other is ignored. Every reader applies this rule in the order
+ * of the rows, so two writers can never both succeed.
  */
 export class RegistryLog {
   readonly #deps: Pick<RegistryDeps, 'table' | 'pool'>
   readonly #newest = new Map<string, RegistryRow>()
-  /** By the beginning of each reading; few, and asked for with every batch of bars. */
+  /** By the beginning of each reading. They are few, and needed with every batch of bars. */
   readonly #clocks = new Map<FeedKey, Map<number, ClockReading>>()
   readonly #expected = new Map<string, boolean>()
   #head = 0
@@ -58,14 +58,14 @@ export class RegistryLog {
     return this.#head
   }
 
-  /** Newest rows of the records changed after `version`, ascending. */
+  /** Newest rows of the records that changed after `version`, ascending. */
   since(version: number): readonly RegistryRow[] {
     return [...this.#newest.values()]
       .filter((row) => row.version > version)
       .sort((a, b) => a.version - b.version)
   }
 
-  /** As of the last reading, hidden feeds too. */
+  /** As of the last read, hidden feeds included. */
   definition(feed: FeedKey): FeedDefinition | undefined {
     const row = this.#newest.get(`feed ${feed}`)
     return row?.kind === 'feed' ? row.body.definition : undefined
@@ -79,23 +79,23 @@ export class RegistryLog {
     return this.definitions().flatMap(({ key }) => this.timedFeed(key) ?? [])
   }
 
-  /** With what is known of its clock. */
+  /** A feed's definition with the known offset of its clock. */
   timedFeed(feed: FeedKey): TimedFeed | undefined {
     const definition = this.definition(feed)
     return definition && { definition, offsetSeconds: knownOffset(definition, this) }
   }
 
-  /** In the order of time. */
+  /** In order of time. */
   clocksOf(feed: FeedKey): readonly ClockReading[] {
     return [...(this.#clocks.get(feed)?.values() ?? [])].sort((a, b) => a.since - b.since)
   }
 
-  /** Notes whether this change will count, whoever reads it first. */
+  /** Records whether this change will count, whichever reader reads it first. */
   expect(change: string): void {
     this.#expected.set(change, false)
   }
 
-  /** Whether the change counted; forgets it. */
+  /** Whether the change counted; forgets the change. */
   counted(change: string): boolean {
     const counted = this.#expected.get(change) === true
     this.#expected.delete(change)
@@ -125,7 +125,7 @@ export class RegistryLog {
         version: basedOn + 1 + position,
         body: JSON.parse(body) as unknown,
       } as RegistryRow
-      // Deleted first: a record's place in the map follows its newest version.
+      // Deleted first: a record's position in the map follows its newest version.
       this.#newest.delete(`${kind} ${id}`)
       this.#newest.set(`${kind} ${id}`, row)
       if (row.kind === 'clock') this.#noteClock(row.body)
@@ -163,17 +163,17 @@ export class RegistryLog {
 }
 
 /**
- * The changes that are there whole, in the order of the log. A request whose answer was lost is sent
- * again, so a change may stand there twice, and its first copy may be cut short: a change begins at
- * every first position, and ends with its size, whatever follows.
+ * The complete changes, in the order of the log. A request is sent again when its answer was lost, so a change may
+ * appear twice and its first copy may be incomplete. A change begins at each first position and ends with its size,
+ * whatever follows.
  */
 function* wholeChanges(rows: readonly LogRow[]): Generator<readonly [LogRow, ...LogRow[]]> {
   let change: LogRow[] = []
   for (const row of rows) {
     const [first] = change
-    const goesOn = first?.change === row.change && first.basedOn === row.basedOn
+    const continues = first?.change === row.change && first.basedOn === row.basedOn
     if (row.position === 0) change = [row]
-    else if (goesOn && row.position === change.length) change.push(row)
+    else if (continues && row.position === change.length) change.push(row)
     else change = []
     if (change.length === row.size) {
       yield change as [LogRow, ...LogRow[]]

@@ -7,13 +7,13 @@ export interface SlottedSpan {
 }
 
 /**
- * The union of the spans that were added, each piece of it in a numbered slot. A piece that grows stays in
- * its slot, so a row per slot is all there is to keep; a piece that another one swallowed frees its own.
+ * The union of the added spans, with each piece in a numbered slot. A piece that grows stays in its slot, so one row
+ * per slot is enough. A piece that another one absorbed frees its slot.
  */
 export class SpanSlots {
   readonly #slots: (Span | undefined)[] = []
 
-  /** Gives the piece that now holds the span, and the slot to write it to. */
+  /** Returns the piece that now contains the span, and the slot to write it to. */
   add(span: Span): SlottedSpan {
     let [from, to]: [FeedSeconds, FeedSeconds] = [span.from, span.to]
     let slot: number | undefined

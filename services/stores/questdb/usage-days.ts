@@ -5,7 +5,7 @@ import { readerNamed } from '../../core/turns.ts'
 import type { UsageDays } from '../../ports/usage-days.ts'
 import { Fields } from './pg/fields.ts'
 import type { PgPool } from './pg/pool.ts'
-import { microsOf, secondsOf, timeMax, timeMin } from './read/times.ts'
+import { microsOf, secondsOf, timeMax, timeMin } from './times.ts'
 import { RowEncoder } from './write/rows.ts'
 import type { Writer } from './write/writer.ts'
 

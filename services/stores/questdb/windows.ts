@@ -30,11 +30,14 @@ export interface WindowDeps {
   readonly clock: Clock
 }
 
-/** A session that begins waits for all of them: hundreds of thousands of rows after years of restarts. */
+/**
+ * Deadline for reading a feed's windows. A starting session waits for all of them: hundreds of thousands of rows after
+ * years of restarts.
+ */
 const readDeadlineMs = 15_000
 const purgeDeadlineMs = 10_000
 
-/** Stands for all symbols of the feed; no instrument has this name. */
+/** Means all symbols of the feed; no instrument has this name. */
 const allSymbols = ''
 
 export function questdbWindows(deps: WindowDeps): WindowStore {
@@ -64,14 +67,14 @@ export function questdbWindows(deps: WindowDeps): WindowStore {
 }
 
 /**
- * The windows that this process adds to one feed. A window that grows, at either end, replaces its own
- * row, which keeps the table small; rows of other writers are never touched, so that a union cannot shrink.
+ * The windows that this process adds to one feed. A window that grows replaces its own row, which keeps the table
+ * small. Rows of other writers are never changed, so a union cannot shrink.
  */
 class FeedRows {
   readonly #feed: FeedKey
   readonly #deps: WindowDeps
   #writer = ''
-  /** When the writer began, in microseconds: its rows lie side by side, behind those of older ones. */
+  /** When the writer began, in microseconds: groups its rows behind those of older writers. */
   #begun = 0
   #failures = -1
   #slots = new Map<string, SpanSlots>()
@@ -83,7 +86,7 @@ class FeedRows {
     this.#deps = deps
   }
 
-  /** What comes while a write is under way shares the next one. */
+  /** Windows added while a write is under way share the next write. */
   add(windows: readonly Window[]): Promise<void> {
     this.#waiting.push(...windows)
     return this.#writes.run()
@@ -128,7 +131,7 @@ class FeedRows {
     }
   }
 
-  /** Another process may have purged the feed: what was there before must not come back by growing. */
+  /** Another process may have purged the feed: growing a window must not restore purged ones. */
   async #isPurged(table: string): Promise<boolean> {
     let isThere = false
     const sql = `SELECT start FROM '${table}' WHERE ts = $1::long::timestamp AND writer = $2 LIMIT 1`

@@ -5,16 +5,16 @@ import type { Connection, Ready } from './connection.ts'
 import { isNoScript, isWrongPlace, NotCarriedOut, OutcomeUnknown, outcomeOf } from './outcomes.ts'
 import type { Script } from './scripts.ts'
 
-/** Stands in a call for the `run_id` of the server that it is sent to. */
+/** Placeholder in a call for the `run_id` of the server that receives it. */
 export const serverRun: unique symbol = Symbol('the run of the server')
 export type Word = string | number | Buffer | typeof serverRun
 
-/** Calls under way; one more is refused, since it would hardly be answered in time. */
+/** Maximum calls under way; a further call is rejected, because it would hardly be answered in time. */
 const callsMax = 20_000
 
 interface Call {
   readonly words: readonly Word[]
-  /** Of a script, for a server that forgot it. */
+  /** Set for a script, whose text is sent to a server that does not know it. */
   readonly script: Script | undefined
   readonly resolve: (reply: unknown) => void
   readonly reject: (cause: Unavailable) => void
@@ -23,13 +23,13 @@ interface Call {
 export interface CallsDeps {
   readonly clock: Clock
   readonly deadlineMs: number
-  /** Called with the number of calls whose outcome cannot be known. */
+  /** Called with the number of calls with an unknown outcome. */
   readonly onUnknown: (count: number) => void
 }
 
 /**
- * Calls of one turn of the event loop go out together, in the order of calling, and each ends within the
- * deadline: with a reply, as `NotCarriedOut`, or as `OutcomeUnknown`. None is ever sent twice.
+ * Sends the calls of one turn of the event loop together, in their order. Each ends within the deadline: with a reply,
+ * as `NotCarriedOut`, or as `OutcomeUnknown`. No call is ever sent twice.
  */
 export class Calls {
   readonly #connection: Connection
@@ -46,7 +46,7 @@ export class Calls {
     return this.#add(['evalsha', script.sha, keys.length, ...keys, ...args], script)
   }
 
-  /** The command's name in lower case. */
+  /** The first word is the command's name in lower case. */
   command(...words: Word[]): Promise<unknown> {
     return this.#add(words)
   }
@@ -77,7 +77,7 @@ export class Calls {
     } catch (cause) {
       this.#deps.onUnknown(calls.length)
       for (const { reject } of calls) reject(new OutcomeUnknown(cause))
-      // A server that is silent now would keep each later call waiting for its deadline.
+      // A server that is silent now would delay each later call until its deadline.
       if (cause instanceof Late) this.#connection.drop(ready, cause)
     }
   }
@@ -96,7 +96,7 @@ export class Calls {
     if (unknown > 0) this.#deps.onUnknown(unknown)
   }
 
-  /** The server said that it did nothing, for it does not know the script: the same call with the text. */
+  /** The server did nothing, because it does not know the script: send the same call with the script's text. */
   #sendText({ words, resolve, reject }: Call, { text }: Script): void {
     const [, , ...rest] = words
     this.#add(['eval', text, ...rest]).then(resolve, reject)

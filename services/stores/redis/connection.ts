@@ -27,7 +27,7 @@ export interface ConnectionDeps {
   readonly judge: (facts: ServerFacts) => void
 }
 
-/** One connection to the primary, made again whenever it is lost; nothing is queued or sent again meanwhile. */
+/** One connection to the primary, reopened whenever it is lost. Meanwhile nothing is queued or sent again. */
 export class Connection {
   readonly #deps: ConnectionDeps
   readonly #name: string
@@ -37,7 +37,7 @@ export class Connection {
   #cause: unknown
   readonly #outage: OutageLog
   #lost: () => void = () => undefined
-  #nextReady = newGate()
+  #nextReady = newSignal()
 
   constructor(name: string, deps: ConnectionDeps) {
     this.#name = name
@@ -46,7 +46,7 @@ export class Connection {
     void this.#keep()
   }
 
-  /** `undefined` while the primary is away. */
+  /** `undefined` while the primary is unavailable. */
   get ready(): Ready | undefined {
     return this.#ready
   }
@@ -55,7 +55,7 @@ export class Connection {
     return this.#ending.signal.aborted
   }
 
-  /** Called each time that a primary was reached. */
+  /** Calls `listen` each time that a primary was reached. */
   onReady(listen: (ready: Ready) => void): void {
     this.#onReady.add(listen)
     if (this.#ready) listen(this.#ready)
@@ -67,7 +67,7 @@ export class Connection {
     return this.closed ? undefined : this.#ready
   }
 
-  /** Rejects with `WrongServer`, or `NotCarriedOut` when the primary is away. */
+  /** Rejects with `WrongServer`, or with `NotCarriedOut` when the primary is unavailable. */
   async connected(): Promise<void> {
     const { clock } = this.#deps
     await within(clock, handshakeMs, connecting, this.whenReady()).catch(() => undefined)
@@ -75,10 +75,10 @@ export class Connection {
     throw this.#cause instanceof WrongServer ? this.#cause : new NotCarriedOut(this.#cause)
   }
 
-  /** Gives a connection up; another one is made at once. */
+  /** Closes this connection; another one is opened at once. */
   drop(ready: Ready, cause: unknown): void {
     if (this.#ready !== ready) return
-    this.#deps.log.warn({ err: cause, connection: this.#name }, 'the connection to Redis is given up')
+    this.#deps.log.warn({ err: cause, connection: this.#name }, 'connection to Redis dropped; reconnecting')
     this.#lost()
   }
 
@@ -98,7 +98,7 @@ export class Connection {
         this.#lost = resolve
         redis.once('end', resolve)
       })
-      // It says why; the rejection says only that the connection is closed.
+      // The event has the reason; the rejection says only that the connection is closed.
       let heard: unknown
       redis.on('error', (cause: unknown) => {
         heard = cause
@@ -109,7 +109,7 @@ export class Connection {
         await lost
       } catch (cause) {
         this.#cause = cause instanceof WrongServer ? cause : (heard ?? cause)
-        this.#tell(this.#cause)
+        this.#logFailure(this.#cause)
       } finally {
         this.#ready = undefined
         redis.disconnect()
@@ -118,7 +118,7 @@ export class Connection {
     }
   }
 
-  #tell(cause: unknown): void {
+  #logFailure(cause: unknown): void {
     if (this.closed) return
     const reason = String(cause)
     if (cause instanceof WrongServer)
@@ -131,7 +131,7 @@ export class Connection {
     this.#outage.worked('Redis available again')
     this.#ready = ready
     this.#nextReady.open()
-    this.#nextReady = newGate()
+    this.#nextReady = newSignal()
     for (const listen of this.#onReady) listen(ready)
   }
 
@@ -147,17 +147,17 @@ export class Connection {
   }
 }
 
-interface Gate {
+interface Signal {
   readonly passed: Promise<void>
   readonly open: () => void
 }
 
-function newGate(): Gate {
+function newSignal(): Signal {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { passed: promise, open: resolve }
 }
 
-/** Every way in which the client would send something twice, or later, is off: an increment would count twice. */
+/** Every option by which the client would send a command twice, or later, is off: an increment would count twice. */
 function newClient({ url, sentinels, master, sentinelPassword }: RedisAt): Redis {
   const given = url === undefined ? undefined : new URL(url)
   const isSecret = given?.protocol === 'rediss:'

@@ -1,11 +1,14 @@
 /**
- * The names in Redis. What belongs to one key of the service carries its id as the hash tag, so that a
- * script's keys lie together.
+ * The names in Redis. Names that belong to one API key contain its id as the hash tag, so that all keys of a script
+ * are in one slot.
  */
 export class Keys {
   readonly #prefix: string
   readonly pods: string
-  /** Begins again when Redis was emptied or out of reach, or another server took over. */
+  /**
+   * When the slots' data began. It begins again when Redis was emptied or unreachable, or when another server took
+   * over.
+   */
   readonly slotsLife: string
   readonly bus: {
     readonly streams: string
@@ -33,10 +36,10 @@ export class Keys {
     }
   }
 
-  /** The number of a UTC day follows. */
+  /** The number of a UTC day is appended. */
   readonly usage = (keyId: string): string => `${this.#prefix}{${keyId}}:use:`
   readonly slots = (keyId: string): string => `${this.#prefix}{${keyId}}:slots`
-  /** On which day each session was counted last. */
+  /** The day on which each session was last counted. */
   readonly sessionDays = (keyId: string): string => `${this.#prefix}{${keyId}}:sessions`
   readonly lease = (name: string): string => `${this.#prefix}lease:${name}`
   readonly signs = (feed: string): string => `${this.#prefix}board:${feed}`

@@ -14,7 +14,7 @@ interface Held {
   readonly epoch: string
 }
 
-/** An epoch is Redis's time at the grant in microseconds, and exceeds all that this process has ever seen. */
+/** An epoch is Redis's time at the grant in microseconds. It is greater than all that this process has seen. */
 export function redisLeases({ calls, keys, given }: LeaseDeps): Leases {
   const held = new Map<string, Held>()
   let greatest = 0

@@ -11,7 +11,7 @@ import { dayOfNumber } from './day-numbers.ts'
 import { scripts } from './scripts.ts'
 import { Shares, type SharesDeps } from './shares.ts'
 
-/** As `lua/prelude.lua` keeps them and `lua/read-usage.lua` gives them. */
+/** As `lua/prelude.lua` keeps them and `lua/read-usage.lua` returns them. */
 const daysKept = 3
 const exceededWindows = [undefined, 'minute', 'day'] as const
 type Admitted = [
@@ -23,7 +23,7 @@ type Admitted = [
   ms: number,
 ]
 
-/** Both windows and the counters move in one script; while Redis is away this pod decides by its share. */
+/** One script changes both windows and the counters. While Redis is unavailable this pod decides by its share. */
 export function redisLimits(deps: SharesDeps): Limits {
   const { calls, keys, given, pods } = deps
   const shares = new Shares(deps)
@@ -61,7 +61,7 @@ export function redisLimits(deps: SharesDeps): Limits {
       const reply = await calls.script(scripts.readUsage, [keys.usage(keyId)], [given()])
       const [today, ...days] = reply as [number, ...string[][]]
       const usage = new Map<Day, DailyCounters>()
-      // Newest first in the answer, oldest first in ours.
+      // The answer has the newest day first, the result the oldest.
       for (let ago = days.length - 1; ago >= 0; ago--) {
         const day = dayOfNumber(today - ago)
         const counters = countersOf(days[ago] ?? [])
@@ -72,7 +72,7 @@ export function redisLimits(deps: SharesDeps): Limits {
   }
 }
 
-/** From alternating names and values; `undefined` when nothing of it is a counter. */
+/** From alternating names and values; `undefined` without any counter. */
 function countersOf(fields: readonly string[]): DailyCounters | undefined {
   const found: Partial<Record<keyof DailyCounters, number>> = {}
   fields.forEach((name, i) => {

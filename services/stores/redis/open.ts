@@ -18,18 +18,18 @@ const timeGiven =
   (): string =>
     time === undefined ? '' : String(time.utcMs())
 
-/** A decision that is not taken by then is taken by share: a request has two seconds for everything. */
+/** Deadline of a call; afterwards the share decides. A request has two seconds for everything. */
 const callDeadlineMs = 1_000
 
-/** What all pods share. Nothing here is lost with harm. */
+/** The state that all pods share. Its loss does no lasting harm. */
 export type RedisStores = Pick<Stores, 'limits' | 'slots' | 'bus' | 'leases' | 'board' | 'close'>
 
 export interface PreparedRedis {
-  /** While Redis is away the limits decide by share; the others fail as `Unavailable`. */
+  /** While Redis is unavailable the limits decide by share; the other ports fail as `Unavailable`. */
   readonly stores: RedisStores
   /**
-   * Resolves once Redis answers. Rejects with `WrongServer` when it is too old or may throw keys away;
-   * with `Unavailable` when it is worth another try.
+   * Resolves once Redis answers. Rejects with `WrongServer` when Redis is too old or may evict keys, and with
+   * `Unavailable` when a retry may succeed.
    */
   readonly connect: () => Promise<void>
 }
@@ -44,7 +44,7 @@ export async function openRedisStores(options: RedisStoreOptions): Promise<Redis
   return stores
 }
 
-/** Begins to connect at once, and goes on for as long as it is open. */
+/** Begins to connect at once and reconnects until it is closed. */
 export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
   const { at, prefix, clock, log, metrics } = options
   const keys = new Keys(prefix)
@@ -73,7 +73,7 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
   const decisions = callsOn('decisions')
   const calls = callsOn('calls')
   const pods = new Pods({ ...options, connection: connections.decisions, calls: decisions, keys, given })
-  metrics.gauge('fxd_limits_pods', 'Pods that share the limits while Redis is away.', [], (gauge) =>
+  metrics.gauge('fxd_limits_pods', 'Pods that share the limits while Redis is unavailable.', [], (gauge) =>
     gauge.set(pods.count ?? 0),
   )
   const beginLife = (): Promise<unknown> =>

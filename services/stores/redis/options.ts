@@ -9,25 +9,25 @@ export interface Endpoint {
 
 /** Where the primary is. */
 export interface RedisAt {
-  /** `redis://` or `rediss://`; with Sentinels only its user, password, database and scheme count. */
+  /** `redis://` or `rediss://`; with Sentinels only its user, password, database and scheme are used. */
   readonly url: string | undefined
-  /** Asked for the primary; none: the URL names it. */
+  /** They report the primary; without any, the URL names it. */
   readonly sentinels: readonly Endpoint[]
   /** The primary's name among the Sentinels. */
   readonly master: string
-  /** What the Sentinels themselves ask for. */
+  /** Password of the Sentinels themselves. */
   readonly sentinelPassword?: string | undefined
 }
 
 export interface RedisStoreOptions {
   readonly at: RedisAt
-  /** Begins every key, so that several services can share one Redis. */
+  /** Prefix of every key, so that several services can share one Redis. */
   readonly prefix: string
   /** Whether this process admits requests: it then counts among those that share the limits in an outage. */
   readonly admits: boolean
-  /** Real time whatever clock the house runs on: the server answers in real time. */
+  /** Real time, also in tests with a virtual clock: the server answers in real time. */
   readonly clock: Clock
-  /** A house on a virtual clock gives its time with each call; else Redis's own clock decides. */
+  /** A virtual clock, whose time is sent with each call. Without it Redis's own clock decides. */
   readonly time?: Clock
   readonly log: Log
   readonly metrics: Metrics

@@ -7,7 +7,7 @@ const noonMs = Date.UTC(2026, 0, 5, 12)
 const minuteMs = 60_000
 const alone = { pods: 1, consume: true }
 
-test('what was counted is there once to be brought, in the windows that it belongs to', () => {
+test('counted usage is pending once, in the windows to which it belongs', () => {
   const memory = new OutageMemory()
   memory.count('a', noonMs, ['requests', 'history'], 1)
   memory.count('a', noonMs + minuteMs, ['requests', 'history'], 1)
@@ -21,7 +21,7 @@ test('what was counted is there once to be brought, in the windows that it belon
   expect(memory.hasPending).toBe(false)
 })
 
-test('what did not reach Redis is joined with what came since, and nothing of it is lost', () => {
+test('usage that did not reach Redis is added to newer usage, and none is lost', () => {
   fc.assert(
     fc.property(fc.array(fc.record({ at: fc.nat(3), back: fc.boolean() }), { maxLength: 20 }), (steps) => {
       const memory = new OutageMemory()
@@ -40,7 +40,7 @@ test('what did not reach Redis is joined with what came since, and nothing of it
   )
 })
 
-test('of more keys than it remembers it forgets the one longest unheard of', () => {
+test('above its bound of keys it drops the least recently used key', () => {
   const memory = new OutageMemory(2)
   for (const key of ['a', 'b', 'a', 'c']) memory.decide(key, rates, noonMs, alone)
   expect(memory.keys).toBe(2)
@@ -52,7 +52,7 @@ test('of more keys than it remembers it forgets the one longest unheard of', () 
   expect(used('b')).toBe(0)
 })
 
-test('counters beyond the bound are dropped, and told', () => {
+test('counters above the bound are dropped and counted', () => {
   const memory = new OutageMemory()
   for (let i = 0; i < pendingMax + 3; i++) memory.count(`key ${i}`, noonMs, ['requests'], 1)
   expect(memory.dropped).toBe(3)

@@ -2,26 +2,26 @@ import type { RateDecision, RateLimits, RateUse } from '../../core/keys/rate-win
 import type { DailyCounters } from '../../core/keys/usage.ts'
 import { decideByShare, type KnownUse, nothingKnown } from './outage-share.ts'
 
-/** Keys that a pod remembers for an outage. Beyond it the one longest unheard of is forgotten. */
+/** Maximum keys that a pod remembers for an outage; the least recently used key is dropped. */
 const rememberedKeysMax = 50_000
-/** Keys and days whose counters wait for Redis; beyond it counters are dropped, and counted. */
+/** Maximum keys and days whose counters wait for Redis; further counters are dropped and counted. */
 export const pendingMax = 50_000
 
 const dayMs = 86_400_000
 const minuteMs = 60_000
 
-/** What was counted of a key on one UTC day while Redis was away. */
+/** Usage of a key on one UTC day while Redis was unavailable. */
 export interface Pending {
   readonly keyId: string
   readonly day: number
-  /** The newest minute of it, and what was admitted in that. */
+  /** The newest minute, and the requests admitted in it. */
   minute: number
   admittedInMinute: number
   admitted: number
   readonly counters: Partial<Record<keyof DailyCounters, number>>
 }
 
-/** What this pod saw of the shared windows, and what it decided and counted without them. */
+/** The shared windows that this pod last saw, and its own decisions and counters without them. */
 export class OutageMemory {
   readonly #keysMax: number
   readonly #known = new Map<string, KnownUse>()
@@ -41,7 +41,7 @@ export class OutageMemory {
     return this.#dropped
   }
 
-  /** The windows of a key as Redis just told them. */
+  /** Notes the windows of a key as Redis just reported them. */
   see(keyId: string, seen: RateUse): void {
     this.#remember(keyId, { seen, own: (this.#known.get(keyId) ?? nothingKnown).own })
   }
@@ -57,7 +57,7 @@ export class OutageMemory {
     return decision
   }
 
-  /** Counts for the time when Redis is back. */
+  /** Counts usage that is sent to Redis later. */
   count(keyId: string, nowMs: number, names: readonly (keyof DailyCounters)[], admitted = 0): void {
     const day = Math.floor(nowMs / dayMs)
     const minute = Math.floor(nowMs / minuteMs)
@@ -85,7 +85,7 @@ export class OutageMemory {
     return taken
   }
 
-  /** It certainly did not reach Redis. */
+  /** For usage that certainly did not reach Redis. */
   putBack(pending: Pending): void {
     const id = `${pending.day} ${pending.keyId}`
     const newer = this.#pending.get(id)
@@ -96,13 +96,13 @@ export class OutageMemory {
       newer.counters[name] = (newer.counters[name] ?? 0) + count
   }
 
-  /** It may have reached Redis, and is never sent again. */
+  /** For usage that may have reached Redis: it is never sent again. */
   drop({ counters }: Pending): void {
     for (const count of Object.values(counters)) this.#dropped += count
   }
 
   #remember(keyId: string, known: KnownUse): void {
-    // Set anew, so that the first in the map is the one longest unheard of.
+    // Inserted again, so that the first entry of the map is the least recently used.
     this.#known.delete(keyId)
     this.#known.set(keyId, known)
     if (this.#known.size <= this.#keysMax) return

@@ -6,7 +6,7 @@ import { decideByShare, type KnownUse, nothingKnown } from './outage-share.ts'
 const minuteMs = 60_000
 const noonMs = Date.UTC(2026, 0, 5, 12)
 
-/** What one pod admits of so many requests at one moment. */
+/** How many of a hundred requests at one moment one pod admits. */
 function admittedByShare(known: KnownUse, limits: { rpm: number; rpd: number }, pods: number | undefined) {
   let [state, admitted] = [known, 0]
   for (let i = 0; i < 100; i++) {
@@ -23,7 +23,7 @@ const used = (count: number): RateUse => {
   return use
 }
 
-test('in an outage a key gets per window at most its limit and one per pod beyond what it had', () => {
+test('in an outage a key is admitted per window at most its limit and one per pod, in addition to its earlier requests', () => {
   const anyPods = fc.array(fc.nat(30), { minLength: 1, maxLength: 6 })
   fc.assert(
     fc.property(fc.nat(30), fc.nat(30), anyPods, (rpm, rpd, seenByPods) => {
@@ -44,17 +44,17 @@ test.each([
   [{ rpm: 3, rpd: 1_000 }, 0, 9, 1],
   [{ rpm: 0, rpd: 1_000 }, 0, 9, 0],
   [{ rpm: 60, rpd: 1_000 }, 0, undefined, 1],
-])('of %j with %i used, one of %s pods admits %i', (limits, seen, pods, admitted) => {
+])('with limits %j and %i used, one of %s pods admits %i', (limits, seen, pods, admitted) => {
   expect(admittedByShare({ seen: used(seen), own: noUse }, limits, pods).admitted).toBe(admitted)
 })
 
-test('a second outage in one window gives no second share', () => {
+test('a second outage in one window adds no second share', () => {
   const limits = { rpm: 40, rpd: 1_000 }
   const { state } = admittedByShare({ seen: used(20), own: noUse }, limits, 2)
   expect(admittedByShare({ ...state, seen: used(30) }, limits, 2).admitted).toBe(0)
 })
 
-test('the next minute brings a share of the whole limit, and the headers show the share', () => {
+test('the next minute has a share of the whole limit, and the headers show the share', () => {
   const limits = { rpm: 40, rpd: 1_000 }
   const { state } = admittedByShare({ seen: used(40), own: noUse }, limits, 2)
   const { decision } = decideByShare(state, limits, noonMs + minuteMs, { pods: 2, consume: true })
@@ -70,7 +70,7 @@ test('the next minute brings a share of the whole limit, and the headers show th
   })
 })
 
-test('a look consumes nothing', () => {
+test('observing consumes nothing', () => {
   const { next } = decideByShare(nothingKnown, { rpm: 9, rpd: 9 }, noonMs, { pods: 1, consume: false })
   expect(next.own).toMatchObject({ usedMinute: 0, usedDay: 0 })
 })

@@ -6,20 +6,20 @@ import {
   type RateUse,
 } from '../../core/keys/rate-window.ts'
 
-/** What a pod knows of one key for the time when the limits that all pods share are away. */
+/** What a pod knows of one key while the shared limits are unavailable. */
 export interface KnownUse {
-  /** The windows as all pods shared them last. */
+  /** The windows as all pods last shared them. */
   readonly seen: RateUse
-  /** What this pod admitted by its share, in whichever outages the windows saw. */
+  /** What this pod admitted by its share, in all outages within the windows. */
   readonly own: RateUse
 }
 
 export const nothingKnown: KnownUse = Object.freeze({ seen: noUse, own: noUse })
 
 /**
- * Decides while the shared limits are away: each pod admits its share of what a window last had left,
- * at least 1. So over all pods a key gets per window at most what it had, its limit, and one per pod.
- * With `pods` unknown this pod has never met the others and admits 1.
+ * Decides while the shared limits are unavailable: each pod admits its share of the last known remainder of a window,
+ * at least 1. So in one window all pods together admit at most the earlier requests, the limit, and one per pod. With
+ * `pods` undefined this pod has never met the others and admits 1.
  */
 export function decideByShare(
   known: KnownUse,
@@ -37,7 +37,7 @@ export function decideByShare(
   return { next: { seen: known.seen, own: next }, decision: { ...decision, state } }
 }
 
-/** A limit of 0 admits nobody, in an outage neither. */
+/** A limit of 0 admits no request, also in an outage. */
 function shareOf(limit: number, remaining: number, pods: number | undefined): number {
   if (limit <= 0) return 0
   if (pods === undefined) return 1

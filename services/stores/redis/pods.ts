@@ -4,9 +4,12 @@ import type { Connection } from './connection.ts'
 import type { Keys } from './keys.ts'
 import { scripts } from './scripts.ts'
 
-/** For so long after a pod joined the others may not know of it. What the slots' life takes for a sign of life, too. */
+/**
+ * Heartbeat interval: a new pod may be unknown to the others for this long. It also shows that Redis is reachable,
+ * which keeps the slots' data valid.
+ */
 const heartbeatMs = 1_000
-/** A pod that is gone counts for this long: shares are rather too small. */
+/** A pod that ended still counts for this long: shares are rather too small. */
 const podLeaseMs = 10_000
 
 export interface PodsDeps {
@@ -20,7 +23,7 @@ export interface PodsDeps {
   readonly admits: boolean
 }
 
-/** How many pods admit requests, and what Redis's clock says: known from the last heartbeat that was answered. */
+/** How many pods admit requests, and Redis's time, as of the last answered heartbeat. */
 export class Pods {
   readonly #deps: PodsDeps
   readonly #name: string
@@ -40,18 +43,18 @@ export class Pods {
     return this.#count
   }
 
-  /** Redis's time, reckoned while it is away. */
+  /** Redis's time, calculated while Redis is unavailable. */
   nowMs(): number {
     const { clock, time } = this.#deps
     return time === undefined ? clock.utcMs() + this.#aheadMs : time.utcMs()
   }
 
-  /** What an answer of Redis says of its clock. */
+  /** Notes Redis's time from one of its answers. */
   noteTime(redisMs: number): void {
     this.#aheadMs = redisMs - this.#deps.clock.utcMs()
   }
 
-  /** The others' shares grow at once. */
+  /** Removes this pod, so that the others' shares grow at once. */
   async close(): Promise<void> {
     this.#stop()
     const { calls, keys, admits } = this.#deps
@@ -67,7 +70,7 @@ export class Pods {
       this.#count = Math.max(1, count)
       this.noteTime(ms)
     } catch {
-      // The next heartbeat tells; until then what was known last holds.
+      // The next heartbeat tries again; until then the last known values apply.
     }
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
-/** A script of `lua/`, behind the functions that they all use. */
+/** A script of `lua/` with the common functions before it. */
 export interface Script {
   readonly text: string
   readonly sha: string

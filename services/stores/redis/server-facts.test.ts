@@ -28,7 +28,7 @@ test.each(['7.0.15', '7.2.4', '8.0.0', '10.1.2'])('Redis %s is new enough', (ver
   expect(() => judge()(factsOf(info(version)))).not.toThrow()
 })
 
-test('a server that throws keys away is refused at the start, and only told of when a failover brought it', async () => {
+test('a server that evicts keys is rejected at the start, and only logged after a failover', async () => {
   const loose = factsOf(info('7.2.4', 'allkeys-lru'))
   expect(() => judge()(loose)).toThrow(WrongServer)
   const metrics = createMetrics({ ofProcess: false })

@@ -2,7 +2,7 @@ import { WrongServer } from '../../core/failure.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 
-/** The oldest Redis that all suites ran on. */
+/** The oldest Redis on which all suites ran. */
 const majorMin = 7
 const wantedPolicy = 'noeviction'
 const policyCure = 'set "maxmemory-policy noeviction"'
@@ -11,11 +11,11 @@ export interface ServerFacts {
   readonly version: string
   readonly policy: string
   readonly role: string
-  /** Names the server's process: another one after each restart and each failover. */
+  /** Identifies the server's process: it changes with each restart and each failover. */
   readonly run: string
 }
 
-/** From the answer to INFO. */
+/** Parses the answer to INFO. */
 export function factsOf(info: string): ServerFacts {
   const field = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? ''
   return {
@@ -27,8 +27,8 @@ export function factsOf(info: string): ServerFacts {
 }
 
 /**
- * Judges each server that is connected to. One that is too old, or throws keys away when its memory is
- * full, is refused at the start; later, when a failover brought it, the log and a gauge say so.
+ * Checks each server after connecting. A server that is too old is always rejected. A server that evicts keys when its
+ * memory is full is rejected at the start; after a failover the log and a gauge report it.
  */
 export function serverJudge(log: Log, metrics: Metrics): (facts: ServerFacts) => void {
   let isAccepted = false
@@ -47,6 +47,6 @@ export function serverJudge(log: Log, metrics: Metrics): (facts: ServerFacts) =>
         `Redis throws keys away when its memory is full (maxmemory-policy ${facts.policy}): ${policyCure}.`,
       )
     else if (before !== policy)
-      log.error({ policy, cure: policyCure }, 'Redis throws keys away when its memory is full')
+      log.error({ policy, cure: policyCure }, 'Redis evicts keys when its memory is full')
   }
 }

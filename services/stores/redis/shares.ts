@@ -20,7 +20,7 @@ export interface SharesDeps {
   readonly metrics: Metrics
 }
 
-/** A request that Redis did not decide, and why. */
+/** A request that Redis did not decide, and the reason. */
 export interface Undecided {
   readonly keyId: string
   readonly limits: RateLimits
@@ -29,13 +29,13 @@ export interface Undecided {
   readonly cause: unknown
 }
 
-const broughtAtOnce = 500
+const sentAtOnceMax = 500
 
-/** Decides by this pod's share while Redis is away, and adds to Redis what was counted when it is back. */
+/** Decides by this pod's share while Redis is unavailable, and sends the counted usage to Redis afterwards. */
 export class Shares {
   readonly #deps: SharesDeps
   readonly #memory = new OutageMemory()
-  #isBringing = false
+  #isSending = false
   readonly #count: (outcome: RateDecision['outcome']) => void
 
   constructor(deps: SharesDeps) {
@@ -56,17 +56,17 @@ export class Shares {
       [],
       (counter) => counter.inc(this.#memory.dropped),
     )
-    connection.onReady(() => void this.#bringPending())
+    connection.onReady(() => void this.#sendPending())
   }
 
-  /** The windows of a key as Redis just told them. */
+  /** Notes the windows of a key as Redis just reported them. */
   see(keyId: string, use: RateUse): void {
     this.#memory.see(keyId, use)
-    // It answers, so what was refused for the moment (too many calls) can be brought too.
-    if (this.#memory.hasPending) void this.#bringPending()
+    // Redis answers, so usage that was rejected for a moment (too many calls) can be sent too.
+    if (this.#memory.hasPending) void this.#sendPending()
   }
 
-  /** What certainly was not counted is brought to Redis later; what may have been is not counted again. */
+  /** Usage that was certainly not counted is sent to Redis later; usage that may have been counted is not. */
   decide({ keyId, limits, endpoint, consume, cause }: Undecided): RateDecision {
     const { pods } = this.#deps
     const nowMs = pods.nowMs()
@@ -78,23 +78,26 @@ export class Shares {
     return decision
   }
 
-  /** For what consumes nothing. */
+  /** For calls that consume nothing. */
   count(keyId: string, name: keyof DailyCounters, cause: unknown): void {
     if (cause instanceof NotCarriedOut) this.#memory.count(keyId, this.#deps.pods.nowMs(), [name])
   }
 
-  async #bringPending(): Promise<void> {
-    if (!this.#memory.hasPending || this.#isBringing) return
-    this.#isBringing = true
+  async #sendPending(): Promise<void> {
+    if (!this.#memory.hasPending || this.#isSending) return
+    this.#isSending = true
     const taken = this.#memory.takePending()
-    this.#deps.log.info({ counts: taken.length }, 'Redis is back: what was counted without it is added')
-    for (let i = 0; i < taken.length; i += broughtAtOnce)
-      await Promise.all(taken.slice(i, i + broughtAtOnce).map((pending) => this.#bring(pending)))
-    this.#isBringing = false
+    this.#deps.log.info(
+      { counts: taken.length },
+      'Redis available again: adding the usage counted without it',
+    )
+    for (let i = 0; i < taken.length; i += sentAtOnceMax)
+      await Promise.all(taken.slice(i, i + sentAtOnceMax).map((pending) => this.#send(pending)))
+    this.#isSending = false
   }
 
-  /** To the usage, and to the windows that are still open. */
-  async #bring(pending: Pending): Promise<void> {
+  /** Adds to the usage, and to the windows that are still open. */
+  async #send(pending: Pending): Promise<void> {
     const { calls, keys, given } = this.#deps
     const { keyId, day, admitted, minute, admittedInMinute, counters } = pending
     const args = [given(), day, admitted, minute, admittedInMinute, ...Object.entries(counters).flat()]

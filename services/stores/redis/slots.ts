@@ -5,12 +5,14 @@ import { dayNumber } from './day-numbers.ts'
 import type { Keys } from './keys.ts'
 import { scripts } from './scripts.ts'
 
-/** After Redis was emptied, replaced or out of everybody's reach, shards have so long to take their slots again before new ones open. */
+/**
+ * How long shards may take their slots again before new ones open, after Redis was emptied, replaced or unreachable.
+ */
 export const slotHoldMs = 25_000
-/** Sessions renewed by one call, which nothing else can come between. */
+/** Maximum sessions renewed by one call, during which Redis runs nothing else. */
 const renewedAtOnceMax = 500
 
-/** A slot is a member of its key's sorted set, named by the session, with the time at which it lapses. */
+/** A slot is a member of its key's sorted set. It is named by the session and scored with its time of expiry. */
 export function redisSlots(calls: Calls, keys: Keys, given: () => string): Slots {
   const keysOf = (keyId: string): string[] => [keys.slots(keyId), keys.sessionDays(keyId), keys.usage(keyId)]
   const renewSome = async (keyId: string, ids: readonly string[]): Promise<readonly string[]> =>

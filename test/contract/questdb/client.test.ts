@@ -115,7 +115,7 @@ test(
         (cause: unknown) => (cause instanceof Unavailable ? String(cause.cause) : cause),
       )
     expect(await ping()).toBe('fine')
-    await expect.poll(ping, longPoll).toContain('no rows were taken for')
+    await expect.poll(ping, longPoll).toContain('no rows were stored for')
     expect(await metric('fxd_questdb_writes_failing_seconds')).toBeGreaterThan(10)
     proxy.fail(false)
     await write

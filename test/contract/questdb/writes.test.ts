@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Unavailable } from '../../../services/core/failure.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
-import { writeDeadlineMs } from '../../../services/stores/questdb/write/writer.ts'
+import { writeDeadlineMs } from '../../../services/stores/write-queue.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
 import { openInTest } from '../../support/questdb/stores.ts'
 import { always, batchOf, freshSeries, minuteBar, minuteBars, readList } from '../suites/sample-bars.ts'

@@ -8,12 +8,16 @@ const pureModules = new Set(['node:assert', 'node:assert/strict', 'node:crypto',
 /** The area of a path: the first column of the import table. */
 function areaOf(path: string): string | undefined {
   const [top = '', folder = '', inner = ''] = path.split('/')
-  if (top === 'services') return folder === 'stores' ? `stores/${inner}` : folder
+  if (top === 'services') return folder === 'stores' ? `stores/${inner.replace(/\.ts$/, '')}` : folder
   if (top === 'operator') return top
   return top === 'test' ? `test/${folder}` : undefined
 }
 
-const rowOf = (area: string): string => (area.startsWith('stores/') ? 'stores/X' : area)
+/** Files directly in services/stores are shared by all stores and have rows of their own. */
+const sharedByStores = new Set(['stores/write-queue'])
+
+const rowOf = (area: string): string =>
+  area.startsWith('stores/') && !sharedByStores.has(area) ? 'stores/X' : area
 
 const packageOf = (request: string): string =>
   request

@@ -4,13 +4,13 @@ import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { CompoundKey, FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 
-/** Stands for a window of all symbols of the feed; no symbol has this name. */
+/** Means all symbols of the feed; no symbol has this name. */
 const allSymbols = ''
 const series = 'feed = ? AND symbol = ? AND resolution = ?'
 
 /**
- * Adds a window to those of its series, which are kept joined: never overlapping, never touching.
- * Call it inside a transaction.
+ * Adds a window to those of its series, which are kept joined: they never overlap or touch. Call it inside a
+ * transaction.
  */
 export function windowUnion(db: DatabaseSync): (window: Window) => void {
   const before = db.prepare(`
@@ -34,7 +34,7 @@ export function windowPurge(db: DatabaseSync): (feed: FeedKey) => void {
   return (feed) => void statement.run(feed)
 }
 
-/** All windows of a feed, each series' ascending. */
+/** All windows of a feed, ascending within each series. */
 export function windowReads(db: DatabaseSync): (feed: FeedKey) => readonly Window[] {
   const statement = db.prepare(`
     SELECT symbol, resolution, start, stop FROM acknowledged WHERE feed = ?

@@ -12,9 +12,9 @@ import {
   unpackRows,
 } from './packed-rows.ts'
 
-/** Rows bound to one statement; more gains nothing, fewer costs a call per row. */
+/** Maximum rows of one statement; more gain nothing, fewer cost a call per row. */
 const rowsPerStatement = 50
-/** Rows that cross from SQLite in one blob; bounds what a long read holds twice. */
+/** Maximum rows that SQLite returns in one blob; bounds the second copy that a long read keeps. */
 const rowsPerPage = 16_384
 
 const upsert = (rows: number): string => `
@@ -56,7 +56,7 @@ export function barUpserts(db: DatabaseSync): (rows: PackedRows) => void {
   }
 }
 
-/** Hides all bars of a feed at once; `sweepPurged` then frees their rows a few at a time. */
+/** Hides all bars of a feed at once; `purgedSweep` then frees their rows in small steps. */
 export function barPurge(db: DatabaseSync): (feed: FeedKey) => void {
   const mark = db.prepare('INSERT INTO purged SELECT id FROM series WHERE feed = ?')
   const forget = db.prepare('DELETE FROM series WHERE feed = ?')
@@ -66,7 +66,7 @@ export function barPurge(db: DatabaseSync): (feed: FeedKey) => void {
   }
 }
 
-/** Frees at most `rowsMax` rows of purged series; `false` when nothing is left to free. */
+/** Frees at most `rowsMax` rows of purged series; returns `false` when none are left. */
 export function purgedSweep(db: DatabaseSync): (rowsMax: number) => boolean {
   const next = db.prepare('SELECT series FROM purged LIMIT 1')
   const free = db.prepare(
@@ -113,10 +113,10 @@ export function barReads(db: DatabaseSync): (query: BarQuery) => Bars {
   }
 }
 
-/** Gives its memory back now: a thread that reads much collects tens of megabytes of garbage before it looks. */
+/** Frees the memory now: a thread with many reads keeps tens of megabytes of garbage before it collects them. */
 const free = ({ buffer }: Float64Array<ArrayBuffer>): void => void buffer.transfer(0)
 
-// Text aggregation copies bytes as they are in a UTF-8 database, so joined bodies come back as one blob.
+// Text aggregation copies bytes unchanged in a UTF-8 database, so the joined bodies are one blob.
 const pageStatement = (db: DatabaseSync, order: 'ASC' | 'DESC'): StatementSync =>
   db.prepare(`
     SELECT CAST(group_concat(body, '') AS BLOB) AS bodies FROM (
@@ -126,7 +126,8 @@ const pageStatement = (db: DatabaseSync, order: 'ASC' | 'DESC'): StatementSync =
 function fieldsOf(row: Record<string, unknown> | undefined): Float64Array<ArrayBuffer> {
   const bodies = row?.['bodies']
   if (!(bodies instanceof Uint8Array && bodies.buffer instanceof ArrayBuffer)) return new Float64Array(0)
-  if (bodies.byteLength % bytesPerRow !== 0) throw new Error('The file holds a bar body of another length.')
+  if (bodies.byteLength % bytesPerRow !== 0)
+    throw new Error('The file contains a bar body of another length.')
   const count = bodies.byteLength / Float64Array.BYTES_PER_ELEMENT
   if (bodies.byteOffset % Float64Array.BYTES_PER_ELEMENT !== 0)
     return new Float64Array(bodies.slice().buffer, 0, count)
@@ -148,7 +149,7 @@ export function newestTimes(
       )
 }
 
-/** First and last time inside each half-open span, two numbers a span, `NaN` where it holds none. */
+/** First and last time inside each half-open span: two numbers a span, `NaN` for a span without bars. */
 export function spanBounds(db: DatabaseSync): (series: Series, spans: Float64Array) => Float64Array {
   const findSeries = seriesFinder(db)
   const bounds = db.prepare(`
@@ -168,7 +169,7 @@ export function spanBounds(db: DatabaseSync): (series: Series, spans: Float64Arr
   }
 }
 
-/** The id is looked up each time (2 µs): a remembered one could be of a series purged since. */
+/** Looks the id up on each call (2 µs): a cached id could belong to a series purged since. */
 function seriesFinder(db: DatabaseSync): (series: Series) => number | undefined {
   const find = db.prepare('SELECT id FROM series WHERE feed = ? AND symbol = ? AND resolution = ?')
   return ({ feed, symbol, resolution }) => find.get(feed, symbol, resolution)?.['id'] as number | undefined

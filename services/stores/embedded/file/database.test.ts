@@ -10,7 +10,7 @@ function newFile(): string {
   return join(folder, 'fxd.db')
 }
 
-test('a transaction that fails leaves nothing behind, and the next one works', () => {
+test('a failed transaction changes nothing, and the next one works', () => {
   const db = openForWriting(newFile())
   const mark = db.prepare('INSERT INTO purged VALUES (?)')
   const marked = () =>
@@ -38,7 +38,7 @@ test('every commit is on the disk before it is acknowledged', () => {
   db.close()
 })
 
-test('a snapshot does not see what is written while it lasts, the next one does', () => {
+test('a snapshot does not see rows written during it; the next snapshot does', () => {
   const path = newFile()
   const writer = openForWriting(path)
   const reader = openForReading(path)

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { counterNames } from '../../../core/keys/usage.ts'
 
-/** Raised with every change of the tables below. */
+/** Increased with every change of the tables below. */
 export const schemaVersion = 1
 
 const tables = `
@@ -43,13 +43,13 @@ const tables = `
 `
 
 const cacheKib = 16_384
-/** Pages in the log before a commit moves them to the file; larger copies fewer pages twice in an import. */
+/** Pages in the log before a commit moves them to the file. A larger number copies fewer pages twice in an import. */
 const checkpointPages = 4_000
 const logBytesKept = 64 * 1024 * 1024
-/** Only the recovery after a crash ever makes one connection wait for another. */
+/** Only the recovery after a crash makes one connection wait for another. */
 const busyTimeoutMs = 5_000
 
-/** Opens the file for the one writer, with its tables made or checked; an error names the file. */
+/** Opens the file for the only writer and creates or checks its tables; an error names the file. */
 export function openForWriting(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: busyTimeoutMs })
   try {
@@ -84,7 +84,7 @@ export function openForReading(path: string): DatabaseSync {
   return db
 }
 
-/** All of `run` or nothing of it. */
+/** Commits all changes of `run`, or none. */
 export function transaction<T>(db: DatabaseSync, run: () => T): T {
   db.exec('BEGIN IMMEDIATE')
   try {
@@ -98,7 +98,7 @@ export function transaction<T>(db: DatabaseSync, run: () => T): T {
   }
 }
 
-/** One state of the file for all statements of `run`. */
+/** Runs all statements of `run` on one state of the file. */
 export function snapshot<T>(db: DatabaseSync, run: () => T): T {
   db.exec('BEGIN')
   try {

@@ -11,14 +11,14 @@ export interface UsageRow {
   readonly counters: DailyCounters
 }
 
-/** What lives in memory and is written every second; each value is the whole of its row. */
+/** Values that are kept in memory and written every second. Each value is a complete row. */
 export interface MemoryRows {
   readonly usage: readonly UsageRow[]
   readonly uses: readonly (readonly [key: string, use: RateUse])[]
   readonly signs: readonly (readonly [feed: FeedKey, signs: FeedSigns])[]
 }
 
-/** Writes rows over what is there, so that writing them again is harmless; call it inside a transaction. */
+/** Replaces rows, so that writing them again is harmless. Call it inside a transaction. */
 export function memoryUpserts(db: DatabaseSync): (rows: MemoryRows) => void {
   const usage = replaceInto(db, 'usage', ['key', 'day', ...counterNames])
   const uses = replaceInto(db, 'rate_use', ['key', 'minute', 'used_minute', 'day', 'used_day'])
@@ -46,7 +46,7 @@ function replaceInto(db: DatabaseSync, table: string, names: readonly string[]) 
   return (...values: (string | number | null)[]): void => void statement.run(...values)
 }
 
-/** Of each counter the greater stays. */
+/** Keeps the greater value of each counter. */
 export function usageUnion(db: DatabaseSync): (row: UsageRow) => void {
   const statement = db.prepare(
     `INSERT INTO usage (key, day, ${counterNames.join(', ')}) VALUES (?, ?, ${counterNames.map(() => '?').join(', ')})
@@ -56,13 +56,13 @@ export function usageUnion(db: DatabaseSync): (row: UsageRow) => void {
     void statement.run(key, day, ...counterNames.map((name) => counters[name]))
 }
 
-/** Forgets the usage of days before `firstDay`. */
+/** Deletes the usage of days before `firstDay`. */
 export function usagePrune(db: DatabaseSync): (firstDay: Day) => void {
   const statement = db.prepare('DELETE FROM usage WHERE day < ?')
   return (firstDay) => void statement.run(firstDay)
 }
 
-/** What a start needs back: the usage of `firstDay` and later, all rate windows, all signs. */
+/** What a start reads back: usage from `firstDay` on, all rate windows, and the times of all feeds. */
 export function readMemoryRows(db: DatabaseSync, firstDay: Day): MemoryRows {
   return {
     usage: db.prepare('SELECT * FROM usage WHERE day >= ?').all(firstDay).map(usageRow),

@@ -20,7 +20,7 @@ const anyBar: fc.Arbitrary<RevisedBar> = fc.record({
   revision: fc.maxSafeInteger(),
 })
 
-test('rows come back as they were packed, in full pieces, in their order, each under its series', () => {
+test('unpacking returns packed rows unchanged, in order and under their series; all pieces but the last are full', () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(anyBar, { maxLength: 12 }), { maxLength: 5 }),
@@ -59,7 +59,7 @@ test('rows come back as they were packed, in full pieces, in their order, each u
   )
 })
 
-test('each piece is a buffer of its own, and each column of an answer too, so that both may be handed over', () => {
+test('each piece and each column of an answer has a separate buffer, so that both can be transferred', () => {
   const bars = barsOf(
     [1, 2, 3].map((time) => ({ time: feedSeconds(time), open: 1, high: 1, low: 1, close: 1, volume: 1 })),
   )

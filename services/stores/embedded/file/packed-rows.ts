@@ -2,9 +2,8 @@ import { allocateBars, type Bars, barCount, columns, sliceBars } from '../../../
 import type { Series, SeriesBars } from '../../../core/bars/series.ts'
 
 /**
- * A stored bar is one body of seven doubles in the order of `columns`. The whole answer to a read then
- * crosses from SQLite as one blob: seven REAL columns cost a call into the engine each, which made a
- * 10,000-bar read take 4.9 ms where this takes 2 (measured side by side).
+ * A stored bar is one body of seven doubles in the order of `columns`. So SQLite returns a whole read as one blob.
+ * Seven REAL columns cost a call into the engine each: a read of 10,000 bars took 4.9 ms instead of 2 ms.
  * Doubles are in the machine's byte order, which is little-endian wherever Node runs today.
  */
 export const fieldsPerRow = columns.length
@@ -12,14 +11,14 @@ export const bytesPerRow = fieldsPerRow * Float64Array.BYTES_PER_ELEMENT
 export const timeField = columns.indexOf('time')
 export const revisionField = columns.indexOf('revision')
 
-/** Rows of one or more series, one after the other, in a buffer of their own that may be transferred. */
+/** Rows of one or more series in sequence, in a separate buffer that may be transferred. */
 export interface PackedRows {
   readonly parts: readonly { readonly series: Series; readonly count: number }[]
   readonly count: number
   readonly fields: Float64Array<ArrayBuffer>
 }
 
-/** Copies a batch into pieces of at most `rowsMax` rows; the caller's columns stay the caller's. */
+/** Copies a batch into pieces of at most `rowsMax` rows; the caller's columns are not changed. */
 export function packRows(batch: readonly SeriesBars[], rowsMax: number): PackedRows[] {
   let left = batch.reduce((sum, { bars }) => sum + barCount(bars), 0)
   const pieces: PackedRows[] = []
@@ -62,7 +61,7 @@ function copyRows({ series, bars }: SeriesBars, fields: Float64Array): void {
   }
 }
 
-/** A defect of the caller: it must not reach the file, where it would fail the rows beside it as well. */
+/** A defect of the caller. It must not reach the file, where it would also fail other rows. */
 const unfit = ({ symbol, resolution }: Series, { time, revision }: Bars, i: number): RangeError =>
   new RangeError(
     `A bar of ${symbol} at ${resolution} has time ${time[i]} and revision ${revision[i]}; both must be integers.`,

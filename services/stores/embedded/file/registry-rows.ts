@@ -1,19 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { AppendOutcome, RegistryBody } from '../../../ports/registry.ts'
 
-/** A registry row whose body is still text: it crosses threads as it is and is parsed once. */
+/** A registry row whose body is still text: it crosses threads unchanged and is parsed once. */
 export interface RegistryText {
   readonly kind: RegistryBody['kind']
   readonly id: string
   readonly body: string
 }
 
-/** Appends all rows or, when the registry moved on since `basedOn`, none; call it inside a transaction. */
+/** Appends all rows, or none when the registry has changed since `basedOn`. Call it inside a transaction. */
 export function registryAppend(
   db: DatabaseSync,
 ): (basedOn: number, rows: readonly RegistryText[]) => AppendOutcome {
   const current = db.prepare('SELECT coalesce(max(version), 0) AS version FROM registry')
-  // The newest row of each record is all that a follower asks for.
+  // A follower needs only the newest row of each record.
   const replace = db.prepare(`
     INSERT INTO registry (version, kind, id, body) VALUES (?, ?, ?, ?)
     ON CONFLICT (kind, id) DO UPDATE SET version = excluded.version, body = excluded.body`)

@@ -5,16 +5,16 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { UsageRow } from '../file/memory-rows.ts'
 import { Remembered } from './remembered.ts'
 
-/** The UTC day that lies `daysAgo` days before today. */
+/** The UTC day `daysAgo` days before today. */
 export const utcDay = (clock: Clock, daysAgo = 0): Day =>
   dateText(toSeconds(clock.utcMs()) - daysAgo * daySeconds)
 
-/** Today and yesterday: a clock set back over midnight must find what it counted. */
+/** Today and yesterday: a clock set back over midnight must find its counters. */
 const daysInMemory = 2
-/** The first day that a start must bring back into memory. */
+/** The first day that a start reads back into memory. */
 export const firstDayInMemory = (clock: Clock): Day => utcDay(clock, daysInMemory - 1)
 
-/** Daily counters of all keys for the days in memory; older ones are in the file alone. */
+/** Daily counters of all keys for the days in memory; older days are only in the file. */
 export class DailyUsage extends Remembered<string, UsageRow> {
   readonly #clock: Clock
 
@@ -31,7 +31,7 @@ export class DailyUsage extends Remembered<string, UsageRow> {
     this.set(rowId({ key, day }), { key, day, counters })
   }
 
-  /** What memory holds of a key's days from `first` to `last`. */
+  /** A key's days in memory from `first` to `last`. */
   ofKey(key: string, first: Day, last: Day): readonly UsageRow[] {
     const days = Array.from({ length: daysInMemory }, (_, daysAgo) => utcDay(this.#clock, daysAgo))
     const within = days.filter((day) => day >= first && day <= last)

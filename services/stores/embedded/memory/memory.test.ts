@@ -6,7 +6,7 @@ import { feedKey } from '../../../core/feeds/compound-key.ts'
 import { noCounters } from '../../../core/keys/usage.ts'
 import { createLog, type Log, silentLog } from '../../../platform/log/log.ts'
 import type { MemoryRows } from '../file/memory-rows.ts'
-import { turnDeadlineMs, WriteQueue } from '../threads/write-queue.ts'
+import { FileWriter, turnDeadlineMs } from '../threads/file-writer.ts'
 import type { WriterCalls } from '../threads/writer.ts'
 import { startMemory } from './memory.ts'
 
@@ -16,13 +16,13 @@ const feed = feedKey('BROKERA', 'ZERO')
 async function start(log: Log = silentLog) {
   const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
   const writer = await startGatedThread<WriterCalls>(clock, turnDeadlineMs)
-  const queue = new WriteQueue(writer.thread, clock, silentLog)
+  const queue = new FileWriter(writer.thread, clock, silentLog)
   const memory = startMemory(noRows, queue, clock, log)
   const written = () => writer.seen.map(({ argument }) => (argument as { rows: MemoryRows }).rows)
   return { clock, writer, queue, memory, written }
 }
 
-test('each second only what changed is written, as whole values', async () => {
+test('each second only changed values are written, each as a whole', async () => {
   const { clock, writer, queue, memory, written } = await start()
   writer.letThrough(100)
   const second = async () => {
@@ -53,7 +53,7 @@ test('each second only what changed is written, as whole values', async () => {
   await memory.close()
 })
 
-test('what could not be written is written later, with what changed meanwhile', async () => {
+test('after a failed write its values are written later, with those that changed meanwhile', async () => {
   const { clock, writer, queue, memory, written } = await start()
   memory.usage.add('refused', 'requests')
   await clock.advance(1_000)
@@ -68,7 +68,7 @@ test('what could not be written is written later, with what changed meanwhile', 
   await memory.close()
 })
 
-test('counters that cannot be written for a while are told once, and once when they are written again', async () => {
+test('failing writes of counters are logged once, and once more when counters are stored again', async () => {
   const lines: string[] = []
   const log = createLog('info', {
     write: (line) => void lines.push((JSON.parse(line) as { msg: string }).msg),
@@ -87,7 +87,7 @@ test('counters that cannot be written for a while are told once, and once when t
   await memory.close()
 })
 
-test('one write at a time: while one is under way the next ones wait and become one', async () => {
+test('while one write is under way, all later changes wait and are written together', async () => {
   const { clock, writer, queue, memory, written } = await start()
   for (let second = 0; second < 5; second++) {
     memory.usage.add('a', 'requests')
@@ -102,7 +102,7 @@ test('one write at a time: while one is under way the next ones wait and become 
   await memory.close()
 })
 
-test('closing writes what is left', async () => {
+test('closing writes all changed values', async () => {
   const { writer, memory, written } = await start()
   writer.letThrough(100)
   memory.uses.set('a', { minute: 1, usedMinute: 2, day: 3, usedDay: 4 })

@@ -6,23 +6,23 @@ import { OutageLog } from '../../../platform/outage-log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { FeedSigns } from '../../../ports/feed-board.ts'
 import type { MemoryRows } from '../file/memory-rows.ts'
-import type { WriteQueue } from '../threads/write-queue.ts'
+import type { FileWriter } from '../threads/file-writer.ts'
 import { DailyUsage, utcDay } from './daily-usage.ts'
 import { Remembered } from './remembered.ts'
 
 const writeEveryMs = 1_000
 
-/** What decides at once and is written behind: a crash loses at most the last second of it. */
+/** State that decides at once and is written later: a crash loses at most the last second of it. */
 export interface Memory {
   readonly usage: DailyUsage
   readonly uses: Remembered<string, RateUse>
   readonly signs: Remembered<FeedKey, FeedSigns>
-  /** Stops the clockwork and writes what is left. */
+  /** Stops the timer and writes all changed values. */
   close(): Promise<void>
 }
 
-/** `rows` is what the last run of the service left behind. */
-export function startMemory(rows: MemoryRows, queue: WriteQueue, clock: Clock, log: Log): Memory {
+/** `rows` is the state that the last run of the service stored. */
+export function startMemory(rows: MemoryRows, queue: FileWriter, clock: Clock, log: Log): Memory {
   const usage = new DailyUsage(clock, rows.usage)
   const uses = new Remembered<string, RateUse>(rows.uses)
   const signs = new Remembered<FeedKey, FeedSigns>(rows.signs)
@@ -49,7 +49,7 @@ export function startMemory(rows: MemoryRows, queue: WriteQueue, clock: Clock, l
       outage.failed({ text: 'failed to store counters; retrying every second', cause })
     }
   }
-  /** One write at a time: a slow one is followed by one with all that changed meanwhile. */
+  /** One write at a time: after a slow one, the next writes all that changed meanwhile. */
   const write = (): Promise<void> =>
     (writing ??= writeChanges().finally(() => {
       writing = undefined

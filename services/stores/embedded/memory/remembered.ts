@@ -1,4 +1,4 @@
-/** Values in memory that know which of them changed since they were last written. */
+/** Values in memory with a record of which changed since they were last written. */
 export class Remembered<K, V> {
   readonly #values: Map<K, V>
   readonly #changed = new Set<K>()
@@ -16,7 +16,7 @@ export class Remembered<K, V> {
     this.#changed.add(key)
   }
 
-  /** Values changed since the last call, to be written; when that fails they come back by `putBack`. */
+  /** Returns the values changed since the last call, to be written. When that fails, pass them to `putBack`. */
   takeChanged(): ReadonlyMap<K, V> {
     const taken = new Map<K, V>()
     for (const key of this.#changed) taken.set(key, this.#values.get(key) as V)
@@ -28,7 +28,7 @@ export class Remembered<K, V> {
     for (const key of taken.keys()) this.#changed.add(key)
   }
 
-  /** Drops written values that memory need not hold any longer. */
+  /** Drops written values that memory no longer needs. */
   forget(isOld: (value: V) => boolean): void {
     for (const [key, value] of this.#values) {
       if (isOld(value) && !this.#changed.has(key)) this.#values.delete(key)

@@ -5,8 +5,8 @@ import { Trouble, troubleMsMax } from '../../../platform/trouble.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
 /**
- * Whether bars can be stored. Other writes tell nothing: on a full disk the counters of each second still fit
- * into what the file's log has left.
+ * Whether bars can be stored. Other writes do not show this: on a full disk the counters of each second still fit into
+ * the free part of the file's log.
  */
 export class BarWrites {
   readonly #outage: OutageLog
@@ -17,7 +17,7 @@ export class BarWrites {
     this.#trouble = new Trouble(clock)
   }
 
-  /** From the first write of bars without success to now; 0 after a success. */
+  /** From the first failed write of bars to now; 0 after a success. */
   get failingMs(): number {
     return this.#trouble.ms
   }

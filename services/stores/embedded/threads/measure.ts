@@ -1,7 +1,7 @@
 import type { Metrics } from '../../../platform/metrics.ts'
 import type { Threads } from './start.ts'
 
-/** What waits for the file, and what it could not do within its bounds. */
+/** Measures waiting and rejected calls of the file's threads. */
 export function measureThreads(
   { queue, readers }: Pick<Threads, 'queue' | 'readers'>,
   metrics: Metrics,
@@ -18,7 +18,7 @@ export function measureThreads(
   )
   metrics.counter(
     'fxd_store_refused_total',
-    'Calls that the store failed: beyond its bounds of number and time, or away.',
+    'Calls that the store rejected: too many, timed out, or unavailable.',
     ['kind'],
     (counter) => {
       counter.inc({ kind: 'read' }, readers.refused)

@@ -7,7 +7,7 @@ interface Pending {
   readonly cancelDeadline: Cancel
 }
 
-/** Calls of a thread that wait for their answer; each ends once, whatever comes later. */
+/** Calls of a thread that wait for their answer; each ends once. */
 export class PendingCalls {
   readonly #calls = new Map<number, Pending>()
 

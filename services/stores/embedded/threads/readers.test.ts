@@ -5,10 +5,10 @@ import { Overloaded, Unavailable } from '../../../core/failure.ts'
 import { readerNamed } from '../../../core/turns.ts'
 import { silentLog } from '../../../platform/log/log.ts'
 import { createMetrics } from '../../../platform/metrics.ts'
+import { FileWriter } from './file-writer.ts'
 import { measureThreads } from './measure.ts'
 import type { ReaderCalls } from './reader.ts'
 import { Readers, readDeadlineMs, readsWaitingMax, turnDeadlineMs } from './readers.ts'
-import { WriteQueue } from './write-queue.ts'
 
 async function start() {
   const clock = createVirtualClock()
@@ -27,7 +27,7 @@ async function start() {
 
 const outcome = (read: Promise<unknown>): Promise<unknown> => read.catch((cause: unknown) => cause)
 
-test('reads are shared: one under way at each reader, the others wait and go to whoever is free', async () => {
+test('each reader does one read at a time; others wait for the first free reader', async () => {
   const { gated, readers } = await start()
   const reads = Array.from({ length: 20 }, () => readers.call('ping', undefined))
   expect(gated.map(({ seen }) => seen.length)).toEqual([1, 1])
@@ -37,7 +37,7 @@ test('reads are shared: one under way at each reader, the others wait and go to 
   await Promise.all(reads)
 })
 
-test('a read that is not done within 2 s, its waiting included, is unavailable', async () => {
+test('a read that takes more than 2 s, its waiting included, is unavailable', async () => {
   const { clock, gated, readers } = await start()
   const early = Array.from({ length: 10 }, () => outcome(readers.call('ping', undefined)))
   await clock.advance(turnDeadlineMs)
@@ -51,7 +51,7 @@ test('a read that is not done within 2 s, its waiting included, is unavailable',
   await expect.poll(() => clock.pending).toBe(0)
 })
 
-test('beyond the bound a read is refused at once instead of waiting in vain', async () => {
+test('a read above the bound is rejected at once', async () => {
   const { clock, gated, readers } = await start()
   const underWay = 2
   const accepted = Array.from({ length: underWay + readsWaitingMax }, () => readers.call('ping', undefined))
@@ -59,8 +59,8 @@ test('beyond the bound a read is refused at once instead of waiting in vain', as
   expect(refused).toBeInstanceOf(Unavailable)
   expect(String((refused as Unavailable).cause)).toContain('1024 reads wait')
   const metrics = createMetrics({ ofProcess: false })
-  measureThreads({ readers, queue: new WriteQueue(gated[0].thread as never, clock, silentLog) }, metrics)
-  // Twice: what is counted elsewhere is told anew at each scrape, not added.
+  measureThreads({ readers, queue: new FileWriter(gated[0].thread as never, clock, silentLog) }, metrics)
+  // Twice: a count kept elsewhere is set at each scrape, not added.
   await metrics.render()
   const { text } = await metrics.render()
   expect(text).toContain('fxd_store_waiting{kind="read"} 1024')
@@ -69,7 +69,7 @@ test('beyond the bound a read is refused at once instead of waiting in vain', as
   await Promise.all(accepted)
 })
 
-test('a key that floods fails by itself, and what another key asks is read next', async () => {
+test('reads of a key with too many reads fail, and the read of another key is next', async () => {
   const { clock, gated, readers } = await start()
   const flood = Array.from({ length: 40 }, () =>
     outcome(readers.call('ping', undefined, readerNamed('flooding'))),
@@ -77,7 +77,7 @@ test('a key that floods fails by itself, and what another key asks is read next'
   for (const { letThrough } of gated) letThrough(5)
   await expect.poll(() => readers.waiting).toBe(28)
   const calm = readers.call('ping', undefined, readerNamed('calm'))
-  // Two are read, whose places one of the flood and the newcomer take; two more stand before it.
+  // Two are read; one read of the flood and the new one take their places. Two more are ahead of it.
   for (const { letThrough } of gated) letThrough(1)
   await expect.poll(() => readers.waiting).toBe(27)
   for (const { letThrough } of gated) letThrough(2)
@@ -89,7 +89,7 @@ test('a key that floods fails by itself, and what another key asks is read next'
   for (const each of failed) expect(each).toBeInstanceOf(Overloaded)
 })
 
-test('a read that nobody waits for any more is dropped at its turn, which is no refusal', async () => {
+test('a read whose reader is gone is dropped at its turn and does not count as rejected', async () => {
   const { gated, readers } = await start()
   const first = Array.from({ length: 4 }, () => readers.call('ping', undefined))
   const reader = { key: 'gone', sinceMs: 0, isGone: true }
@@ -101,7 +101,7 @@ test('a read that nobody waits for any more is dropped at its turn, which is no 
   expect(readers.refused).toBe(0)
 })
 
-test('while one reader is away the other answers; with none, reads are unavailable at once', async () => {
+test('while one reader is unavailable the other answers; without any, reads fail at once', async () => {
   const { gated, readers } = await start()
   const kill = async (i: 0 | 1): Promise<void> => {
     const died = outcome(gated[i].thread.call('die', undefined))

@@ -6,21 +6,21 @@ import type { Thread } from './thread.ts'
 
 export const readDeadlineMs = 2_000
 export const turnDeadlineMs = readDeadlineMs * waitingShare
-/** Reads of one key that wait for a thread. */
+/** Maximum reads of one key that wait for a thread. */
 export const readsWaitingMax = 1_024
 
 interface Waiting {
   readonly reader: Reader
   readonly start: (thread: ReaderThread, turnsBefore: number) => void
-  /** Fails it as one that the store could not do. */
+  /** Fails a read that the store could not do; it counts as rejected. */
   readonly giveUp: (cause: Unavailable) => void
-  /** Fails it where nobody hears that. */
+  /** Fails a read whose reader is gone; it does not count as rejected. */
   readonly drop: (cause: Unavailable) => void
 }
 
 interface ReaderThread {
   readonly thread: Thread<ReaderCalls>
-  /** One read at a time: behind a second one reads of other keys would wait. */
+  /** One read at a time: reads of other keys would wait behind a second one. */
   isReading: boolean
 }
 
@@ -41,12 +41,12 @@ export class Readers {
     return this.#turns.size
   }
 
-  /** Reads that were not done: too many or too long waited, or no thread was there. */
+  /** Reads that were not done: too many, too long in the queue, or no thread was running. */
   get refused(): number {
     return this.#refused
   }
 
-  /** Rejects as `Unavailable`; as `Overloaded` where the reader's own key is in its way. */
+  /** Rejects with `Unavailable`, or with `Overloaded` when other reads of the same key delayed it. */
   call<N extends keyof ReaderCalls>(
     name: N,
     argument: Parameters<ReaderCalls[N]>[0],
@@ -74,8 +74,8 @@ export class Readers {
             this.#next()
             act()
           })
-        // Node gives all messages of a thread in one turn of the loop, those that come meanwhile, too. A
-        // caller that reads on from there would keep all sockets waiting.
+        // Node delivers all messages of a thread in one turn of the event loop, new ones included. A caller that
+        // reads on from there would block all sockets.
         on.thread.call(name, argument).then(
           (value) => end(() => resolve(value)),
           (cause: Error) => end(() => reject(cause)),
@@ -106,7 +106,7 @@ export class Readers {
       const free = alive.find(({ isReading }) => !isReading)
       if (free === undefined) return
       const turn = this.#turns.take()
-      if (turn?.next.reader.isGone) turn.next.drop(new Unavailable('store', new Error('nobody waits for it')))
+      if (turn?.next.reader.isGone) turn.next.drop(new Unavailable('store', new Error('its reader is gone')))
       else turn?.next.start(free, turn.turnsBefore)
     }
   }
@@ -118,7 +118,7 @@ export class Readers {
 }
 
 const overloaded = (reason: string): Overloaded => new Overloaded('store', new Error(reason))
-/** `behindOwn`: others of its key were read while it waited. */
+/** `behindOwn`: other reads of its key were done while it waited. */
 const late = (ms: number, behindOwn: boolean): Unavailable => {
   const reason = `not read within ${ms} ms`
   return behindOwn ? overloaded(reason) : new Unavailable('store', new Error(reason))

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { type AnswerMessage, type CallMessage, type Calls, columnBuffers } from './calls.ts'
 
-/** The worker's side: answers calls one after the other, in the order in which they were made. */
+/** Runs in the worker: answers calls one after another, in their order. */
 export function serve(calls: Calls): void {
   const port = parentPort
   if (port === null) throw new Error('This file is the body of a worker thread.')

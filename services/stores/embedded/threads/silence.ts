@@ -1,12 +1,12 @@
 import type { Clock } from '../../../ports/clock.ts'
 
-/** A thread that was asked and answered nothing for so long hangs. */
+/** Maximum time without an answer while calls are open; then the thread hangs. */
 export const silenceMaxMs = 30_000
 
-/** For how long a thread that was asked something has answered nothing. */
+/** For how long a thread with open calls has sent no answer. */
 export class Silence {
   readonly #clock: Clock
-  /** Calls given up included: the thread has yet to come to them. */
+  /** Includes calls that timed out: the thread has yet to process them. */
   #unanswered = 0
   #sinceMs = 0
 
@@ -28,7 +28,7 @@ export class Silence {
     this.#sinceMs = this.#clock.monotonicMs()
   }
 
-  /** Another thread takes its place. */
+  /** Another thread replaces it. */
   ended(): void {
     this.#unanswered = 0
   }

@@ -1,25 +1,24 @@
 import type { Log } from '../../../platform/log/log.ts'
 import { systemClock } from '../../../platform/system-clock.ts'
+import { FileWriter, turnDeadlineMs } from './file-writer.ts'
 import type { ReaderCalls } from './reader.ts'
 import { Readers, readDeadlineMs } from './readers.ts'
 import { startThread, type Thread } from './thread.ts'
-import { turnDeadlineMs, WriteQueue } from './write-queue.ts'
 import type { WriterCalls } from './writer.ts'
 
 export interface Threads {
   readonly writer: Thread<WriterCalls>
-  readonly queue: WriteQueue
+  readonly queue: FileWriter
   readonly readers: Readers
-  /** Call it when nothing is left to write. */
+  /** Call it when no writes are left. */
   close(): Promise<void>
 }
 
 const readerNames = ['reader 1', 'reader 2']
 
 /**
- * Opens the file in one writer thread, which makes or checks its tables, and then in the readers.
- * Threads run in real time whatever clock the house runs on: a virtual deadline would fail calls that
- * they are answering.
+ * Opens the file in one writer thread, which creates or checks its tables, and then in the readers. Threads run in
+ * real time, also in tests with a virtual clock: a virtual deadline would fail calls that they are answering.
  */
 export async function startThreads(path: string, log: Log): Promise<Threads> {
   const shared = { workerData: { path }, clock: systemClock, log }
@@ -39,10 +38,12 @@ export async function startThreads(path: string, log: Log): Promise<Threads> {
 
   const close = async (): Promise<void> => {
     await readers.close()
-    // Closing the last connection moves the log into the file; without it the next start does.
+    // Closing the last connection moves the log into the file; otherwise the next start does.
     await writer
       .call('close', undefined)
-      .catch((cause: unknown) => log.warn({ err: cause }, 'the file was not closed'))
+      .catch((cause: unknown) =>
+        log.warn({ err: cause }, 'failed to close the database file; the next start recovers it'),
+      )
     await writer.close()
   }
   const failed = started.find((start) => start.status === 'rejected')
@@ -50,5 +51,5 @@ export async function startThreads(path: string, log: Log): Promise<Threads> {
     await close()
     throw failed.reason
   }
-  return { writer, queue: new WriteQueue(writer, systemClock, log), readers, close }
+  return { writer, queue: new FileWriter(writer, systemClock, log), readers, close }
 }

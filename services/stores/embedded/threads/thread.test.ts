@@ -5,7 +5,7 @@ import { silentLog } from '../../../platform/log/log.ts'
 import { silenceMaxMs } from './silence.ts'
 import { startThread, type Thread } from './thread.ts'
 
-/** A body with every way to fail; `begun` counts its starts in memory that outlives it. */
+/** A body that fails in every way; `begun` counts its starts in memory that outlasts it. */
 const body = new URL(
   `data:text/javascript,${encodeURIComponent(`
   import { parentPort, workerData } from 'node:worker_threads'
@@ -63,7 +63,7 @@ test('calls are answered, each with its own answer', async () => {
   expect(await Promise.all(numbers.map((number) => thread.call('double', number)))).toEqual([2, 4, 6, 8])
 })
 
-test('a call that fails in the thread is unavailable with the reason as its cause, and the thread goes on', async () => {
+test('a call that fails in the thread is unavailable with the reason as its cause, and the thread continues', async () => {
   const { thread } = await start()
   expect(await reasonOf(thread.call('refuse', undefined))).toContain('disk full')
   expect(await thread.call('double', 2)).toBe(4)
@@ -79,7 +79,7 @@ test('a call that is not answered within its deadline is unavailable', async () 
   expect(clock.pending).toBe(0)
 })
 
-test('a thread that hangs is ended after a while, its calls fail, and it is started again', async () => {
+test('a thread that hangs for 30 s is ended and restarted, and its calls fail', async () => {
   const { thread, clock, starts } = await start()
   const calls = [reasonOf(thread.call('hang', undefined))]
   for (let silentMs = deadlineMs; silentMs < silenceMaxMs; silentMs += deadlineMs) {
@@ -100,7 +100,7 @@ test('a thread that hangs is ended after a while, its calls fail, and it is star
   expect(starts[0]).toBe(2)
 })
 
-test('a thread that nobody asked for long and that misses one deadline is not taken for one that hangs', async () => {
+test('an idle thread that misses one deadline is not restarted', async () => {
   const { thread, clock } = await start()
   expect(await thread.call('double', 1)).toBe(2)
   await clock.advance(silenceMaxMs)
@@ -111,7 +111,7 @@ test('a thread that nobody asked for long and that misses one deadline is not ta
 })
 
 test.for(['die', 'crash'] as const)(
-  'a thread that ends (%s) fails its calls at once and is started again',
+  'a thread that ends (%s) fails its calls at once and is restarted',
   async (how) => {
     const { thread, clock, starts } = await start()
     const calls = [reasonOf(thread.call(how, undefined)), reasonOf(thread.call('hang', undefined))]
@@ -125,7 +125,7 @@ test.for(['die', 'crash'] as const)(
   },
 )
 
-test('a restart that fails is tried again, after twice the delay', async () => {
+test('a failed restart is retried after twice the delay', async () => {
   const { thread, clock, starts } = await start(2)
   await reasonOf(thread.call('die', undefined))
   await clock.advance(restartDelayMs)
@@ -137,11 +137,11 @@ test('a restart that fails is tried again, after twice the delay', async () => {
   await expect.poll(() => thread.alive).toBe(true)
 })
 
-test('a first start that fails says why and is not tried again', async () => {
+test('a failed first start rejects with its reason and is not retried', async () => {
   await expect(start(1)).rejects.toThrow('no start today')
 })
 
-test('a closed thread answers no more and stays closed', async () => {
+test('a closed thread fails all calls and stays closed', async () => {
   const { thread, clock, starts } = await start()
   const hung = reasonOf(thread.call('hang', undefined))
   await thread.close()

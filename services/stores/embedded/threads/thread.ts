@@ -17,23 +17,23 @@ export interface ThreadDeps {
   readonly log: Log
 }
 
-/** A worker thread that is asked by name; it is started again when it dies, and ended when it hangs. */
+/** A worker thread whose calls have names. It is restarted when it ends, and ended when it hangs. */
 export interface Thread<C extends Calls> {
   readonly alive: boolean
-  /** Rejects as `Unavailable` when the call fails, the thread dies or the deadline passes. */
+  /** Rejects with `Unavailable` when the call fails, the thread ends or the deadline passes. */
   call<N extends keyof C & string>(
     name: N,
     argument: Parameters<C[N]>[0],
     handedOver?: ArrayBuffer[],
   ): Promise<ReturnType<C[N]>>
-  /** Ends the thread; calls not answered by then fail. */
+  /** Ends the thread; open calls fail. */
   close(): Promise<void>
 }
 
 const restartDelayMinMs = 100
 const restartDelayMaxMs = 5_000
 
-/** Resolves once the worker is ready; rejects with what it threw when its first start fails. */
+/** Resolves once the worker is ready. When its first start fails, rejects with the error that it threw. */
 export async function startThread<C extends Calls>(deps: ThreadDeps): Promise<Thread<C>> {
   const { name, clock, log } = deps
   const pending = new PendingCalls()
@@ -62,7 +62,7 @@ export async function startThread<C extends Calls>(deps: ThreadDeps): Promise<Th
     pending.failAll(`the ${name} thread ended`)
     if (closing) return
     const restartDelayMs = restarts.nextMs()
-    log.error({ err: cause, restartDelayMs }, `the ${name} thread ended and is started again`)
+    log.error({ err: cause, restartDelayMs }, `the ${name} thread ended and is restarted`)
     cancelRestart = clock.after(restartDelayMs, restart)
   }
   const restart = (): void => {
@@ -73,7 +73,7 @@ export async function startThread<C extends Calls>(deps: ThreadDeps): Promise<Th
 
   const endIfSilent = (): void => {
     if (worker === undefined || !silence.isTooLong) return
-    log.error({ silenceMaxMs }, `the ${name} thread hangs and is ended`)
+    log.error({ silenceMaxMs }, `the ${name} thread timed out and is ended`)
     ending = worker.terminate()
     worker = undefined
     pending.failAll(`the ${name} thread hung`)
@@ -110,7 +110,7 @@ export async function startThread<C extends Calls>(deps: ThreadDeps): Promise<Th
   }
 }
 
-/** Starts the worker and waits for its readiness; after that, `died` is called once when it ends. */
+/** Starts the worker and waits for its readiness. Afterwards `died` is called once when it ends. */
 function spawn(
   { name, body, workerData }: ThreadDeps,
   receive: (message: AnswerMessage) => void,

@@ -30,9 +30,9 @@ const addUsage = usageUnion(db)
 const countOpening = db.prepare('UPDATE opening SET count = count + 1 RETURNING count')
 const touch = db.prepare('UPDATE opening SET count = count')
 
-/** The only writer of the file; a call that returned is on the disk. */
+/** The only writer of the file; after a call returned, its changes are on the disk. */
 const calls = {
-  /** First call of a start: which opening of the file this is, and what memory held before. */
+  /** First call of a start: returns the number of this opening of the file, and the stored state of memory. */
   begin: ({ firstDay }: { firstDay: Day }): { opening: number; rows: MemoryRows } =>
     transaction(db, () => ({
       opening: Number(countOpening.get()?.['count']),
@@ -51,7 +51,7 @@ const calls = {
       if (usageFrom !== undefined) prune(usageFrom)
     }),
   addUsage: (rows: readonly UsageRow[]): void => transaction(db, () => rows.forEach(addUsage)),
-  /** Writes for the sake of writing: says whether a full disk takes something again. */
+  /** Writes without a change: shows whether a full disk accepts writes again. */
   probe: (_: undefined): void => transaction(db, () => void touch.run()),
   ping: (_: undefined): void => undefined,
   close: (_: undefined): void => db.close(),

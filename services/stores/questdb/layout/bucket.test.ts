@@ -4,7 +4,7 @@ import { bucketOf } from './bucket.ts'
 
 const powers = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 
-test('a name stays in the bucket in which its bars were stored', () => {
+test('a name keeps the bucket in which its bars were stored', () => {
   const golden: [string, number, number, number][] = [
     ['EURUSD', 2, 26, 218],
     ['AAPL_CFD.US', 0, 28, 28],
@@ -19,7 +19,7 @@ test('a name stays in the bucket in which its bars were stored', () => {
     ).toEqual([of4, of32, of256])
 })
 
-test('every name has a bucket, and the same one each time', () => {
+test('every name has one bucket, the same on each call', () => {
   fc.assert(
     fc.property(fc.string(), fc.constantFrom(...powers), (name, buckets) => {
       const bucket = bucketOf(name, buckets)
@@ -29,7 +29,7 @@ test('every name has a bucket, and the same one each time', () => {
   )
 })
 
-test('names that differ little spread over all buckets', () => {
+test('similar names are spread over all buckets', () => {
   const sizes = new Array<number>(32).fill(0)
   for (let i = 0; i < 1_622; i++) sizes[bucketOf(`S${i}_CFD.US`, 32)]! += 1
   expect(Math.min(...sizes)).toBeGreaterThan(1_622 / 32 / 2)

@@ -12,11 +12,11 @@ import { type BarTable, bucketCount, bucketsDefault } from './tables.ts'
 
 export interface CatalogueDeps extends MakingDeps {
   readonly pool: PgPool
-  /** How a feed is to be laid out; `undefined`: nobody defined it. */
+  /** How a feed is stored; `undefined` when no definition exists. */
   readonly timedFeed: (feed: FeedKey) => Promise<TimedFeed | undefined>
 }
 
-/** Which tables there are. Tables are made when the first bar of their feed and resolution arrives. */
+/** Which tables exist. A table is created when the first bar of its feed and resolution arrives. */
 export class Catalogue {
   readonly #deps: CatalogueDeps
   #tables = new Map<string, BarTable | undefined>()
@@ -27,7 +27,7 @@ export class Catalogue {
     this.#deps = deps
   }
 
-  /** The table of a series' bars, or `undefined` when the store says that there is none. */
+  /** The table of a series' bars, or `undefined` when the store reports that there is none. */
   async #tableOf(series: Series): Promise<string | undefined> {
     const known = this.#knownTable(series)
     if (known !== undefined) return known
@@ -36,8 +36,8 @@ export class Catalogue {
   }
 
   /**
-   * What `use` answers about the table of a series; `none` when the store says that there is no such
-   * table, or no longer.
+   * Returns what `use` answers for the table of a series, or `none` when the store reports that the table does not
+   * exist or was removed.
    */
   async about<T>(series: Series, none: T, use: (table: string) => Promise<T>): Promise<T> {
     const table = await this.#tableOf(series)
@@ -52,7 +52,7 @@ export class Catalogue {
     }
   }
 
-  /** The table of a series' bars; makes it when there is none. */
+  /** The table of a series' bars; creates it when there is none. */
   async needTableOf(series: Series): Promise<string> {
     const known = this.#knownTable(series)
     if (known !== undefined) return known
@@ -80,7 +80,7 @@ export class Catalogue {
     return this.#tables.has(table) ? table : undefined
   }
 
-  /** All tables of the feed's bars there are now. */
+  /** All existing tables of the feed's bars. */
   async barTablesOf(feed: FeedKey): Promise<readonly { readonly table: string; readonly holds: BarTable }[]> {
     await this.refresh()
     return [...this.#tables].flatMap(([table, holds]) =>
@@ -88,7 +88,7 @@ export class Catalogue {
     )
   }
 
-  /** A list that was asked for after this call. */
+  /** Updates the list with a query that begins after this call. */
   refresh(): Promise<void> {
     // A query under way may have been answered already.
     return this.#listings.run()
@@ -114,7 +114,7 @@ export class Catalogue {
     return this.#tables.has(table) ? table : undefined
   }
 
-  /** Into how many tables the bars are split; more than one answer is a defect of the layout. */
+  /** The numbers of tables into which the bars are split; more than one is a defect of the layout. */
   #splits(feed: FeedKey, resolution: Resolution): ReadonlySet<number> {
     const id = `${feed} ${resolution}`
     const cached = this.#splitOf.get(id)

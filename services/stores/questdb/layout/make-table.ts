@@ -12,10 +12,10 @@ export interface MakingDeps {
 }
 
 /**
- * Makes a table whole or not at all; nothing where there is one. QuestDB writes the files of a new table
- * one after the other: killed between two of them it shows a table afterwards that "if not exists" takes
- * for one, and that no row, no `RESUME WAL` and no restart ever mends. So it is made under a name that
- * nobody uses and then renamed, which is one step.
+ * Creates a table completely or not at all; does nothing where it exists. QuestDB writes the files of a new table one
+ * after another. When it is killed between two of them, "if not exists" finds the broken table afterwards. No row, no
+ * `RESUME WAL` and no restart repairs it. So the table is created under an unused name and then renamed, which is one
+ * step.
  */
 export async function makeTable(
   table: string,
@@ -31,13 +31,13 @@ export async function makeTable(
   } catch (cause) {
     // Another process was first, or only the answer was lost.
     const isThere = await isListed(table, admin, clock)
-    // What is left all the same is named by doctor.
+    // `fxd doctor` reports a draft that is left here.
     await drop().catch(() => undefined)
     if (!isThere) throw cause
   }
 }
 
-/** A name that is taken is not listed before its renaming has ended. */
+/** A name in use is not listed until its renaming has ended. */
 async function isListed(table: string, admin: ServerQueries, clock: Clock): Promise<boolean> {
   const end = clock.monotonicMs() + listedDeadlineMs
   while (!(await listTables(admin)).includes(table)) {
@@ -47,7 +47,7 @@ async function isListed(table: string, admin: ServerQueries, clock: Clock): Prom
   return true
 }
 
-/** Not from `tables()`: a server that was just started leaves most of them out, and history would say "no data". */
+/** Not from `tables()`: after its start a server omits most tables there, and history would answer "no data". */
 export const listingTables = 'SELECT table_name FROM all_tables()'
 
 /** All tables of the server. */

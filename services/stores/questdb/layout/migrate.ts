@@ -4,10 +4,10 @@ import { listTables, type MakingDeps, makeTable } from './make-table.ts'
 import { createParked, createRegistry, createSchema, createUsageDays, numberWindows } from './statements.ts'
 import type { TableNames } from './tables.ts'
 
-/** Grows with every change of the layout that an older fxd would misread. */
+/** Increased with every change of the layout that an older fxd would misread. */
 export const schemaVersion = 2
 
-/** One step per version; each may run again, and beside another that runs it. */
+/** One step per version. Each step may run again, and concurrently in another process. */
 const steps: readonly ((deps: MakingDeps) => Promise<void>)[] = [
   async (deps) => {
     await makeTable(deps.names.registry, createRegistry, deps)
@@ -22,8 +22,8 @@ const steps: readonly ((deps: MakingDeps) => Promise<void>)[] = [
 ]
 
 /**
- * Makes or changes what is there to this version. Two that start at once do the same things, each of
- * which is done once. Rejects when a newer fxd was here.
+ * Creates the tables or changes them to this version. Two processes may do this at once; each step has its effect
+ * once. Rejects when the tables are of a newer fxd.
  */
 export async function migrate(deps: MakingDeps): Promise<void> {
   const { names, admin } = deps
@@ -38,18 +38,18 @@ export async function migrate(deps: MakingDeps): Promise<void> {
   if (found < schemaVersion) await settled(names, admin)
 }
 
-/** A server that was just started shows late what it had committed before. */
+/** A server that has just started shows earlier commits late. */
 const settled = async (names: TableNames, admin: ServerQueries): Promise<void> =>
   void (await admin.exec(`SELECT wait_wal_table('${names.schema}')`))
 
-/** The layout that the tables have; 0 while none was made. */
+/** The version of the tables' layout; 0 while there is none. */
 export async function storedVersion(names: TableNames, admin: ServerQueries): Promise<number> {
-  // With the count beside it, or an empty table would answer with no row at all.
+  // With a count beside it, because an empty table would answer with no row.
   const [row] = await admin.exec(`SELECT max(version) AS version, count() FROM '${names.schema}'`)
   return Number(row?.[0] ?? 0)
 }
 
-/** For a server that was left and found again: it must be as it was left. */
+/** Checks a server after a lost connection: its layout must be unchanged. */
 export async function requireLayout(names: TableNames, admin: ServerQueries): Promise<void> {
   const isThere = (await listTables(admin)).includes(names.schema)
   if (isThere) await settled(names, admin)
@@ -63,7 +63,7 @@ export async function requireLayout(names: TableNames, admin: ServerQueries): Pr
     )
 }
 
-/** For a process that makes no tables itself: rejects until another one has. */
+/** For a process that creates no tables: rejects until another process has created them. */
 export async function awaitLayout(names: TableNames, admin: ServerQueries): Promise<void> {
   const found = await storedVersion(names, admin)
   refuseNewer(found, names)

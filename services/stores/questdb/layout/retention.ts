@@ -6,12 +6,12 @@ import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Administration } from '../exec.ts'
-import { secondsOf } from '../read/times.ts'
-import { untilListed } from '../server/until-listed.ts'
+import { secondsOf } from '../times.ts'
 import { isForever, isTtl, setTtl, type TimeToLive, timeToLive } from './statements.ts'
 import type { TableNames } from './tables.ts'
+import { untilListed } from './until-listed.ts'
 
-/** A bar so far ahead of its feed's clock is no bar of this clock. */
+/** Bars further ahead of their feed's clock, in seconds, belong to another clock. */
 const aheadSecondsMax = 86_400
 
 /** What is known of a feed's clock now. */
@@ -22,8 +22,8 @@ export interface TimedFeed {
 }
 
 /**
- * What its tables are to keep; `undefined`: everything. While the clock is unknown nothing is dropped:
- * nobody could tell a bar of this clock from one of another, and one of those drops all.
+ * The retention of a feed's tables; `undefined`: keep everything. While the clock is unknown nothing is deleted: a bar
+ * of another clock cannot be recognised, and one such bar would delete all others.
  */
 export const retentionOf = (
   { definition, offsetSeconds }: TimedFeed,
@@ -42,7 +42,7 @@ export interface RetentionDeps {
   readonly log: Log
 }
 
-/** Makes the retention of every table of bars that of its feed's definition; none where it sets none. */
+/** Sets the retention of every table of bars to that of its feed's definition, or to none. */
 export async function applyRetention(
   feeds: readonly TimedFeed[],
   { names, admin, clock, log }: RetentionDeps,
@@ -51,7 +51,7 @@ export async function applyRetention(
     if (isRetentionPending(feed))
       log.warn(
         { feed: feed.definition.key },
-        'the clock of this feed is not known yet: its retention is not applied, and nothing of it is deleted',
+        'retention not applied: the clock of this feed is not known yet; no bar of it is deleted',
       )
   await untilListed(names, admin, clock)
   const tables = await admin.exec('SELECT table_name, ttlValue, ttlUnit FROM tables()')
@@ -65,13 +65,13 @@ export async function applyRetention(
     if (wanted !== undefined && (await holdsOtherClock(table, feed, admin, clock)))
       log.error(
         { feed: feed.definition.key, table },
-        "the newest bar of a table is ahead of its feed's clock: with its retention it would remove the bars before it, so the table keeps everything; see fxd doctor",
+        "retention not applied: the newest bar of a table is ahead of its feed's clock and would delete the bars before it; see fxd doctor",
       )
     else await admin.exec(setTtl(table, holds.resolution, wanted))
   }
 }
 
-/** Taken while the clock was unknown, or by another definition of it. */
+/** Bars stored while the clock was unknown, or under another definition of it. */
 async function holdsOtherClock(
   table: string,
   feed: TimedFeed,
@@ -79,14 +79,14 @@ async function holdsOtherClock(
   clock: Clock,
 ): Promise<boolean> {
   const now = feedNow(clock.utcMs(), feed.offsetSeconds, undefined)
-  // No row at all for an empty table.
+  // An empty table has no row.
   const [row] = await admin.exec(`SELECT max(ts)::long FROM '${table}'`)
   return now === undefined || (typeof row?.[0] === 'number' && secondsOf(row[0]) > now + aheadSecondsMax)
 }
 
 /**
- * QuestDB counts retention from the newest bar of a table: one bar with a time of another clock would
- * take all others with it. So it is refused here too, whatever let it pass before.
+ * QuestDB counts retention from the newest bar of a table: one bar with a time of another clock would delete all
+ * others. So such a bar is rejected here too, even if other checks passed it.
  */
 export function refuseOtherClock(
   { symbol, resolution }: Series,

@@ -3,13 +3,13 @@ import { counterNames } from '../../../core/keys/usage.ts'
 
 type Unit = 'WEEK' | 'MONTH' | 'YEAR'
 
-/** What is rewritten when something arrives late, and what retention drops: not too large, not too many. */
+/** The unit that a late row rewrites and that retention deletes: neither too large nor too many. */
 const partitionOf = (resolution: Resolution): Unit => {
   if (resolution === '1') return 'WEEK'
   return resolution === '5' || resolution === '10' || resolution === '15' ? 'MONTH' : 'YEAR'
 }
 
-/** Never more than a real one, so that retention never drops what it should keep. */
+/** Never longer than a real one, so that retention never deletes too much. */
 const shortestSeconds: Readonly<Record<Unit, number>> = {
   WEEK: 7 * 86_400,
   MONTH: 28 * 86_400,
@@ -21,7 +21,7 @@ export interface TimeToLive {
   readonly unit: Unit
 }
 
-/** Retention in whole partitions; QuestDB counts it from the newest bar, on the feed's own clock. */
+/** Retention in whole partitions. QuestDB counts it from the newest bar, on the feed's own clock. */
 export function timeToLive(
   resolution: Resolution,
   retentionSeconds: number | undefined,
@@ -34,9 +34,9 @@ export function timeToLive(
 const ttlWords = ({ value, unit }: TimeToLive): string => `TTL ${value} ${unit}S`
 
 /**
- * Two rows are one only when time, symbol, revision and the moment of taking are: a repeat of our own
- * changes nothing, and no order of arrival matters. The reader keeps the greatest revision, of equal
- * ones the row taken first.
+ * Two rows are equal only when time, symbol, revision and `taken` are equal. So our own repeats change nothing, and
+ * the order of arrival does not matter. The reader keeps the greatest revision and, of equal revisions, the smallest
+ * `taken`.
  */
 export function createBars(table: string, resolution: Resolution, ttl: TimeToLive | undefined): string {
   return `
@@ -47,10 +47,10 @@ export function createBars(table: string, resolution: Resolution, ttl: TimeToLiv
     DEDUP UPSERT KEYS(ts, sym, rev, taken)`
 }
 
-/** What stands for "no retention" where tables by month or year refuse to have theirs taken away (0). */
+/** Means "no retention" for tables by month or year: QuestDB does not accept 0 for them. */
 const forever: TimeToLive = { value: 9_999, unit: 'YEAR' }
 
-/** Whether the server's own words for a table's retention mean this: of 12 months it says one year. */
+/** Whether the server's text for a table's retention means this one: it shows 12 months as one year. */
 export function isTtl({ value, unit }: TimeToLive, shownValue: unknown, shownUnit: unknown): boolean {
   if (unit === shownUnit) return value === shownValue
   return unit === 'MONTH' && shownUnit === 'YEAR' && value === 12 * Number(shownValue)
@@ -66,22 +66,24 @@ export const setTtl = (table: string, resolution: Resolution, ttl: TimeToLive | 
 
 const windowKeys = 'ts, sym, res, writer, slot'
 
-/** A writer numbers the windows that it holds of a series; `ts` is when it began, and only keeps its rows together. */
+/**
+ * A writer numbers its windows of a series. `ts` is when the writer began; it only keeps the writer's rows together.
+ */
 export const createWindows = (table: string): string => `
   CREATE TABLE IF NOT EXISTS '${table}' (
     ts TIMESTAMP, sym SYMBOL, res SYMBOL, writer SYMBOL, slot INT, start LONG, stop LONG
   ) TIMESTAMP(ts) PARTITION BY YEAR WAL
   DEDUP UPSERT KEYS(${windowKeys})`
 
-/** For tables of schema version 1, whose windows were known by their starts. */
+/** For tables of schema version 1, which identified windows by their starts. */
 export const numberWindows = (table: string): readonly string[] => [
   `ALTER TABLE '${table}' ADD COLUMN IF NOT EXISTS slot INT`,
   `ALTER TABLE '${table}' DEDUP ENABLE UPSERT KEYS(${windowKeys})`,
 ]
 
 /**
- * `ts` is the version that a change is based on, in microseconds. Not deduplicated: of changes based
- * on one version QuestDB keeps the order of arrival, and the first of them is the one that counts.
+ * `ts` is the version on which a change is based, in microseconds. Rows are not deduplicated: QuestDB keeps the order
+ * of arrival of changes that are based on one version, and the first of them counts.
  */
 export const createRegistry = (table: string): string => `
   CREATE TABLE IF NOT EXISTS '${table}' (
@@ -89,8 +91,8 @@ export const createRegistry = (table: string): string => `
   ) TIMESTAMP(ts) PARTITION BY YEAR WAL`
 
 /**
- * The one table on the real clock, so its retention is too; four months are never less than the days that
- * are shown. A count that differs is a row of its own: the reader takes the greatest of each.
+ * The only table on the real clock, and its retention too. Four months always cover the days that are shown. A
+ * different count is a separate row: the reader uses the greatest value of each counter.
  */
 export const createUsageDays = (table: string): string => `
   CREATE TABLE IF NOT EXISTS '${table}' (

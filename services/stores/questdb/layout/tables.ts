@@ -4,10 +4,9 @@ import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { bucketOf } from './bucket.ts'
 
 /**
- * Bars of one feed and resolution share a table, those of M1 and M5 a number of tables: QuestDB keeps
- * all symbols of a minute side by side, so a read touches in proportion to the symbols in the table.
- * No table holds two clocks. The number of buckets stands in each name, so that readers need no other
- * source for it.
+ * Bars of one feed and resolution share a table; M1 and M5 are split into several tables. QuestDB stores all symbols
+ * of a minute together, so the cost of a read grows with the symbols in the table. No table contains two clocks. Each
+ * name contains the number of buckets, so readers need no other source for it.
  */
 const words: Readonly<Record<Exclude<Resolution, '30'>, string>> = {
   '1': 'm1',
@@ -31,7 +30,7 @@ export const bucketsDefault = 4
 export const bucketCount = (resolution: Resolution, buckets: number): number =>
   isSplit(resolution) ? buckets : 1
 
-/** Symbols of a table are the clean names: the feed is in the table's name. */
+/** The symbol column contains the plain name: the table's name contains the feed. */
 export const nameOf = (series: Pick<Series, 'symbol'>): string => parseCompoundKey(series.symbol)?.name ?? ''
 
 function feedWord(feed: FeedKey): string {
@@ -46,7 +45,7 @@ export interface BarTable {
   readonly buckets: number
 }
 
-/** Names of all tables, made and understood in one place. */
+/** Builds and parses the names of all tables. */
 export class TableNames {
   readonly #prefix: string
 
@@ -68,12 +67,12 @@ export class TableNames {
     return `${this.#prefix}parked`
   }
 
-  /** Of a table that is being made; `mark` is the maker's own. */
+  /** Name of a table that is being created; `mark` is the creator's own. */
   draft(mark: string): string {
     return `${this.#prefix}draft_${mark}`
   }
 
-  /** Left behind by whoever was ended while making a table. */
+  /** Whether the table was left behind by a process that ended while it created a table. */
   isDraft(table: string): boolean {
     if (!table.startsWith(`${this.#prefix}draft_`)) return false
     return /^draft_[0-9a-f]{16}$/.test(table.slice(this.#prefix.length))
@@ -92,7 +91,7 @@ export class TableNames {
     return /^windows_[a-z0-9]+_[a-z0-9]+$/.test(table.slice(this.#prefix.length))
   }
 
-  /** By its whole name: on one server the prefix of another fxd may begin with this one's. */
+  /** Compares the whole name: the prefix of another fxd on the server may begin with this one's. */
   isOurs(table: string): boolean {
     const { registry, schema, parked, usageDays } = this
     return (
@@ -112,7 +111,7 @@ export class TableNames {
     return this.bars(series.feed, series.resolution, bucketOf(nameOf(series), buckets), buckets)
   }
 
-  /** What a table of bars holds; `feed` as the names spell it. */
+  /** Parses the name of a table of bars; `feed` as the names spell it. */
   parseBars(table: string): BarTable | undefined {
     if (!table.startsWith(`${this.#prefix}bars_`)) return undefined
     const shape = /^bars_([a-z0-9]+_[a-z0-9]+)_(m1|m5|m10|m15|h1|h2|h4|d1|w1|mn1)(?:_(\d+)of(\d+))?$/

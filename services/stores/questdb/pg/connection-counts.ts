@@ -1,7 +1,7 @@
 /**
- * Connections to QuestDB's PostgreSQL port that one process opens at most, by what the process is. The server
- * takes 64 by default, and the 65th waits without a word. `queries` asks about the server itself: who writes does
- * that over HTTP.
+ * Maximum connections to QuestDB's PostgreSQL port per process, by what the process is. The server accepts 64 by
+ * default, and a further connection waits without an error. `queries` are questions about the server itself: a process
+ * that writes sends them over HTTP.
  */
 const counts = {
   all: { reads: 16, backfill: 4, queries: 0 },
@@ -9,7 +9,7 @@ const counts = {
   ingest: { reads: 4, backfill: 4, queries: 0 },
   stream: { reads: 3, backfill: 1, queries: 1 },
 } as const
-/** Tells what became of writes, and which tables are suspended. */
+/** Reads the progress of writes, and which tables are suspended. */
 const progressConnections = 1
 
 /** A process that uses the store. */
@@ -20,5 +20,5 @@ export const readConnectionsOf = (user: StoreUser): number => counts[user].reads
 export const backfillConnectionsOf = (user: StoreUser): number => counts[user].backfill
 export const connectionsOf = (user: StoreUser): number =>
   counts[user].reads + counts[user].backfill + counts[user].queries + progressConnections
-/** Whether it changes QuestDB; the others get by with a user that may only read. */
+/** Whether it changes QuestDB. For the others a read-only user is enough. */
 export const isWriter = (user: StoreUser): boolean => counts[user].queries === 0

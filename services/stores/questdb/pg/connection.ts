@@ -13,7 +13,7 @@ import {
   wantsPassword,
 } from './messages.ts'
 
-/** The server refused a statement; the connection goes on. */
+/** The server rejected a statement; the connection stays usable. */
 export class SqlError extends Error {
   readonly code: string
   constructor(code: string, text: string) {
@@ -22,35 +22,35 @@ export class SqlError extends Error {
   }
 }
 
-/** The connection ended before the answer did. */
+/** The connection ended before the answer arrived. */
 export class ConnectionLost extends Error {}
 
 /**
- * Takes one row: its fields lie in `view` from `start` to `end`, each a length (int32, −1 for NULL) and
- * so many bytes. `set` tells which parameters it answers. What it throws fails the call.
+ * Receives one row. Its fields are in `view` from `start` to `end`: each is a length (int32, −1 for NULL) and that
+ * number of bytes. `set` is the index of the parameter set that it answers. An error that it throws fails the call.
  */
 export type TakeRow = (view: DataView, start: number, end: number, set: number) => void
 
 export interface Statement {
   readonly sql: string
-  /** Executed one after the other in one round trip. */
+  /** Executed one after another in one round trip. */
   readonly parameterSets: readonly (readonly string[])[]
-  /** Gives every field as text, for statements whose types nobody knows; else as they are in memory. */
+  /** Returns every field as text, for statements with unknown types; otherwise fields are binary. */
   readonly asText?: boolean
 }
 
-/** Longest message that is waited for; a row of a registry is far shorter. */
+/** Maximum length of a message; a row of the registry is far shorter. */
 const messageBytesMax = 16 * 2 ** 20
-/** Prepared statements a connection holds; the oldest gives way. */
+/** Maximum prepared statements of a connection; the oldest is closed. */
 const statementsMax = 1_000
-/** The fields of a row begin behind their count. */
+/** The fields of a row begin after their count. */
 const fieldsOffset = 2
 
 interface Call {
   readonly takeRow: TakeRow
-  /** Absent while the connection is made. */
+  /** Absent while the connection is being opened. */
   readonly statement: Statement | undefined
-  /** Prepared in this call. */
+  /** Whether this call prepares the statement. */
   readonly isNew: boolean
   readonly resolve: () => void
   readonly reject: (cause: Error) => void
@@ -58,7 +58,7 @@ interface Call {
   failure: Error | undefined
 }
 
-/** One connection, one call at a time. */
+/** One connection. It runs one call at a time. */
 export class PgConnection {
   readonly #socket: Socket
   readonly #credentials: Credentials
@@ -79,7 +79,7 @@ export class PgConnection {
     this.#socket.on('close', () => this.#end(new Error('the connection was closed')))
   }
 
-  /** Gives the connection at once, and a promise of its readiness: its owner bounds the wait. */
+  /** Returns the connection at once, with a promise of its readiness. The owner sets the deadline of that. */
   static open(
     endpoint: Endpoint,
     credentials: Credentials,
@@ -102,7 +102,7 @@ export class PgConnection {
     let name = this.#prepared.get(sql)
     const isNew = name === undefined
     if (name === undefined) {
-      pieces.push(...this.#makeRoom())
+      pieces.push(...this.#closeOldest())
       name = `s${++this.#statements}`
       this.#prepared.set(sql, name)
       pieces.push(parse(name, sql))
@@ -113,12 +113,12 @@ export class PgConnection {
     return done
   }
 
-  /** Ends it at once; the server stops what it was doing for it. */
+  /** Ends the connection at once; the server stops its work for it. */
   destroy(): void {
     this.#end(new Error('the connection was given up'))
   }
 
-  #makeRoom(): Buffer[] {
+  #closeOldest(): Buffer[] {
     if (this.#prepared.size < statementsMax) return []
     const [oldest] = this.#prepared
     if (oldest === undefined) return []
@@ -139,7 +139,7 @@ export class PgConnection {
     while (data.length - at >= 5) {
       const length = view.getInt32(at + 1)
       if (length < 4 || length > messageBytesMax)
-        return this.#end(new Error(`a message of ${length} bytes is none of the protocol`))
+        return this.#end(new Error(`a message of ${length} bytes is not valid in the protocol`))
       const end = at + 1 + length
       if (end > data.length) break
       this.#message(view.getUint8(at), data, view, { start: at + 5, end })
@@ -182,7 +182,7 @@ export class PgConnection {
     const { failure, statement, isNew, takeRow, resolve, reject } = call
     if (failure === undefined) return resolve()
     if (statement === undefined) return reject(failure)
-    // Its table was altered: until it is prepared anew it would fail for as long as the connection lives.
+    // Its table was altered: until it is prepared again, the statement would fail on this connection.
     const isStale = !isNew && failure instanceof SqlError && failure.code === planChanged
     if (isNew || isStale) this.#prepared.delete(statement.sql)
     if (isStale) this.run(statement, takeRow).then(resolve, reject)
@@ -195,12 +195,12 @@ export class PgConnection {
     this.#socket.destroy()
     const call = this.#call
     this.#call = undefined
-    // A refused password is an error message and then the end.
+    // After a wrong password the server sends an error message and ends the connection.
     call?.reject(call.failure ?? new ConnectionLost(cause.message, { cause }))
     this.#onEnd()
   }
 }
 
 const commandComplete = 0x43 // C
-/** "cached plan must not change result type": found before any row is given. */
+/** "cached plan must not change result type": reported before any row. */
 const planChanged = '0A000'

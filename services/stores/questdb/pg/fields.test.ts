@@ -12,13 +12,13 @@ const bytesOf = (length: number, write: (bytes: Buffer) => void): Buffer => {
   write(bytes)
   return bytes
 }
-/** At an odd place of a larger buffer, as rows are. */
+/** At an odd offset in a larger buffer, as in real rows. */
 const fieldsOf = (...all: (Buffer | undefined)[]): Fields => {
   const data = Buffer.concat([Buffer.from('xyz'), ...all.map(field)])
   return new Fields(new DataView(data.buffer, data.byteOffset, data.length), 3)
 }
 
-test('a long is exact up to 2^53, on either side of zero', () => {
+test('a long is exact up to 2^53, positive or negative', () => {
   fc.assert(
     fc.property(fc.maxSafeInteger(), (value) => {
       expect(fieldsOf(bytesOf(8, (bytes) => bytes.writeBigInt64BE(BigInt(value)))).long()).toBe(value)
@@ -26,7 +26,7 @@ test('a long is exact up to 2^53, on either side of zero', () => {
   )
 })
 
-test('fields of every kind and NULLs follow one another', () => {
+test('fields of every type and NULLs are read in sequence', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true }), fc.string(), fc.boolean(), (double, text, flag) => {
       const fields = fieldsOf(
@@ -49,7 +49,7 @@ test('fields of every kind and NULLs follow one another', () => {
   )
 })
 
-test('a number of another width than any number is an error, not some other number', () => {
+test('a number of unknown width is an error', () => {
   expect(() => fieldsOf(Buffer.alloc(3)).long()).toThrow(RangeError)
   expect(() => fieldsOf(Buffer.alloc(4)).double()).toThrow(RangeError)
 })

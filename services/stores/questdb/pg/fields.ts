@@ -1,4 +1,4 @@
-/** Reads the fields of a row one after the other, whatever their lengths. */
+/** Reads the fields of a row one after another, whatever their lengths. */
 export class Fields {
   readonly #view: DataView
   #at: number
@@ -18,7 +18,7 @@ export class Fields {
     throw new RangeError(`a whole number of ${length} bytes`)
   }
 
-  /** NULL, to which QuestDB turns NaN and infinities, is NaN. */
+  /** NULL is NaN. QuestDB stores NaN and infinities as NULL. */
   double(): number {
     const { at, length } = this.#next()
     if (length < 0) return Number.NaN

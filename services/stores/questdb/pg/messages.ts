@@ -1,6 +1,6 @@
 /**
- * The part of the PostgreSQL protocol, version 3, that a reader needs. Results come in binary: printing
- * and parsing doubles as text is what makes other ways three to five times as slow.
+ * The part of the PostgreSQL protocol, version 3, that a reader needs. Results come in binary: printing and parsing
+ * doubles as text makes other methods three to five times as slow.
  */
 const protocolVersion = 196_608
 const textFormat = 0
@@ -41,7 +41,7 @@ export const startup = (user: string, database: string): Buffer => {
 
 export const password = (secret: string): Buffer => message('p', cstring(secret))
 
-/** Types of parameters are left to the server. */
+/** The server infers the types of parameters. */
 export const parse = (name: string, sql: string): Buffer =>
   message('P', cstring(name), cstring(sql), int16(0))
 
@@ -68,7 +68,7 @@ export function bindAndExecute(name: string, parameters: readonly string[], asTe
 export const sync = (): Buffer => message('S')
 export const closeStatement = (name: string): Buffer => message('C', Buffer.from('S'), cstring(name))
 
-/** The fields of an error: severity, code, message and more, by their letter. */
+/** The code and the message of an error; its other fields are ignored. */
 export function errorFields(data: Buffer): { readonly code: string; readonly text: string } {
   const fields = new Map<string, string>()
   for (const field of data.toString().split('\0')) fields.set(field.slice(0, 1), field.slice(1))

@@ -2,14 +2,17 @@ import { Overloaded, Unavailable } from '../../../core/failure.ts'
 import { type Reader, readerNamed, Turns, waitingShare } from '../../../core/turns.ts'
 import type { Cancel } from '../../../ports/clock.ts'
 import type { QuestdbOptions } from '../options.ts'
-import { type ConnectionCheck, noConnectionCheck } from '../server/connection-check.ts'
 import { ConnectionLost, PgConnection, SqlError, type Statement, type TakeRow } from './connection.ts'
+import { type ConnectionCheck, noConnectionCheck } from './connection-check.ts'
 import { readConnectionsOf } from './connection-counts.ts'
 
 export const readDeadlineMs = 2_000
-/** Of reads that no client waits for, as those of ingest: longer, because a failure ends a collector's session. */
+/**
+ * Deadline of reads that no client waits for, such as those of ingest. It is longer because a failure ends a
+ * collector's session.
+ */
 export const patientReadDeadlineMs = 15_000
-/** Reads of one key that wait for a connection. */
+/** Maximum reads of one key that wait for a connection. */
 export const readsWaitingMax = 1_024
 
 type PoolOptions = Pick<QuestdbOptions, 'pg' | 'credentials' | 'clock'>
@@ -22,17 +25,17 @@ interface Waiting {
 
 export interface PoolSize {
   readonly connections: number
-  /** Reads of one key that wait for a connection. */
+  /** Maximum reads of one key that wait for a connection. */
   readonly waiting: number
-  /** Of a read, and of opening a connection for it; 2 s when not given. */
+  /** Deadline of a read, and of opening a connection for it; 2 s by default. */
   readonly deadlineMs?: number
-  /** A read beyond its deadline says that the server may be gone; a history may just be cold. */
+  /** Whether a read that times out means that the server may be lost. A read of history may only be slow. */
   readonly lateIsLost?: boolean
 }
 
 export interface ReadOptions {
   readonly deadlineMs?: number
-  /** Keys of readers take turns; left out: the store itself. */
+  /** Keys of readers take turns. Without a reader the read belongs to the store itself. */
   readonly reader?: Reader | undefined
 }
 
@@ -40,7 +43,7 @@ export interface ReadOptions {
 export class PgPool {
   readonly #options: PoolOptions
   readonly #size: PoolSize
-  /** Of a read that does not say otherwise, and of opening a connection for it. */
+  /** Default deadline of a read, and deadline of opening a connection for it. */
   readonly deadlineMs: number
   readonly #check: ConnectionCheck
   readonly #idle: PgConnection[] = []
@@ -71,14 +74,14 @@ export class PgPool {
     return this.#turns.size
   }
 
-  /** Reads that were given up while they waited for a connection. */
+  /** Reads that were rejected while they waited for a connection. */
   get refused(): number {
     return this.#refused
   }
 
   /**
-   * Rejects with `Unavailable`, as `Overloaded` where the reader's own key is in its way. `begin` is called anew for each attempt: a connection that the server
-   * ended meanwhile is tried once more on a fresh one.
+   * Rejects with `Unavailable`, or with `Overloaded` when other reads of the same key delayed it. When the server
+   * ended the connection, the read is retried once on a new connection; `begin` is called for each attempt.
    */
   async read(
     statement: Statement,
@@ -158,12 +161,12 @@ export class PgPool {
       const turn = this.#turns.take()
       if (turn?.next.reader.isGone) {
         this.#idle.push(connection)
-        turn.next.fail(unread('nobody waits for it'))
+        turn.next.fail(unread('its reader is gone'))
       } else turn?.next.start(connection, turn.turnsBefore)
     }
   }
 
-  /** A connection that cannot be had within a read's time fails the next in turn. */
+  /** When no connection opens within the deadline of a read, the next read in order fails. */
   #open(): void {
     const { pg, credentials, clock } = this.#options
     const giveUp = (): void => {
@@ -175,7 +178,7 @@ export class PgPool {
       this.#ready.delete(opened.connection)
       const index = this.#idle.indexOf(opened.connection)
       if (index >= 0) this.#idle.splice(index, 1)
-      // What we gave up tells nothing of the server.
+      // A connection that this process gave up says nothing about the server.
       if (!this.#givenUp.has(opened.connection)) this.#check.lost()
       if (!this.#closed) clock.soon(() => this.#next())
     })
@@ -205,7 +208,7 @@ export class PgPool {
 const overloaded = (reason: string): Overloaded => new Overloaded('store', new Error(reason))
 const unread = (reason: string): Unavailable => new Unavailable('store', new Error(reason))
 
-/** `behindOwn`: others of its key were read while it waited. */
+/** `behindOwn`: other reads of its key were done while it waited. */
 const late = (ms: number, behindOwn: boolean): Unavailable => {
   const reason = `not read within ${Math.round(ms)} ms`
   return behindOwn ? overloaded(reason) : unread(reason)
@@ -214,7 +217,7 @@ const late = (ms: number, behindOwn: boolean): Unavailable => {
 const unavailable = (cause: unknown): Unavailable =>
   cause instanceof Unavailable ? cause : new Unavailable('store', cause)
 
-/** The server says that a table is not there: it was removed since it was listed. */
+/** Whether the server reports a missing table: it was removed after it was listed. */
 export const isTableMissing = (cause: unknown): boolean =>
   cause instanceof Unavailable &&
   cause.cause instanceof SqlError &&

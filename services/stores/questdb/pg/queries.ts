@@ -11,8 +11,8 @@ export interface PgQueries extends ServerQueries {
 }
 
 /**
- * What a reader asks of the server itself, over the port and with the user of its reads: a user that may only read is
- * enough, and the HTTP port, which can write, need not be reachable. Values are texts; NULL is `undefined`.
+ * Queries about the server itself for processes that only read. They use the port and user of reads: a read-only user
+ * is enough, and the HTTP port, which can write, need not be reachable. Values are texts; NULL is `undefined`.
  */
 export function pgQueries(options: Pick<QuestdbOptions, 'pg' | 'credentials' | 'clock'>): PgQueries {
   const pool = new PgPool(options, { connections: 1, waiting: 16, deadlineMs: queryDeadlineMs })

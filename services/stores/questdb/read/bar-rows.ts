@@ -1,7 +1,7 @@
 import { allocateBars, type Bars, sliceBars } from '../../../core/bars/bar.ts'
 import { Fields, longAt } from '../pg/fields.ts'
 
-/** The columns of a bar as statements give them, in this order: eight of eight bytes each. */
+/** The columns of a bar in the order of the statements: eight columns of eight bytes. */
 export const barColumns = 'ts::long, rev, taken, o, h, l, c, v'
 const fieldBytes = 12
 const wholeRowBytes = 8 * fieldBytes
@@ -9,8 +9,8 @@ const valueOffset = 4
 const microsPerSecond = 1_000_000
 
 /**
- * Collects rows that come in order of time, ascending or descending, into columns that ascend. Of
- * several rows with one time the greatest revision stays, of equal revisions the one taken first.
+ * Collects rows in ascending or descending order of time into ascending columns. Of several rows with one time it
+ * keeps the greatest revision and, of equal revisions, the smallest `taken`.
  */
 export class BarRows {
   readonly #bars: Bars
@@ -19,7 +19,7 @@ export class BarRows {
   #at: number
   #taken = Number.NaN
   #rows = 0
-  /** Rows without a price or a volume, which nothing of ours writes; they are left out. */
+  /** Rows without a price or a volume, which fxd never writes; they are left out. */
   broken = 0
 
   constructor(rowsMax: number, order: 'ascending' | 'descending') {
@@ -29,7 +29,7 @@ export class BarRows {
     this.#at = this.#begin - this.#step
   }
 
-  /** Rows seen, whatever became of them. */
+  /** Rows seen, whether kept or not. */
   get rows(): number {
     return this.#rows
   }
@@ -39,7 +39,7 @@ export class BarRows {
     return Math.abs(this.#at - this.#begin + this.#step)
   }
 
-  /** The time of the row that came last; NaN before any. */
+  /** The time of the last row; NaN before the first. */
   get lastTime(): number {
     return this.count === 0 ? Number.NaN : (this.#bars.time[this.#at] as number)
   }
@@ -80,7 +80,7 @@ export class BarRows {
     this.#bars.volume[to] = volume
   }
 
-  /** `#at` is then where the row belongs; `false` when another row of its time wins. */
+  /** Moves `#at` to the position of the row. Returns `false` when another row with its time is kept. */
   #makePlace(time: number, revision: number, taken: number): boolean {
     const { time: times, revision: revisions } = this.#bars
     if (times[this.#at] === time && this.count > 0) {
@@ -93,12 +93,12 @@ export class BarRows {
     return true
   }
 
-  /** Takes back the row of the last time: more rows of it may not have been seen. */
+  /** Removes the row of the last time: the page may lack other rows with this time. */
   dropLast(): void {
     if (this.count > 0) this.#at -= this.#step
   }
 
-  /** At most `countMax` bars from the end where the collecting began; own memory, ascending. */
+  /** At most `countMax` bars from the first rows that were collected; ascending, in their own memory. */
   bars(countMax = Number.POSITIVE_INFINITY): Bars {
     const count = Math.min(countMax, this.count)
     return this.#step === 1

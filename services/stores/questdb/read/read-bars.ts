@@ -6,24 +6,24 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Catalogue } from '../layout/catalogue.ts'
 import { nameOf } from '../layout/tables.ts'
 import type { PgPool } from '../pg/pool.ts'
+import { microsOf, timeMax, timeMin } from '../times.ts'
 import { BarRows, barColumns } from './bar-rows.ts'
-import { microsOf, timeMax, timeMin } from './times.ts'
 
-/** Rows of one statement. */
+/** Maximum rows of one statement. */
 const rowsPerPage = 16_384
-/** Asked for beyond what is wanted: corrected bars have a row per revision. */
+/** Rows requested in addition: corrected bars have a row per revision. */
 const spareRows = 8
 
 export interface ReadDeps {
   readonly pool: PgPool
-  /** For reads of the backfill lane: few, so that others find the server free. */
+  /** For reads of the backfill lane. It has few connections, so that the server stays free for other reads. */
   readonly backfillPool: PgPool
   readonly catalogue: Catalogue
   readonly clock: Clock
   readonly broken: Counter
 }
 
-/** Descending it runs backwards over the index and stops at its limit, whatever lies before. */
+/** A descending statement reads the index backwards and stops at its limit, however much lies before. */
 export const barStatement = (table: string, order: 'ASC' | 'DESC'): string =>
   `SELECT ${barColumns} FROM '${table}' WHERE sym = $1 ` +
   'AND ts >= $2::long::timestamp AND ts <= $3::long::timestamp ' +
@@ -58,7 +58,7 @@ async function readPages(table: string, query: BarQuery, deps: ReadDeps): Promis
     if (barCount(page) > 0) pages.push(page)
     left -= barCount(page)
     if (isLast || left <= 0) break
-    // Nothing but rows of one time: a larger page holds them all.
+    // The page contains only rows of one time: a larger page will contain all of them.
     rowsMax = barCount(page) === 0 ? rowsMax * 2 : Math.min(rowsPerPage, left + spareRows)
     if (newestFirst) range.to = edge
     else range.from = edge

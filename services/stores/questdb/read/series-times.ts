@@ -8,8 +8,8 @@ import { nameOf } from '../layout/tables.ts'
 import type { TakeRow } from '../pg/connection.ts'
 import { Fields } from '../pg/fields.ts'
 import { isTableMissing, type PgPool } from '../pg/pool.ts'
+import { microsOf, secondsOf, timeMax, timeMin } from '../times.ts'
 import type { ReadDeps } from './read-bars.ts'
-import { microsOf, secondsOf, timeMax, timeMin } from './times.ts'
 
 /** Open time of the newest bar of each series of the feed, by `seriesId`. */
 export async function lastTimes(

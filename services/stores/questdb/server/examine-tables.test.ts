@@ -3,7 +3,7 @@ import type { Administration } from '../exec.ts'
 import { TableNames } from '../layout/tables.ts'
 import { examineTables } from './examine-tables.ts'
 
-/** A server with so many tables and with these limits; one that warns of nothing has high ones. */
+/** A server with this number of tables and these limits; limits that are not given are high. */
 const serverOf = (tables: number, limits: { files?: number; maps?: number } = {}): Administration => ({
   exec: async (sql) =>
     sql.includes('FROM all_tables()') || sql.includes('sequencerTxn')
@@ -34,7 +34,7 @@ test.each([
   if (state !== 'ok') expect(finding?.cure).toContain('ulimit -n 1048576')
 })
 
-test('a limit of memory maps is told with its own cure', async () => {
+test('a low limit of memory maps is reported with its own cure', async () => {
   const finding = await examined(serverOf(200, { maps: 10_000 }), 'memory maps')
   expect(finding?.state).toBe('wrong')
   expect(finding?.cure).toContain('vm.max_map_count=')
@@ -47,7 +47,7 @@ test.each([
   expect(await examined(serverOf(tables), 'tables')).toMatchObject({ state })
 })
 
-/** A server that shows one table, suspended for this reason, or so many parked rows. */
+/** A server with one table that is suspended for this reason, or with this number of parked rows. */
 const serverWith = (of: {
   suspended?: readonly [tag: string, message: string]
   parked?: number
@@ -66,7 +66,7 @@ const serverWith = (of: {
   },
 })
 
-test('of a suspended table is told who resumes it: fxd where there is a reason, else a person', async () => {
+test('a suspended table is reported with who resumes it: fxd where there is a reason, else an operator', async () => {
   const resume = "run: ALTER TABLE 'fxd_bars_broker_acc_h1' RESUME WAL"
   const byItself = await examined(
     serverWith({ suspended: ['DISK FULL', 'no space left'] }),

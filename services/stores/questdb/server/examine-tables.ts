@@ -3,14 +3,17 @@ import type { Administration } from '../exec.ts'
 import { listTables } from '../layout/make-table.ts'
 import type { TableNames } from '../layout/tables.ts'
 
-/** More of them exhaust the memory and the handles of a server of usual size. */
+/** More tables exhaust the memory and file handles of a server of usual size. */
 const tablesMax = 300
-/** Measured with one writer's connection; each open file is also mapped. */
+/** Open files per table, measured with one writer's connection; each open file is also mapped. */
 const handlesPerTable = 54
-/** No odd rows any more: of some table QuestDB refuses all, and nothing but the disk bounds what is parked. */
+/**
+ * From this number on the rows are no exceptions: QuestDB rejects all rows of some table, and only the disk bounds
+ * parked rows.
+ */
 const parkedRowsWrong = 1_000
 
-/** Tables that show nothing of what they take, rows that were set aside, and what the tables need. */
+/** Findings about suspended tables, parked rows, and the file handles and memory maps that the tables need. */
 export async function examineTables(names: TableNames, admin: Administration): Promise<readonly Finding[]> {
   const all = await listTables(admin)
   const ours = all.filter((table) => names.isOurs(table))
@@ -28,10 +31,10 @@ async function suspended(names: TableNames, admin: Administration): Promise<read
     .filter(([table]) => names.isOurs(String(table)))
     .map(([table, tag, message]) => {
       const reason = [tag, message].filter((each) => each !== null && each !== '').join(': ')
-      // Only on a suspended table: elsewhere it confuses the server's own count of them.
+      // Only on a suspended table: on another one it corrupts the server's own count of them.
       const resume = `ALTER TABLE '${String(table)}' RESUME WAL`
       const state = `${String(table)} takes rows and shows none`
-      // As `SuspendedTables` goes by: what has no reason is not resumed by fxd.
+      // The same rule as in `SuspendedTables`: fxd does not resume a table without a reason.
       return reason === ''
         ? wrong(
             'suspended table',
@@ -47,7 +50,7 @@ async function suspended(names: TableNames, admin: Administration): Promise<read
   return found.length > 0 ? found : [fine('suspended tables', 'none')]
 }
 
-/** QuestDB was killed while it made them: they take no row, and nothing but removing them helps. */
+/** Tables that QuestDB was creating when it was killed: they accept no rows, and only removing them helps. */
 async function halfMade(
   all: readonly string[],
   names: TableNames,
@@ -88,7 +91,7 @@ async function parked({ parked: table }: TableNames, admin: Administration): Pro
     : wrong('parked rows', found, `repair the table that refuses them before the disk is full (why: ${look})`)
 }
 
-/** Files are opened for the tables of others too. */
+/** Counts all tables of the server: it opens files for the tables of other services too. */
 async function budget(ours: number, all: number, admin: Administration): Promise<readonly Finding[]> {
   const warnings = await admin.warnings()
   const needed = all * handlesPerTable
@@ -103,19 +106,19 @@ async function budget(ours: number, all: number, admin: Administration): Promise
           'give QuestDB more memory, or fewer buckets to new feeds',
         )
       : fine('tables', tables),
-    judgeLimit('file handles', needed, files, `start QuestDB with "ulimit -n ${roomFor(needed)}" (nofile)`),
+    judgeLimit('file handles', needed, files, `start QuestDB with "ulimit -n ${limitFor(needed)}" (nofile)`),
     judgeLimit(
       'memory maps',
       needed,
       maps,
-      `run "sysctl -w vm.max_map_count=${roomFor(needed)}" on QuestDB's machine`,
+      `run "sysctl -w vm.max_map_count=${limitFor(needed)}" on QuestDB's machine`,
     ),
   ]
 }
 
-/** QuestDB warns of a limit below this, and tells it only then. */
+/** QuestDB warns of a limit below this value, and reports the limit only then. */
 const recommended = 1_048_576
-const roomFor = (needed: number): number => Math.max(recommended, 2 * needed)
+const limitFor = (needed: number): number => Math.max(recommended, 2 * needed)
 
 function judgeLimit(about: string, needed: number, limit: number | undefined, cure: string): Finding {
   const found = `up to ${needed} of ${limit ?? `${recommended} or more`}`

@@ -25,15 +25,20 @@ type Examined = Omit<QuestdbOptions, 'metrics'> & {
 }
 
 export type PodCounts = Readonly<Partial<Record<StoreUser, number>>>
-/** Of this look itself. */
+/** Connections of this examination. */
 const doctorConnections = 1
 
-/** A person waits, and a busy machine is when they ask: the two seconds of a request are no fault here. */
+/**
+ * Deadline of a read. An operator waits, often while the machine is busy: the 2 s of a request would be too short.
+ */
 const readDeadlineMs = 30_000
-/** A write holds its worker while the disk works, and one process writes over four connections. */
+/**
+ * Minimum HTTP workers. A write occupies its worker while the disk works, and one process writes over four
+ * connections.
+ */
 const workersMin = 4
 
-/** Looks at a QuestDB and changes nothing; what cannot be looked at is a finding, so it never rejects. */
+/** Examines a QuestDB and changes nothing. A failed examination is a finding, so this never rejects. */
 export async function examineQuestdb(options: Examined): Promise<readonly Finding[]> {
   const names = new TableNames(options.prefix)
   const admin = administration(options)
@@ -105,7 +110,7 @@ async function examineServer(admin: Administration, pods: PodCounts): Promise<re
   ]
 }
 
-/** The first beyond the server's limit waits without an error, for as long as the others stay. */
+/** A connection above the server's limit waits without an error until another one ends. */
 function examineConnections(limit: number | undefined, pods: PodCounts): readonly Finding[] {
   if (limit === undefined) return []
   const users = storeUsers.filter((user) => (pods[user] ?? 0) > 0)

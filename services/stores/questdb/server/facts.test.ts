@@ -25,7 +25,7 @@ test.each([
   expect(await serverFacts(serverOf(build, 'nosync'))).toMatchObject({ version, isTooOld })
 })
 
-test('a server that does not tell its version is not refused for it', async () => {
+test('a server of unknown version is accepted', async () => {
   expect(await serverFacts(serverOf('a build of mine', 'sync'))).toMatchObject({
     version: undefined,
     isTooOld: false,
@@ -45,13 +45,16 @@ test.each([
   ['false', 'false', false],
   ['true', 'false', true],
   ['false', 'true', true],
-])('a server that makes tables (%s) or columns (%s) by itself is told: %s', async (tables, columns, told) => {
-  const parameters = [
-    ['line.auto.create.new.tables', tables],
-    ['line.auto.create.new.columns', columns],
-  ] as const
-  expect((await serverFacts(serverOf('', 'sync', parameters))).makesTables).toBe(told)
-})
+])(
+  'a server that makes tables (%s) or columns (%s) by itself is detected: %s',
+  async (tables, columns, told) => {
+    const parameters = [
+      ['line.auto.create.new.tables', tables],
+      ['line.auto.create.new.columns', columns],
+    ] as const
+    expect((await serverFacts(serverOf('', 'sync', parameters))).makesTables).toBe(told)
+  },
+)
 
 test.each([
   ['2', '0', 2],
@@ -69,6 +72,6 @@ test.each([
   },
 )
 
-test('a server that lists no workers is not judged by them', async () => {
+test('a server that lists no workers has an unknown number of workers', async () => {
   expect((await serverFacts(serverOf('', 'sync'))).httpWorkers).toBeUndefined()
 })

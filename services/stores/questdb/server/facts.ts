@@ -1,22 +1,24 @@
 import { Unavailable } from '../../../core/failure.ts'
 import type { ServerQueries } from '../exec.ts'
 
-/** The oldest QuestDB that all suites ran on. */
+/** The oldest QuestDB on which all suites ran. */
 export const versionMin = '9.3.4'
 
 export interface ServerFacts {
-  /** As the server tells it, such as `9.3.4`; `undefined` when it tells none. */
+  /** As the server reports it, such as `9.3.4`; `undefined` when it reports none. */
   readonly version: string | undefined
   /** Older than `versionMin`. */
   readonly isTooOld: boolean
   readonly commitMode: string
   /** Whether a commit survives a loss of power. */
   readonly isSynced: boolean
-  /** Whether a row that names an unknown table or column makes it, in a layout that is not ours. */
+  /** Whether a row that names an unknown table or column creates it, in a layout that is not ours. */
   readonly makesTables: boolean
-  /** For reading; `undefined` when the server tells none. One more than these hangs without a word. */
+  /**
+   * Connections for reading; `undefined` when the server reports none. A further connection hangs without an error.
+   */
   readonly connectionsMax: number | undefined
-  /** Threads that take rows and answer HTTP; `undefined` when the server tells none. */
+  /** Threads that accept rows and answer HTTP; `undefined` when the server reports none. */
   readonly httpWorkers: number | undefined
 }
 
@@ -30,7 +32,7 @@ export async function serverFacts(admin: ServerQueries): Promise<ServerFacts> {
     version,
     isTooOld: version !== undefined && isOlder(version, versionMin),
     commitMode,
-    // Every other value, misspelt ones included, is taken without a word and waits for no disk.
+    // The server accepts every other value, misspelt ones included, without an error, and then waits for no disk.
     isSynced: commitMode === 'sync',
     makesTables: makingTables.some((path) => parameters.get(path) === 'true'),
     connectionsMax: Number.isNaN(connectionsMax) ? undefined : connectionsMax,
@@ -38,11 +40,14 @@ export async function serverFacts(admin: ServerQueries): Promise<ServerFacts> {
   }
 }
 
-/** The first that is above 0 counts: HTTP has threads of its own, or those of all network traffic. */
+/** The first value above 0 counts: HTTP has its own threads or shares those of all network traffic. */
 const workerPaths = ['http.worker.count', 'shared.network.worker.count', 'shared.worker.count']
 const makingTables = ['line.auto.create.new.tables', 'line.auto.create.new.columns']
 
-/** Of two that list its parameters in one moment 9.3.4 fails one, or leaves lines out: asking again is harmless. */
+/**
+ * Maximum attempts. When two clients list the parameters at the same time, 9.3.4 fails one query or omits lines; a
+ * retry is harmless.
+ */
 const asksMax = 5
 
 async function parametersOf(admin: ServerQueries, asks = 1): Promise<ReadonlyMap<string, string>> {

@@ -5,7 +5,10 @@ import { serverFacts, versionMin } from './facts.ts'
 
 export const syncCure = 'set QDB_CAIRO_COMMIT_MODE=sync (cairo.commit.mode=sync) and restart QuestDB'
 
-/** Asks the server what it is: refuses one that is too old, warns of one that may lose what it acknowledged. */
+/**
+ * Checks the server's version and commit mode: rejects one that is too old, warns of one that may lose acknowledged
+ * bars.
+ */
 export function serverJudge({ log, metrics }: QuestdbOptions, admin: ServerQueries): () => Promise<void> {
   let isSynced: boolean | undefined
   metrics.gauge('fxd_questdb_commit_synced', 'Whether a commit survives a loss of power.', [], (gauge) => {
@@ -21,7 +24,7 @@ export function serverJudge({ log, metrics }: QuestdbOptions, admin: ServerQueri
     else
       log.warn(
         { version, commitMode, cure: syncCure },
-        'QuestDB does not wait for its disk: a loss of power may lose bars that were acknowledged',
+        'QuestDB does not wait for its disk: a loss of power may lose acknowledged bars',
       )
   }
 }

@@ -3,9 +3,9 @@ import type { Administration } from '../exec.ts'
 import { listTables } from '../layout/make-table.ts'
 import type { TimedFeed } from '../layout/retention.ts'
 import type { TableNames } from '../layout/tables.ts'
-import { secondsOf } from '../read/times.ts'
+import { secondsOf } from '../times.ts'
 
-/** The newest bar of each table that holds any. */
+/** The newest bar of each table that contains bars. */
 export async function newestBars(
   feeds: readonly TimedFeed[],
   names: TableNames,
@@ -17,7 +17,7 @@ export async function newestBars(
     const feed = holds && feeds.find(({ definition }) => names.isOf(holds, definition.key))
     if (holds === undefined || feed === undefined) continue
     const { definition, offsetSeconds } = feed
-    // No row at all for an empty table.
+    // An empty table has no row.
     const [row] = await admin.exec(`SELECT max(ts)::long FROM '${where}'`)
     if (typeof row?.[0] !== 'number') continue
     found.push({

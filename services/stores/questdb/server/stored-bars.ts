@@ -7,11 +7,11 @@ import { Catalogue } from '../layout/catalogue.ts'
 import type { MakingDeps } from '../layout/make-table.ts'
 import { Fields } from '../pg/fields.ts'
 import type { PgPool } from '../pg/pool.ts'
-import { secondsOf } from '../read/times.ts'
 import type { RegistryLog } from '../registry.ts'
+import { secondsOf } from '../times.ts'
 import { readWindows } from '../windows.ts'
 
-/** Counting the days of a table reads all of it: half a second for twenty million rows that are warm. */
+/** Counting the days of a table reads all of it: half a second for twenty million cached rows. */
 const countDeadlineMs = 120_000
 
 export interface StoredBarsDeps extends MakingDeps {
@@ -19,7 +19,7 @@ export interface StoredBarsDeps extends MakingDeps {
   readonly log: RegistryLog
 }
 
-/** Everything stored of one feed, by days. */
+/** All stored bars of one feed, counted by day. */
 export async function storedBarsOf(feed: FeedDefinition, deps: StoredBarsDeps): Promise<FeedStored> {
   const { pool, log } = deps
   const catalogue = new Catalogue({ ...deps, timedFeed: async () => log.timedFeed(feed.key) })
@@ -37,8 +37,8 @@ export async function storedBarsOf(feed: FeedDefinition, deps: StoredBarsDeps): 
 }
 
 /**
- * Grouped, not filtered by a count: this version counts wrongly around a grouping (`where n <> …`). A bar
- * that was read again is several rows of one time.
+ * Grouped, not filtered by a count: this version of QuestDB counts wrongly around a grouping (`where n <> …`). A bar
+ * that was read again has several rows with one time.
  */
 async function daysIn(
   table: string,

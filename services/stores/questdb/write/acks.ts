@@ -7,11 +7,11 @@ export interface AckDeps {
   readonly clock: Clock
   readonly visibility: Visibility
   readonly metrics: WriterMetrics
-  /** A table that was there is not there any more. */
+  /** Called when a table is missing that existed before. */
   readonly tableGone: () => void
 }
 
-/** Tells callers of committed pieces once these can be read; the next request does not wait for that. */
+/** Acknowledges committed pieces once they are readable. The next request does not wait for that. */
 export class Acks {
   readonly #deps: AckDeps
 
@@ -19,7 +19,7 @@ export class Acks {
     this.#deps = deps
   }
 
-  /** `begun` and `since`: the time, and the replacements of tables seen, before the rows were sent. */
+  /** `begun` and `since`: the time, and the number of replaced tables, before the rows were sent. */
   committed(pieces: readonly Piece[], begun: number, since: number): void {
     const { clock, metrics, visibility } = this.#deps
     metrics.ack.observe((clock.monotonicMs() - begun) / 1_000)
@@ -32,11 +32,11 @@ export class Acks {
     )
   }
 
-  /** Of a request that touched several tables only what went into the unreadable ones has failed. */
+  /** When some tables of a request are not readable, only their pieces fail. */
   #notVisible(pieces: readonly Piece[], cause: unknown, since: number): void {
     this.#deps.tableGone()
-    for (const { submission, rows } of pieces) {
-      this.#deps.visibility.wait([rows.table], since).then(
+    for (const { submission, work } of pieces) {
+      this.#deps.visibility.wait([work.table], since).then(
         () => submission.stored(),
         (own: unknown) => submission.settle(own ?? cause),
       )

@@ -1,29 +1,29 @@
 /**
- * Connections for rows. The server commits the tables of one request one after the other, each with a
- * dozen waits for the disk under "sync"; those of several connections it commits side by side, and their
- * waits share the disk's work.
+ * Number of connections for rows. The server commits the tables of one request one after another. Each has a dozen
+ * waits for the disk under "sync". It commits the requests of several connections in parallel, and their waits share
+ * the disk's work.
  */
-const pathCount = 4
+const connectionCount = 4
 
-/** Gives each table one path for good: a connection holds files open of every table that it wrote. */
-export class Connections<Path> {
-  readonly #paths: readonly Path[]
-  readonly #of = new Map<string, Path>()
+/** Assigns each table one connection permanently: a connection keeps files open of every table that it wrote. */
+export class Connections<Connection> {
+  readonly #connections: readonly Connection[]
+  readonly #of = new Map<string, Connection>()
 
-  constructor(make: () => Path, count: number = pathCount) {
-    this.#paths = Array.from({ length: count }, make)
+  constructor(make: () => Connection, count: number = connectionCount) {
+    this.#connections = Array.from({ length: count }, make)
   }
 
-  all(): readonly Path[] {
-    return this.#paths
+  all(): readonly Connection[] {
+    return this.#connections
   }
 
-  of(table: string): Path {
+  of(table: string): Connection {
     const known = this.#of.get(table)
     if (known !== undefined) return known
-    // In turn, so that the tables of one feed and resolution, made together, are spread evenly.
-    const path = this.#paths[this.#of.size % this.#paths.length] as Path
-    this.#of.set(table, path)
-    return path
+    // In rotation, so that the tables of one feed and resolution, created together, are spread evenly.
+    const connection = this.#connections[this.#of.size % this.#connections.length] as Connection
+    this.#of.set(table, connection)
+    return connection
   }
 }

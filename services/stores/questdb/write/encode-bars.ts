@@ -2,7 +2,7 @@ import type { SenderOptions } from '@questdb/nodejs-client'
 import type { Bars } from '../../../core/bars/bar.ts'
 import type { Series, SeriesBars } from '../../../core/bars/series.ts'
 import { nameOf } from '../layout/tables.ts'
-import { timeMax, timeMin } from '../read/times.ts'
+import { timeMax, timeMin } from '../times.ts'
 import { type EncodedRows, RowEncoder } from './rows.ts'
 
 const microsPerSecond = 1_000_000
@@ -11,14 +11,14 @@ export interface TableBars extends SeriesBars {
   readonly table: string
 }
 
-/** `taken` is a number for each row, ascending over all writes of this process. */
+/** `nextTaken` returns a number for each row, ascending over all writes of this process. */
 export function encodeBars(
   batch: readonly TableBars[],
   sender: SenderOptions,
   nextTaken: () => number,
 ): readonly EncodedRows[] {
   const encoder = new RowEncoder(sender)
-  // Rows of one table stand together: each table is a commit of its own.
+  // Rows of one table must be adjacent: each table is a separate commit.
   const byTable = batch.toSorted((a, b) => (a.table < b.table ? -1 : Number(a.table > b.table)))
   for (const { table, series, bars } of byTable) {
     const symbol = nameOf(series)
@@ -42,8 +42,8 @@ export function encodeBars(
 }
 
 /**
- * What QuestDB would take and change: NaN and infinities become NULL, milliseconds land in 1970, a row
- * may lack its symbol. A defect of the caller, named, before any other row is harmed.
+ * Throws for bars that QuestDB would accept and change: NaN and infinities become NULL, milliseconds become a time in
+ * 1970, and a row may lack its symbol. This is a defect of the caller; it must not affect other rows.
  */
 export function refuseUnfit({ series, bars }: SeriesBars): void {
   if (nameOf(series) === '')

@@ -5,15 +5,15 @@ import { RowEncoder } from './rows.ts'
 
 const reasonLengthMax = 1_000
 
-/** A row that is not stored, as it was sent, and why in the server's words. */
+/** A row that is not stored, as it was sent, with the server's reason. */
 export interface RefusedRow {
   readonly line: Buffer
   readonly reason: string
 }
 
 /**
- * A row that the server refuses although ingest let it pass is a defect. It is not dropped: exactly as it
- * was sent (in base64) it goes into a table of its own, from which it can be sent again.
+ * A row that the server rejects although ingest accepted it is a defect. It is not dropped: its bytes are stored in
+ * base64 in a separate table, from which it can be sent again.
  */
 export function parkedRows(
   refused: readonly RefusedRow[],

@@ -3,7 +3,7 @@ import { createVirtualClock } from '../../../../test/support/fixtures/virtual-cl
 import { suspects } from './refusal.ts'
 import type { EncodedRows } from './rows.ts'
 import { PoisonRows } from './sender.ts'
-import { type Piece, Submission } from './submission.ts'
+import { type Piece, submissionOf } from './submission.ts'
 
 const rows = (table: string, count: number): EncodedRows => ({
   table,
@@ -11,11 +11,11 @@ const rows = (table: string, count: number): EncodedRows => ({
   ends: Array.from({ length: count }, (_, i) => i + 1),
 })
 const pieceOf = (held: EncodedRows): Piece => ({
-  rows: held,
-  submission: new Submission([held], 'live', createVirtualClock(), 1_000),
+  work: held,
+  submission: submissionOf([held], { lane: 'live', deadlineMs: 1_000, clock: createVirtualClock() }),
 })
 const request = [pieceOf(rows('a', 2)), pieceOf(rows('b', 3)), pieceOf(rows('a', 1)), pieceOf(rows('c', 1))]
-const said = (words: string) => new PoisonRows(`HTTP request failed, statusCode=400, error=${words}`)
+const refusal = (words: string) => new PoisonRows(`HTTP request failed, statusCode=400, error=${words}`)
 
 test.each([
   ['error in line 1: table: a, column: v', [0, 2]],
@@ -26,6 +26,6 @@ test.each([
   ['error in line 8: more than there are', [0, 1, 2, 3]],
   ['error in line 0: no such line', [0, 1, 2, 3]],
   ['words of another version', [0, 1, 2, 3]],
-])('"%s" throws suspicion on one table, or on all', (words, expected) => {
-  expect([...suspects(request, said(words))].map((piece) => request.indexOf(piece))).toEqual(expected)
+])('the refusal "%s" selects the pieces of one table, or all', (words, expected) => {
+  expect([...suspects(request, refusal(words))].map((piece) => request.indexOf(piece))).toEqual(expected)
 })

@@ -11,11 +11,14 @@ import type { Piece } from './submission.ts'
 import type { Visibility } from './visibility.ts'
 import type { WriterMetrics } from './writer-metrics.ts'
 
-/** Rows that wait or are being sifted, well below what the line lets in; a piece beyond that fails at once. */
+/**
+ * Maximum rows of rejected pieces that wait or are being searched; a further piece fails at once. It is well below the
+ * bound of the write queue.
+ */
 export const rejectedRowsMax = 50_000
 /**
- * Rows of one piece of history that may be refused. Live ones have no such bound: they are few, and failing
- * them would hold up the feed's other tables.
+ * Maximum rejected rows in one piece of history. Live pieces have no such bound: they are few, and failing them would
+ * delay the feed's other tables.
  */
 const refusedRowsMax = 128
 const retryDelayMinMs = 100
@@ -30,104 +33,109 @@ export interface RejectedRowsDeps {
   readonly tableGone: () => void
 }
 
-/** More than a piece of history may hold by mistake: its columns are not those of this fxd. */
+/**
+ * A piece of history has more rejected rows than errors can explain: the columns of its table are not those of this
+ * fxd.
+ */
 class RefusedWithoutEnd extends Error {}
 
 /**
- * Finds the rows for which the server refuses a request, piece by piece over a connection of its own, beside
- * the pump: good rows are committed, refused ones parked with an alarm, and then the piece is acknowledged.
- * Ever more refused rows of history, or a missing table or column, are no fault of the rows: the submission
- * fails, so that it comes again, and what goes on failing is trouble of the store.
- *
- * Later rows of a series may overtake those that are sifted. No reader minds: bars go by their revisions
- * and the moment of taking, counters of usage by the greater one; windows of a feed and changes of the
- * registry are written one after the other.
+ * Finds the rows for which the server rejects a request. It sends the request's pieces one by one over a separate
+ * connection, while the writer continues. Valid rows are committed. Rejected rows are parked and logged as an error,
+ * and the piece is then acknowledged.
+ * A missing table or column, or too many rejected rows of history, mean that the rows are valid. Then the submission
+ * fails and its collector sends it again; failures that continue make the store unavailable.
+ * Later rows of a series may be stored before the rows of a rejected piece. This is harmless: readers order bars by
+ * revision and by `taken`, and use the greater of two usage counters. Windows of a feed and changes of the registry
+ * are written one after another.
  */
 export class RejectedRows {
   readonly #deps: RejectedRowsDeps
-  readonly #path: RowSender
+  readonly #sender: RowSender
   readonly #queue: Piece[] = []
-  /** By table. That other rows of it are taken ends nothing: those refused come again. */
+  /** By table. Stored rows of the same table end nothing: the rejected rows are sent again. */
   readonly #failures = new Map<string, Failures>()
   #rows = 0
-  #sifting = false
+  #searching = false
   #closed = false
 
-  constructor(deps: RejectedRowsDeps, path: RowSender) {
+  constructor(deps: RejectedRowsDeps, sender: RowSender) {
     this.#deps = deps
-    this.#path = path
+    this.#sender = sender
   }
 
-  /** For so long rows have been refused that are not at fault, in milliseconds. */
+  /** For how many milliseconds valid rows have been rejected. */
   get troubleMs(): number {
     return Math.max(0, ...[...this.#failures.values()].map(({ ms }) => ms))
   }
 
-  /** Rows that wait or are being sifted. */
+  /** Rows that wait or are being searched. */
   get rows(): number {
     return this.#rows
   }
 
   take(pieces: readonly Piece[], refusal: PoisonRows): void {
     for (const piece of pieces) {
-      const count = piece.rows.ends.length
+      const count = piece.work.ends.length
       if (this.#rows > 0 && this.#rows + count > rejectedRowsMax) {
-        const full = `more than ${rejectedRowsMax} rows of refused requests wait to be looked at one by one`
+        const full = `more than ${rejectedRowsMax} rows of rejected requests wait to be searched one by one`
         piece.submission.settle(new Error(full, { cause: refusal }))
       } else {
         this.#queue.push(piece)
         this.#rows += count
       }
     }
-    this.#go()
+    this.#run()
   }
 
   close(): void {
     this.#closed = true
   }
 
-  #go(): void {
-    if (this.#sifting || this.#closed || this.#queue.length === 0) return
-    this.#sifting = true
-    this.#siftAll()
-      .catch((cause: unknown) => this.#deps.options.log.error({ err: cause }, 'sifting refused rows failed'))
+  #run(): void {
+    if (this.#searching || this.#closed || this.#queue.length === 0) return
+    this.#searching = true
+    this.#searchAll()
+      .catch((cause: unknown) =>
+        this.#deps.options.log.error({ err: cause }, 'searching for rejected rows failed'),
+      )
       .finally(() => {
-        this.#sifting = false
-        // Something may have come in after the last look.
-        this.#go()
+        this.#searching = false
+        // A piece may have been added after the last check.
+        this.#run()
       })
       .catch(() => undefined)
   }
 
-  async #siftAll(): Promise<void> {
+  async #searchAll(): Promise<void> {
     for (let piece = this.#queue.shift(); piece && !this.#closed; piece = this.#queue.shift()) {
       try {
-        await this.#sift(piece)
+        await this.#search(piece)
       } finally {
-        this.#rows -= piece.rows.ends.length
+        this.#rows -= piece.work.ends.length
       }
     }
   }
 
-  /** Until its caller has heard, at the latest at its deadline. */
-  async #sift(piece: Piece): Promise<void> {
+  /** Retries until the submission is settled, at the latest at its deadline. */
+  async #search(piece: Piece): Promise<void> {
     const { options, visibility, metrics } = this.#deps
-    // The server remembers the columns of a table per connection: one that was repaired is seen by a fresh one.
-    this.#path.renew()
+    // The server caches a table's columns per connection: only a new connection sees a repaired table.
+    this.#sender.renew()
     const retries = new Backoff(options.clock, {
       firstMs: retryDelayMinMs,
       maxMs: retryDelayMaxMs,
       jitter: 'none',
     })
     while (!this.#isOver(piece)) {
-      if (visibility.turnsAway(piece)) return
+      if (visibility.rejectSuspended(piece)) return
       try {
         return await this.#store(piece)
       } catch (cause) {
         if (cause instanceof PoisonRows || cause instanceof RefusedWithoutEnd) return this.#fail(piece, cause)
         metrics.failures.inc()
         const retryInMs = retries.nextMs()
-        options.log.warn({ err: cause, retryInMs }, 'QuestDB did not take rows that are sifted')
+        options.log.warn({ err: cause, retryInMs }, 'QuestDB write of a rejected request failed; retrying')
         await options.clock.sleep(retryInMs)
       }
     }
@@ -137,29 +145,29 @@ export class RejectedRows {
     return this.#closed || submission.settled
   }
 
-  #fail({ submission, rows: { table } }: Piece, cause: Error): void {
+  #fail({ submission, work: { table } }: Piece, cause: Error): void {
     const failures = this.#failures.get(table) ?? new Failures(this.#deps.options.clock)
     this.#failures.set(table, failures)
     failures.happened()
     this.#deps.tableGone()
     this.#deps.options.log.error(
       { err: cause, table },
-      'QuestDB refuses rows, and it is not their fault: its tables are not those of this fxd',
+      'QuestDB rejected rows: the schema of their table is not the expected one; run "fxd doctor"',
     )
     submission.settle(cause)
   }
 
-  /** What is sent again after a lost answer changes nothing; rows may be parked twice. */
+  /** Sending rows again after a lost answer changes nothing, except that rows may be parked twice. */
   async #store(piece: Piece): Promise<void> {
     const { visibility, names, tableGone } = this.#deps
     const since = visibility.replacements
     const refused: RefusedRow[] = []
-    await this.#commit(new Slices(piece.rows), piece, refused)
+    await this.#commit(new Slices(piece.work), piece, refused)
     if (this.#isOver(piece)) return
-    this.#failures.delete(piece.rows.table)
+    this.#failures.delete(piece.work.table)
     if (refused.length > 0) await this.#park(refused, piece)
-    const tables = [piece.rows.table, ...(refused.length > 0 ? [names.parked] : [])]
-    // The next piece does not wait until this one can be read.
+    const tables = [piece.work.table, ...(refused.length > 0 ? [names.parked] : [])]
+    // The next piece does not wait until this one is readable.
     visibility.wait(tables, since).then(
       () => piece.submission.stored(),
       (cause: unknown) => {
@@ -169,13 +177,13 @@ export class RejectedRows {
     )
   }
 
-  /** Commits what the server takes of these rows, and adds to `refused` what it does not. */
+  /** Commits the valid ones of these rows and adds the others to `refused`. */
   async #commit(rows: Slices, piece: Piece, refused: RefusedRow[]): Promise<void> {
     for (let left = rows; left.count > 0 && !this.#isOver(piece); ) {
       const refusal = await this.#refusalOf(left)
       if (refusal === undefined) return
-      // A change of the registry counts whole or not at all.
-      if (isOfSchema(refusal) || piece.rows.table === this.#deps.names.registry) throw refusal
+      // A change of the registry counts as a whole or not at all.
+      if (isOfSchema(refusal) || piece.work.table === this.#deps.names.registry) throw refusal
       if (piece.submission.lane === 'backfill' && refused.length >= refusedRowsMax)
         throw new RefusedWithoutEnd(
           `more than ${refusedRowsMax} rows of one write, the last for: ${refusal.message}`,
@@ -187,7 +195,7 @@ export class RejectedRows {
       const blamed = blamedRow(refusal)
       const isBlamed = blamed !== undefined && blamed < left.count
       const [suspect, others] = isBlamed ? left.takeOut(blamed) : left.halves()
-      // The first one alone: nothing is parked before the server's numbers have proven to be ours.
+      // Search the first named row alone: no row is parked before the server's row numbers have proved correct.
       if (isBlamed && refused.length > 0)
         for (const line of suspect.lines()) refused.push({ line, reason: refusal.message })
       else await this.#commit(suspect, piece, refused)
@@ -197,7 +205,7 @@ export class RejectedRows {
 
   async #refusalOf(rows: Slices): Promise<PoisonRows | undefined> {
     try {
-      await this.#path.send(rows.bytes())
+      await this.#sender.send(rows.bytes())
       return undefined
     } catch (cause) {
       if (cause instanceof PoisonRows) return cause
@@ -205,14 +213,14 @@ export class RejectedRows {
     }
   }
 
-  async #park(refused: readonly RefusedRow[], { rows: { table } }: Piece): Promise<void> {
+  async #park(refused: readonly RefusedRow[], { work: { table } }: Piece): Promise<void> {
     const { options, names, metrics } = this.#deps
-    await this.#path.send(parkedRows(refused, this.#deps))
+    await this.#sender.send(parkedRows(refused, this.#deps))
     metrics.parked.inc(refused.length)
     const [{ reason } = { reason: '' }] = refused
     options.log.error(
       { rows: refused.length, of: table, reason, table: names.parked },
-      'QuestDB refused rows; they are parked',
+      'QuestDB rejected rows; they are parked',
     )
   }
 }

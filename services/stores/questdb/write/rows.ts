@@ -1,14 +1,16 @@
 import { createBuffer, type SenderBuffer, type SenderOptions } from '@questdb/nodejs-client'
 
-/** Rows of one table in the server's own form. They are kept until they are stored: the client forgets what it sent. */
+/**
+ * Rows of one table in the server's wire format. They are kept until they are stored: the client forgets what it sent.
+ */
 export interface EncodedRows {
   readonly table: string
   readonly bytes: Buffer
-  /** Where each row ends in `bytes`. */
+  /** Offset behind each row in `bytes`. */
   readonly ends: readonly number[]
 }
 
-/** Rows of one piece: so many are sent or refused together with others. */
+/** Maximum rows of one piece. The rows of a piece are sent, or rejected, together. */
 const rowsPerPiece = 5_000
 
 /** Collects rows into pieces. */
@@ -25,7 +27,7 @@ export class RowEncoder {
     this.#buffer = createBuffer(options)
   }
 
-  /** Adds one row; `fill` gives its symbols first, then its columns, then its time. */
+  /** Adds one row. `fill` sets its symbols first, then its columns, then its time. */
   add(table: string, fill: (row: SenderBuffer) => void): void {
     if (table !== this.#table && this.#ends.length > 0) this.#cut()
     this.#table = table

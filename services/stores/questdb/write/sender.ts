@@ -3,44 +3,44 @@ import { Agent, buildConnector } from 'undici'
 import { Trouble } from '../../../platform/trouble.ts'
 import { within } from '../../../platform/within.ts'
 import type { QuestdbOptions } from '../options.ts'
-import type { ConnectionCheck } from '../server/connection-check.ts'
+import type { ConnectionCheck } from '../pg/connection-check.ts'
 
-/** The server's 400, which is about the rows: sent again they would be refused again. */
+/** The server's status 400: rows are invalid, so sending them again would fail again. */
 export class PoisonRows extends Error {}
 
-/** How long the client tries by itself. Less, and it gives up on a slow server that has got the rows. */
+/** How long the client retries by itself. A shorter time would give up on a slow server that already has the rows. */
 const clientRetryMs = 8_000
-/** Ours around it: on a refused connection the client never ends by itself. */
+/** Deadline around the client's own retries: on a refused connection the client never ends by itself. */
 const sendDeadlineMs = 9_000
 
 export async function senderOptions({ http, credentials, log }: QuestdbOptions): Promise<SenderOptions> {
   const timeouts = `request_timeout=${clientRetryMs};retry_timeout=${clientRetryMs};`
-  // Not "auto": that asks the server, and fails at once while it is away.
+  // Not "auto": that asks the server, and fails at once while the server is unavailable.
   const text = `http::addr=questdb:${http.port};auto_flush=off;protocol_version=2;${timeouts}`
   const options = await SenderOptions.fromConfig(text, {
     log: (level, message) =>
       log[level === 'error' ? 'warn' : 'debug']({ questdb: String(message) }, 'QuestDB client'),
   })
-  // Set here because a configuration text would need escaping, and knows no IPv6.
+  // Set here because a configuration text would need escaping and supports no IPv6.
   options.host = http.host.includes(':') ? `[${http.host}]` : http.host
   options.username = credentials.user
   options.password = credentials.password
   return options
 }
 
-/** The client's own options, but for the one connection; closed after so long without rows. */
+/** The client's own options, except for the single connection. It is closed after this time without rows. */
 const connection = { connections: 1, pipelining: 1, keepAliveTimeout: 60_000 }
 
 interface Connection {
-  /** The client's own, which it shares between all transports, takes whichever connection is free. */
+  /** The client's shared agent would use whichever connection is free. */
   readonly agent: Agent
   readonly transport: SenderTransport
 }
 
 /**
- * Sends encoded rows over one connection. After a failure it takes a fresh one: what the client had under
- * way may wait for ever. Each connection, also one that the client opens by itself, is opened to a server
- * that was looked at.
+ * Sends encoded rows over one connection. After a failure it opens a new one, because a request of the client may
+ * never end. Every connection, also one that the client opens by itself, is opened only after the server passed the
+ * connection check.
  */
 export class RowSender {
   readonly #senderOptions: SenderOptions
@@ -59,22 +59,25 @@ export class RowSender {
     this.#trouble = new Trouble(options.clock)
   }
 
-  /** For so long the server has not taken what it was given, in milliseconds. */
+  /** For how many milliseconds the server has not stored the rows that it was sent. */
   get troubleMs(): number {
     return this.#trouble.ms
   }
 
-  /** Requests whose outcome is unknown so far; each may still arrive at the server, late. */
+  /** Requests with an unknown outcome so far; each may still arrive at the server later. */
   get failures(): number {
     return this.#failures
   }
 
-  /** Resolves once the server has committed all rows; rejects with `PoisonRows`, else worth another try. */
+  /**
+   * Resolves once the server has committed all rows. Rejects with `PoisonRows` for invalid rows; any other error can
+   * be retried.
+   */
   async send(bytes: Buffer): Promise<void> {
     this.#trouble.asked()
     if (this.#isStale) this.#leave()
     if (this.#connection === undefined) {
-      await within(this.#options.clock, sendDeadlineMs, 'looking at QuestDB', this.#check.pass())
+      await within(this.#options.clock, sendDeadlineMs, 'checking QuestDB', this.#check.pass())
       if (this.#closed) throw new Error('the store is closed')
       this.#connection = connect(this.#senderOptions, this.#check)
     }
@@ -84,7 +87,7 @@ export class RowSender {
       this.#trouble.answered()
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)
-      // Any other refusal is of whoever stands before the server, or about our credentials.
+      // Any other refusal comes from a proxy or concerns our credentials.
       if (/\bstatusCode=400\b/.test(message)) {
         this.#trouble.answered()
         throw new PoisonRows(message, { cause })
@@ -96,12 +99,12 @@ export class RowSender {
     }
   }
 
-  /** What is sent from now on goes over a fresh connection. */
+  /** Sends the next rows over a new connection. */
   renew(): void {
     this.#isStale = true
   }
 
-  /** What is under way fails. */
+  /** Fails requests under way. */
   close(): void {
     this.#closed = true
     this.#leave()
@@ -111,7 +114,7 @@ export class RowSender {
     this.#isStale = false
     const left = this.#connection
     this.#connection = undefined
-    // Closing the transport of the client would leave the connection open.
+    // Closing the client's transport would leave the connection open.
     void left?.agent.destroy().catch(() => undefined)
   }
 }

@@ -15,7 +15,7 @@ function rowsOf(count: number): EncodedRows {
 
 const texts = (slices: Slices): string[] => slices.lines().map((line) => line.toString())
 
-test('rows that are taken out one after the other leave all others, in their order, and none twice', () => {
+test('taking rows out one by one leaves all other rows, once each and in order', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 30 }), fc.array(fc.nat(40), { maxLength: 40 }), (count, places) => {
       let left = new Slices(rowsOf(count))

@@ -28,7 +28,7 @@ export class Slices {
     )
   }
 
-  /** The row in the place `at`, counted from 0, and the others. */
+  /** The row at position `at`, counted from 0, and the other rows. */
   takeOut(at: number): readonly [Slices, Slices] {
     return [
       this.#cut(at, at + 1),

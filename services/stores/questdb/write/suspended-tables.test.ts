@@ -7,21 +7,21 @@ import { SuspendedTables } from './suspended-tables.ts'
 
 const resume = "ALTER TABLE 't' RESUME WAL"
 
-/** A server whose list of suspended tables says this of `t`. */
+/** A server whose list of suspended tables has this row for `t`. */
 function fixture(row: readonly unknown[] | undefined) {
   const clock = createVirtualClock()
-  const said: string[] = []
+  const logged: string[] = []
   const admin: Pick<Administration, 'exec'> = {
     async exec(sql) {
-      said.push(sql)
+      logged.push(sql)
       return row === undefined ? [] : [row]
     },
   }
   const options = { clock, log: silentLog, metrics: createMetrics({ ofProcess: false }) }
   const tables = new SuspendedTables(options, admin)
   return {
-    resumes: () => said.filter((sql) => sql === resume).length,
-    /** Every second somebody looks. */
+    resumes: () => logged.filter((sql) => sql === resume).length,
+    /** Reports the suspended tables every second. */
     async pass(seconds: number, suspended: readonly string[] = ['t']) {
       for (let i = 0; i < seconds; i++) {
         tables.seen(new Set(suspended))
@@ -31,7 +31,7 @@ function fixture(row: readonly unknown[] | undefined) {
   }
 }
 
-test('a table that the server suspended is asked to go on every thirty seconds, not at once', async () => {
+test('a table that the server suspended is resumed every 30 s, and not at once', async () => {
   const { pass, resumes } = fixture(['', 'bulk update failed and will be rolled back'])
   await pass(29)
   expect(resumes()).toBe(0)
@@ -42,15 +42,15 @@ test('a table that the server suspended is asked to go on every thirty seconds, 
 })
 
 test.each([
-  ['a person suspended it, who gave no reason', ['', '']],
-  ['it is healthy by now', undefined],
-])('a table is left alone where %s', async (_why, row) => {
+  ['an operator suspended it, which gives no reason', ['', '']],
+  ['it is no longer suspended', undefined],
+])('a table is not resumed when %s', async (_why, row) => {
   const { pass, resumes } = fixture(row)
   await pass(100)
   expect(resumes()).toBe(0)
 })
 
-test('a table that took rows in between is given its thirty seconds anew', async () => {
+test('accepting rows restarts the 30 s resume timer of a table', async () => {
   const { pass, resumes } = fixture(['DISK FULL', 'no space left'])
   await pass(20)
   await pass(1, [])

@@ -2,13 +2,13 @@ import type { Counter } from '../../../platform/metrics.ts'
 import type { Administration } from '../exec.ts'
 import type { QuestdbOptions } from '../options.ts'
 
-/** A table is not tried more often: each try goes through what it failed at. */
+/** Interval between attempts to resume one table. Each attempt repeats the work that failed. */
 const periodMs = 30_000
 
 /**
- * Resumes tables that QuestDB itself suspended (a disk was full, handles ran out), now and then until the
- * reason is gone. One that a person suspended has no reason in the server's list, and stays so. Never a
- * healthy one: that would confuse the server's own count of suspended tables.
+ * Resumes tables that QuestDB itself suspended (full disk, no file handles), and retries until the reason is gone. A
+ * table that an operator suspended has no reason in the server's list and stays suspended. A healthy table is never
+ * resumed: that would corrupt the server's own count of suspended tables.
  */
 export class SuspendedTables {
   readonly #options: Pick<QuestdbOptions, 'clock' | 'log'>
@@ -24,22 +24,22 @@ export class SuspendedTables {
     this.#admin = admin
     this.#resumed = metrics.counter(
       'fxd_questdb_resumes_total',
-      'Tables that QuestDB had suspended and that were asked to go on.',
+      'Attempts to resume tables that QuestDB had suspended.',
     )
   }
 
-  /** All that are suspended now, whether anybody has rows for them or not. */
+  /** Call it with all tables that are suspended now, whether or not there are rows for them. */
   seen(suspended: ReadonlySet<string>): void {
     const { clock, log } = this.#options
     for (const table of this.#nextMs.keys()) if (!suspended.has(table)) this.#nextMs.delete(table)
     const now = clock.monotonicMs()
     for (const table of suspended) {
-      // Not at once: what made it fail is most likely still so.
+      // Not at once: the reason of the failure most likely still exists.
       const next = this.#nextMs.get(table) ?? now + periodMs
       this.#nextMs.set(table, now < next ? next : now + periodMs)
       if (now < next) continue
       this.#resume(table).catch((cause: unknown) =>
-        log.warn({ err: cause, table }, 'a suspended table could not be resumed'),
+        log.warn({ err: cause, table }, 'failed to resume a suspended table; retrying in 30 s'),
       )
     }
   }
@@ -52,6 +52,6 @@ export class SuspendedTables {
     if (reason === '') return
     await this.#admin.exec(`ALTER TABLE '${table}' RESUME WAL`)
     this.#resumed.inc()
-    this.#options.log.warn({ table, reason }, 'a table that QuestDB had suspended was asked to go on')
+    this.#options.log.warn({ table, reason }, 'resumed a table that QuestDB had suspended')
   }
 }

@@ -5,7 +5,7 @@ import { readTableStates } from './table-states.ts'
 
 type Field = string | number | boolean | null
 
-/** As the server sends it: each field behind its length, -1 for NULL. */
+/** As the server sends it: each field after its length, -1 for NULL. */
 function row(fields: readonly Field[]): Buffer {
   const pieces = fields.flatMap((field) => {
     if (field === null) return [Buffer.from('ffffffff', 'hex')]
@@ -20,7 +20,7 @@ function row(fields: readonly Field[]): Buffer {
   return Buffer.concat(pieces)
 }
 
-/** What a server remembers cannot be commanded: its answers are played. */
+/** The state of a real server cannot be set, so its answers are simulated. */
 function serverThat(remembers: readonly Field[][], counts: readonly Field[][]) {
   const asked: string[] = []
   const read: PgPool['read'] = async ({ sql }, begin) => {
@@ -40,20 +40,20 @@ const table = 'fxd_registry'
 test.each([
   ['neither was written nor applied', null, null],
   ['was written, and never applied', null, 2],
-])('of a table of which the server remembers that it %s, the files tell', async (_, applied, written) => {
+])('the files are read for a table of which the server reports that it %s', async (_, applied, written) => {
   const { pool } = serverThat([[table, 7, applied, written, false]], [[table, 2, 2]])
   const states = await readTableStates(pool, names, { wanted: new Set([table]), changed: new Set() })
   expect(states.get(table)).toEqual({ id: 7, applied: 2, committed: 2, suspended: false })
 })
 
-test('what the server remembers of both is believed, and the files are left alone', async () => {
+test('the counts of the server are used when both are known, and the files are not read', async () => {
   const { pool, asked } = serverThat([[table, 7, 1, 2, true]], [[table, 2, 2]])
   const states = await readTableStates(pool, names, { wanted: new Set([table]), changed: new Set() })
   expect(states.get(table)).toEqual({ id: 7, applied: 1, committed: 2, suspended: true })
   expect(asked).toHaveLength(1)
 })
 
-test('of a table that a TRUNCATE changed the files tell, because the server remembers commits of rows only', async () => {
+test('the files are read for a table that a TRUNCATE changed, because the server counts commits of rows only', async () => {
   const { pool } = serverThat([[table, 7, 1, 1, false]], [[table, 1, 2]])
   const states = await readTableStates(pool, names, { wanted: new Set([table]), changed: new Set([table]) })
   expect(states.get(table)).toEqual({ id: 7, applied: 1, committed: 2, suspended: false })

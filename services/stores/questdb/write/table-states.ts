@@ -3,7 +3,7 @@ import { Fields } from '../pg/fields.ts'
 import type { PgPool } from '../pg/pool.ts'
 
 export interface TableState {
-  /** Another one when the table was removed and made again. */
+  /** Changes when the table was removed and created again. */
   readonly id: number
   /** Transactions that readers see. */
   readonly applied: number
@@ -13,28 +13,28 @@ export interface TableState {
 }
 
 /**
- * From the memory of the server: cheap, and NULL where it has not seen a write since its start; seldom it
- * has seen a commit and never hears that it was applied. It does not count the commit of a TRUNCATE.
+ * From the server's memory: cheap. A count is NULL where the server has seen no write since its start. Rarely it has
+ * seen a commit and never sees that it was applied. It does not count the commit of a TRUNCATE.
  */
 const remembered = {
   sql: 'SELECT table_name, id, table_txn, wal_txn, table_suspended FROM tables()',
   parameterSets: [[]],
 }
-/** From the files of each table, ten times as dear. */
+/** From the files of each table: ten times as slow. */
 const counted = { sql: 'SELECT name, writerTxn, sequencerTxn FROM wal_tables()', parameterSets: [[]] }
 
-export interface AskedTables {
-  /** The transactions of these are never NaN; those of others may be. */
+export interface QueriedTables {
+  /** The counts of these tables are never NaN; those of others may be. */
   readonly wanted: ReadonlySet<string>
-  /** A statement changed these: the files count its transaction. */
+  /** A statement changed these tables: only the files count its transaction. */
   readonly changed: ReadonlySet<string>
 }
 
-/** The states of all tables of ours, by name. Rejects with `Unavailable`. */
+/** The states of all our tables, by name. Rejects with `Unavailable`. */
 export async function readTableStates(
   pool: PgPool,
   names: TableNames,
-  { wanted, changed }: AskedTables,
+  { wanted, changed }: QueriedTables,
 ): Promise<ReadonlyMap<string, TableState>> {
   const states = new Map<string, TableState>()
   await pool.read(remembered, () => {

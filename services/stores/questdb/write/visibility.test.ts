@@ -7,7 +7,7 @@ import { TableNames } from '../layout/tables.ts'
 import { PgPool } from '../pg/pool.ts'
 import { Visibility, visibleDeadlineMs } from './visibility.ts'
 
-/** Where nobody listens. */
+/** A port without a listener. */
 const nowhere = { host: '127.0.0.1', port: 1 }
 
 function fixture() {
@@ -24,7 +24,7 @@ function fixture() {
   return { clock, visibility }
 }
 
-test('who waits for rows to be readable hears within the deadline while the server is away', async () => {
+test('waiting for readable rows fails at the deadline while the server is unavailable', async () => {
   const { clock, visibility } = fixture()
   const waiting = visibility.wait(['fxd_registry']).then(
     () => 'readable',
@@ -36,7 +36,7 @@ test('who waits for rows to be readable hears within the deadline while the serv
   expect(await waiting).toContain('not readable within')
 })
 
-test('twenty who ask at once which tables are suspended share one look', async () => {
+test('twenty concurrent checks for suspended tables share one query', async () => {
   const { visibility } = fixture()
   const asked = await Promise.allSettled(Array.from({ length: 20 }, () => visibility.check()))
   const causes = asked.map((each): unknown => (each.status === 'rejected' ? each.reason : 'answered'))

@@ -8,24 +8,24 @@ import { readTableStates, type TableState } from './table-states.ts'
 
 const pollMinMs = 2
 const pollMaxMs = 32
-/** Whoever waits hears by then, also while the server is away. */
+/** Deadline of a wait, also while the server is unavailable. */
 export const visibleDeadlineMs = 30_000
-/** Suspended tables are noticed within this time also when nothing is written. */
+/** Suspended tables are noticed within this time even when no rows are written. */
 const watchPeriodMs = 5_000
 
 interface Waiter {
-  /** A table that was replaced since then has nothing of what was sent. */
+  /** A table that was replaced after this count does not contain the rows that were sent. */
   readonly since: number
-  /** Per table the transaction that has to be applied; unknown until the first look after the commit. */
+  /** The transaction that must be applied, per table; `undefined` until the first query after the commit. */
   readonly targets: Map<string, number | undefined>
-  /** The server remembers commits of rows only: those of a statement are read from the files. */
+  /** The server remembers commits of rows only: commits of a statement are read from the files. */
   readonly isOfStatement: boolean
   readonly settle: (cause?: unknown) => void
 }
 
 /**
- * Tells when committed rows can be read: QuestDB acknowledges a commit before it is applied. It also
- * knows the suspended tables, which go on acknowledging and show nothing.
+ * Resolves when committed rows are readable: QuestDB acknowledges a commit before it is applied. It also tracks
+ * suspended tables, which acknowledge rows and do not show them.
  */
 export class Visibility {
   readonly #options: QuestdbOptions
@@ -34,7 +34,7 @@ export class Visibility {
   readonly #waiters = new Set<Waiter>()
   readonly #cancelWatch: Cancel
   readonly #ids = new Map<string, number>()
-  /** For each table that was replaced the replacement's number. */
+  /** The number of its replacement, for each table that was replaced. */
   readonly #replaced = new Map<string, number>()
   #replacements = 0
   #suspended: ReadonlySet<string> = new Set()
@@ -43,9 +43,9 @@ export class Visibility {
   #polling = false
   #closed = false
 
-  /** Called with all suspended tables at each look. */
+  /** Called with all suspended tables after each query. */
   onSuspended: (tables: ReadonlySet<string>) => void = () => undefined
-  /** Called when a table was removed and made again. */
+  /** Called when a table was removed and created again. */
   onReplaced: () => void = () => undefined
 
   constructor(options: QuestdbOptions, names: TableNames, pool: PgPool) {
@@ -55,36 +55,38 @@ export class Visibility {
     this.#cancelWatch = options.clock.every(watchPeriodMs, () => void this.#look().catch(() => undefined))
   }
 
-  /** As of the last look. */
+  /** As of the last query. */
   get suspended(): ReadonlySet<string> {
     return this.#suspended
   }
 
   /**
-   * Whether the piece is of a suspended table, as of the last look; fails its submission then. Such a table
-   * would take the rows, show nothing and grow.
+   * Whether the piece belongs to a table that was suspended at the last query; its submission then fails. Such a table
+   * would accept rows, show none and grow.
    */
-  turnsAway({ submission, rows: { table } }: Piece): boolean {
+  rejectSuspended({ submission, work: { table } }: Piece): boolean {
     const isSuspended = this.#suspended.has(table)
     if (isSuspended) submission.settle(suspendedError(table))
     return isSuspended
   }
 
-  /** Replacements seen so far: to be noted before rows are sent, and given to `wait` after their commit. */
+  /** Replacements seen so far: read it before sending rows, and pass it to `wait` after their commit. */
   get replacements(): number {
     return this.#replacements
   }
 
   /**
-   * Resolves once everything committed to these tables before this call can be read. Rejects when one
-   * was replaced since `since`: a connection that knew the old table is told of commits into it. Rejects
-   * with `Unavailable` within `visibleDeadlineMs`.
+   * Resolves once all commits to these tables before this call are readable. Rejects when one of them was replaced
+   * since `since`: a connection that knew the old table acknowledges commits to it. Rejects with `Unavailable` within
+   * `visibleDeadlineMs`.
    */
   wait(tables: Iterable<string>, since: number = this.#replacements): Promise<void> {
     return this.#wait(tables, since, false)
   }
 
-  /** As `wait`, after SQL statements such as TRUNCATE: their commits are not in `tables()` until they are applied. */
+  /**
+   * As `wait`, after SQL statements such as TRUNCATE: `tables()` does not show their commits until they are applied.
+   */
   waitForStatements(tables: Iterable<string>): Promise<void> {
     return this.#wait(tables, this.#replacements, true)
   }
@@ -111,7 +113,7 @@ export class Visibility {
     })
   }
 
-  /** The suspended tables now, for all who ask meanwhile; rejects when the store does not answer. */
+  /** The suspended tables now; concurrent calls share one query. Rejects when the store does not answer. */
   async check(): Promise<ReadonlySet<string>> {
     this.#checking ??= this.#look().finally(() => {
       this.#checking = undefined
@@ -130,7 +132,7 @@ export class Visibility {
     if (this.#polling || this.#closed || this.#waiters.size === 0) return
     this.#polling = true
     this.#look()
-      // The store is away for a moment; who waits has a deadline.
+      // The store is unavailable for a moment; each waiter has a deadline.
       .catch(() => undefined)
       .then(() => this.#options.clock.sleep(this.#pollMs))
       .finally(() => {
@@ -142,7 +144,7 @@ export class Visibility {
   }
 
   async #look(): Promise<void> {
-    // Only who waited before the question was asked may take the answer for a target.
+    // Only waiters that existed before the query may use its answer as their target.
     const asking = [...this.#waiters]
     const tablesOf = (waiters: readonly Waiter[]): ReadonlySet<string> =>
       new Set(waiters.flatMap(({ targets }) => [...targets.keys()]))
@@ -172,7 +174,7 @@ export class Visibility {
         return waiter.settle(new Error(`the table ${table} was removed and made again`))
       if (state.suspended) return waiter.settle(suspendedError(table))
       const wanted = target ?? state.committed
-      // Not known yet, and so not readable as far as anybody knows.
+      // Not known yet: treat the rows as not readable.
       if (Number.isNaN(wanted)) continue
       if (state.applied >= wanted) waiter.targets.delete(table)
       else waiter.targets.set(table, wanted)

@@ -3,21 +3,24 @@ import type { Lane } from '../../../core/bars/series.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { Backoff } from '../../../platform/backoff.ts'
 import { troubleMsMax } from '../../../platform/trouble.ts'
+import { WriteQueue, writeDeadlineMs } from '../../write-queue.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
-import type { ConnectionCheck } from '../server/connection-check.ts'
+import type { ConnectionCheck } from '../pg/connection-check.ts'
 import { Acks } from './acks.ts'
 import { Connections } from './connections.ts'
 import { suspects } from './refusal.ts'
 import { RejectedRows } from './rejected-rows.ts'
 import type { EncodedRows } from './rows.ts'
 import { PoisonRows, RowSender } from './sender.ts'
-import { type Piece, Submission, tablesOf } from './submission.ts'
-import { SubmissionQueue } from './submission-queue.ts'
+import { type Piece, submissionOf, tablesOf } from './submission.ts'
 import type { Visibility } from './visibility.ts'
 import { type WriterMetrics, writerMetrics } from './writer-metrics.ts'
 
-export const writeDeadlineMs = 30_000
+/** Maximum rows of one request: a live bar waits for no more than the request under way. */
+const rowsPerRequest = 20_000
+/** Maximum rows that wait outside the queue, per lane; a further write fails at once and its collector retries it. */
+const rowsOutsideMax = 300_000
 const retryDelayMinMs = 100
 const retryDelayMaxMs = 2_000
 
@@ -27,20 +30,24 @@ export interface WriterDeps {
   readonly names: TableNames
   readonly check: ConnectionCheck
   readonly visibility: Visibility
-  /** A table that was there is not there any more. */
+  /** Called when a table is missing that existed before. */
   readonly tableGone: () => void
 }
 
 /**
- * The only writer: requests one after the other, each over as many connections as its tables have, live
- * before backfill; a caller hears when its rows can be read. What is refused for what it holds goes to
- * the sifter, and the others go on.
+ * The only writer. It sends requests one after another, each over as many connections as its tables have, live rows
+ * before backfill. A write resolves when its rows are readable. Pieces that QuestDB rejects for their rows go to
+ * `RejectedRows`, and the others are sent again.
  */
 export class Writer {
   readonly #deps: WriterDeps
-  readonly #queue = new SubmissionQueue()
+  readonly #queue = new WriteQueue<EncodedRows>({
+    rowsPerTake: rowsPerRequest,
+    rowsOf: ({ ends }) => ends.length,
+    rowsOutsideMax,
+  })
   readonly #connections: Connections<RowSender>
-  readonly #siftedPath: RowSender
+  readonly #rejectedRowsSender: RowSender
   readonly #rejectedRows: RejectedRows
   readonly #acks: Acks
   readonly #metrics: WriterMetrics
@@ -54,31 +61,31 @@ export class Writer {
     this.#acks = new Acks({ clock: options.clock, visibility, metrics: this.#metrics, tableGone })
     const connect = (): RowSender => new RowSender(options, sender, check)
     this.#connections = new Connections(connect)
-    this.#siftedPath = connect()
-    const sifterDeps = { ...deps, metrics: this.#metrics }
-    this.#rejectedRows = new RejectedRows(sifterDeps, this.#siftedPath)
+    this.#rejectedRowsSender = connect()
+    const rejectedRowsDeps = { ...deps, metrics: this.#metrics }
+    this.#rejectedRows = new RejectedRows(rejectedRowsDeps, this.#rejectedRowsSender)
     visibility.onReplaced = () => {
-      for (const path of this.#allPaths()) path.renew()
+      for (const sender of this.#allSenders()) sender.renew()
     }
     this.#gauges()
   }
 
-  /** Requests whose outcome is unknown so far; each may still arrive at the server, late. */
+  /** Requests with an unknown outcome so far; each may still arrive at the server later. */
   get failures(): number {
-    return this.#allPaths().reduce((sum, { failures }) => sum + failures, 0)
+    return this.#allSenders().reduce((sum, { failures }) => sum + failures, 0)
   }
 
-  /** Throws when the server has not taken rows for too long, whatever else it answers. */
+  /** Throws when the server has not stored rows for too long, even if it answers other requests. */
   refuseTrouble(): void {
     const ms = this.#troubleMs()
     if (ms > troubleMsMax)
-      throw new Unavailable('store', new Error(`no rows were taken for ${Math.round(ms / 1_000)} s`))
+      throw new Unavailable('store', new Error(`no rows were stored for ${Math.round(ms / 1_000)} s`))
   }
 
-  /** Resolves once all rows are committed and readable, or parked; rejects with `Unavailable` within the deadline. */
+  /** Resolves once all rows are committed and readable, or parked. Rejects with `Unavailable` within the deadline. */
   write(pieces: readonly EncodedRows[], lane: Lane, deadlineMs: number = writeDeadlineMs): Promise<void> {
     if (pieces.length === 0) return Promise.resolve()
-    const submission = new Submission(pieces, lane, this.#deps.options.clock, deadlineMs)
+    const submission = submissionOf(pieces, { lane, deadlineMs, clock: this.#deps.options.clock })
     submission.onSettled = () => {
       this.#queue.leave(submission)
       this.#pump()
@@ -89,20 +96,20 @@ export class Writer {
     return submission.done
   }
 
-  /** Everything that waits fails; nothing more is sent. */
+  /** Fails all waiting writes and sends nothing more. */
   close(): void {
     this.#closed = true
     this.#rejectedRows.close()
     for (const submission of this.#queue.all()) submission.settle(new Error('the store is closed'))
-    for (const path of this.#allPaths()) path.close()
+    for (const sender of this.#allSenders()) sender.close()
   }
 
   #troubleMs(): number {
-    return Math.max(this.#rejectedRows.troubleMs, ...this.#allPaths().map(({ troubleMs }) => troubleMs))
+    return Math.max(this.#rejectedRows.troubleMs, ...this.#allSenders().map(({ troubleMs }) => troubleMs))
   }
 
-  #allPaths(): readonly RowSender[] {
-    return [...this.#connections.all(), this.#siftedPath]
+  #allSenders(): readonly RowSender[] {
+    return [...this.#connections.all(), this.#rejectedRowsSender]
   }
 
   #pump(): void {
@@ -112,8 +119,8 @@ export class Writer {
       .catch((cause: unknown) => this.#deps.options.log.error({ err: cause }, 'the writer of QuestDB failed'))
       .finally(() => {
         this.#pumping = false
-        // Something may have come in after the last look.
-        if (this.#queue.waits) this.#pump()
+        // A submission may have been added after the last check.
+        if (this.#queue.hasJobs) this.#pump()
       })
       .catch(() => undefined)
   }
@@ -122,12 +129,12 @@ export class Writer {
     const { clock } = this.#deps.options
     const retries = new Backoff(clock, { firstMs: retryDelayMinMs, maxMs: retryDelayMaxMs, jitter: 'none' })
     for (let pieces = this.#queue.take(); pieces.length > 0 && !this.#closed; pieces = this.#queue.take()) {
-      const able = pieces.filter((piece) => !this.#deps.visibility.turnsAway(piece))
+      const able = pieces.filter((piece) => !this.#deps.visibility.rejectSuspended(piece))
       if (able.length > 0) await this.#request(able, retries)
     }
   }
 
-  /** Ends when all paths have, so that no path is asked for two things at once. */
+  /** Resolves when all connections have finished, so that no connection has two requests at once. */
   async #request(pieces: readonly Piece[], retries: Backoff): Promise<void> {
     const { clock } = this.#deps.options
     const begun = clock.monotonicMs()
@@ -135,38 +142,41 @@ export class Writer {
     const stored: Piece[] = []
     const again = new Set<Piece>()
     let retryInMs: number | undefined
-    const deliverOver = async (path: RowSender, own: readonly Piece[]): Promise<void> => {
+    const deliverOver = async (sender: RowSender, own: readonly Piece[]): Promise<void> => {
       try {
-        await path.send(Buffer.concat(own.map(({ rows }) => rows.bytes)))
+        await sender.send(Buffer.concat(own.map(({ work }) => work.bytes)))
         stored.push(...own)
       } catch (cause) {
         if (this.#closed) return
-        if (cause instanceof PoisonRows) path.renew()
+        if (cause instanceof PoisonRows) sender.renew()
         else retryInMs ??= retries.nextMs()
         for (const piece of this.#keep(own, cause, retryInMs)) again.add(piece)
       }
     }
-    const byPath = Map.groupBy(pieces, ({ rows }) => this.#connections.of(rows.table))
-    await Promise.all([...byPath].map(([path, own]) => deliverOver(path, own)))
+    const bySender = Map.groupBy(pieces, ({ work }) => this.#connections.of(work.table))
+    await Promise.all([...bySender].map(([sender, own]) => deliverOver(sender, own)))
     if (stored.length > 0) this.#acks.committed(stored, begun, since)
     this.#queue.putBack(pieces.filter((piece) => again.has(piece)))
     if (retryInMs === undefined) retries.reset()
     else await clock.sleep(retryInMs)
   }
 
-  /** Those of a failed request that go out again as they are. */
+  /** Returns the pieces of a failed request that are sent again unchanged. */
   #keep(pieces: readonly Piece[], cause: unknown, retryInMs: number | undefined): readonly Piece[] {
     this.#metrics.failures.inc()
     const { log } = this.#deps.options
     if (!(cause instanceof PoisonRows)) {
       const tables = tablesOf(pieces).size
-      log.warn({ err: cause, tables, retryInMs }, 'QuestDB did not take rows')
+      log.warn({ err: cause, tables, retryInMs }, 'QuestDB write failed; retrying')
       return pieces
     }
-    const sifted = suspects(pieces, cause)
-    log.warn({ err: cause, tables: [...tablesOf([...sifted])] }, 'QuestDB refused rows; they are sifted')
-    this.#rejectedRows.take([...sifted], cause)
-    return pieces.filter((piece) => !sifted.has(piece))
+    const suspected = suspects(pieces, cause)
+    log.warn(
+      { err: cause, tables: [...tablesOf([...suspected])] },
+      'QuestDB rejected rows; searching for the invalid ones',
+    )
+    this.#rejectedRows.take([...suspected], cause)
+    return pieces.filter((piece) => !suspected.has(piece))
   }
 
   #gauges(): void {
@@ -174,7 +184,7 @@ export class Writer {
     metrics.gauge('fxd_questdb_rows_waiting', 'Rows that wait or are being written.', ['lane'], (gauge) => {
       for (const lane of ['live', 'backfill'] as const) gauge.set({ lane }, this.#queue.rows(lane))
     })
-    metrics.gauge('fxd_questdb_rows_sifted', 'Rows among which refused ones are looked for.', [], (gauge) =>
+    metrics.gauge('fxd_questdb_rows_sifted', 'Rows among which rejected ones are searched.', [], (gauge) =>
       gauge.set(this.#rejectedRows.rows),
     )
     metrics.gauge(

@@ -11,12 +11,12 @@ import { Following } from './following.ts'
 import { laneOf, laneTops } from './lanes.ts'
 import { Reader } from './reader.ts'
 
-/** What a lane keeps; older events leave, and a reader that is further behind is told. */
+/** Bounds of a lane; the oldest events are removed, and a reader that is further behind is informed of the loss. */
 const keptBytesMax = 64 * 1024 * 1024
 const keptMs = 30 * 60_000
 
 export interface BusDeps {
-  /** The reader's own: it waits for events there. */
+  /** A separate connection for the reader, which blocks while it waits for events. */
   readonly connection: Connection
   readonly calls: Calls
   readonly keys: Keys
@@ -26,14 +26,16 @@ export interface BusDeps {
   readonly metrics: Metrics
 }
 
-/** One stream per feed, one entry per event. Whoever publishes learns of the entry's position, or that it is fenced. */
+/**
+ * One stream per feed, one entry per event. A publish returns the entry's position, or that the publisher is fenced.
+ */
 export function redisBus(deps: BusDeps): Bus {
   const { calls, keys, given, log } = deps
   const { streams, tops, starts, epochs, bytes, life, news } = keys.bus
   const followers = new Set<Following>()
   const losses = deps.metrics.counter(
     'fxd_bus_losses_total',
-    'Times that this process missed events of the bus, or could not read one.',
+    'Times that this process missed events of the bus, or could not decode one.',
   )
   const reader = new Reader({ ...deps, followers, onLoss: () => losses.inc() })
 
@@ -44,7 +46,7 @@ export function redisBus(deps: BusDeps): Bus {
       reader.start(lanes)
       if (!following.isLate) following.begin(lanes)
     } catch {
-      // Redis is away: the reader begins it, late, when it is back.
+      // Redis is unavailable: the reader begins it, late, when Redis answers again.
       following.isLate = true
       reader.start([])
     }

@@ -21,7 +21,7 @@ const anyBar = fc.record({
   }),
 })
 
-test('bars arrive as they were, number by number', () => {
+test('decoded bars equal the encoded bars', () => {
   fc.assert(
     fc.property(fc.array(anyBar), (bars) => {
       const event: BusEvent = { type: 'bars', feed, bars }
@@ -37,11 +37,11 @@ test.each<BusEvent>([
   { type: 'settled', feed },
   { type: 'minutes', feed, ...range },
   { type: 'registry', version: 3 },
-])('%j arrives as it was', (event) => {
+])('%j is decoded unchanged', (event) => {
   expect(decodeEvent(encodeEvent(event))).toEqual(event)
 })
 
-test('what another version wrote is told apart, and an event beyond the bound is refused with its size', () => {
+test('an event of another version is not decoded, and an event above the bound is rejected with its size', () => {
   expect(decodeEvent(Buffer.of(9, 1, 2))).toBeUndefined()
   const symbol = compoundKey(feed, 'X'.repeat(eventBytesMax))
   const bar = { time: feedSeconds(0), open: 1, high: 1, low: 1, close: 1, volume: 1, revision: 1 }
@@ -50,7 +50,7 @@ test('what another version wrote is told apart, and an event beyond the bound is
   )
 })
 
-test('a minute of 1,622 symbols is one entry of less than 200 kB', () => {
+test('a minute of 1,622 symbols is one entry below 200 kB', () => {
   const bars = Array.from({ length: 1_622 }, (_, i) => ({
     symbol: compoundKey(feed, `TICKER${i}_CFD.US`),
     resolution: '1' as const,
@@ -59,7 +59,7 @@ test('a minute of 1,622 symbols is one entry of less than 200 kB', () => {
   expect(encodeEvent({ type: 'bars', feed, bars }).length).toBeLessThan(200_000)
 })
 
-test('what was cut short, or another version wrote, is no event and no failure', () => {
+test('truncated events and events of another version decode to undefined', () => {
   const whole = encodeEvent({ type: 'registry', version: 3 })
   const bars: BusEvent = {
     type: 'bars',

@@ -3,14 +3,16 @@ import type { CompoundKey, FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { BusEvent, LiveBar } from '../../../ports/bus.ts'
 
-/** An entry of the stream begins with one byte that says how the rest is written. */
+/** The first byte of an entry: the encoding of the rest. */
 const asJson = 0
 const asBars = 1
 const headBytes = 5
 const numbersPerBar = 7
 const barBytes = numbersPerBar * 8
 
-/** Far above a minute of 1,622 symbols (about 150 kB); ingest's batches are smaller still. */
+/**
+ * Maximum bytes of an event: far above a minute of 1,622 symbols (about 150 kB). Batches of ingest are smaller still.
+ */
 export const eventBytesMax = 4 * 1024 * 1024
 
 /** Throws a `RangeError` for an event that is too large. */
@@ -23,7 +25,7 @@ export function encodeEvent(event: BusEvent): Buffer {
   return bytes
 }
 
-/** `undefined` for what this version cannot read: another one wrote it, or it was cut short. */
+/** Returns `undefined` for an event that this version cannot read: another version wrote it, or it is truncated. */
 export function decodeEvent(bytes: Buffer): BusEvent | undefined {
   try {
     if (bytes[0] === asJson) return JSON.parse(bytes.toString('utf8', 1)) as BusEvent
@@ -38,7 +40,7 @@ function encodeJson(event: BusEvent): Buffer {
   return Buffer.concat([Buffer.of(asJson), text])
 }
 
-/** The numbers of all bars, then the names: the feed, and of each bar its resolution and symbol. */
+/** The numbers of all bars, then the names: the feed, and the resolution and symbol of each bar. */
 function encodeBars(feed: FeedKey, bars: readonly LiveBar[]): Buffer {
   let names: string = feed
   for (const { resolution, symbol } of bars) names += `\n${resolution} ${symbol}`

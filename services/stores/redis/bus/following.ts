@@ -2,20 +2,23 @@ import type { Log } from '../../../platform/log/log.ts'
 import type { Delivered, Follower } from '../../../ports/bus.ts'
 import { feedOfLane, type Lane, type LaneTop } from './lanes.ts'
 
-/** Events kept for a follower until it is known where it began; beyond it, it begins later and is told so. */
-const heldMax = 10_000
+/**
+ * Maximum events kept for a follower until its start is known; above that, the follower begins later and its loss is
+ * reported.
+ */
+const keptMax = 10_000
 
-type Happening =
+type LaneEvent =
   | { readonly lane: Lane; readonly position: number; readonly delivered: Delivered }
   | { readonly lane: Lane; readonly position: number; readonly delivered?: undefined }
 
-/** One follower of the bus: hears what comes after the positions at which it began. */
+/** One follower of the bus: receives the events after its start positions. */
 export class Following {
   readonly #follower: Follower
   readonly #log: Log
   #starts: ReadonlyMap<Lane, number> | undefined
-  #held: Happening[] = []
-  /** It was not known in time where it began: whatever came before `begin` is lost for it. */
+  #kept: LaneEvent[] = []
+  /** Its start was not known in time: all events before `begin` are lost for it. */
   isLate = false
 
   constructor(follower: Follower, log: Log) {
@@ -29,10 +32,10 @@ export class Following {
 
   begin(tops: readonly LaneTop[]): void {
     this.#starts = new Map(tops.map(({ lane, top }) => [lane, top]))
-    if (this.isLate) for (const { lane, top } of tops) this.#tellLost(lane, top)
-    const held = this.#held
-    this.#held = []
-    for (const each of held) this.#pass(each)
+    if (this.isLate) for (const { lane, top } of tops) this.#reportLost(lane, top)
+    const kept = this.#kept
+    this.#kept = []
+    for (const each of kept) this.#pass(each)
   }
 
   deliver(lane: Lane, delivered: Delivered): void {
@@ -43,31 +46,31 @@ export class Following {
     this.#take({ lane, position: upTo })
   }
 
-  #take(happening: Happening): void {
-    if (this.#starts) return this.#pass(happening)
-    if (this.#held.length < heldMax) return void this.#held.push(happening)
-    this.#held = []
+  #take(event: LaneEvent): void {
+    if (this.#starts) return this.#pass(event)
+    if (this.#kept.length < keptMax) return void this.#kept.push(event)
+    this.#kept = []
     this.isLate = true
   }
 
-  #pass({ lane, position, delivered }: Happening): void {
+  #pass({ lane, position, delivered }: LaneEvent): void {
     if (position <= (this.#starts?.get(lane) ?? 0)) return
     if (delivered) this.#guarded(() => this.#follower.deliver(delivered), delivered.event.type)
-    else this.#tellLost(lane, position)
+    else this.#reportLost(lane, position)
   }
 
-  #tellLost(lane: Lane, upTo: number): void {
+  #reportLost(lane: Lane, upTo: number): void {
     const feed = feedOfLane(lane)
-    // The registry is read by version, whatever the bus says.
+    // The registry is read by version, whatever the bus reports.
     if (feed !== undefined) this.#guarded(() => this.#follower.lost(feed, upTo), 'lost')
   }
 
-  /** One follower's defect must not cost the others their bars. */
-  #guarded(tell: () => void, event: string): void {
+  /** A defect of one follower must not stop delivery to the others. */
+  #guarded(report: () => void, event: string): void {
     try {
-      tell()
+      report()
     } catch (cause) {
-      this.#log.error({ err: cause, event }, 'a follower of the bus failed')
+      this.#log.error({ err: cause, event }, 'bus follower failed')
     }
   }
 }

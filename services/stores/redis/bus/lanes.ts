@@ -1,6 +1,6 @@
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 
-/** A feed's events, or the registry's: a feed's key holds a colon. */
+/** The events of a feed or of the registry: a feed's key contains a colon. */
 export type Lane = string
 const registryLane: Lane = 'registry'
 
@@ -8,17 +8,17 @@ export const laneOf = (feed: FeedKey | undefined): Lane => feed ?? registryLane
 export const feedOfLane = (lane: Lane): FeedKey | undefined =>
   lane === registryLane ? undefined : (lane as FeedKey)
 
-/** Where a lane is on the bus. */
+/** The positions of a lane on the bus. */
 export interface LaneTop {
   readonly lane: Lane
-  /** Before its first event. */
+  /** The position before its first event. */
   readonly start: number
   readonly top: number
-  /** Whether there is an event after the one read last. */
+  /** Whether there is an event after the last position read. */
   readonly more: boolean
 }
 
-/** From the answer of `lua/look.lua`. */
+/** Parses the answer of `lua/look.lua`. */
 export const laneTops = (reply: unknown): readonly LaneTop[] =>
   (reply as [string, string, string, number][]).map(([lane, start, top, more]) => ({
     lane,

@@ -8,11 +8,11 @@ import { decodeEvent } from './codec.ts'
 import type { Following } from './following.ts'
 import { type Lane, type LaneTop, laneTops } from './lanes.ts'
 
-/** A read waits so long for the next event; then the reader looks whether it lost some. */
+/** How long a read waits for the next event; afterwards the reader checks for lost events. */
 const blockMs = 1_000
-const lookEveryMs = 1_000
-const answerMs = 1_000
-/** Events of one lane that one read brings. */
+const checkEveryMs = 1_000
+const answerDeadlineMs = 1_000
+/** Maximum events of one lane per read. */
 const readAtOnceMax = 32
 
 export interface ReaderDeps {
@@ -26,22 +26,22 @@ export interface ReaderDeps {
 }
 
 /**
- * Reads all lanes over a connection of its own, once for all followers of this process, and tells them
- * what was lost: by a jump in the positions, or, when nothing comes after it, by a look each second.
+ * Reads all lanes over a separate connection, once for all followers of this process. It reports lost events to them:
+ * after a gap in the positions or, when no event follows, by a check each second.
  */
 export class Reader {
   readonly #deps: ReaderDeps
-  /** The position read last of each lane. */
+  /** The last position read of each lane. */
   readonly #read = new Map<Lane, number>()
   #newsRead = '0-0'
-  #lookedAtMs = Number.NEGATIVE_INFINITY
+  #checkedAtMs = Number.NEGATIVE_INFINITY
   #isReading = false
 
   constructor(deps: ReaderDeps) {
     this.#deps = deps
   }
 
-  /** Reads on from these positions, unless it reads already: then a lane that it does not know yet joins. */
+  /** Reads on from these positions. When it reads already, only unknown lanes are added. */
   start(tops: readonly LaneTop[]): void {
     for (const { lane, top } of tops) if (!this.#read.has(lane)) this.#read.set(lane, top)
     if (this.#isReading) return
@@ -55,22 +55,22 @@ export class Reader {
       const ready = await connection.whenReady()
       if (!ready) return
       try {
-        await this.#look(ready)
+        await this.#check(ready)
         while (connection.ready === ready) {
           this.#take(await this.#next(ready))
-          if (this.#deps.clock.monotonicMs() - this.#lookedAtMs >= lookEveryMs) await this.#look(ready)
+          if (this.#deps.clock.monotonicMs() - this.#checkedAtMs >= checkEveryMs) await this.#check(ready)
         }
       } catch (cause) {
         if (connection.closed) return
-        log.debug({ err: cause }, 'the bus cannot be read')
+        log.debug({ err: cause }, 'bus unavailable; retrying')
         connection.drop(ready, cause)
-        // The connection notices in a later turn that it was given up.
+        // The connection notices in a later turn of the event loop that it was dropped.
         await this.#deps.clock.sleep(1)
       }
     }
   }
 
-  async #look(ready: Ready): Promise<void> {
+  async #check(ready: Ready): Promise<void> {
     const { keys, given, clock, followers } = this.#deps
     const { tops, starts, life } = keys.bus
     const read = [...this.#read].flatMap(([lane, position]) => [lane, position])
@@ -78,21 +78,21 @@ export class Reader {
     const lanes = laneTops(
       await within(
         clock,
-        answerMs,
-        'looking at the bus',
+        answerDeadlineMs,
+        'checking the bus',
         run(ready, scripts.look, [tops, starts, life], args),
       ),
     )
-    this.#lookedAtMs = clock.monotonicMs()
+    this.#checkedAtMs = clock.monotonicMs()
     for (const each of followers) if (each.isLate && !each.hasBegun) each.begin(lanes)
     for (const { lane, start, top, more } of lanes) {
       const position = this.#read.get(lane)
       if (position === undefined) this.#read.set(lane, start)
-      else if (!more && top > position) this.#lose(lane, top)
+      else if (!more && top > position) this.#reportLost(lane, top)
     }
   }
 
-  /** What came after the positions read last; waits for it for a while. */
+  /** Returns the events after the last positions read; waits a limited time for them. */
   async #next({ redis }: Ready): Promise<readonly Part[]> {
     const { keys, clock } = this.#deps
     const lanes = [...this.#read]
@@ -101,7 +101,7 @@ export class Reader {
     const words = ['COUNT', readAtOnceMax, 'BLOCK', blockMs, 'STREAMS', ...names, ...after]
     const reply = await within(
       clock,
-      blockMs + answerMs,
+      blockMs + answerDeadlineMs,
       'reading the bus',
       redis.callBuffer('XREAD', ...words),
     )
@@ -113,14 +113,14 @@ export class Reader {
     for (const [name, entries] of parts) {
       const stream = name.toString()
       for (const [id, fields] of entries) {
-        if (stream === keys.bus.news) this.#hearNews(id, fields)
+        if (stream === keys.bus.news) this.#addLane(id, fields)
         else this.#deliver(stream.slice(keys.bus.streams.length), id, fields)
       }
     }
   }
 
-  /** Another lane: it is read from its beginning. */
-  #hearNews(id: Buffer, [, lane, , start]: readonly Buffer[]): void {
+  /** A new lane: it is read from its beginning. */
+  #addLane(id: Buffer, [, lane, , start]: readonly Buffer[]): void {
     this.#newsRead = id.toString()
     if (lane && start && !this.#read.has(lane.toString()))
       this.#read.set(lane.toString(), Number(start.toString()))
@@ -129,14 +129,14 @@ export class Reader {
   #deliver(lane: Lane, id: Buffer, fields: readonly Buffer[]): void {
     const position = Number.parseInt(id.toString(), 10)
     const before = this.#read.get(lane)
-    if (before !== undefined && position > before + 1) this.#lose(lane, position - 1)
+    if (before !== undefined && position > before + 1) this.#reportLost(lane, position - 1)
     const event = decodeEvent(fields[1] ?? Buffer.alloc(0))
     this.#read.set(lane, position)
-    if (!event) return this.#lose(lane, position)
+    if (!event) return this.#reportLost(lane, position)
     for (const each of this.#deps.followers) each.deliver(lane, { position, event })
   }
 
-  #lose(lane: Lane, upTo: number): void {
+  #reportLost(lane: Lane, upTo: number): void {
     this.#deps.onLoss()
     this.#read.set(lane, upTo)
     for (const each of this.#deps.followers) each.lost(lane, upTo)

@@ -1,5 +1,5 @@
 -- KEYS: the lease; ARGV: given, holder, lease in ms, an epoch that the new one must exceed
--- Gives: the epoch, or nothing while another holds it. An epoch is the time in microseconds, so that it
+-- Returns the epoch, or nothing while another process holds the lease. An epoch is the time in microseconds, so it
 -- exceeds those that an emptied Redis has forgotten. A released lease has `until` 0.
 local us = now_us(ARGV[1])
 local ms = math.floor(us / 1000)

@@ -1,9 +1,11 @@
--- Adds what was counted elsewhere: a refused upgrade, or what a pod decided by its share.
--- KEYS: counters of the key; ARGV: given, day (empty: today), admitted of the day, minute, admitted of it, then counter, number, …
+-- Adds usage that was counted elsewhere: a refused upgrade, or what a pod decided by its share.
+-- KEYS: counters of the key; ARGV: given, day (empty: today), requests admitted on the day, minute, requests
+-- admitted
+-- in the minute, then counter, number, …
 local ms = now_ms(ARGV[1])
 local today = math.floor(ms / day_ms)
 local day = ARGV[2] == '' and today or tonumber(ARGV[2])
--- Closed days beyond those that are kept.
+-- Ignores days that are no longer kept.
 if day < today - 2 then return 0 end
 local key = use_key(KEYS[1], day)
 if tonumber(ARGV[3]) > 0 then redis.call('HINCRBY', key, 'used_day', ARGV[3]) end

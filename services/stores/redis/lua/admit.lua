@@ -1,20 +1,20 @@
 -- Decides a request and counts it, in one step.
 -- KEYS: counters of the key; ARGV: given, 'admit' or 'observe', endpoint, rpm, rpd
--- Gives: exceeded (0 none, 1 minute, 2 day), minute, used_minute, day, used_day, now
+-- Returns: exceeded (0 none, 1 minute, 2 day), minute, used_minute, day, used_day, now
 local ms = now_ms(ARGV[1])
 local day, minute = math.floor(ms / day_ms), math.floor(ms / minute_ms)
 local key = use_key(KEYS[1], day)
--- Read once and written once: the calls cost more than the decision.
+-- One read and one write: the calls cost more than the decision.
 local known = redis.call('HMGET', key, 'minute', 'used_minute', 'used_day', 'requests', ARGV[3])
 local counted = tonumber(known[1] or -1)
--- A clock set back by a moment must not open a window again that was counted already.
+-- A clock that was set back by a moment must not reopen a window that was already counted.
 if minute < counted and counted * minute_ms - ms <= minute_ms then minute = counted end
 local used_minute = minute == counted and tonumber(known[2]) or 0
 local used_day = tonumber(known[3] or 0)
 
 local admits, exceeded = ARGV[2] == 'admit', 0
 if admits then
-  -- The day reopens no sooner than the minute.
+  -- Checked first, because the day reopens no sooner than the minute.
   if used_day >= tonumber(ARGV[5]) then exceeded = 2
   elseif used_minute >= tonumber(ARGV[4]) then exceeded = 1
   end
@@ -31,6 +31,6 @@ else
     redis.call('HSET', key, 'requests', requests, ARGV[3], asked)
   end
 end
--- The day's first: later ones find a count of either kind.
+-- The first count of the day sets the expiry; later calls find a count of either kind.
 if not (known[1] or known[4]) then keep_use(key) end
 return { exceeded, minute, used_minute, day, used_day, ms }

@@ -1,2 +1,2 @@
--- KEYS: life of the slots; ARGV: given, run
+-- KEYS: start of the slots' data; ARGV: given, run
 return text(life_of_slots(KEYS[1], ARGV[2], now_ms(ARGV[1])))

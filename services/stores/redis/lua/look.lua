@@ -1,6 +1,6 @@
--- Where the lanes are, and whether a reader's next event is there.
--- KEYS: tops, starts, life; ARGV: given, run, prefix of the streams, then lane, position read last, …
--- Gives of each lane: lane, position before its first event, newest position, 1 when there is one to be read
+-- Returns the positions of the lanes, and whether a reader's next event exists.
+-- KEYS: tops, starts, life; ARGV: given, run, prefix of the streams, then lane, last position read, …
+-- Returns per lane: lane, position before its first event, newest position, 1 when there is an event to read
 local ms = now_ms(ARGV[1])
 local _, is_new = life_of(KEYS[3], ARGV[2], ms)
 if is_new then jump_all(KEYS[1], ms) end
@@ -8,11 +8,11 @@ local read = {}
 for i = 4, #ARGV, 2 do
   local lane = ARGV[i]
   read[lane] = ARGV[i + 1]
-  -- Emptied: what came meanwhile is lost up to this number.
+  -- Redis was emptied: the events up to this position are lost.
   if redis.call('HSETNX', KEYS[1], lane, text(ms * 1000)) == 1 then
     redis.call('HSET', KEYS[2], lane, text(ms * 1000))
   end
-  -- Emptied, and the clock is behind the one by which the position was made: beyond where any reader is.
+  -- Redis was emptied and its clock is behind the one that made the position: move ahead of every reader.
   if tonumber(redis.call('HGET', KEYS[1], lane)) < tonumber(ARGV[i + 1]) then
     redis.call('HSET', KEYS[1], lane, text(ARGV[i + 1] + 1000000))
   end

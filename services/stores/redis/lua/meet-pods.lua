@@ -1,6 +1,6 @@
--- Says that a pod is there, and counts those that are.
--- KEYS: pods, life of the slots; ARGV: given, pod (empty: only counts), lease in ms, run
--- Gives: pods, now
+-- Adds a pod, and counts the pods.
+-- KEYS: pods, start of the slots' data; ARGV: given, pod (empty: only counts), lease in ms, run
+-- Returns: pods, now
 local ms = now_ms(ARGV[1])
 life_of_slots(KEYS[2], ARGV[4], ms)
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', text(ms))

@@ -1,7 +1,7 @@
 -- Takes a slot, or takes it again for a session that was counted already.
--- KEYS: slots of the key, days of its sessions, counters of the key, life of the slots
+-- KEYS: slots of the key, days of its sessions, counters of the key, start of the slots' data
 -- ARGV: given, run, session, cap, lease in ms, day it was counted on (empty: a new session), hold in ms
--- Gives: 1 open, 0 full, -1 not known yet; slots in use, or ms to wait
+-- Returns: 1 open, 0 full, -1 not known yet; slots in use, or ms to wait
 local ms = now_ms(ARGV[1])
 local slots, days, session = KEYS[1], KEYS[2], ARGV[3]
 local born = life_of_slots(KEYS[4], ARGV[2], ms)
@@ -14,7 +14,7 @@ end
 local held = redis.call('ZSCORE', slots, session)
 local in_use = redis.call('ZCARD', slots)
 if not held then
-  -- Slots of a life before may be held and are not known here: their shards ask for them again meanwhile.
+  -- Slots from before the data began may be in use and unknown here: their shards take them again meanwhile.
   local wait = born + ARGV[7] - ms
   if ARGV[6] == '' and wait > 0 then return { -1, wait } end
   if in_use >= tonumber(ARGV[4]) then return { 0, in_use } end

@@ -1,4 +1,4 @@
--- Before each script. `given` is the caller's time in milliseconds in a house on a virtual clock, else empty.
+-- Prepended to each script. `given` is the caller's time in milliseconds in a test with a virtual clock, else empty.
 local day_ms, minute_ms = 86400000, 60000
 
 local function now_us(given)
@@ -9,7 +9,7 @@ end
 
 local function now_ms(given) return math.floor(now_us(given) / 1000) end
 
--- All digits: Lua alone writes 14 of them.
+-- Prints all digits: Lua itself prints only 14.
 local function text(number) return string.format('%.0f', number) end
 
 -- A key's counters of one UTC day, numbered since 1970; kept for three days.
@@ -17,8 +17,9 @@ local function use_key(prefix, day) return prefix .. text(day) end
 
 local function keep_use(key) redis.call('PEXPIRE', key, 4 * day_ms, 'NX') end
 
--- When the life of what this Redis holds began, and whether with this call: another life begins with
--- another process (a restart, a failover) and when it was emptied, for then something may be lost.
+-- Returns when the data in this Redis began, and whether it began with this call. It begins again with another
+-- process
+-- (a restart, a failover) and after Redis was emptied, because data may have been lost.
 local function life_of(key, run, ms)
   local known = redis.call('HMGET', key, 'run', 'born')
   if known[1] == run then return tonumber(known[2]), false end
@@ -26,8 +27,8 @@ local function life_of(key, run, ms)
   return ms, true
 end
 
--- The life of the slots begins again also when Redis was out of everybody's reach: every process asks it something
--- each second, so its slots lapsed unseen (it stood still, the network was cut) or its clock was set.
+-- The slots' data also begins again after Redis was unreachable. Every process calls it each second, so a gap means
+-- that slots expired unnoticed (Redis stood still, the network was cut) or that the clock was set.
 local out_of_reach_ms = 20000
 local function life_of_slots(key, run, ms)
   local seen = tonumber(redis.call('HGET', key, 'seen') or ms)
@@ -40,7 +41,7 @@ local function life_of_slots(key, run, ms)
   return born
 end
 
--- What a failover lost of the lanes' newest events is behind these positions.
+-- Moves the positions ahead of all newest events that a failover lost.
 local function jump_all(tops, ms)
   local all = redis.call('HGETALL', tops)
   for i = 1, #all, 2 do

@@ -1,16 +1,17 @@
--- One event of a lane: a feed's, or the registry's. Positions count a lane's events; with another life of the
--- bus they jump to a number made of the time, so that they exceed all that may be lost. A newer publisher leaves
--- one position out.
+-- Publishes one event of a lane: a feed's, or the registry's. Positions count a lane's events. When the data of the
+-- bus
+-- begins again, they jump to a number made of the time, so that they exceed all lost positions. A newer publisher
+-- leaves one position out.
 -- KEYS: stream of the lane, tops, starts, epochs, bytes, life, news
 -- ARGV: given, run, lane, epoch (empty: not fenced), event, bytes at most, ms at most
--- Gives: the position, or nothing to a publisher whose epoch is not the newest
+-- Returns: the position, or nothing to a publisher whose epoch is not the newest
 local ms = now_ms(ARGV[1])
 local stream, tops, lane, event = KEYS[1], KEYS[2], ARGV[3], ARGV[5]
 local step = 1
 if ARGV[4] ~= '' then
   local newest = redis.call('HGET', KEYS[4], lane)
   if newest and tonumber(newest) > tonumber(ARGV[4]) then return false end
-  -- Whoever led before may have died between a commit and its event: a missing position tells readers to look.
+  -- The last leader may have ended between a commit and its event: a missing position makes readers check.
   if newest and tonumber(newest) < tonumber(ARGV[4]) then step = 2 end
   redis.call('HSET', KEYS[4], lane, ARGV[4])
 end

@@ -1,5 +1,5 @@
--- A lease that lapsed is still its holder's while nobody else was granted it: a Redis that stood still, or was
--- emptied, takes the lead from nobody. Of two that were granted it the later one leads, whoever renews first.
+-- An expired lease stays its holder's until another process is granted it: a Redis that stood still or was emptied
+-- takes the lead from no process. Of two holders the one granted later leads, whichever renews first.
 -- KEYS: the lease; ARGV: given, holder, lease in ms, epoch of a holder that was granted it (else empty)
 local ms = now_ms(ARGV[1])
 local known = redis.call('HMGET', KEYS[1], 'holder', 'until', 'epoch')

@@ -1,6 +1,6 @@
--- KEYS: slots of the key, days of its sessions, counters of the key, life of the slots
+-- KEYS: slots of the key, days of its sessions, counters of the key, start of the slots' data
 -- ARGV: given, run, lease in ms, then sessions
--- Gives: the sessions that hold no slot
+-- Returns: the sessions without a slot
 local ms = now_ms(ARGV[1])
 local slots, days = KEYS[1], KEYS[2]
 local today = math.floor(ms / day_ms)

@@ -5,9 +5,10 @@ import { allocateBars } from '../../../core/bars/bar.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { compoundKey, feedKey } from '../../../core/feeds/compound-key.ts'
 import { createLog } from '../../../platform/log/log.ts'
+import { rowsPerLane, writeDeadlineMs } from '../../write-queue.ts'
 import { embeddedBars } from '../bars.ts'
 import { type PackedRows, packRows } from '../file/packed-rows.ts'
-import { rowsPerLane, rowsPerTurn, turnDeadlineMs, WriteQueue, writeDeadlineMs } from './write-queue.ts'
+import { FileWriter, rowsPerTurn, turnDeadlineMs } from './file-writer.ts'
 import type { WriterCalls } from './writer.ts'
 
 const feed = feedKey('BROKERA', 'ZERO')
@@ -18,20 +19,20 @@ const rows = (count: number, name = 'SYM'): PackedRows[] => {
 
 async function start() {
   const clock = createVirtualClock()
-  const said: { level: number; msg: string }[] = []
+  const logged: { level: number; msg: string }[] = []
   const log = createLog('info', {
-    write: (line) => void said.push(JSON.parse(line) as (typeof said)[number]),
+    write: (line) => void logged.push(JSON.parse(line) as (typeof logged)[number]),
   })
   const writer = await startGatedThread<WriterCalls>(clock, turnDeadlineMs)
-  /** What each turn held so far: the number of rows, or the name of the call. */
+  /** The size of each turn so far: its number of rows, or the name of its call. */
   const turns = () =>
     writer.seen.map(({ name, argument }) =>
       name === 'writeBars' ? (argument as PackedRows[]).reduce((sum, { count }) => sum + count, 0) : name,
     )
-  return { clock, writer, turns, said, queue: new WriteQueue(writer.thread, clock, log) }
+  return { clock, writer, turns, logged, queue: new FileWriter(writer.thread, clock, log) }
 }
 
-test('live rows go before backfill that waits, behind no more than the two turns under way', async () => {
+test('live rows overtake waiting backfill and wait for at most the two turns under way', async () => {
   const { queue, writer, turns } = await start()
   const backfill = queue.writeBars(rows(10 * rowsPerTurn), 'backfill')
   const live = queue.writeBars(rows(7), 'live')
@@ -44,7 +45,7 @@ test('live rows go before backfill that waits, behind no more than the two turns
   expect(turns()).toHaveLength(11)
 })
 
-test('a full backfill lane does not keep the live lane out', async () => {
+test('a full backfill lane does not delay the live lane', async () => {
   const { queue, writer, turns } = await start()
   const waiting = [1, 2, 3].map(() => queue.writeBars(rows(rowsPerLane), 'backfill'))
   const live = queue.writeBars(rows(1), 'live')
@@ -55,7 +56,7 @@ test('a full backfill lane does not keep the live lane out', async () => {
   await Promise.all(waiting)
 })
 
-test('small writes that wait share transactions of at most 2,000 rows; other calls have their own', async () => {
+test('small waiting writes share transactions of at most 2,000 rows; each other call has its own', async () => {
   const { queue, writer, turns } = await start()
   const writes = [rows(1), rows(1), ...Array.from({ length: 250 }, () => rows(10))]
   const all: Promise<unknown>[] = writes.map((each) => queue.writeBars(each, 'live'))
@@ -66,7 +67,7 @@ test('small writes that wait share transactions of at most 2,000 rows; other cal
   expect(turns()).toEqual([1, 1, 2_000, 500, 'ping', 3])
 })
 
-test('a turn that fails fails the writes that have a part in it, and no other', async () => {
+test('a failed turn fails the writes with rows in it, and no others', async () => {
   const { queue, writer, turns } = await start()
   const before = queue.writeBars(rows(2 * rowsPerTurn), 'live')
   const neighbours = [
@@ -79,11 +80,11 @@ test('a turn that fails fails the writes that have a part in it, and no other', 
   await expect(neighbours[1]).rejects.toBeInstanceOf(Unavailable)
   await expect(neighbours[0]).resolves.toBeUndefined()
   await after
-  // Two of its five pieces were under way; the others are not sent any more.
+  // Two of its five pieces were under way; the others are not sent.
   expect(turns()).toEqual([rowsPerTurn, rowsPerTurn, 1, rowsPerTurn, rowsPerTurn, rowsPerTurn])
 })
 
-test('a write that is not done within 30 s is unavailable, and what of it still waited is never written', async () => {
+test('a write that takes more than 30 s is unavailable, and its waiting rows are never written', async () => {
   const { clock, queue, writer, turns } = await start()
   const outcome = (write: Promise<unknown>) => write.catch((cause: unknown) => cause)
   const late = [
@@ -101,7 +102,7 @@ test('a write that is not done within 30 s is unavailable, and what of it still 
   expect(turns()).toEqual([rowsPerTurn, rowsPerTurn, 5])
 })
 
-test('draining waits for all that was submitted', async () => {
+test('draining waits for all submitted writes', async () => {
   const { queue, writer } = await start()
   const write = queue.writeBars(rows(3 * rowsPerTurn), 'backfill')
   let drained = false
@@ -113,7 +114,7 @@ test('draining waits for all that was submitted', async () => {
   await Promise.all([write, drain])
 })
 
-test('after a write that failed a ping writes too, until something was written', async () => {
+test('after a failed write a ping writes too, until a write succeeds', async () => {
   const { queue, writer, turns } = await start()
   writer.letThrough(100)
   const bars = embeddedBars(queue, { call: () => Promise.resolve() } as never, { wake() {}, stop() {} })
@@ -126,8 +127,8 @@ test('after a write that failed a ping writes too, until something was written',
   expect(turns()).toEqual(['ping', 'purgeWindows', 'probe', 'ping'])
 })
 
-test('while writes of bars fail the store is unavailable after 10 s, although counters are written; told once, and once more when bars are stored', async () => {
-  const { clock, queue, writer, said } = await start()
+test('while writes of bars fail the store is unavailable after 10 s, although counters are written; this is logged once, and once more when bars are stored', async () => {
+  const { clock, queue, writer, logged } = await start()
   writer.letThrough(1_000)
   const bars = embeddedBars(queue, { call: () => Promise.resolve() } as never, { wake() {}, stop() {} })
   const failing = () => queue.writeBars(rows(1, 'refused'), 'live').catch((cause: unknown) => cause)
@@ -142,15 +143,15 @@ test('while writes of bars fail the store is unavailable after 10 s, although co
     await clock.advance(1_000)
   }
   expect(queue.barsFailingMs).toBe(13_000)
-  expect(said).toMatchObject([{ level: 50, msg: expect.stringMatching(/^unavailable: no bars/) as string }])
+  expect(logged).toMatchObject([{ level: 50, msg: expect.stringMatching(/^unavailable: no bars/) as string }])
   await queue.writeBars(rows(1), 'live')
   await bars.ping()
   expect(queue.barsFailingMs).toBe(0)
-  expect(said).toMatchObject([{ level: 50 }, { level: 30, msg: 'bars are stored again' }])
+  expect(logged).toMatchObject([{ level: 50 }, { level: 30, msg: 'bars are stored again' }])
 })
 
-test('a write of bars that fails now and then is no outage', async () => {
-  const { clock, queue, writer, said } = await start()
+test('single failed writes of bars are no outage', async () => {
+  const { clock, queue, writer, logged } = await start()
   writer.letThrough(1_000)
   for (let i = 0; i < 5; i++) {
     await queue.writeBars(rows(1, 'refused'), 'backfill').catch(() => undefined)
@@ -158,5 +159,5 @@ test('a write of bars that fails now and then is no outage', async () => {
     await queue.writeBars(rows(1), 'live')
   }
   queue.refuseTrouble()
-  expect(said).toEqual([])
+  expect(logged).toEqual([])
 })

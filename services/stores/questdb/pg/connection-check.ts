@@ -1,23 +1,23 @@
 import { Unavailable, WrongServer } from '../../../core/failure.ts'
 import type { QuestdbOptions } from '../options.ts'
 
-/** A server that was found to be wrong is not asked again sooner. */
+/** Minimum time between two queries to a server that was found to be wrong. */
 const wrongForMs = 1_000
 
-/** Stands before every new connection. */
+/** Called before every new connection. */
 export interface ConnectionCheck {
-  /** Resolves when the server was looked at since a connection was last lost; looks at it when it was not. */
+  /** Resolves when the server was checked since the last lost connection; otherwise checks it. */
   pass(): Promise<void>
-  /** A connection ended: whatever answers next may be another server, or one without its data. */
+  /** A connection ended: the next server that answers may be another one, or may have lost its data. */
   lost(): void
 }
 
 export const noConnectionCheck: ConnectionCheck = { pass: () => Promise.resolve(), lost: () => undefined }
 
 /**
- * A server may come back older, with another commit mode, with tables of a newer fxd, or empty, and an
- * empty one would answer "no such bars" to everything. So nothing is read or written before `look`,
- * which rejects with `WrongServer`, has found it to be right again.
+ * After a lost connection a server may have an older version, another commit mode, tables of a newer fxd, or no data.
+ * An empty server would answer "no such bars" to every query. So nothing is read or written until `look`, which
+ * rejects with `WrongServer`, has found it right.
  */
 export class ServerConnectionCheck implements ConnectionCheck {
   readonly #options: Pick<QuestdbOptions, 'clock' | 'log'>
@@ -33,14 +33,14 @@ export class ServerConnectionCheck implements ConnectionCheck {
     this.#look = look
   }
 
-  /** From now on: before, the tables may not be made yet. */
+  /** Checks begin after this call: before, the tables may not exist yet. */
   open(): void {
     this.#isOpen = true
   }
 
   pass(): Promise<void> {
     if (!this.#isOpen)
-      return Promise.reject(new Unavailable('store', new Error('its tables are not looked at yet')))
+      return Promise.reject(new Unavailable('store', new Error('its tables are not checked yet')))
     if (this.#isKnown) return Promise.resolve()
     if (this.#wrong !== undefined && this.#options.clock.monotonicMs() < this.#wrong.untilMs)
       return Promise.reject(new Unavailable('store', this.#wrong.cause))
@@ -62,12 +62,15 @@ export class ServerConnectionCheck implements ConnectionCheck {
     } catch (cause) {
       if (!(cause instanceof WrongServer)) throw cause
       if (this.#wrong?.cause.message !== cause.message)
-        this.#options.log.error({ err: cause }, 'QuestDB came back changed; nothing is read or written')
+        this.#options.log.error(
+          { err: cause },
+          'QuestDB unavailable: the server is not the expected one; reads and writes are rejected',
+        )
       this.#wrong = { cause, untilMs: this.#options.clock.monotonicMs() + wrongForMs }
       throw new Unavailable('store', cause)
     }
     this.#wrong = undefined
-    // Lost again meanwhile: who waits for this look has an answer, the next one looks anew.
+    // When a connection was lost during this check, its waiters continue and the next call checks again.
     this.#isKnown = losses === this.#losses
   }
 }

@@ -1,5 +1,5 @@
-import { barTimeMax } from '../../../core/bars/bar-rules.ts'
-import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import { barTimeMax } from '../../core/bars/bar-rules.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 
 /** QuestDB stores no time before 1970. */
 export const timeMin = 0

@@ -16,13 +16,13 @@ function fixture() {
   return { clock, logged, state, check }
 }
 
-test('before its tables are made nobody is let through, and the server is not asked', async () => {
+test('before the tables exist every check fails without a query to the server', async () => {
   const { check, state } = fixture()
   await expect(check.pass()).rejects.toBeInstanceOf(Unavailable)
   expect(state.looks).toBe(0)
 })
 
-test('a server is looked at once for all who wait, and again only after a connection was lost', async () => {
+test('concurrent checks share one query, and only a lost connection causes another', async () => {
   const { check, state } = fixture()
   check.open()
   await Promise.all([check.pass(), check.pass(), check.pass()])
@@ -33,7 +33,7 @@ test('a server is looked at once for all who wait, and again only after a connec
   expect(state.looks).toBe(2)
 })
 
-test('a connection lost while the server is looked at is a reason to look again', async () => {
+test('a connection lost during a check causes another check', async () => {
   const { check, state } = fixture()
   check.open()
   const passing = check.pass()
@@ -43,7 +43,7 @@ test('a connection lost while the server is looked at is a reason to look again'
   expect(state.looks).toBe(2)
 })
 
-test('a wrong server lets nobody through, is told once and asked once a second, until it is right again', async () => {
+test('a wrong server fails every check, is logged once and queried once a second until it is right again', async () => {
   const { clock, check, logged, state } = fixture()
   check.open()
   state.answer = () => Promise.reject(new WrongServer('too old'))
