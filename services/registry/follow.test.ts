@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { feedBody, symbolBody, zero } from '../../test/support/clients/open-stream.ts'
+import { feedBody, symbolBody, zero } from '../../test/support/fixtures/stream-fixture.ts'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { compoundKey } from '../core/feeds/compound-key.ts'
 import { silentLog } from '../platform/log/log.ts'

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { openRestEdge, type RestEdge } from '../../test/support/fixtures/rest-edge.ts'
+import { openRestFixture, type RestFixture } from '../../test/support/fixtures/rest-fixture.ts'
 
-let edge: RestEdge
+let edge: RestFixture
 beforeAll(async () => {
-  edge = await openRestEdge()
+  edge = await openRestFixture()
 })
 afterEach(() => void vi.restoreAllMocks())
 afterAll(() => edge.close())

@@ -6,18 +6,18 @@ import {
   aFeed,
   aKey,
   aSymbol,
-  openRestEdge,
-  type RestEdge,
+  openRestFixture,
+  type RestFixture,
   secretOf,
-} from '../../test/support/fixtures/rest-edge.ts'
+} from '../../test/support/fixtures/rest-fixture.ts'
 import { utcMs } from '../core/clocks/feed-clock.ts'
 
 const start = Date.UTC(2026, 0, 5, 12, 0, 30)
 const limits = { rpm: 2, rpd: 3, wsConnections: 1, wsSymbols: 1 }
 
-let edge: RestEdge
+let edge: RestFixture
 beforeAll(async () => {
-  edge = await openRestEdge({ start, trustedProxies: ['127.0.0.1'] })
+  edge = await openRestFixture({ start, trustedProxies: ['127.0.0.1'] })
   await edge.register(
     aFeed('BROKERA', 'ZERO'),
     aFeed('BROKERB', 'LIVE'),

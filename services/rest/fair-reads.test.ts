@@ -4,9 +4,9 @@ import {
   aFeed,
   aKey,
   aSymbol,
-  openRestEdge,
-  type RestEdge,
-} from '../../test/support/fixtures/rest-edge.ts'
+  openRestFixture,
+  type RestFixture,
+} from '../../test/support/fixtures/rest-fixture.ts'
 import { feedSeconds } from '../core/clocks/feed-clock.ts'
 import { Overloaded } from '../core/failure.ts'
 import type { Stores } from '../ports/stores.ts'
@@ -15,7 +15,7 @@ const count = 25_000
 const start = Date.UTC(2026, 0, 1) / 1000
 const end = start + count * 60
 
-let edge: RestEdge
+let edge: RestFixture
 /** The reader of each read of the store. */
 let readers: unknown[] = []
 /** While true, the store has no turn for any reader. */
@@ -39,7 +39,7 @@ const watched = (stores: Stores): Stores => {
 }
 
 beforeAll(async () => {
-  edge = await openRestEdge({ start: end * 1000, around: watched })
+  edge = await openRestFixture({ start: end * 1000, around: watched })
   await edge.register(
     aFeed('BROKERA', 'ZERO'),
     aSymbol('BROKERA:ZERO:EURUSD'),

@@ -5,17 +5,17 @@ import {
   aFeed,
   aKey,
   aSymbol,
-  openRestEdge,
-  type RestEdge,
+  openRestFixture,
+  type RestFixture,
   secretOf,
-} from '../../test/support/fixtures/rest-edge.ts'
+} from '../../test/support/fixtures/rest-fixture.ts'
 import type { Stores } from '../ports/stores.ts'
 import { underWayMax, waitMs } from './key-concurrency.ts'
 
 const start = Date.UTC(2026, 0, 1)
 const history = '/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=1&countback=5'
 
-let edge: RestEdge
+let edge: RestFixture
 /** Reads of the store that wait, by key. */
 let blocked: { readonly key: string | undefined; readonly resume: () => void }[]
 let isBlocked: (key: string | undefined) => boolean
@@ -35,7 +35,7 @@ const blocking = (stores: Stores): Stores => ({
 beforeEach(async () => {
   blocked = []
   isBlocked = (key) => key === 'key-1'
-  edge = await openRestEdge({ start, around: blocking })
+  edge = await openRestFixture({ start, around: blocking })
   await edge.register(
     aFeed('BROKERA', 'ZERO'),
     aSymbol('BROKERA:ZERO:EURUSD'),

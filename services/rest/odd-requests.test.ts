@@ -7,14 +7,14 @@ import {
   aFeed,
   aKey,
   aSymbol,
-  openRestEdge,
-  type RestEdge,
+  openRestFixture,
+  type RestFixture,
   secretOf,
-} from '../../test/support/fixtures/rest-edge.ts'
+} from '../../test/support/fixtures/rest-fixture.ts'
 
-let edge: RestEdge
+let edge: RestFixture
 beforeAll(async () => {
-  edge = await openRestEdge()
+  edge = await openRestFixture()
   await edge.register(
     aFeed('BROKERA', 'ZERO'),
     aFeed('BROKERB', 'LIVE'),

@@ -1,19 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
+  type Answer,
   aFeed,
   aKey,
   aSymbol,
-  openRestEdge,
-  type RestEdge,
-  type Told,
-} from '../../test/support/fixtures/rest-edge.ts'
+  openRestFixture,
+  type RestFixture,
+} from '../../test/support/fixtures/rest-fixture.ts'
 import { Unavailable } from '../core/failure.ts'
 import type { Stores } from '../ports/stores.ts'
 
 type Part = 'bars' | 'windows' | 'board' | 'limits' | 'usageDays' | 'slots' | 'registry'
 type Absence = 'refusing' | 'silent' | 'broken'
 
-let edge: RestEdge
+let edge: RestFixture
 /** The number of days that the limits keep. */
 const daysKept = 3
 /** Parts that are unavailable, and how they fail. */
@@ -49,7 +49,7 @@ const takenAway = (stores: Stores): Stores => {
 }
 
 beforeAll(async () => {
-  edge = await openRestEdge({ around: takenAway })
+  edge = await openRestFixture({ around: takenAway })
   await edge.register(aFeed('BROKERA', 'ZERO'), aSymbol('BROKERA:ZERO:EURUSD'), aKey(1, ['BROKERA:ZERO']))
 })
 afterEach(() => {
@@ -58,9 +58,9 @@ afterEach(() => {
 afterAll(() => edge.close())
 
 /** The answer to a request during which time passes. */
-async function askWhileTimePasses(target: string): Promise<{ answer: Told; ms: number }> {
+async function askWhileTimePasses(target: string): Promise<{ answer: Answer; ms: number }> {
   const pending = edge.ask(target, { key: 1 })
-  let answer: Told | undefined
+  let answer: Answer | undefined
   void pending.then((each) => (answer = each))
   const before = edge.clock.utcMs()
   while (!answer) await edge.clock.advance(100)
@@ -153,7 +153,7 @@ describe('an unavailable dependency', () => {
 })
 
 test('a registry that was never loaded is 500, never 401, 403, 404 or no_data', async () => {
-  const unloaded = await openRestEdge({ loaded: false })
+  const unloaded = await openRestFixture({ loaded: false })
   try {
     for (const target of [history, '/v1/symbols', '/v1/status', '/v1/config']) {
       for (const asked of [{}, { key: 1 }]) {

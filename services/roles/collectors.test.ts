@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aFeed } from '../../test/support/fixtures/rest-edge.ts'
+import { aFeed } from '../../test/support/fixtures/rest-fixture.ts'
 import { feedKey } from '../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../core/feeds/feed.ts'
 import { silentLog } from '../platform/log/log.ts'

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type OpenedStream, openStream } from '../../test/support/clients/open-stream.ts'
+import { openStreamFixture, type StreamFixture } from '../../test/support/fixtures/stream-fixture.ts'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { noticeMs } from '../core/drain.ts'
 import { Draining } from './draining.ts'
 
 /** Second 10 of a minute. */
 const start = 1_767_600_010_000
-let fixture: OpenedStream
-const opened: OpenedStream[] = []
+let fixture: StreamFixture
+const opened: StreamFixture[] = []
 
-async function open(options: Parameters<typeof openStream>[0] = {}): Promise<OpenedStream> {
-  fixture = await openStream({ start, ...options })
+async function open(options: Parameters<typeof openStreamFixture>[0] = {}): Promise<StreamFixture> {
+  fixture = await openStreamFixture({ start, ...options })
   opened.push(fixture)
   return fixture
 }

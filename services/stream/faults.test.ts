@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { StreamSocket } from '../../test/acceptance/client/socket.ts'
-import { type OpenedStream, openStream } from '../../test/support/clients/open-stream.ts'
+import { openStreamFixture, type StreamFixture } from '../../test/support/fixtures/stream-fixture.ts'
 import { Subscriptions } from './fan-out/subscriptions.ts'
 import { LiveSymbols } from './live/live-symbols.ts'
 
-let fixture: OpenedStream
+let fixture: StreamFixture
 beforeAll(async () => {
-  fixture = await openStream()
+  fixture = await openStreamFixture()
 })
 afterEach(() => void vi.restoreAllMocks())
 afterAll(() => fixture.close())

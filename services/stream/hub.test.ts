@@ -2,17 +2,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { until } from '../../test/acceptance/client/until.ts'
 import {
   live,
-  type OpenedStream,
-  openStream,
+  openStreamFixture,
+  type StreamFixture,
   sampleKey,
   zero,
-} from '../../test/support/clients/open-stream.ts'
+} from '../../test/support/fixtures/stream-fixture.ts'
 import { utcMs } from '../core/clocks/feed-clock.ts'
 import { compoundKey } from '../core/feeds/compound-key.ts'
 
-let fixture: OpenedStream
+let fixture: StreamFixture
 beforeAll(async () => {
-  fixture = await openStream()
+  fixture = await openStreamFixture()
 })
 afterAll(() => fixture.close())
 let minute = 0
@@ -144,7 +144,7 @@ describe('a change of a key applies to its open sockets', () => {
     const gate = new Promise<void>((resolve) => {
       release = resolve
     })
-    const waiting = await openStream({
+    const waiting = await openStreamFixture({
       change: ({ slots }) => ({
         slots: {
           ...slots,
@@ -167,9 +167,9 @@ describe('a change of a key applies to its open sockets', () => {
 })
 
 describe('a drain', () => {
-  let own: OpenedStream
+  let own: StreamFixture
   beforeEach(async () => {
-    own = await openStream()
+    own = await openStreamFixture()
   })
   afterEach(() => own.close())
   test('closes every socket with 1012 after its last bars, and frees every slot', async () => {

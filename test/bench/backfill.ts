@@ -18,7 +18,7 @@ import { systemClock } from '../../services/platform/system-clock.ts'
 import { defineFeed } from '../support/fixtures/ingest-fixture.ts'
 import { spoolBounds } from '../support/fixtures/spool-bounds.ts'
 import { startService } from '../support/processes/service-process.ts'
-import { PaperTerminal, paperSymbol } from '../support/samples/paper-terminal.ts'
+import { FakeTerminal, fakeSymbol } from '../support/samples/fake-terminal.ts'
 import { issueBenchKey, keyOf, makeBenchHome, metricOf } from './bench-feed.ts'
 import { count, machine, ms, printTable, quantile } from './figures.ts'
 import type { MinuteOrder, MinuteReport } from './minute-client.ts'
@@ -83,8 +83,8 @@ try {
   // Minutes of the recent past, which close as soon as they are requested.
   let now = (Math.floor(Date.now() / 60_000) - minutes * 2 - warmUps - 5) * minuteSeconds
   const beginning = now
-  const source = new PaperTerminal(
-    names.map((name) => paperSymbol(name)),
+  const source = new FakeTerminal(
+    names.map((name) => fakeSymbol(name)),
     () => now,
   )
   const gate = new Gate()

@@ -26,7 +26,7 @@ import type { LiveBar } from '../../services/ports/bus.ts'
 import { followRegistry } from '../../services/registry/follow.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
 import { createStream, streamPath } from '../../services/stream/stream.ts'
-import { feedBody, sampleKey, symbolBody, zero } from '../support/clients/open-stream.ts'
+import { feedBody, sampleKey, symbolBody, zero } from '../support/fixtures/stream-fixture.ts'
 import type { BurstReport, ClientOrder } from './fan-out-client.ts'
 
 const symbolCount = 500

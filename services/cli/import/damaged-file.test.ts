@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bar, dailyText, exportText, line, minutes } from '../../../test/acceptance/client/bars.ts'
 import {
   type ImportFixture,
+  openImportFixture,
   seriesOptions,
-  startImportFixture,
 } from '../../../test/support/fixtures/import-fixture.ts'
 
 let fixture: ImportFixture
 beforeAll(async () => {
-  fixture = await startImportFixture({
+  fixture = await openImportFixture({
     ZERO: { clock: { mode: 'Fixed', offsetSeconds: -10_800 } },
     HOURS: { resolutions: ['60', '240', '1D'] },
   })

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bar, bitcoinMinutes, exportText, fold, minutes } from '../../../test/acceptance/client/bars.ts'
 import {
   type ImportFixture,
+  openImportFixture,
   seriesOptions,
-  startImportFixture,
 } from '../../../test/support/fixtures/import-fixture.ts'
 
 let fixture: ImportFixture
 beforeAll(async () => {
-  fixture = await startImportFixture({ ZERO: {} })
+  fixture = await openImportFixture({ ZERO: {} })
 })
 afterAll(() => fixture?.remove())
 

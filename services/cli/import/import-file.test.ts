@@ -13,13 +13,13 @@ import {
 } from '../../../test/acceptance/client/bars.ts'
 import {
   type ImportFixture,
+  openImportFixture,
   seriesOptions,
-  startImportFixture,
 } from '../../../test/support/fixtures/import-fixture.ts'
 
 let fixture: ImportFixture
 beforeAll(async () => {
-  fixture = await startImportFixture({
+  fixture = await openImportFixture({
     ZERO: { symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } },
     MID: { quoteBasis: 'Mid', symbols: { list: [{ raw: 'HALF', type: 'cfd', digits: 2 }] } },
     UNKNOWN: { clock: { mode: 'Measured' } },

@@ -5,15 +5,15 @@ import { type Bar, exportText, line, minutes } from '../../../test/acceptance/cl
 import { effort } from '../../../test/support/effort.ts'
 import {
   type ImportFixture,
+  openImportFixture,
   runFxd,
   seriesOptions,
-  startImportFixture,
 } from '../../../test/support/fixtures/import-fixture.ts'
 import { writeRepeated } from '../../../test/support/samples/repeated-export.ts'
 
 let fixture: ImportFixture
 beforeAll(async () => {
-  fixture = await startImportFixture({ ZERO: {} })
+  fixture = await openImportFixture({ ZERO: {} })
 })
 afterAll(() => fixture?.remove())
 

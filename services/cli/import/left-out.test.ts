@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
 import {
   type ImportFixture,
+  openImportFixture,
   seriesOptions,
-  startImportFixture,
 } from '../../../test/support/fixtures/import-fixture.ts'
 
 let fixture: ImportFixture
 beforeAll(async () => {
-  fixture = await startImportFixture({ ZERO: {} })
+  fixture = await openImportFixture({ ZERO: {} })
 })
 afterAll(() => fixture?.remove())
 

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
 import {
   type ImportFixture,
+  openImportFixture,
   seriesOptions,
-  startImportFixture,
 } from '../../../test/support/fixtures/import-fixture.ts'
 
 let fixture: ImportFixture
 beforeAll(async () => {
-  fixture = await startImportFixture({
+  fixture = await openImportFixture({
     ZERO: {
       symbols: { suffixes: ['.z'], list: [{ raw: 'EURUSD.z', type: 'forex', digits: 5 }] },
       retention: { '1': '3650d' },

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   defineFeed,
-  houseToken,
   type IngestFixture,
-  startIngest,
+  openIngestFixture,
+  testToken,
 } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { allocateBars, barCount, barsOf, toList } from '../../core/bars/bar.ts'
@@ -22,11 +22,11 @@ let clock: VirtualClock
 let fixture: IngestFixture
 beforeAll(async () => {
   clock = createVirtualClock({ start: noon * 1000 })
-  fixture = await startIngest([bid, mid, measured], { clock })
+  fixture = await openIngestFixture([bid, mid, measured], { clock })
 })
 afterAll(() => fixture.remove())
 
-const open = (feed: FeedKey = bid.key, token = houseToken): Promise<ImportSession> =>
+const open = (feed: FeedKey = bid.key, token = testToken): Promise<ImportSession> =>
   openImport({ feed, address: fixture.address, identity: { token }, clock })
 const stored = async (name: string, feed = bid.key) =>
   toList(
@@ -186,11 +186,11 @@ describe('refusals', () => {
   })
 
   test('a service that stops ends batches in flight with a reason', async () => {
-    const other = await startIngest([bid], { clock })
+    const other = await openIngestFixture([bid], { clock })
     const session = await openImport({
       feed: bid.key,
       address: other.address,
-      identity: { token: houseToken },
+      identity: { token: testToken },
       clock,
     })
     await session.addSymbol({ name: 'EURUSD', digits: 5 })

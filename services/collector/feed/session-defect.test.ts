@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest'
-import { CollectorSuite, day } from '../../../test/support/fixtures/collector-suite.ts'
-import { PaperTerminal, paperSymbol } from '../../../test/support/samples/paper-terminal.ts'
+import { CollectorFixture, day } from '../../../test/support/fixtures/collector-fixture.ts'
+import { FakeTerminal, fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { WindowSender } from '../connection/window-sender.ts'
 import { KnownFeed, newSeries } from '../series/collected-series.ts'
 import { Claims } from './claims.ts'
 import type { FeedTime } from './feed-time.ts'
 
-const suite = new CollectorSuite()
+const suite = new CollectorFixture()
 
 test('a defect while symbols are added ends one session, and the next one collects the feed', async () => {
   let faults = 2
-  const source = new PaperTerminal([paperSymbol('EURUSD.z')], () => Math.floor(suite.clock.utcMs() / 1000), {
+  const source = new FakeTerminal([fakeSymbol('EURUSD.z')], () => Math.floor(suite.clock.utcMs() / 1000), {
     rereadable: true,
     get reads(): 'pieces' {
       if (faults > 0) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CollectorSuite, minute } from '../../../test/support/fixtures/collector-suite.ts'
+import { CollectorFixture, minute } from '../../../test/support/fixtures/collector-fixture.ts'
 import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { createMetrics } from '../../platform/metrics.ts'
@@ -7,7 +7,7 @@ import { type CallStream, dialGrpc } from '../connection/dial.ts'
 import { createCollectorMetrics } from '../metrics.ts'
 import { openSpool } from '../spool/spool.ts'
 
-const suite = new CollectorSuite()
+const suite = new CollectorFixture()
 const patience = { timeout: 20_000 }
 const keptMinutes = 5
 

@@ -5,12 +5,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { RawSession } from '../../../test/support/clients/raw-session.ts'
 import {
   defineFeed,
-  houseToken,
   type IngestFixture,
-  startIngest,
+  openIngestFixture,
+  testToken,
 } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
-import { PaperTerminal, paperSymbol } from '../../../test/support/samples/paper-terminal.ts'
+import { FakeTerminal, fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { openEmbeddedStores } from '../../stores/embedded/open.ts'
@@ -32,7 +32,7 @@ let stores: Stores
 let cutOff: IngestFixture
 let healthy: IngestFixture
 let isCut: boolean
-let source: PaperTerminal
+let source: FakeTerminal
 let stop: AbortController
 let running: Promise<void>
 beforeEach(async () => {
@@ -40,9 +40,9 @@ beforeEach(async () => {
   clock = createVirtualClock({ start })
   folder = mkdtempSync(join(tmpdir(), 'fxd-ingests-'))
   stores = await openEmbeddedStores({ folder, clock, log: silentLog })
-  cutOff = await startIngest([feed], { clock, stores, around: withoutRedis })
-  healthy = await startIngest([feed], { clock, stores })
-  source = new PaperTerminal([paperSymbol('EURUSD')], () => Math.floor(clock.utcMs() / 1000))
+  cutOff = await openIngestFixture([feed], { clock, stores, around: withoutRedis })
+  healthy = await openIngestFixture([feed], { clock, stores })
+  source = new FakeTerminal([fakeSymbol('EURUSD')], () => Math.floor(clock.utcMs() / 1000))
   stop = new AbortController()
   running = Promise.resolve()
 })
@@ -76,7 +76,7 @@ function collect(): { readonly dialled: string[] } {
     dialled.push(dialled.length % 2 === 0 ? cutOff.address : healthy.address)
     return dialled.at(-1) as string
   }
-  const identity = () => ({ token: houseToken })
+  const identity = () => ({ token: testToken })
   const shared = { clock, log: silentLog, signal: stop.signal, identity, address }
   running = runCollector({ ...shared, definition: feed, source })
   return { dialled }

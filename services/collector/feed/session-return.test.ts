@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { CollectorSuite, day, hour, minute, minutes } from '../../../test/support/fixtures/collector-suite.ts'
-import { paperSymbol } from '../../../test/support/samples/paper-terminal.ts'
+import {
+  CollectorFixture,
+  day,
+  hour,
+  minute,
+  minutes,
+} from '../../../test/support/fixtures/collector-fixture.ts'
+import { fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
 import type { Stores } from '../../ports/stores.ts'
 
-const suite = new CollectorSuite()
+const suite = new CollectorFixture()
 
 describe('a new session', () => {
   test('a session continues after the last stored bar and does not read covered history again', async () => {
@@ -22,7 +28,7 @@ describe('a new session', () => {
 
   test('a kill between commit and Ack loses no bar and stores none twice', async () => {
     const { noon } = suite
-    const source = suite.terminal([paperSymbol('EURUSD.z'), paperSymbol('GBPUSD')])
+    const source = suite.terminal([fakeSymbol('EURUSD.z'), fakeSymbol('GBPUSD')])
     let commits = 0
     let kills = 0
     let isHung = false
@@ -117,7 +123,7 @@ describe('a new session', () => {
 
   test('bars that a delayed symbol had not reported when the session ended are read by the next one', async () => {
     const { noon } = suite
-    const source = suite.terminal([{ ...paperSymbol('EURUSD.z'), delaySeconds: 900 }, paperSymbol('GBPUSD')])
+    const source = suite.terminal([{ ...fakeSymbol('EURUSD.z'), delaySeconds: 900 }, fakeSymbol('GBPUSD')])
     suite.collect(source)
     await expect
       .poll(() => suite.covered('EURUSD'), { timeout: 8_000 })

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { CollectorSuite, hour, minute, minutes } from '../../../test/support/fixtures/collector-suite.ts'
+import { CollectorFixture, hour, minute, minutes } from '../../../test/support/fixtures/collector-fixture.ts'
 import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
 import { spoolBounds } from '../../../test/support/fixtures/spool-bounds.ts'
-import type { PaperTerminal } from '../../../test/support/samples/paper-terminal.ts'
+import type { FakeTerminal } from '../../../test/support/samples/fake-terminal.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { createMetrics } from '../../platform/metrics.ts'
 import type { Stores } from '../../ports/stores.ts'
@@ -10,13 +10,13 @@ import { createCollectorMetrics } from '../metrics.ts'
 import { NotLoadedYet } from '../sources/source.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
 
-const suite = new CollectorSuite()
+const suite = new CollectorFixture()
 const patience = { timeout: 20_000 }
 
 const spoolIn = (folder: MemoryFolder, bytesMax = spoolBounds.bytesMax): Promise<Spool> =>
   openSpool({ folder, clock: suite.clock, log: silentLog, ...spoolBounds, bytesMax })
 
-async function closeMinutes(source: PaperTerminal, count: number): Promise<void> {
+async function closeMinutes(source: FakeTerminal, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     await suite.clock.advance(60_000)
     source.closeMinute()
@@ -24,7 +24,7 @@ async function closeMinutes(source: PaperTerminal, count: number): Promise<void>
 }
 
 /** From here on reads of the terminal fail; it only reports new bars. */
-const forget = (source: PaperTerminal): void => {
+const forget = (source: FakeTerminal): void => {
   source.beforeRead = () => {
     throw new NotLoadedYet()
   }

@@ -1,16 +1,22 @@
 import { describe, expect, test } from 'vitest'
-import { CollectorSuite, day, hour, minute, minutes } from '../../../test/support/fixtures/collector-suite.ts'
-import { paperSymbol } from '../../../test/support/samples/paper-terminal.ts'
+import {
+  CollectorFixture,
+  day,
+  hour,
+  minute,
+  minutes,
+} from '../../../test/support/fixtures/collector-fixture.ts'
+import { fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 
-const suite = new CollectorSuite()
+const suite = new CollectorFixture()
 /** Timeout for a busy machine. */
 const patient = { timeout: 8_000 }
 
 describe('a source that is read as a whole', () => {
   test('all of its bars are stored, however old, and later ones are live', async () => {
     const { noon } = suite
-    const source = suite.terminal([paperSymbol('EURUSD.z')], 'whole')
+    const source = suite.terminal([fakeSymbol('EURUSD.z')], 'whole')
     const old = noon - 400 * day
     const all = [...minutes(old, old + hour), ...minutes(noon - hour, noon)]
     source.read = async function* () {
@@ -49,7 +55,7 @@ describe('a source that is read as a whole', () => {
 
   test('a line that arrived after its minute was claimed is sent by the next session, however late', async () => {
     const { noon } = suite
-    const source = suite.terminal([paperSymbol('EURUSD.z')], 'whole')
+    const source = suite.terminal([fakeSymbol('EURUSD.z')], 'whole')
     const from = feedSeconds(noon - 10 * day)
     let end = from + hour / 2
     source.read = async function* () {
@@ -65,7 +71,7 @@ describe('a source that is read as a whole', () => {
 
   test('a file that changed is read again, covered or not, and its corrections replace stored bars', async () => {
     const { noon } = suite
-    const source = suite.terminal([paperSymbol('EURUSD.z')], 'whole')
+    const source = suite.terminal([fakeSymbol('EURUSD.z')], 'whole')
     source.read = async function* () {
       const from = feedSeconds(noon - 10 * day)
       yield { bars: this.bars('1', from, from + hour), complete: { from, to: feedSeconds(from + hour) } }
@@ -85,7 +91,7 @@ describe('a source that is read as a whole', () => {
 
   test('no window claims bars that were dropped or refused, and the next session sends them', async () => {
     const { noon } = suite
-    const source = suite.terminal([paperSymbol('EURUSD.z')], 'whole')
+    const source = suite.terminal([fakeSymbol('EURUSD.z')], 'whole')
     const old = feedSeconds(noon - 10 * day)
     const recent = feedSeconds(noon - hour)
     let isDamaged = true
@@ -127,7 +133,7 @@ describe('a source that is read as a whole', () => {
 
   test('a symbol that gets more decimals is collected again, and its bars are not pushed twice', async () => {
     const { noon } = suite
-    const coarse = { ...paperSymbol('EURUSD.z'), digits: 4 }
+    const coarse = { ...fakeSymbol('EURUSD.z'), digits: 4 }
     const source = suite.terminal([coarse], 'whole')
     const from = feedSeconds(noon - hour)
     source.read = async function* () {
@@ -163,7 +169,7 @@ describe('a source that is read as a whole', () => {
     const { noon } = suite
     const long = 5_000 * minute
     const names = ['B', 'C', 'D', 'E']
-    const source = suite.terminal([paperSymbol('A')], 'whole')
+    const source = suite.terminal([fakeSymbol('A')], 'whole')
     let open = 0
     source.read = async function* ({ raw }) {
       open += 1
@@ -190,7 +196,7 @@ describe('a source that is read as a whole', () => {
     source.listener.closed([source.closedBars('A', '1', noon, noon + minute)])
     source.listener.closed([source.closedBars('A', '1', noon - long, noon)])
     source.listener.catalogue(
-      names.map((name) => paperSymbol(name)),
+      names.map((name) => fakeSymbol(name)),
       { snapshot: false },
     )
     await expect.poll(() => open, patient).toBe(names.length)

@@ -1,9 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { CollectorSuite, day, hour, minute, minutes } from '../../../test/support/fixtures/collector-suite.ts'
-import { paperSymbol } from '../../../test/support/samples/paper-terminal.ts'
+import {
+  CollectorFixture,
+  day,
+  hour,
+  minute,
+  minutes,
+} from '../../../test/support/fixtures/collector-fixture.ts'
+import { fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
 import { NotLoadedYet } from '../sources/source.ts'
 
-const suite = new CollectorSuite()
+const suite = new CollectorFixture()
 
 describe('a first session', () => {
   test('bars of the last six hours are sent live in order, then older ones as history, newest day first', async () => {
@@ -29,7 +35,7 @@ describe('a first session', () => {
   })
 
   test("ingest gets the catalogue's clean names, the terminal gets raw names", async () => {
-    const source = suite.terminal([paperSymbol('EURUSD.z'), paperSymbol('GBPUSD')])
+    const source = suite.terminal([fakeSymbol('EURUSD.z'), fakeSymbol('GBPUSD')])
     suite.collect(source)
     await suite.settled()
     expect(new Set(source.reads.map(({ raw }) => raw))).toEqual(new Set(['EURUSD.z', 'GBPUSD']))
@@ -42,7 +48,7 @@ describe('a first session', () => {
   })
 
   test('history that the terminal has not loaded is read again, and no window claims it before', async () => {
-    const source = suite.terminal([paperSymbol('EURUSD.z'), paperSymbol('GBPUSD')])
+    const source = suite.terminal([fakeSymbol('EURUSD.z'), fakeSymbol('GBPUSD')])
     let loaded = false
     source.beforeRead = ({ raw }) => {
       if (raw === 'GBPUSD' && !loaded) throw new NotLoadedYet()
@@ -63,7 +69,7 @@ describe('a first session', () => {
 describe('the live lane', () => {
   test('a closed minute is pushed at once and extends one feed-wide window', async () => {
     const { noon } = suite
-    const source = suite.terminal([paperSymbol('EURUSD.z'), paperSymbol('GBPUSD')])
+    const source = suite.terminal([fakeSymbol('EURUSD.z'), fakeSymbol('GBPUSD')])
     suite.collect(source)
     await suite.settled()
     suite.fixture.events.length = 0
@@ -116,8 +122,8 @@ describe('the live lane', () => {
     const source = suite.terminal()
     suite.collect(source)
     await suite.settled()
-    source.symbols.push(paperSymbol('GBPUSD'))
-    source.listener.catalogue([paperSymbol('GBPUSD')], { snapshot: false })
+    source.symbols.push(fakeSymbol('GBPUSD'))
+    source.listener.catalogue([fakeSymbol('GBPUSD')], { snapshot: false })
     await expect.poll(async () => (await suite.times('GBPUSD')).length, { timeout: 8_000 }).toBe(2 * 1_440)
     await suite.clock.advance(60_000)
     source.closeMinute()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
-import { batch, open, timesIn } from '../../../test/support/fixtures/small-spool.ts'
+import { batch, openSmallSpool, timesIn } from '../../../test/support/fixtures/spool-fixture.ts'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { utcMs } from '../../core/clocks/feed-clock.ts'
 import { storedResolutions } from '../../core/feeds/resolution.ts'
@@ -10,7 +10,7 @@ const hour = 3_600_000
 test('at the bound in bytes the oldest batches are dropped and named, and the bound is never exceeded', async () => {
   const bytesMax = 8_192
   const folder = new MemoryFolder()
-  const spool = await open(folder, { bytesMax })
+  const spool = await openSmallSpool(folder, { bytesMax })
   for (let i = 1; i <= 400; i++) {
     await spool.append('live', batch(60 * i, i % 2 === 0 ? 'EURUSD' : 'GBPUSD')).kept
     expect(spool.depth.bytes).toBeLessThanOrEqual(bytesMax)
@@ -26,7 +26,7 @@ test('at the bound in bytes the oldest batches are dropped and named, and the bo
   expect(Math.max(Number(of('GBPUSD')?.to), Number(of('EURUSD')?.to))).toBe(60 * lost + 60)
   expect(Number(of('GBPUSD')?.bars) + Number(of('EURUSD')?.bars)).toBe(lost)
   // The next run knows of the loss too, until ingest knows of it.
-  const next = await open(
+  const next = await openSmallSpool(
     folder.crash(() => 0),
     { bytesMax },
   )
@@ -38,7 +38,7 @@ test('at the bound in bytes the oldest batches are dropped and named, and the bo
 test('at the bound in age batches older than a day are dropped and named', async () => {
   const clock = createVirtualClock()
   const folder = new MemoryFolder()
-  const spool = await open(folder, { clock })
+  const spool = await openSmallSpool(folder, { clock })
   await spool.append('live', batch(60)).kept
   await clock.advance(23 * hour)
   await spool.append('live', batch(120)).kept
@@ -56,14 +56,14 @@ test('a wall clock set a day ahead expires no batch, in this run or the next', a
   let aheadMs = 0
   const jumping = { ...clock, utcMs: () => utcMs(clock.utcMs() + aheadMs) }
   const folder = new MemoryFolder()
-  const spool = await open(folder, { clock: jumping })
+  const spool = await openSmallSpool(folder, { clock: jumping })
   await spool.append('live', batch(60)).kept
   aheadMs = 25 * hour
   await clock.advance(hour)
   expect(await timesIn(spool)).toEqual([60])
   expect(spool.depth.ageMs).toBe(hour)
   // The clock is ahead at the start, as on a machine that reads the network time a little later.
-  const next = await open(
+  const next = await openSmallSpool(
     folder.crash(() => 0),
     { clock: jumping },
   )
@@ -81,11 +81,11 @@ test('a wall clock set a day ahead expires no batch, in this run or the next', a
 test('batches of an earlier run keep their age and have at least an hour to be sent', async () => {
   const clock = createVirtualClock()
   const folder = new MemoryFolder()
-  const spool = await open(folder, { clock })
+  const spool = await openSmallSpool(folder, { clock })
   await spool.append('live', batch(60)).kept
   await spool.close()
   await clock.advance(70 * hour)
-  const next = await open(
+  const next = await openSmallSpool(
     folder.crash(() => 0),
     { clock },
   )
@@ -100,7 +100,7 @@ test('batches of an earlier run keep their age and have at least an hour to be s
 test('losses of a whole catalogue are known after a restart, with later batches', async () => {
   const clock = createVirtualClock()
   const folder = new MemoryFolder()
-  const spool = await open(folder, { clock })
+  const spool = await openSmallSpool(folder, { clock })
   const names = Array.from({ length: 10_000 }, (_, i) => `SHARE_WITH_A_LONG_NAME_${i}_CFD.XETRA`)
   const one = batch(60)[0]
   for (const resolution of storedResolutions) {
@@ -110,7 +110,7 @@ test('losses of a whole catalogue are known after a restart, with later batches'
   await clock.advance(25 * hour)
   await expect.poll(() => spool.droppedBars).toBe(names.length * storedResolutions.length)
   await spool.append('live', batch(120)).kept
-  const next = await open(
+  const next = await openSmallSpool(
     folder.crash(() => 0),
     { clock },
   )
@@ -122,7 +122,7 @@ test('losses of a whole catalogue are known after a restart, with later batches'
 
 test('a disk that rejects a write is reported, and later batches are spooled again', async () => {
   const folder = new MemoryFolder()
-  const spool = await open(folder)
+  const spool = await openSmallSpool(folder)
   folder.beforeSync = () => Promise.reject(new Error('no space left on device'))
   await expect(spool.append('live', batch(60)).kept).rejects.toThrow('no space left')
   expect(spool.failures).toBe(1)
@@ -130,5 +130,5 @@ test('a disk that rejects a write is reported, and later batches are spooled aga
   folder.beforeSync = () => undefined
   await spool.append('live', batch(120)).kept
   expect(await timesIn(spool)).toEqual([120])
-  expect(await timesIn(await open(folder.crash(() => 0)))).toContain(120)
+  expect(await timesIn(await openSmallSpool(folder.crash(() => 0)))).toContain(120)
 })

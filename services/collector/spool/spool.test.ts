@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
-import { batch, open, timesIn } from '../../../test/support/fixtures/small-spool.ts'
+import { batch, openSmallSpool, timesIn } from '../../../test/support/fixtures/spool-fixture.ts'
 import { createLog } from '../../platform/log/log.ts'
 import { openDiskFolder } from './disk-folder.ts'
 import { recordsIn } from './record.ts'
@@ -22,7 +22,7 @@ function temporaryFolder(): string {
 describe('spooled batches', () => {
   test('are read after any end, in order and byte for byte, without acknowledged ones', async () => {
     const path = temporaryFolder()
-    const spool = await open(await openDiskFolder(path))
+    const spool = await openSmallSpool(await openDiskFolder(path))
     const kept = [60, 120, 180].map((time) => spool.append('live', batch(time)))
     await Promise.all(kept.map((each) => each.kept))
     spool.remove(Number(kept[0]?.id))
@@ -31,7 +31,7 @@ describe('spooled batches', () => {
     // A killed process closes nothing.
     const left = temporaryFolder()
     cpSync(path, left, { recursive: true })
-    const next = await open(await openDiskFolder(left))
+    const next = await openSmallSpool(await openDiskFolder(left))
     // The acknowledged batch may appear again; no other may be missing or doubled.
     expect((await timesIn(next)).filter((time, i) => i > 0 || time !== 60)).toEqual([120, 180, 60])
     const last = await next.read(next.ids.at(-1) as number)
@@ -44,7 +44,7 @@ describe('spooled batches', () => {
 
   test('use no bytes on the disk once all were removed', async () => {
     const path = temporaryFolder()
-    const spool = await open(await openDiskFolder(path))
+    const spool = await openSmallSpool(await openDiskFolder(path))
     const { id, kept } = spool.append('live', batch(60))
     await kept
     expect(spool.depth).toMatchObject({ batches: 1, bars: 1 })
@@ -57,7 +57,7 @@ describe('spooled batches', () => {
 
   test('that arrive during a write share the next write', async () => {
     const folder = new MemoryFolder()
-    const spool = await open(folder)
+    const spool = await openSmallSpool(folder)
     const all = Array.from({ length: 50 }, (_, i) => spool.append('live', batch(60 * i)).kept)
     await Promise.all(all)
     expect(folder.writes).toBeLessThanOrEqual(2)
@@ -67,25 +67,25 @@ describe('spooled batches', () => {
     const folder = new MemoryFolder()
     let sync: () => void = () => undefined
     folder.beforeSync = () => new Promise((resolve) => void (sync = resolve))
-    const spool = await open(folder)
+    const spool = await openSmallSpool(folder)
     let isKept = false
     const { kept } = spool.append('live', batch(60))
     const done = kept.then(() => void (isKept = true))
     await expect.poll(() => folder.writes).toBe(1)
     expect(isKept).toBe(false)
-    expect((await timesIn(await open(folder.crash(() => 0)))).length).toBe(0)
+    expect((await timesIn(await openSmallSpool(folder.crash(() => 0)))).length).toBe(0)
     sync()
     await done
-    expect(await timesIn(await open(folder.crash(() => 0)))).toEqual([60])
+    expect(await timesIn(await openSmallSpool(folder.crash(() => 0)))).toEqual([60])
   })
 
   test('have the newest live bar of a series, also after a restart', async () => {
     const folder = new MemoryFolder()
-    const spool = await open(folder)
+    const spool = await openSmallSpool(folder)
     await spool.append('live', batch(120)).kept
     await spool.append('history', batch(600)).kept
     expect(spool.until('EURUSD', '1')).toBe(120)
-    expect((await open(folder)).until('EURUSD', '1')).toBe(120)
+    expect((await openSmallSpool(folder)).until('EURUSD', '1')).toBe(120)
     expect(spool.until('EURUSD', '5')).toBeUndefined()
   })
 })
@@ -93,7 +93,7 @@ describe('spooled batches', () => {
 describe('the files after a crash', () => {
   test('a torn end is dropped, wherever it was torn', async () => {
     const path = temporaryFolder()
-    const spool = await open(await openDiskFolder(path))
+    const spool = await openSmallSpool(await openDiskFolder(path))
     for (const time of [60, 120]) await spool.append('live', batch(time)).kept
     await spool.close()
     const [name = ''] = readdirSync(path).filter((each) => each.endsWith('.spool'))
@@ -101,7 +101,7 @@ describe('the files after a crash', () => {
     for (let length = 0; length < whole.length; length += 5) {
       writeFileSync(join(path, name), whole)
       truncateSync(join(path, name), length)
-      const next = await open(await openDiskFolder(path))
+      const next = await openSmallSpool(await openDiskFolder(path))
       const found = await timesIn(next)
       await next.close()
       expect(found).toEqual(length < whole.length / 2 ? [] : [60])
@@ -110,7 +110,7 @@ describe('the files after a crash', () => {
 
   test('a damaged byte drops only its own batch, and the log names the file and the bytes', async () => {
     const folder = new MemoryFolder()
-    const spool = await open(folder)
+    const spool = await openSmallSpool(folder)
     for (const time of [60, 120, 180]) await spool.append('live', batch(time)).kept
     const [name = ''] = folder.names
     const whole = await folder.read(name, 0, 1_000_000)
@@ -122,7 +122,7 @@ describe('the files after a crash', () => {
       await folder.write(name, 0, damaged)
       const lines: unknown[] = []
       const log = createLog('warn', { write: (line) => void lines.push(JSON.parse(line)) })
-      const next = await open(folder, { log })
+      const next = await openSmallSpool(folder, { log })
       const hit = records.findLastIndex(({ offset }) => offset <= at)
       expect(await timesIn(next)).toEqual([60, 120, 180].filter((_, i) => i !== hit))
       const bytes = records[hit]?.length
@@ -134,7 +134,7 @@ describe('the files after a crash', () => {
 
   test('a page of zeros in a file drops only the batches on it', async () => {
     const folder = new MemoryFolder()
-    const spool = await open(folder)
+    const spool = await openSmallSpool(folder)
     for (let i = 1; i <= 200; i++) await spool.append('live', batch(60 * i)).kept
     const [name = ''] = folder.names
     const bytes = await folder.read(name, 0, 1_000_000)
@@ -142,7 +142,7 @@ describe('the files after a crash', () => {
     const records = [...recordsIn(bytes)]
     const isHit = records.map(({ offset, length }) => offset < to && offset + length > from)
     await folder.write(name, 0, bytes.fill(0, from, to))
-    const next = await open(folder)
+    const next = await openSmallSpool(folder)
     expect(await timesIn(next)).toEqual(isHit.flatMap((is, i) => (is ? [] : [60 * (i + 1)])))
     expect(next.unreadableBytes).toBeGreaterThanOrEqual(to - from)
   })
@@ -160,7 +160,7 @@ describe('the files after a crash', () => {
         async (steps, draws) => {
           const random = (): number => draws.next().value as number
           let folder = new MemoryFolder()
-          let spool = await open(folder, { bytesMax: 1_000_000 })
+          let spool = await openSmallSpool(folder, { bytesMax: 1_000_000 })
           const unacknowledged = new Map<number, number>()
           const acknowledged = new Set<number>()
           let time = 0
@@ -179,7 +179,7 @@ describe('the files after a crash', () => {
               acknowledged.add(oldest[0])
             } else {
               folder = folder.crash(random)
-              spool = await open(folder, { bytesMax: 1_000_000 })
+              spool = await openSmallSpool(folder, { bytesMax: 1_000_000 })
               const found = await timesIn(spool)
               expect(found).toEqual([...new Set(found)].sort((a, b) => a - b))
               for (const kept of unacknowledged.keys()) expect(found).toContain(kept)

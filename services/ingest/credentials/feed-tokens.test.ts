@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
 import {
   defineFeed,
-  houseToken,
   type IngestFixture,
-  startIngest,
+  openIngestFixture,
+  testToken,
 } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { channelCredentials } from '../../wire/client.ts'
@@ -22,7 +22,7 @@ let clock: VirtualClock
 let fixture: IngestFixture
 beforeAll(async () => {
   clock = createVirtualClock({ start: noon })
-  fixture = await startIngest([ours, theirs], { clock })
+  fixture = await openIngestFixture([ours, theirs], { clock })
 })
 afterAll(() => fixture.remove())
 
@@ -42,7 +42,7 @@ type Done<Answer> = (error: ServiceError | null, answer?: Answer) => void
 
 const issue = (
   request: IssueFeedTokenRequest,
-  by = houseToken,
+  by = testToken,
 ): Promise<{ token: string; expiresAt: number }> =>
   call(by, (client, metadata, done) => void client.IssueFeedToken(request, metadata, done))
 const tokenOf = async (...feeds: string[]): Promise<string> => (await issue({ feeds, expires: '90d' })).token
@@ -121,7 +121,7 @@ describe('a token of a feed', () => {
 })
 
 describe('an invalid token', () => {
-  const secret = new TextEncoder().encode(houseToken)
+  const secret = new TextEncoder().encode(testToken)
   const exp = noon / 1_000 + 86_400
   const typ = 'fxd-feed+jwt'
   const sign = (

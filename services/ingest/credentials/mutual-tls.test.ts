@@ -6,9 +6,9 @@ import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.
 import { CertificateFixture, type Pair } from '../../../test/support/fixtures/certificate-fixture.ts'
 import {
   defineFeed,
-  houseToken,
   type IngestFixture,
-  startIngest,
+  openIngestFixture,
+  testToken,
 } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { tlsReloadMs, watchTls } from '../../platform/credentials/tls.ts'
@@ -38,7 +38,7 @@ beforeAll(async () => {
   clock = createVirtualClock({ start })
   use(server)
   tls = watchTls({ tlsCert: cert, tlsKey: key, tlsCa: ca }, clock, silentLog)
-  fixture = await startIngest([ours, theirs], { clock, tls })
+  fixture = await openIngestFixture([ours, theirs], { clock, tls })
 })
 afterAll(async () => {
   await fixture.remove()
@@ -143,18 +143,18 @@ describe('a client certificate', () => {
 
 test('a call without a certificate is refused, unless it has a token', async () => {
   expect((await endOf(identity(undefined), ours.key)).code).toBe('UNAUTHENTICATED')
-  expect(await administer(identity(undefined, houseToken))).toBe('OK')
+  expect(await administer(identity(undefined, testToken))).toBe('OK')
 })
 
 test('a token has priority over the certificate, with fewer or more rights', async () => {
-  expect(await administer(identity(collector, houseToken))).toBe('OK')
+  expect(await administer(identity(collector, testToken))).toBe('OK')
   expect(await administer(identity(collector, 'another'))).toBe('UNAUTHENTICATED')
 })
 
 test('a client that does not trust the server, or does not encrypt, cannot make a call', async () => {
   const foreign = { tls: { ca: certificates.read(certificates.path('another-ca.crt')) } }
   for (const who of [foreign, {}]) {
-    expect((await endOf({ ...who, token: houseToken }, ours.key)).code).toBe('UNAVAILABLE')
+    expect((await endOf({ ...who, token: testToken }, ours.key)).code).toBe('UNAVAILABLE')
   }
 })
 
@@ -184,7 +184,7 @@ test('a replaced certificate is used for the next connection, and open sessions 
 
 test('a process that calls itself trusts only its own certificate', async () => {
   const pinned = certificates.read(cert)
-  expect(await administer({ token: houseToken, tls: { pinned } })).toBe('OK')
+  expect(await administer({ token: testToken, tls: { pinned } })).toBe('OK')
   const other = certificates.read(collector.cert)
-  expect(await administer({ token: houseToken, tls: { pinned: other } })).toBe('UNAVAILABLE')
+  expect(await administer({ token: testToken, tls: { pinned: other } })).toBe('UNAVAILABLE')
 })

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/fixtures/ingest-fixture.ts'
+import {
+  defineFeed,
+  type IngestFixture,
+  openIngestFixture,
+} from '../../../test/support/fixtures/ingest-fixture.ts'
 import { registryClient } from '../../wire/unary-client.ts'
 
 const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
@@ -10,7 +14,7 @@ let tokens = [secret('a')]
 let signingKeys = [secret('k')]
 let fixture: IngestFixture
 beforeAll(async () => {
-  fixture = await startIngest([feed], { tokens: () => tokens, signingKeys: () => signingKeys })
+  fixture = await openIngestFixture([feed], { tokens: () => tokens, signingKeys: () => signingKeys })
 })
 afterAll(() => fixture.remove())
 

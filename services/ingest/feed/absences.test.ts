@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { SessionSuite } from '../../../test/support/fixtures/session-suite.ts'
+import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 import { absenceMs } from './absences.ts'
 
-const suite = new SessionSuite()
+const suite = new SessionFixture()
 const [gold, silver] = [
   { raw: 'XAUUSD', digits: 5 },
   { raw: 'XAGUSD', digits: 5 },

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { defineFeed, startIngest } from '../../../test/support/fixtures/ingest-fixture.ts'
+import { defineFeed, openIngestFixture } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { createLog } from '../../platform/log/log.ts'
 import type { Stores } from '../../ports/stores.ts'
@@ -31,7 +31,7 @@ test('an unavailable feed board is logged once per outage, with any number of ac
     },
   })
   const clock = createVirtualClock({ start })
-  const fixture = await startIngest(feeds, { clock, log, around })
+  const fixture = await openIngestFixture(feeds, { clock, log, around })
   onTestFinished(() => fixture.remove())
   const sessions = feeds.map(() => new RawSession(fixture.address))
   await Promise.all(sessions.map((session, i) => session.hello(feeds[i]?.key as string)))

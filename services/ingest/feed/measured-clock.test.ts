@@ -1,6 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/fixtures/ingest-fixture.ts'
+import {
+  defineFeed,
+  type IngestFixture,
+  openIngestFixture,
+} from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { createHistory } from '../../bars/history.ts'
 import { createTail } from '../../bars/tail.ts'
@@ -30,7 +34,7 @@ interface Terminal {
 
 async function terminal(definition: FeedDefinition): Promise<Terminal> {
   const clock = createVirtualClock()
-  const fixture = await startIngest([definition], { clock })
+  const fixture = await openIngestFixture([definition], { clock })
   onTestFinished(() => fixture.remove())
   const session = new RawSession(fixture.address)
   await session.hello(definition.key)

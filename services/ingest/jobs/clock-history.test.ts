@@ -2,7 +2,11 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/fixtures/ingest-fixture.ts'
+import {
+  defineFeed,
+  type IngestFixture,
+  openIngestFixture,
+} from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
 import { feedKey } from '../../core/feeds/compound-key.ts'
@@ -29,7 +33,7 @@ test('the clock history grows with each change of the definition, over restarts,
   const folder = mkdtempSync(join(tmpdir(), 'fxd-clock-history-'))
   const begun = clock.utcMs()
   const measured = defineFeed({ account: 'MEASURED', clock: { mode: 'Measured' } })
-  const first = await startIngest([fixed(-10_800), measured], { clock, folder })
+  const first = await openIngestFixture([fixed(-10_800), measured], { clock, folder })
   await expect.poll(() => readings(first)).toEqual([['Fixed', -10_800, begun]])
   await clock.advance(minuteMs)
   await applyFeeds(first.writer, [fixed(-7_200), measured])
@@ -42,7 +46,7 @@ test('the clock history grows with each change of the definition, over restarts,
   await first.close(0)
 
   await clock.advance(minuteMs)
-  const second = await startIngest([fixed(-7_200), measured], { clock, folder })
+  const second = await openIngestFixture([fixed(-7_200), measured], { clock, folder })
   onTestFinished(() => second.remove())
   await second.registry.refresh()
   expect(readings(second)).toEqual(both)

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { aKey } from '../../../test/support/fixtures/rest-edge.ts'
+import { aKey } from '../../../test/support/fixtures/rest-fixture.ts'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
 import { Registry } from '../../core/feeds/registry.ts'

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { SessionSuite } from '../../../test/support/fixtures/session-suite.ts'
+import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
 
-const suite = new SessionSuite()
+const suite = new SessionFixture()
 const minute = 60
 
 describe('backfill and imports', () => {

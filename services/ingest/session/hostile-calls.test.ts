@@ -5,7 +5,11 @@ import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type RawCall, rawCall } from '../../../test/support/clients/raw-call.ts'
 import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/fixtures/ingest-fixture.ts'
+import {
+  defineFeed,
+  type IngestFixture,
+  openIngestFixture,
+} from '../../../test/support/fixtures/ingest-fixture.ts'
 import { idleMs, messageBytesMax } from '../../wire/limits.ts'
 import { Collector, Registry } from '../../wire/load.ts'
 
@@ -17,7 +21,7 @@ let fixture: IngestFixture
 /** A well-behaved collector that works during all tests of this file. */
 let beside: RawSession
 beforeAll(async () => {
-  fixture = await startIngest([feed])
+  fixture = await openIngestFixture([feed])
   beside = new RawSession(fixture.address)
   await beside.hello(feed.key)
 })

@@ -6,9 +6,9 @@ import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.
 import { effort } from '../../../test/support/effort.ts'
 import {
   defineFeed,
-  houseToken,
   type IngestFixture,
-  startIngest,
+  openIngestFixture,
+  testToken,
 } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { toList } from '../../core/bars/bar.ts'
 import { barFault } from '../../core/bars/bar-rules.ts'
@@ -29,7 +29,7 @@ vi.setConfig({ testTimeout: 60_000 * Math.max(1, effort) })
 
 let fixture: IngestFixture
 beforeAll(async () => {
-  fixture = await startIngest([feed])
+  fixture = await openIngestFixture([feed])
 })
 afterAll(() => fixture.remove())
 
@@ -198,7 +198,7 @@ test('invalid Hellos are refused with a sentence', async () => {
 function sendBytes(messages: readonly Uint8Array[]): Promise<string> {
   const client = new Collector(fixture.address, credentials.createInsecure())
   const metadata = new Metadata()
-  metadata.set('authorization', `Bearer ${houseToken}`)
+  metadata.set('authorization', `Bearer ${testToken}`)
   const stream = client.makeBidiStreamRequest<Uint8Array, unknown>(
     Collector.service.Session.path,
     (bytes) => Buffer.from(bytes),
@@ -253,7 +253,7 @@ test('invalid compressed bytes end only their own session', async () => {
         'content-type': 'application/grpc+proto',
         te: 'trailers',
         'grpc-encoding': encoding,
-        authorization: `Bearer ${houseToken}`,
+        authorization: `Bearer ${testToken}`,
       })
       const ended = new Promise<string>((resolve) => {
         const onHeaders = (headers: Record<string, unknown>): void => {

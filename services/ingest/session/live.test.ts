@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { SessionSuite } from '../../../test/support/fixtures/session-suite.ts'
+import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
 import { backfillBatchesSlow } from './in-flight.ts'
 
-const suite = new SessionSuite()
+const suite = new SessionFixture()
 
 describe('the live lane', () => {
   test('a live bar is pushed and stored before its ack, and `applied` follows', async () => {

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { RawSession } from '../../../test/support/clients/raw-session.ts'
 import {
   defineFeed,
-  houseToken,
   type IngestFixture,
-  startIngest,
+  openIngestFixture,
+  testToken,
 } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { channelCredentials } from '../../wire/client.ts'
@@ -20,7 +20,7 @@ let fixture: IngestFixture
 let opened: RawSession[]
 beforeEach(async () => {
   opened = []
-  fixture = await startIngest([ours, theirs], { clock: createVirtualClock() })
+  fixture = await openIngestFixture([ours, theirs], { clock: createVirtualClock() })
 })
 afterEach(async () => {
   await Promise.all(opened.map((session) => session.close()))
@@ -30,7 +30,7 @@ afterEach(async () => {
 function tokenOf(feed: string): Promise<string> {
   const client = new Registry(fixture.address, channelCredentials({}))
   const metadata = new Metadata()
-  metadata.set('authorization', `Bearer ${houseToken}`)
+  metadata.set('authorization', `Bearer ${testToken}`)
   return new Promise<string>((resolve, reject) =>
     client.issueFeedToken({ feeds: [feed], expires: '90d' }, metadata, (error, answer) =>
       answer ? resolve(answer.token) : reject(error ?? new Error('no token')),
@@ -45,19 +45,19 @@ function open(token: string): RawSession {
 }
 
 test('sessions of one feed are limited, and its reconnecting collector is accepted at the limit', async () => {
-  const first = open(houseToken)
+  const first = open(testToken)
   await first.hello(ours.key, { id: 'first' })
-  const others = Array.from({ length: sessionsPerFeedMax - 1 }, () => open(houseToken))
+  const others = Array.from({ length: sessionsPerFeedMax - 1 }, () => open(testToken))
   await Promise.all(others.map((each) => each.hello(ours.key, { mode: 'IMPORT' })))
-  const more = open(houseToken)
+  const more = open(testToken)
   more.hello(ours.key, { mode: 'IMPORT' }).catch(() => undefined)
   expect(await more.ended).toEqual({
     code: 'RESOURCE_EXHAUSTED',
     details: `${ours.key} has ${sessionsPerFeedMax} sessions open, wanted at most ${sessionsPerFeedMax}`,
   })
-  const back = open(houseToken)
+  const back = open(testToken)
   await back.hello(ours.key, { id: 'first' })
-  await open(houseToken).hello(theirs.key)
+  await open(testToken).hello(theirs.key)
 }, 60_000)
 
 test("sessions with one feed's credential are limited before their Hello", async () => {

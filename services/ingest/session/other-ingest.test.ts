@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/fixtures/ingest-fixture.ts'
+import {
+  defineFeed,
+  type IngestFixture,
+  openIngestFixture,
+} from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import type { Stores } from '../../ports/stores.ts'
@@ -24,8 +28,8 @@ beforeEach(async () => {
   clock = createVirtualClock({ start })
   folder = mkdtempSync(join(tmpdir(), 'fxd-ingests-'))
   stores = await openEmbeddedStores({ folder, clock, log: silentLog })
-  one = await startIngest([feed], { clock, stores })
-  other = await startIngest([feed], { clock, stores })
+  one = await openIngestFixture([feed], { clock, stores })
+  other = await openIngestFixture([feed], { clock, stores })
 })
 afterEach(async () => {
   await Promise.all([one.remove(), other.remove()])

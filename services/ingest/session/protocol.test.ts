@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { defineFeed } from '../../../test/support/fixtures/ingest-fixture.ts'
-import { SessionSuite } from '../../../test/support/fixtures/session-suite.ts'
+import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
 import { Unavailable } from '../../core/failure.ts'
 import type { CollectorMessage } from '../../wire/gen/fxd/v1/CollectorMessage.ts'
 
-const suite = new SessionSuite({ more: [defineFeed({ account: 'THIRTY', resolutions: ['1', '30', '60'] })] })
+const suite = new SessionFixture({
+  more: [defineFeed({ account: 'THIRTY', resolutions: ['1', '30', '60'] })],
+})
 
 describe('sequences', () => {
   test('the first sequence is 1, and a jump is refused without an Ack until the missing sequence arrives', async () => {

@@ -1,16 +1,16 @@
 import { credentials, Metadata } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { houseToken } from '../../../test/support/fixtures/ingest-fixture.ts'
-import { SessionSuite } from '../../../test/support/fixtures/session-suite.ts'
+import { testToken } from '../../../test/support/fixtures/ingest-fixture.ts'
+import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
 import { Registry } from '../../wire/load.ts'
 
-const suite = new SessionSuite()
+const suite = new SessionFixture()
 
 function purge(key: string): Promise<number> {
   const client = new Registry(suite.fixture.address, credentials.createInsecure())
   const metadata = new Metadata()
-  metadata.set('authorization', `Bearer ${houseToken}`)
+  metadata.set('authorization', `Bearer ${testToken}`)
   return new Promise<number>((resolve, reject) => {
     client.PurgeFeed({ key }, metadata, (error, response) =>
       error ? reject(error) : resolve(response?.series ?? 0),

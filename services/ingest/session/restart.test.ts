@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { defineFeed, type IngestFixture, startIngest } from '../../../test/support/fixtures/ingest-fixture.ts'
+import {
+  defineFeed,
+  type IngestFixture,
+  openIngestFixture,
+} from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { toList } from '../../core/bars/bar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
@@ -32,7 +36,7 @@ const around = (stores: Stores): Stores => ({
 })
 
 async function open(): Promise<void> {
-  fixture = await startIngest([feed], {
+  fixture = await openIngestFixture([feed], {
     clock: createVirtualClock({ start }),
     around,
     ...(folder !== undefined && { folder }),

@@ -1,11 +1,11 @@
 import { credentials, Metadata, status } from '@grpc/grpc-js'
 import { describe, expect, test } from 'vitest'
 import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { houseToken } from '../../../test/support/fixtures/ingest-fixture.ts'
-import { SessionSuite } from '../../../test/support/fixtures/session-suite.ts'
+import { testToken } from '../../../test/support/fixtures/ingest-fixture.ts'
+import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
 import { Registry } from '../../wire/load.ts'
 
-const suite = new SessionSuite()
+const suite = new SessionFixture()
 
 describe('Hello', () => {
   test('an unknown feed is refused with a suggestion of a similar one', async () => {
@@ -35,8 +35,8 @@ describe('Hello', () => {
       })
     }
     expect(await call('')).toBe('UNAUTHENTICATED')
-    expect(await call(`${houseToken}x`)).toBe('UNAUTHENTICATED')
-    expect(await call(houseToken)).toBe('OK')
+    expect(await call(`${testToken}x`)).toBe('UNAUTHENTICATED')
+    expect(await call(testToken)).toBe('OK')
     client.close()
   })
 

@@ -5,9 +5,9 @@ import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.
 import { effort } from '../../../test/support/effort.ts'
 import {
   defineFeed,
-  houseToken,
   type IngestFixture,
-  startIngest,
+  openIngestFixture,
+  testToken,
 } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createLog } from '../../platform/log/log.ts'
 import { callMetadata, channelCredentials } from '../../wire/client.ts'
@@ -23,12 +23,12 @@ let fixture: IngestFixture
 let beside: RawSession
 let administration: InstanceType<typeof Registry>
 beforeAll(async () => {
-  fixture = await startIngest([feed], {
+  fixture = await openIngestFixture([feed], {
     log: createLog('debug', { write: (line: string) => void logged.push(line) }),
   })
   beside = new RawSession(fixture.address)
   await beside.hello(feed.key)
-  administration = new Registry(fixture.address, channelCredentials({ token: houseToken }))
+  administration = new Registry(fixture.address, channelCredentials({ token: testToken }))
 })
 afterAll(async () => {
   administration.close()
@@ -145,7 +145,7 @@ function call(name: string, request: object): Promise<StatusObject> {
         method.requestSerialize as (value: object) => Buffer,
         method.responseDeserialize as (bytes: Buffer) => object,
         request,
-        callMetadata({ token: houseToken }),
+        callMetadata({ token: testToken }),
         () => undefined,
       )
       .on('status', resolve)

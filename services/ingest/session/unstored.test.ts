@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { SessionSuite } from '../../../test/support/fixtures/session-suite.ts'
+import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
 import { Unavailable } from '../../core/failure.ts'
 
-const suite = new SessionSuite()
+const suite = new SessionFixture()
 const full = (): Promise<never> => Promise.reject(new Unavailable('the full disk'))
 
 test('a pushed bar whose write failed is stored before `applied` of later bars', async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { SessionSuite } from '../../../test/support/fixtures/session-suite.ts'
+import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
 import { Unavailable } from '../../core/failure.ts'
 
-const suite = new SessionSuite()
+const suite = new SessionFixture()
 
 describe('windows', () => {
   test('a window of one symbol is stored before its ack and ends at the present', async () => {

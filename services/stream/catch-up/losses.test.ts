@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
 import { until } from '../../../test/acceptance/client/until.ts'
-import { minuteBar, type OpenedStream, openStream, zero } from '../../../test/support/clients/open-stream.ts'
+import {
+  minuteBar,
+  openStreamFixture,
+  type StreamFixture,
+  zero,
+} from '../../../test/support/fixtures/stream-fixture.ts'
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { Bus, Follower } from '../../ports/bus.ts'
 import { quietMs } from '../live/refill.ts'
@@ -24,13 +29,13 @@ const tapped = (bus: Bus): Bus => ({
   },
 })
 
-let fixture: OpenedStream
+let fixture: StreamFixture
 let secret: string
 let next = 0
 /** Symbols that no other test uses. */
 let [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
 beforeAll(async () => {
-  fixture = await openStream({
+  fixture = await openStreamFixture({
     start: (timeOf(nowMinute) + 30) * 1000,
     change: ({ bus }) => ({ bus: tapped(bus) }),
   })

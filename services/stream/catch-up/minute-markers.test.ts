@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
 import { until } from '../../../test/acceptance/client/until.ts'
-import { live, zero } from '../../../test/support/clients/open-stream.ts'
 import {
   a,
   ask,
@@ -11,7 +10,8 @@ import {
   opened,
   store,
   timeOf,
-} from '../../../test/support/clients/resumable-stream.ts'
+} from '../../../test/support/fixtures/resumable-stream-fixture.ts'
+import { live, zero } from '../../../test/support/fixtures/stream-fixture.ts'
 
 describe('a client that asks for markers', () => {
   const complete = (from: number, to = from, feed = zero) =>

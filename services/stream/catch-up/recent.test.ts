@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { minuteBar } from '../../../test/support/clients/open-stream.ts'
+import { minuteBar } from '../../../test/support/fixtures/stream-fixture.ts'
 import { Recent } from './recent.ts'
 
 const id = 7

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
 import { until } from '../../../test/acceptance/client/until.ts'
-import { live, minuteBar, openStream, zero } from '../../../test/support/clients/open-stream.ts'
+import { effort } from '../../../test/support/effort.ts'
 import {
   a,
   ask,
@@ -20,8 +20,8 @@ import {
   settledGaps,
   store,
   timeOf,
-} from '../../../test/support/clients/resumable-stream.ts'
-import { effort } from '../../../test/support/effort.ts'
+} from '../../../test/support/fixtures/resumable-stream-fixture.ts'
+import { live, minuteBar, openStreamFixture, zero } from '../../../test/support/fixtures/stream-fixture.ts'
 import { barsOf } from '../../core/bars/bar.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 
@@ -151,7 +151,7 @@ describe('no gap and no duplicate', () => {
   })
 
   test('a socket that is closed before its replay gets a GAP frame for the missing bars', async () => {
-    const own = await openStream({
+    const own = await openStreamFixture({
       start: (timeOf(nowMinute) + 30) * 1000,
       change: ({ bars }) => ({ bars: gated(bars) }),
     })

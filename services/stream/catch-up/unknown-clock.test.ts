@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
 import {
   minuteBar,
-  type OpenedStream,
-  openStream,
+  openStreamFixture,
+  type StreamFixture,
   symbolBody,
-} from '../../../test/support/clients/open-stream.ts'
+} from '../../../test/support/fixtures/stream-fixture.ts'
 import { definition } from '../../../test/support/samples/samples.ts'
 import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
 
@@ -13,10 +13,10 @@ const ahead = feedKey('BROKERD', 'AHEAD')
 const behind = feedKey('BROKERD', 'BEHIND')
 const timeOf = (minute: number) => minuteBar(minute).time
 
-let fixture: OpenedStream
+let fixture: StreamFixture
 let secret: string
 beforeAll(async () => {
-  fixture = await openStream({ start: timeOf(2_000) * 1_000 })
+  fixture = await openStreamFixture({ start: timeOf(2_000) * 1_000 })
   const feedOf = (key: typeof ahead, account: string) =>
     definition({ key, broker: 'BROKERD', account, clock: { mode: 'Measured' } })
   await fixture.change(

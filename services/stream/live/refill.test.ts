@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
+import { effort } from '../../../test/support/effort.ts'
 import {
   a,
   applied,
@@ -13,9 +14,14 @@ import {
   minutesOf,
   subscribed,
   timeOf,
-} from '../../../test/support/clients/lossy-stream.ts'
-import { feedBody, live, openStream, symbolBody, zero } from '../../../test/support/clients/open-stream.ts'
-import { effort } from '../../../test/support/effort.ts'
+} from '../../../test/support/fixtures/lossy-stream-fixture.ts'
+import {
+  feedBody,
+  live,
+  openStreamFixture,
+  symbolBody,
+  zero,
+} from '../../../test/support/fixtures/stream-fixture.ts'
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import { queuedMsMax, quietMs, quietMsMax, refillBarsMax } from './refill.ts'
@@ -107,7 +113,7 @@ describe('when the bus loses an event', () => {
       ...bars,
       lastTimes: async (feed) => bars.lastTimes(feed).finally(() => (reads += 1)),
     })
-    const own = await openStream({
+    const own = await openStreamFixture({
       change: ({ bus, bars }) => ({ bus: losing(bus), bars: counted(bars) }),
       unloaded: true,
     })
@@ -226,7 +232,7 @@ describe('when the bus loses an event', () => {
   })
 
   test('a socket that is closed during a refill gets a GAP frame first', async () => {
-    const own = await openStream({ change: ({ bus }) => ({ bus: losing(bus) }) })
+    const own = await openStreamFixture({ change: ({ bus }) => ({ bus: losing(bus) }) })
     const key = await own.issue()
     const socket = await own.connect(key.secret)
     await socket.subscribe([a])

@@ -1,19 +1,23 @@
 import { type Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type OpenedStream, openStream, symbolNames } from '../../../test/support/clients/open-stream.ts'
+import {
+  openStreamFixture,
+  type StreamFixture,
+  symbolNames,
+} from '../../../test/support/fixtures/stream-fixture.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import type { Load__Output } from '../../wire/gen/fxd/v1/Load.ts'
 import { Shard } from '../../wire/load.ts'
 import { createShardServer, type ShardServer } from './server.ts'
 
 const token = 'an-administration-token'
-let fixture: OpenedStream
+let fixture: StreamFixture
 let server: ShardServer
 let client: InstanceType<typeof Shard>
 
 beforeEach(async () => {
   // Second 10 of a minute.
-  fixture = await openStream({ start: 1_767_600_010_000, connectionsMax: 3 })
+  fixture = await openStreamFixture({ start: 1_767_600_010_000, connectionsMax: 3 })
   const { stream } = fixture
   server = createShardServer({
     stream,

@@ -1,7 +1,7 @@
 import { type ServiceError, status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type OpenedStream, openStream } from '../../../test/support/clients/open-stream.ts'
 import { CertificateFixture } from '../../../test/support/fixtures/certificate-fixture.ts'
+import { openStreamFixture, type StreamFixture } from '../../../test/support/fixtures/stream-fixture.ts'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { watchTls } from '../../platform/credentials/tls.ts'
 import { silentLog } from '../../platform/log/log.ts'
@@ -14,12 +14,12 @@ const certificates = new CertificateFixture()
 const ca = certificates.authority('ours')
 const { cert, key } = certificates.certificate('shard')
 
-let fixture: OpenedStream
+let fixture: StreamFixture
 let server: ShardServer
 let port: number
 let tls: ReturnType<typeof watchTls>
 beforeAll(async () => {
-  fixture = await openStream()
+  fixture = await openStreamFixture()
   tls = watchTls({ tlsCert: cert, tlsKey: key, tlsCa: ca }, createVirtualClock(), silentLog)
   const { stream } = fixture
   server = createShardServer({

@@ -4,16 +4,16 @@ import { until } from '../../../test/acceptance/client/until.ts'
 import {
   live,
   minuteBar,
-  type OpenedStream,
-  openStream,
+  openStreamFixture,
+  type StreamFixture,
   tadil,
   zero,
-} from '../../../test/support/clients/open-stream.ts'
+} from '../../../test/support/fixtures/stream-fixture.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 
-let fixture: OpenedStream
+let fixture: StreamFixture
 beforeAll(async () => {
-  fixture = await openStream()
+  fixture = await openStreamFixture()
 })
 afterAll(() => fixture.close())
 

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
+import { clientFrame as frame, openRawClient } from '../../../test/support/clients/raw-client.ts'
 import {
-  type OpenedStream,
-  openStream,
+  openStreamFixture,
+  type StreamFixture,
   symbolNames,
   zero,
-} from '../../../test/support/clients/open-stream.ts'
-import { clientFrame as frame, openRawClient } from '../../../test/support/clients/raw-client.ts'
+} from '../../../test/support/fixtures/stream-fixture.ts'
 import { dateText } from '../../core/clocks/calendar.ts'
 import { toSeconds } from '../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
@@ -15,11 +15,11 @@ import { compoundKey } from '../../core/feeds/compound-key.ts'
 import { type Slots, slotLeaseMs, slotRenewMs } from '../../ports/slots.ts'
 import { backlogAgeMsMax, backlogBytesMax } from './connection.ts'
 
-let fixture: OpenedStream
+let fixture: StreamFixture
 let secret: string
 let inUse: () => Promise<number>
 beforeAll(async () => {
-  fixture = await openStream()
+  fixture = await openStreamFixture()
 })
 beforeEach(async () => {
   ;({ secret, inUse } = await fixture.issue())
@@ -57,7 +57,7 @@ describe('an idle connection', () => {
   })
 
   test('is not closed by the first sweep after a pause of the process, but by the second', async () => {
-    const own = await openStream()
+    const own = await openStreamFixture()
     const key = await own.issue()
     const [active, silent] = [await own.connect(key.secret), await own.connect(key.secret)]
     own.clock.standStill(70_000)
@@ -88,7 +88,7 @@ describe('an idle connection', () => {
 describe('slots', () => {
   test('an open socket keeps its slot: all leases are renewed together', async () => {
     const calls: number[] = []
-    const counted = await openStream({
+    const counted = await openStreamFixture({
       change: ({ slots }) => ({
         slots: {
           ...slots,
@@ -112,7 +112,7 @@ describe('slots', () => {
   })
 
   test('that lapsed during a pause of the process are taken again; over the cap the newest socket is closed', async () => {
-    const own = await openStream()
+    const own = await openStreamFixture()
     const limits = { rpm: 1, rpd: 1, wsConnections: 3, wsSymbols: 1 }
     const { secret: of, record, inUse: used } = await own.issue({ limits })
     const sockets = [await own.connect(of), await own.connect(of), await own.connect(of)]
@@ -131,7 +131,7 @@ describe('slots', () => {
 
   test('that lapsed and cannot be taken again are retried each second, before an emptied Redis grants them to others', async () => {
     let isUnavailable = false
-    const own = await openStream({
+    const own = await openStreamFixture({
       change: ({ slots }) => ({
         slots: {
           ...slots,
@@ -155,7 +155,7 @@ describe('slots', () => {
   })
 
   test('of sockets that are open at midnight count for the new day at once', async () => {
-    const own = await openStream({ start: Date.UTC(2026, 0, 31, 23, 59, 50) })
+    const own = await openStreamFixture({ start: Date.UTC(2026, 0, 31, 23, 59, 50) })
     const { secret: of, record } = await own.issue()
     const socket = await own.connect(of)
     await own.clock.advance(10_000)
@@ -202,7 +202,7 @@ describe('slots', () => {
 
   test('slots that cannot be renewed or freed are counted, and sockets stay open', async () => {
     const gone = () => Promise.reject(new Unavailable('slots'))
-    const broken = await openStream({
+    const broken = await openStreamFixture({
       change: ({ slots }) => ({ slots: { ...slots, renew: gone, close: gone } }),
     })
     const socket = await broken.connect((await broken.issue()).secret)
@@ -233,7 +233,7 @@ describe('slots', () => {
   })
 
   test('slots that cannot be freed do not delay the close', async () => {
-    const stuck = await openStream({
+    const stuck = await openStreamFixture({
       change: ({ slots }) => ({ slots: { ...slots, close: () => new Promise<void>(() => undefined) } }),
     })
     const key = await stuck.issue()

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
-import { type OpenedStream, openStream } from '../../../test/support/clients/open-stream.ts'
 import { effort } from '../../../test/support/effort.ts'
+import { openStreamFixture, type StreamFixture } from '../../../test/support/fixtures/stream-fixture.ts'
 
-let fixture: OpenedStream
+let fixture: StreamFixture
 let socket: StreamSocket
 beforeAll(async () => {
-  fixture = await openStream()
+  fixture = await openStreamFixture()
   socket = await fixture.connect((await fixture.issue()).secret)
 })
 afterAll(() => fixture.close())

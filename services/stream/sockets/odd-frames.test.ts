@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
-import { type OpenedStream, openStream } from '../../../test/support/clients/open-stream.ts'
 import { clientFrame as frame, openRawClient } from '../../../test/support/clients/raw-client.ts'
 import { effort } from '../../../test/support/effort.ts'
+import { openStreamFixture, type StreamFixture } from '../../../test/support/fixtures/stream-fixture.ts'
 
-let fixture: OpenedStream
+let fixture: StreamFixture
 let secret: string
 let inUse: () => Promise<number>
 beforeAll(async () => {
-  fixture = await openStream()
+  fixture = await openStreamFixture()
 })
 beforeEach(async () => {
   ;({ secret, inUse } = await fixture.issue())

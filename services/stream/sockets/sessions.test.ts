@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openStream } from '../../../test/support/clients/open-stream.ts'
+import { openStreamFixture } from '../../../test/support/fixtures/stream-fixture.ts'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
 import { createLog, silentLog } from '../../platform/log/log.ts'
@@ -40,7 +40,7 @@ describe('the slot of a socket that was closed while slots were unavailable', ()
   test('is free a second after they are available, and the client can connect again', async () => {
     const limits = { rpm: 1, rpd: 1, wsConnections: 1, wsSymbols: 1 }
     let reach = { isUnavailable: false, closes: 0 }
-    const own = await openStream({
+    const own = await openStreamFixture({
       change({ slots }) {
         const left = leaving(slots)
         reach = left.reach
@@ -136,7 +136,7 @@ test('an outage of the slots is logged once per kind of call, and the next outag
   const clock = createVirtualClock()
   const logged: string[] = []
   const log = createLog('warn', { write: (line) => void logged.push((JSON.parse(line) as LogLine).call) })
-  const stores = await openStream()
+  const stores = await openStreamFixture()
   const { reach, slots } = leaving(stores.stores.slots)
   const sessions = new Sessions(slots, clock, log, metricsOf())
   const outage = async (): Promise<readonly string[]> => {

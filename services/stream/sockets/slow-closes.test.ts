@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
 import {
   minuteBar,
-  type OpenedStream,
-  openStream,
+  openStreamFixture,
+  type StreamFixture,
   symbolBody,
   zero,
-} from '../../../test/support/clients/open-stream.ts'
+} from '../../../test/support/fixtures/stream-fixture.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 import { MinuteMarkers } from '../catch-up/minute-markers.ts'
 import { closings } from './close-codes.ts'
@@ -14,9 +14,9 @@ import { Connection } from './connection.ts'
 
 const [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
 
-let fixture: OpenedStream
+let fixture: StreamFixture
 beforeAll(async () => {
-  fixture = await openStream({ start: minuteBar(20).time * 1000 })
+  fixture = await openStreamFixture({ start: minuteBar(20).time * 1000 })
 })
 afterEach(() => void vi.restoreAllMocks())
 afterAll(() => fixture.close())

@@ -3,15 +3,15 @@ import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { until } from '../../../test/acceptance/client/until.ts'
-import { type OpenedStream, openStream } from '../../../test/support/clients/open-stream.ts'
+import { openStreamFixture, type StreamFixture } from '../../../test/support/fixtures/stream-fixture.ts'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { KeyAllowances } from './allowance.ts'
 import { type Caller, Connection, type ConnectionDeps, StreamSocket } from './connection.ts'
 import { Throttle } from './throttle.ts'
 
-let fixture: OpenedStream
+let fixture: StreamFixture
 beforeAll(async () => {
-  fixture = await openStream()
+  fixture = await openStreamFixture()
 })
 afterAll(() => fixture.close())
 

@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
-import { openStream } from '../../../test/support/clients/open-stream.ts'
 import { ask, readAnswer, upgradeRequest as request } from '../../../test/support/clients/raw-upgrade.ts'
+import { openStreamFixture } from '../../../test/support/fixtures/stream-fixture.ts'
 import type { Slots } from '../../ports/slots.ts'
 import { lingeringMax, lingerMs } from './lingering.ts'
 import { handshakeTimeoutMs, upgradesPendingMax } from './upgrade-handler.ts'
@@ -17,7 +17,7 @@ describe('while a slot is being decided', () => {
       release = resolve
     })
     let asked = 0
-    const waiting = await openStream({
+    const waiting = await openStreamFixture({
       change: ({ slots }) => ({
         slots: {
           ...slots,
@@ -108,7 +108,7 @@ describe('while a slot is being decided', () => {
 
 describe('refused clients that do not end their side', () => {
   test('block no other client, and are cut after half a second', async () => {
-    const fixture = await openStream()
+    const fixture = await openStreamFixture()
     const { secret } = await fixture.issue()
     for (let i = 0; i < upgradesPendingMax; i++) (await fixture.dial()).write(request('/v1/stream'))
     const refused = 'fxd_stream_upgrades_total{outcome="UNAUTHORIZED"}'
@@ -123,7 +123,7 @@ describe('refused clients that do not end their side', () => {
   })
 
   test('above their maximum the oldest refused one is cut', async () => {
-    const fixture = await openStream()
+    const fixture = await openStreamFixture()
     const first = await fixture.dial()
     first.write(request('/v1/stream'))
     const refused = 'fxd_stream_upgrades_total{outcome="UNAUTHORIZED"}'

@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
-import { type OpenedStream, openStream } from '../../../test/support/clients/open-stream.ts'
 import { ask, handshake, upgradeRequest as request } from '../../../test/support/clients/raw-upgrade.ts'
 import { effort } from '../../../test/support/effort.ts'
+import { openStreamFixture, type StreamFixture } from '../../../test/support/fixtures/stream-fixture.ts'
 import { utcMs } from '../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
 
-let fixture: OpenedStream
+let fixture: StreamFixture
 beforeAll(async () => {
-  fixture = await openStream({ trustedProxies: ['127.0.0.0/8'] })
+  fixture = await openStreamFixture({ trustedProxies: ['127.0.0.0/8'] })
 })
 afterAll(() => fixture.close())
 
@@ -125,7 +125,7 @@ test('of many simultaneous upgrades exactly as many as the cap succeed', async (
 })
 
 test('an unknown outcome of the slots is 503 SERVER_ERROR with Retry-After', async () => {
-  const broken = await openStream({
+  const broken = await openStreamFixture({
     change: ({ slots }) => ({
       slots: { ...slots, open: () => Promise.reject(new Unavailable('slots')) },
     }),
@@ -142,7 +142,7 @@ describe('a failure of the service is SERVER_ERROR', () => {
   const doubled = '/v1/stream?api_key=a&api_key=a'
 
   test('without a registry, for any key, with Retry-After', async () => {
-    const unloaded = await openStream({ unloaded: true })
+    const unloaded = await openStreamFixture({ unloaded: true })
     for (const target of [doubled, '/v1/stream']) {
       const answer = await ask(unloaded, request(target))
       expect([answer.status, answer.body.error.code]).toEqual([500, 'SERVER_ERROR'])
@@ -152,7 +152,7 @@ describe('a failure of the service is SERVER_ERROR', () => {
   })
 
   test('without Retry-After if a retry cannot help', async () => {
-    const broken = await openStream({
+    const broken = await openStreamFixture({
       change: ({ slots }) => ({ slots: { ...slots, open: () => Promise.reject(new Error('a defect')) } }),
     })
     const answer = await ask(broken, request(`/v1/stream?api_key=${(await broken.issue()).secret}`))
@@ -163,7 +163,7 @@ describe('a failure of the service is SERVER_ERROR', () => {
 
   test('after the 101: the socket is cut and the slot is freed', async () => {
     let fail = (): void => undefined
-    const broken = await openStream({
+    const broken = await openStreamFixture({
       change: ({ slots }) => ({
         slots: {
           ...slots,

@@ -4,19 +4,19 @@ import {
   feedBody,
   live,
   minuteBar,
-  type OpenedStream,
-  openStream,
+  openStreamFixture,
+  type StreamFixture,
   symbolBody,
   zero,
-} from '../../../test/support/clients/open-stream.ts'
+} from '../../../test/support/fixtures/stream-fixture.ts'
 import { type CompoundKey, compoundKey, feedOf, parseCompoundKey } from '../../core/feeds/compound-key.ts'
 
-let fixture: OpenedStream
+let fixture: StreamFixture
 let next = 0
 /** Symbols that no other test uses. */
 let [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
 beforeAll(async () => {
-  fixture = await openStream({
+  fixture = await openStreamFixture({
     start: minuteBar(20).time * 1000,
     change: ({ bars }) => ({ bars: { ...bars, read: (query) => storeAnswers.then(() => bars.read(query)) } }),
   })

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { metricOf } from '../../support/clients/metric-of.ts'
-import { endWithUs } from '../../support/processes/end-with-us.ts'
+import { killWithParent } from '../../support/processes/kill-with-parent.ts'
 import { type RunningService, startService } from '../../support/processes/service-process.ts'
 import type { LoopFigures } from './loop-probe.ts'
 
@@ -50,7 +50,7 @@ export class WatchedServer {
     const service = await startService(home, {
       env: { FXD_FEEDS: '', BENCH_LOOP_PROBE: path, NODE_OPTIONS: `--import ${probe} ${moreOptions}` },
     })
-    endWithUs(service.process)
+    killWithParent(service.process)
     const atProbe = connect(path).setEncoding('utf8')
     atProbe.on('error', () => undefined)
     await once(atProbe, 'connect')

@@ -9,7 +9,7 @@ import { bareEnv } from '../../support/processes/bare-env.ts'
 import { oneSymbolFeed, pushed } from '../../support/samples/one-symbol-feed.ts'
 
 const repository = join(import.meta.dirname, '../../..')
-const files = ['test/support/processes/run-for-a-person.ts', 'test/support/cluster/for-a-person.ts']
+const files = ['test/support/processes/run-interactive.ts', 'test/support/cluster/interactive.ts']
 const untilReady = { timeout: 150_000, interval: 100 }
 
 const isAlive = (pid: number): boolean => {

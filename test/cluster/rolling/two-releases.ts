@@ -10,7 +10,7 @@ import type { Traffic } from '../../kubernetes/cluster/traffic.ts'
 import { openTcpProxy, type TcpProxy } from '../../support/clients/tcp-proxy.ts'
 import { type Cluster, type Pod, type Role, startCluster } from '../../support/cluster/cluster.ts'
 import { rollOut } from '../../support/cluster/roll-out.ts'
-import { putUnderTraffic } from '../../support/cluster/under-traffic.ts'
+import { startTraffic } from '../../support/cluster/start-traffic.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { bareEnv } from '../../support/processes/bare-env.ts'
 import { earlierRelease } from '../../support/processes/earlier-release.ts'
@@ -86,7 +86,7 @@ export async function startTwoReleases(): Promise<TwoReleases> {
   }
   const ingestOf = (release: Release): string => `127.0.0.1:${pod('ingest', release).port}`
   try {
-    const { key, traffic } = await putUnderTraffic(cluster, feeds)
+    const { key, traffic } = await startTraffic(cluster, feeds)
     return {
       cluster,
       traffic,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { compoundKey, type FeedKey } from '../../../services/core/feeds/compound-key.ts'
 import { createLog } from '../../../services/platform/log/log.ts'
 import { feedOfEvent } from '../../../services/ports/bus.ts'
-import { live, openStream, zero } from '../../support/clients/open-stream.ts'
+import { live, openStreamFixture, zero } from '../../support/fixtures/stream-fixture.ts'
 import { type RedisServer, startRedis } from '../../support/redis/server.ts'
 import { openInTest } from '../../support/redis/stores.ts'
 
@@ -24,7 +24,7 @@ async function fixture() {
   const lines: Line[] = []
   const log = createLog('warn', { write: (line: string) => void lines.push(JSON.parse(line) as Line) })
   const redis = await openInTest(server, { log })
-  const stream = await openStream({ log, change: () => ({ bus: redis.stores.bus }) })
+  const stream = await openStreamFixture({ log, change: () => ({ bus: redis.stores.bus }) })
   onTestFinished(() => stream.close())
   const received = new Set<FeedKey | undefined>()
   redis.stores.bus.follow({ deliver: ({ event }) => received.add(feedOfEvent(event)), lost: () => undefined })

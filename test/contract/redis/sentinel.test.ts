@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import { effort } from '../../support/effort.ts'
-import { FailingOver } from '../../support/redis/failing-over.ts'
+import { Failovers } from '../../support/redis/failovers.ts'
 import { type RedisGroup, startRedisGroup, startSentinel } from '../../support/redis/sentinels.ts'
 import { startRedis } from '../../support/redis/server.ts'
 import { fastClock, freshPrefix, openInTest } from '../../support/redis/stores.ts'
@@ -49,7 +49,7 @@ describe('while a replica takes over', () => {
     const shards = await Promise.all([1, 2, 3].map(() => openInTest(at(), { prefix, time })))
     const live = new Set<string>()
     let [sessions, most, refused] = [0, 0, 0]
-    const working = new FailingOver(group, failovers)
+    const working = new Failovers(group, failovers)
 
     const churn = async ({ stores: { slots } }: (typeof shards)[number]): Promise<void> => {
       const own: string[] = []
@@ -100,7 +100,7 @@ describe('while a replica takes over', () => {
     const prefix = freshPrefix()
     const pods = await Promise.all([1, 2, 3].map(() => openInTest(at(), { prefix })))
     const epochs: number[] = []
-    const working = new FailingOver(group, failovers)
+    const working = new Failovers(group, failovers)
     const compete = async ({ stores: { leases } }: (typeof pods)[number], holder: string): Promise<void> => {
       let own = 0
       while (!working.isOver) {
@@ -142,7 +142,7 @@ describe('while a replica takes over', () => {
         lostUpTo = Math.max(lostUpTo, upTo)
       },
     })
-    const working = new FailingOver(group, failovers)
+    const working = new Failovers(group, failovers)
     let sent = 0
     const publish = async (): Promise<void> => {
       while (!working.isOver) {

@@ -10,7 +10,7 @@ import type { BusEvent } from '../../../services/ports/bus.ts'
 import type { Stores } from '../../../services/ports/stores.ts'
 import { openEmbeddedStores } from '../../../services/stores/embedded/open.ts'
 import { RawSession, seriesAt } from '../../support/clients/raw-session.ts'
-import { defineFeed, type IngestFixture, startIngest } from '../../support/fixtures/ingest-fixture.ts'
+import { defineFeed, type IngestFixture, openIngestFixture } from '../../support/fixtures/ingest-fixture.ts'
 import { openProxy, type Proxy } from '../../support/redis/proxy.ts'
 import { type RedisServer, startRedis } from '../../support/redis/server.ts'
 import { freshPrefix, openInTest } from '../../support/redis/stores.ts'
@@ -70,7 +70,7 @@ describe('two ingests with one Redis', () => {
     const prefix = freshPrefix()
     const start = async (url: string): Promise<IngestFixture> => {
       const { bus, leases, board } = (await openInTest({ url }, { prefix })).stores
-      const fixture = await startIngest([feed], {
+      const fixture = await openIngestFixture([feed], {
         stores: { ...shared, bus, leases, board } satisfies Stores,
       })
       onTestFinished(() => fixture.remove())

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { effort } from '../../support/effort.ts'
-import { FailingOver } from '../../support/redis/failing-over.ts'
+import { Failovers } from '../../support/redis/failovers.ts'
 import { startRedisGroup } from '../../support/redis/sentinels.ts'
 import { ClusterFixture } from '../support/cluster-fixture.ts'
 import { flows } from '../support/quiet.ts'
@@ -32,7 +32,7 @@ test('a Redis failover to the replica after a kill of the primary costs no bar, 
   const before = [users.sockets, users.gapsNamed, live.broken]
   for (let i = 0; i < failovers; i++) {
     const fromMs = Date.now()
-    await Promise.all([new FailingOver(group, 1).run(), flows([live], 10)])
+    await Promise.all([new Failovers(group, 1).run(), flows([live], 10)])
     await flows([live], 5)
     outages.push({ fromMs, untilMs: Date.now() })
   }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { python } from '../../interop/foreign-process.ts'
 import { openTcpProxy } from '../../support/clients/tcp-proxy.ts'
-import { endWithUs } from '../../support/processes/end-with-us.ts'
+import { killWithParent } from '../../support/processes/kill-with-parent.ts'
 import { FxdProcess } from '../support/fxd-process.ts'
 import { feed, manifestOf, minuteSeconds } from '../support/market.ts'
 import { within } from '../support/within.ts'
@@ -68,7 +68,7 @@ interface Example {
 function start(program: string, args: readonly string[], env: Readonly<Record<string, string>>): Example {
   const child = spawn(program, args, { env: { ...process.env, ...env } })
   onTestFinished(() => void child.kill('SIGKILL'))
-  endWithUs(child)
+  killWithParent(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (piece: Buffer) => (output += piece.toString()))

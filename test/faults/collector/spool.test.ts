@@ -19,9 +19,9 @@ import { openEmbeddedStores } from '../../../services/stores/embedded/open.ts'
 import { effort } from '../../support/effort.ts'
 import { defineFeed } from '../../support/fixtures/ingest-fixture.ts'
 import { spoolBounds } from '../../support/fixtures/spool-bounds.ts'
-import { endWithUs } from '../../support/processes/end-with-us.ts'
+import { killWithParent } from '../../support/processes/kill-with-parent.ts'
 import { type RunningService, startService } from '../../support/processes/service-process.ts'
-import { PaperTerminal, paperSymbol } from '../../support/samples/paper-terminal.ts'
+import { FakeTerminal, fakeSymbol } from '../../support/samples/fake-terminal.ts'
 import { seeded } from '../support/seeded.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
@@ -63,7 +63,7 @@ async function writeUntilKilled(path: string, first: number, killAfterMs: number
   const child = spawn(join(repository, 'bin/node'), [program, path, String(first)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  endWithUs(child)
+  killWithParent(child)
   let printed = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => void (printed += text))
   const gone = once(child, 'close')
@@ -118,8 +118,8 @@ test('ingest is killed repeatedly while a terminal without history continues: ev
   const hoursBack = 5 + Math.ceil((ingestKills * minutesPerKill) / 60)
   const begun = Math.floor(Date.now() / 1_000 / minuteSeconds) * minuteSeconds - hoursBack * 3_600
   let now = begun
-  const source = new PaperTerminal(
-    names.map((name) => paperSymbol(name)),
+  const source = new FakeTerminal(
+    names.map((name) => fakeSymbol(name)),
     () => now,
   )
   const spool = await openIn(join(home, 'spool'))

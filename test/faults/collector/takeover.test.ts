@@ -11,9 +11,9 @@ import { statusOf } from '../../support/cluster/answers.ts'
 import { Program } from '../../support/cluster/program.ts'
 import {
   defineFeed,
-  houseToken,
   type IngestFixture,
-  startIngest,
+  openIngestFixture,
+  testToken,
 } from '../../support/fixtures/ingest-fixture.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { bareEnv } from '../../support/processes/bare-env.ts'
@@ -93,13 +93,13 @@ test(
   async () => {
     const home = mkdtempSync(join(tmpdir(), 'fxd-takeover-'))
     onTestFinished(() => rmSync(home, { recursive: true, force: true }))
-    const fixture = await startIngest([feed])
+    const fixture = await openIngestFixture([feed])
     onTestFinished(() => fixture.remove())
     writeFileSync(join(home, 'feeds.yaml'), oneSymbolFeed(simulated))
     const until = utcMs(systemClock.utcMs() + 3_600_000)
     writeFileSync(
       join(home, 'feed-token'),
-      await createFeedTokens(() => [houseToken], systemClock).issue([feed.key], until),
+      await createFeedTokens(() => [testToken], systemClock).issue([feed.key], until),
     )
     const accepted = (): Promise<number> =>
       fixture.metrics.total('fxd_ingest_bars_total', { outcome: 'accepted' })

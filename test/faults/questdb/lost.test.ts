@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Traffic } from '../../kubernetes/cluster/traffic.ts'
 import { metricOf } from '../../support/clients/metric-of.ts'
 import { type Cluster, startCluster } from '../../support/cluster/cluster.ts'
-import { putUnderTraffic } from '../../support/cluster/under-traffic.ts'
+import { startTraffic } from '../../support/cluster/start-traffic.ts'
 import { backUp, restoreInto } from '../../support/questdb/backup.ts'
 import { appendExport, followed, followedFeed, writeExport } from '../../support/samples/followed-feed.ts'
 import { checkHistory, type Reading } from '../support/check-history.ts'
@@ -45,7 +45,7 @@ beforeAll(async () => {
   writeFileSync(feeds, manifest + followed(exports, symbols))
   for (const symbol of symbols) writeExport(exports, symbol, [begin - 60])
   cluster = await startCluster({ rest: 2, stream: 2, ingest: 2, feeds, home: join(home, 'cluster') })
-  ;({ key, traffic } = await putUnderTraffic(cluster, [feed, followedFeed]))
+  ;({ key, traffic } = await startTraffic(cluster, [feed, followedFeed]))
   const { random } = seeded()
   clients = [false, true, false, true].map((resumes, i) =>
     new StreamClient({

@@ -11,8 +11,8 @@ import { statusOf } from '../../support/cluster/answers.ts'
 import { fxd } from '../../support/fixtures/cli-fixture.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { bareEnv } from '../../support/processes/bare-env.ts'
-import { endWithUs } from '../../support/processes/end-with-us.ts'
-import { standStill } from '../../support/processes/stand-still.ts'
+import { freezeProcess } from '../../support/processes/freeze-process.ts'
+import { killWithParent } from '../../support/processes/kill-with-parent.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
 const host = '127.0.0.1'
@@ -113,7 +113,7 @@ export class FxdProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child = child
-    endWithUs(child)
+    killWithParent(child)
     const keep = (piece: Buffer): void =>
       void (this.#output = (this.#output + piece.toString()).slice(-1_000_000))
     child.stdout.on('data', keep)
@@ -154,7 +154,7 @@ export class FxdProcess {
 
   /** Freezes the process (SIGSTOP) with its connections open; resolves once it is frozen. */
   freeze(): Promise<void> {
-    return standStill(this.#child)
+    return freezeProcess(this.#child)
   }
 
   thaw(): void {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { type ApiKeyObject, resources, type Secret } from '../../../operator/kube/resources.ts'
 import { feedKey } from '../../../services/core/feeds/compound-key.ts'
 import { until } from '../../acceptance/client/until.ts'
-import { sampleKey } from '../../support/clients/open-stream.ts'
+import { sampleKey } from '../../support/fixtures/stream-fixture.ts'
 import { openSetting, type Setting } from './support/setting.ts'
 
 let setting: Setting

@@ -11,7 +11,7 @@ import { ask, Repeated } from '../../faults/support/cluster-user.ts'
 import { feed, manifest } from '../../faults/support/market.ts'
 import { type Cluster, startCluster } from '../../support/cluster/cluster.ts'
 import { rollOut } from '../../support/cluster/roll-out.ts'
-import { putUnderTraffic } from '../../support/cluster/under-traffic.ts'
+import { startTraffic } from '../../support/cluster/start-traffic.ts'
 import { fxd } from '../../support/fixtures/cli-fixture.ts'
 import { simulatedFeed } from '../../support/samples/simulated-feed.ts'
 import type { Traffic } from '../cluster/traffic.ts'
@@ -50,7 +50,7 @@ beforeAll(async () => {
   const adminToken = readFileSync(cluster.token, 'utf8').trim()
   const ingest = `127.0.0.1:${cluster.grpcPort}`
   administration = registryClient(ingest, { token: adminToken })
-  const used = await putUnderTraffic(cluster, keys)
+  const used = await startTraffic(cluster, keys)
   traffic = used.traffic
   symbols = await watchSymbols(used.key)
   await (await setting.operator('operator-0', { ingest, adminToken })).start()

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
-import { endWithUs } from '../../support/processes/end-with-us.ts'
+import { killWithParent } from '../../support/processes/kill-with-parent.ts'
 
 const lastWordsLength = 4_000
 
@@ -35,7 +35,7 @@ export class Daemon {
       detached: true,
     })
     closeSync(log)
-    endWithUs(child)
+    killWithParent(child)
     this.#child = child
     this.#ended = new Promise((resolve) => {
       child.once('exit', () => resolve())

@@ -1,5 +1,5 @@
 import { connect, constants } from 'node:http2'
-import { houseToken } from '../fixtures/ingest-fixture.ts'
+import { testToken } from '../fixtures/ingest-fixture.ts'
 
 export interface RawCall {
   readonly path: string
@@ -28,7 +28,7 @@ export async function rawCall(address: string, call: RawCall): Promise<RawEnd> {
     [constants.HTTP2_HEADER_PATH]: call.path,
     'content-type': 'application/grpc+proto',
     te: 'trailers',
-    authorization: `Bearer ${houseToken}`,
+    authorization: `Bearer ${testToken}`,
     ...call.headers,
   })
   let end: RawEnd = { status: undefined, message: undefined, http: undefined }

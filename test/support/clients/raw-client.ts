@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { OpenedStream } from './open-stream.ts'
+import type { StreamFixture } from '../fixtures/stream-fixture.ts'
 
 export interface RawClient {
   readonly socket: Socket
@@ -8,7 +8,7 @@ export interface RawClient {
 }
 
 /** Opens a client that can send malformed frames. */
-export async function openRawClient(fixture: OpenedStream, key: string): Promise<RawClient> {
+export async function openRawClient(fixture: StreamFixture, key: string): Promise<RawClient> {
   const socket = await fixture.dial()
   socket.write(
     `GET /v1/stream?api_key=${key} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +

@@ -10,7 +10,7 @@ import type { IngestMessage__Output } from '../../../services/wire/gen/fxd/v1/In
 import type { RefusedBar__Output } from '../../../services/wire/gen/fxd/v1/RefusedBar.ts'
 import type { SeriesBars } from '../../../services/wire/gen/fxd/v1/SeriesBars.ts'
 import { Collector } from '../../../services/wire/load.ts'
-import { houseToken } from '../fixtures/ingest-fixture.ts'
+import { testToken } from '../fixtures/ingest-fixture.ts'
 import { encodeSeries } from '../samples/encode-series.ts'
 
 type Kind = NonNullable<IngestMessage__Output['message']>
@@ -29,7 +29,7 @@ export class RawSession {
 
   constructor(
     address: string,
-    credentials: string | ClientIdentity = houseToken,
+    credentials: string | ClientIdentity = testToken,
     channelOptions: ChannelOptions = {},
   ) {
     const identity =

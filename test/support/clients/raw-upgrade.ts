@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import type { OpenedStream } from './open-stream.ts'
+import type { StreamFixture } from '../fixtures/stream-fixture.ts'
 
 /** The headers of a correct handshake. */
 export const handshake = [
@@ -34,7 +34,7 @@ export async function readAnswer(socket: Socket): Promise<Answer> {
   }
 }
 
-export async function ask(fixture: OpenedStream, text: string): Promise<Answer> {
+export async function ask(fixture: StreamFixture, text: string): Promise<Answer> {
   const socket = await fixture.dial()
   socket.write(text)
   return readAnswer(socket)

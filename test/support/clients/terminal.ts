@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { onTestFinished } from 'vitest'
-import { endWithUs } from '../processes/end-with-us.ts'
+import { killWithParent } from '../processes/kill-with-parent.ts'
 
 /** Runs a command with a pseudo terminal as input, output and error; prints its output, and exits with its code. */
 const inTerminal = `
@@ -51,7 +51,7 @@ export function openTerminal(command: readonly string[], options: TerminalOption
     env: { ...options.env, ...stands },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  endWithUs(child)
+  killWithParent(child)
   onTestFinished(() => void child.kill('SIGKILL'))
   let screen = ''
   let pid = 0

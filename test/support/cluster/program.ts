@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { endWithUs } from '../processes/end-with-us.ts'
-import { standStill } from '../processes/stand-still.ts'
+import { freezeProcess } from '../processes/freeze-process.ts'
+import { killWithParent } from '../processes/kill-with-parent.ts'
 
 const startDeadlineMs = 90_000
 const stopDeadlineMs = 20_000
@@ -55,7 +55,7 @@ export class Program {
     const { command, args, env, log } = this.#options
     const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     this.#child = child
-    endWithUs(child)
+    killWithParent(child)
     const sink = createWriteStream(log, { flags: 'a' })
     child.stdout.pipe(sink, { end: false })
     child.stderr.pipe(sink, { end: false })
@@ -110,7 +110,7 @@ export class Program {
 
   /** Stops the process with SIGSTOP; its connections stay open. Resolves once it is frozen. */
   freeze(): Promise<void> {
-    return standStill(this.#child)
+    return freezeProcess(this.#child)
   }
 
   thaw(): void {

@@ -10,7 +10,7 @@ import { statusOf } from '../cluster/answers.ts'
 import { freePorts } from '../free-ports.ts'
 import { oneSymbolFeed, pushed } from '../samples/one-symbol-feed.ts'
 import { bareEnv } from './bare-env.ts'
-import { endWithUs } from './end-with-us.ts'
+import { killWithParent } from './kill-with-parent.ts'
 
 export const repository = fileURLToPath(new URL('../../..', import.meta.url))
 const startDeadlineMs = 60_000
@@ -72,7 +72,7 @@ export async function startChildService(options: ChildServiceOptions = {}): Prom
     stdio: options.stdio ?? ['ignore', file, file],
   })
   closeSync(file)
-  endWithUs(child)
+  killWithParent(child)
   const ended = new Promise<number | string>((resolve) => {
     child.once('exit', (code, signal) => resolve(code ?? signal ?? -1))
   })

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 import { bareEnv } from './bare-env.ts'
-import { endWithUs } from './end-with-us.ts'
-import { standStill } from './stand-still.ts'
+import { freezeProcess } from './freeze-process.ts'
+import { killWithParent } from './kill-with-parent.ts'
 
 const logTailLength = 4_000
 
@@ -42,7 +42,7 @@ export class ServerProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child = started
-    endWithUs(started)
+    killWithParent(started)
     let output = ''
     const append = (piece: Buffer): void => void (output = (output + piece.toString()).slice(-logTailLength))
     started.stdout.on('data', append)
@@ -74,7 +74,7 @@ export class ServerProcess {
 
   /** Stops the process with SIGSTOP; its connections stay open. Resolves once it is frozen. */
   freeze(): Promise<void> {
-    return standStill(this.#child)
+    return freezeProcess(this.#child)
   }
 
   thaw(): void {

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   aFeed,
   aKey,
-  openRestEdge,
-  type RestEdge,
+  openRestFixture,
+  type RestFixture,
   secretOf,
-} from '../../../../test/support/fixtures/rest-edge.ts'
+} from '../../../../test/support/fixtures/rest-fixture.ts'
 
-let edge: RestEdge
+let edge: RestFixture
 beforeAll(async () => {
-  edge = await openRestEdge()
+  edge = await openRestFixture()
   await edge.register(
     aFeed('BROKERB', 'LIVE'),
     aFeed('BROKERA', 'ZERO', { brokerName: 'Broker A' }),

@@ -4,9 +4,9 @@ import {
   aFeed,
   aKey,
   aSymbol,
-  openRestEdge,
-  type RestEdge,
-} from '../../../../test/support/fixtures/rest-edge.ts'
+  openRestFixture,
+  type RestFixture,
+} from '../../../../test/support/fixtures/rest-fixture.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import { type CompoundKey, feedKey } from '../../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
@@ -15,7 +15,7 @@ const day = Date.UTC(2026, 0, 5) / 1000
 const hour = 3600
 const feed = feedKey('BROKERA', 'ZERO')
 
-let edge: RestEdge
+let edge: RestFixture
 const cover = (symbol: string | undefined, resolution: Resolution, from: number, to: number) =>
   edge.stores.windows.add([
     {
@@ -29,7 +29,7 @@ const cover = (symbol: string | undefined, resolution: Resolution, from: number,
 const minutes = (from: number, count: number) => Array.from({ length: count }, (_, i) => aBar(from + i * 60))
 
 beforeAll(async () => {
-  edge = await openRestEdge({ start: (day + 12 * hour) * 1000 })
+  edge = await openRestFixture({ start: (day + 12 * hour) * 1000 })
   await edge.register(
     aFeed('BROKERA', 'ZERO'),
     aFeed('BROKERB', 'LIVE'),

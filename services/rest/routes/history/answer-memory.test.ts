@@ -2,15 +2,15 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
+  type Answer,
   aBar,
   aFeed,
   aKey,
   aSymbol,
-  openRestEdge,
-  type RestEdge,
+  openRestFixture,
+  type RestFixture,
   secretOf,
-  type Told,
-} from '../../../../test/support/fixtures/rest-edge.ts'
+} from '../../../../test/support/fixtures/rest-fixture.ts'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { deadlineMs } from '../../deadline.ts'
@@ -152,11 +152,11 @@ describe('a client of a long answer', () => {
   const day = Date.UTC(2026, 0, 5) / 1000
   const count = 110_000
   const target = `/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=1&from=0&to=${day}`
-  let edge: RestEdge
+  let edge: RestFixture
   let wholeBytes: number
 
   beforeAll(async () => {
-    edge = await openRestEdge()
+    edge = await openRestFixture()
     await edge.register(
       aFeed('BROKERA', 'ZERO'),
       aSymbol('BROKERA:ZERO:EURUSD'),
@@ -227,7 +227,7 @@ describe('a client of a long answer', () => {
     while (!last.isAnswered && (await measured(waiting)) === 0) await turns()
     const already = await measured(waiting)
     const answer = edge.ask(target, { key: 1 })
-    let refused: Told | undefined
+    let refused: Answer | undefined
     void answer.then((each) => (refused = each))
     while ((await measured(waiting)) === already) await turns()
     await edge.clock.advance(waitMs)

@@ -4,9 +4,9 @@ import {
   aFeed,
   aKey,
   aSymbol,
-  openRestEdge,
-  type RestEdge,
-} from '../../../../test/support/fixtures/rest-edge.ts'
+  openRestFixture,
+  type RestFixture,
+} from '../../../../test/support/fixtures/rest-fixture.ts'
 import { utcMs } from '../../../core/clocks/feed-clock.ts'
 
 const day = Date.UTC(2026, 0, 5) / 1000
@@ -15,9 +15,9 @@ const noon = day + 43_200
 const tadilOffset = 4018 * 86_400
 const minutes = Array.from({ length: 600 }, (_, i) => aBar(day + i * 60, (110_000 + i) / 100_000, i))
 
-let edge: RestEdge
+let edge: RestFixture
 beforeAll(async () => {
-  edge = await openRestEdge({ start: noon * 1000 })
+  edge = await openRestFixture({ start: noon * 1000 })
   await edge.register(
     aFeed('BROKERA', 'ZERO', { clock: { mode: 'Fixed', offsetSeconds: -10_800 } }),
     aFeed('BROKERB', 'LIVE'),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openRestEdge, type RestEdge } from '../../../../test/support/fixtures/rest-edge.ts'
+import { openRestFixture, type RestFixture } from '../../../../test/support/fixtures/rest-fixture.ts'
 import { failures } from '../../../core/failure.ts'
 
 interface Parameter {
@@ -25,10 +25,10 @@ interface Document {
   >
 }
 
-let edge: RestEdge
+let edge: RestFixture
 let document: Document
 beforeAll(async () => {
-  edge = await openRestEdge()
+  edge = await openRestFixture()
   document = JSON.parse((await edge.ask('/openapi.json')).text) as Document
 })
 afterAll(() => edge.close())

@@ -5,9 +5,9 @@ import {
   aFeed,
   aKey,
   aSymbol,
-  openRestEdge,
-  type RestEdge,
-} from '../../../../test/support/fixtures/rest-edge.ts'
+  openRestFixture,
+  type RestFixture,
+} from '../../../../test/support/fixtures/rest-fixture.ts'
 import { clockReadingId } from '../../../core/clocks/clock-history.ts'
 import { feedSeconds, utcMs } from '../../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
@@ -17,7 +17,7 @@ import type { Stores } from '../../../ports/stores.ts'
 const noon = Date.UTC(2026, 0, 5, 12) / 1000
 const tadilOffset = 4018 * 86_400
 
-let edge: RestEdge
+let edge: RestFixture
 /** The unavailable dependencies, and how they fail. */
 let outage: Partial<Record<'bars' | 'board', 'refusing' | 'silent' | 'slow'>> = {}
 
@@ -39,7 +39,7 @@ const takenAway = (stores: Stores): Stores => {
 }
 
 beforeAll(async () => {
-  edge = await openRestEdge({ start: noon * 1000, around: takenAway })
+  edge = await openRestFixture({ start: noon * 1000, around: takenAway })
   await edge.register(
     aFeed('BROKERA', 'ZERO', { clock: { mode: 'Fixed', offsetSeconds: -10_800 }, liveness: 'heartbeat' }),
     aFeed('BROKERB', 'LIVE'),

@@ -3,15 +3,15 @@ import {
   aFeed,
   aKey,
   aSymbol,
-  openRestEdge,
-  type RestEdge,
-} from '../../../../test/support/fixtures/rest-edge.ts'
+  openRestFixture,
+  type RestFixture,
+} from '../../../../test/support/fixtures/rest-fixture.ts'
 import { lastMinute, sundayMorning, weekendBars } from '../../../../test/support/samples/weekend-bars.ts'
 import { toList } from '../../../core/bars/bar.ts'
 
-let edge: RestEdge
+let edge: RestFixture
 beforeAll(async () => {
-  edge = await openRestEdge({ start: sundayMorning * 1000 })
+  edge = await openRestFixture({ start: sundayMorning * 1000 })
   await edge.register(
     aFeed('BROKERA', 'ZERO'),
     aKey(1, ['BROKERA:ZERO']),

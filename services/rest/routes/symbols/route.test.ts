@@ -3,13 +3,13 @@ import {
   aFeed,
   aKey,
   aSymbol,
-  openRestEdge,
-  type RestEdge,
-} from '../../../../test/support/fixtures/rest-edge.ts'
+  openRestFixture,
+  type RestFixture,
+} from '../../../../test/support/fixtures/rest-fixture.ts'
 
-let edge: RestEdge
+let edge: RestFixture
 beforeAll(async () => {
-  edge = await openRestEdge()
+  edge = await openRestFixture()
   await edge.register(
     aFeed('BROKERA', 'ZERO', { description: 'BrokerA Zero' }),
     aFeed('BROKERA', 'ZERO2'),

@@ -2,18 +2,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   aFeed,
   aKey,
-  openRestEdge,
-  type RestEdge,
+  openRestFixture,
+  type RestFixture,
   secretOf,
-} from '../../../../test/support/fixtures/rest-edge.ts'
+} from '../../../../test/support/fixtures/rest-fixture.ts'
 import { createUsageReader } from './read-usage.ts'
 
 const dayMs = 86_400_000
 const today = Date.UTC(2026, 2, 1, 12)
 
-let edge: RestEdge
+let edge: RestFixture
 beforeAll(async () => {
-  edge = await openRestEdge({ start: today - 3 * dayMs })
+  edge = await openRestFixture({ start: today - 3 * dayMs })
   await edge.register(
     aFeed('BROKERA', 'ZERO'),
     aKey(0x1234, ['BROKERA:ZERO'], { plan: 'standard' }),

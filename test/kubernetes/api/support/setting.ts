@@ -13,7 +13,7 @@ import {
 import { rights } from '../../../../operator/rights.ts'
 import { authenticate } from '../../../../services/access/authenticate.ts'
 import { until } from '../../../acceptance/client/until.ts'
-import { houseToken, type IngestFixture, startIngest } from '../../../support/fixtures/ingest-fixture.ts'
+import { type IngestFixture, openIngestFixture, testToken } from '../../../support/fixtures/ingest-fixture.ts'
 import { Admin } from './admin.ts'
 import { type ApiServer, operatorUser } from './api-server.ts'
 import { type Gateway, openGateway } from './gateway.ts'
@@ -73,7 +73,7 @@ export async function openSetting(server: ApiServer): Promise<Setting> {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-operator-'))
   const admin = new Admin(server.url, server.ca, server.adminToken)
   const gateway = await openGateway(server)
-  const ingest = await startIngest([])
+  const ingest = await openIngestFixture([])
   const registry = await openRegistryGateway(ingest)
   await makeNamespace(admin, namespace)
   const operators: OperatorProcess[] = []
@@ -95,7 +95,7 @@ export async function openSetting(server: ApiServer): Promise<Setting> {
     registry,
     path,
     get,
-    async operator(name, at = { ingest: registry.address, adminToken: houseToken }) {
+    async operator(name, at = { ingest: registry.address, adminToken: testToken }) {
       const made = await operatorProcess({
         folder,
         name,

@@ -6,7 +6,7 @@ import {
   type ShardServer,
   type ShardServerDeps,
 } from '../../../../services/stream/shard/server.ts'
-import { type OpenedStream, openStream } from '../../../support/clients/open-stream.ts'
+import { openStreamFixture, type StreamFixture } from '../../../support/fixtures/stream-fixture.ts'
 import { type Setting, shardToken } from './setting.ts'
 
 const lookEveryMs = 100
@@ -32,7 +32,7 @@ export const shardPool = (port: number) => ({
 })
 
 interface RunningShard {
-  readonly stream: OpenedStream
+  readonly stream: StreamFixture
   readonly server: ShardServer
   readonly secret: string
 }
@@ -99,7 +99,7 @@ export class ShardPods {
 
   async #begin(name: string): Promise<void> {
     // Second 10 of a minute.
-    const stream = await openStream({ start: 1_767_600_010_000 })
+    const stream = await openStreamFixture({ start: 1_767_600_010_000 })
     const server = createShardServer({
       stream: this.#watched(stream.stream),
       notReady: () => stream.stream.notReady(),
@@ -120,7 +120,7 @@ export class ShardPods {
     })
   }
 
-  #watched({ draining, load, onFault }: OpenedStream['stream']): ShardServerDeps['stream'] {
+  #watched({ draining, load, onFault }: StreamFixture['stream']): ShardServerDeps['stream'] {
     const called = <T>(given: T): T => {
       this.afterDrainCall()
       return given

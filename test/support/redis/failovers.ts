@@ -5,7 +5,7 @@ const stableMs = 1_500
 const failoverTimeoutMs = 30_000
 
 /** Kills the primary of a group `times` times, and waits each time until the other server is primary. */
-export class FailingOver {
+export class Failovers {
   readonly #group: RedisGroup
   readonly #times: number
   /** True after the last failover and a pause. */

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 
 /**
- * `run-for-a-person.ts FILE`: runs a file that starts many processes for interactive use. A terminal sends Ctrl-C to
+ * `run-interactive.ts FILE`: runs a file that starts many processes for interactive use. A terminal sends Ctrl-C to
  * all processes at once. Here only the process of the file gets a signal, SIGTERM, and ends the others in order.
  */
 const [file = ''] = process.argv.slice(2)

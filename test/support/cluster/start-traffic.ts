@@ -13,7 +13,7 @@ const highLimits = '--plan enterprise --rpm 1000000 --rpd 100000000 --ws-connect
  * Starts clients that use a cluster all the time, and a collector that pushes the feed of market.ts. Resolves once each
  * client has received a bar. The key is for these feeds, with limits that the clients do not reach.
  */
-export async function putUnderTraffic(
+export async function startTraffic(
   cluster: Cluster,
   feeds: readonly string[],
 ): Promise<{ readonly key: string; readonly traffic: Traffic }> {

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** Stops a process with SIGSTOP; its connections stay open. Resolves once it is frozen. Rejects if it has ended. */
-export async function standStill(child: ChildProcess | undefined): Promise<void> {
+export async function freezeProcess(child: ChildProcess | undefined): Promise<void> {
   child?.kill('SIGSTOP')
   // On a busy machine a signal arrives late, and the process works until then.
   for (;;) {

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
  * Kills the child when this process ends, also by a signal: the end closes the input of a guard process, which then
  * kills the child. The guard has a separate session, so that Ctrl-C does not end it first.
  */
-export function endWithUs(child: ChildProcess): void {
+export function killWithParent(child: ChildProcess): void {
   const guard = spawn('sh', ['-c', 'cat; kill -9 "$0"', String(child.pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,

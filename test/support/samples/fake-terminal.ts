@@ -17,7 +17,7 @@ export interface ReadCall extends SourceSeries {
 }
 
 /** A simulated terminal whose bars are all computed from their time, so that every read can be checked. */
-export class PaperTerminal implements Source {
+export class FakeTerminal implements Source {
   readonly terminal = 'paper'
   readonly capabilities: SourceCapabilities
   /** All reads, in order. */
@@ -119,7 +119,7 @@ function slice(bars: Bars, from: number, to: number): Bars {
   return part
 }
 
-export const paperSymbol = (raw: string, resolutions: readonly Resolution[] = ['1']): SourceSymbol => ({
+export const fakeSymbol = (raw: string, resolutions: readonly Resolution[] = ['1']): SourceSymbol => ({
   raw,
   digits: 5,
   type: 'forex',
