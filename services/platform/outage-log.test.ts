@@ -9,8 +9,10 @@ const unavailable = { text: 'feed board unavailable' }
 function fixture() {
   const clock = createVirtualClock()
   const lines: Record<string, unknown>[] = []
-  const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) })
-  return { clock, lines, outage: new OutageLog({ log, clock, about: { feed: 'icmarkets' } }) }
+  const log = createLog('info', {
+    write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>),
+  })
+  return { clock, lines, outage: new OutageLog({ log, clock, about: { feed: 'BROKERA:ZERO' } }) }
 }
 
 test('an outage is logged once when it begins, and once with its duration when it ends', async () => {
@@ -23,13 +25,13 @@ test('an outage is logged once when it begins, and once with its duration when i
     await clock.advance(20_000)
   }
   expect(lines).toMatchObject([
-    { level: warn, msg: unavailable.text, feed: 'icmarkets', err: { message: 'refused' } },
+    { level: warn, msg: unavailable.text, feed: 'BROKERA:ZERO', err: { message: 'refused' } },
   ])
   outage.worked('feed board available again')
   outage.worked('feed board available again')
   expect(outage.isOut).toBe(false)
   expect(lines.slice(1)).toMatchObject([
-    { level: info, msg: 'feed board available again', feed: 'icmarkets', seconds: 60 },
+    { level: info, msg: 'feed board available again', feed: 'BROKERA:ZERO', seconds: 60 },
   ])
 })
 

@@ -29,7 +29,7 @@ tidyRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
     },
     {
       path: 'services/roles/all.ts',
-      text: "import { virtualClock } from '../support/fixtures/virtual-clock.ts'",
+      text: "import { virtualClock } from '../../test/support/fixtures/virtual-clock.ts'",
       complaint: 'imports test/support',
     },
     {

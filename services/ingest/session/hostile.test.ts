@@ -292,7 +292,7 @@ test('connections that are cut at any time leave no open session', async () => {
     if (i % 2 === 0) session.post('BACKFILL', [seriesAt('EURUSD', [minuteAgo(3)])])
     return session
   })
-  // Of forty calls over one connection, sixteen are served at a time.
+  // The server serves sixteen of the forty calls of one connection at a time.
   await sessions[5]?.next('known')
   for (const session of sessions) session.stream.cancel()
   await Promise.all(sessions.map(({ ended }) => ended))

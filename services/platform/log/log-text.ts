@@ -9,6 +9,7 @@ const levelNames: Readonly<Record<string, string>> = { 20: 'debug', 30: 'info', 
 const errorLevel = 50
 
 // A message may quote what clients sent: control characters must not move the cursor of a terminal.
+// oxlint-disable-next-line no-control-regex
 const shown = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
 
 const valueOf = (value: unknown): string =>

@@ -30,8 +30,7 @@ export interface Thread<C extends Calls> {
   close(): Promise<void>
 }
 
-const restartDelayMinMs = 100
-const restartDelayMaxMs = 5_000
+const restartDelays = { firstMs: 100, maxMs: 5_000, jitter: 'none' } as const
 
 /** Resolves once the worker is ready. When its first start fails, rejects with the error that it threw. */
 export async function startThread<C extends Calls>(deps: ThreadDeps): Promise<Thread<C>> {
@@ -40,11 +39,7 @@ export async function startThread<C extends Calls>(deps: ThreadDeps): Promise<Th
   const silence = new Silence(clock)
   let worker: Worker | undefined
   let nextId = 1
-  const restarts = new Backoff(clock, {
-    firstMs: restartDelayMinMs,
-    maxMs: restartDelayMaxMs,
-    jitter: 'none',
-  })
+  const restarts = new Backoff(clock, restartDelays)
   let cancelRestart: Cancel | undefined
   let restarting: Promise<void> | undefined
   let ending: Promise<unknown> | undefined

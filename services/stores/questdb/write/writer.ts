@@ -65,7 +65,7 @@ export class Writer {
     const rejectedRowsDeps = { ...deps, metrics: this.#metrics }
     this.#rejectedRows = new RejectedRows(rejectedRowsDeps, this.#rejectedRowsSender)
     visibility.onReplaced = () => {
-      for (const sender of this.#allSenders()) sender.renew()
+      for (const each of this.#allSenders()) each.renew()
     }
     this.#gauges()
   }
