@@ -127,11 +127,13 @@ class Collector {
     const sessionEnd = new AbortController()
     const close = (): void => void client.close()
     signal.addEventListener('abort', close)
-    client.onStandby = () => this.#standBy(sessionEnd.signal)
+    const standbyEnd = new AbortController()
+    client.onStandby = () => this.#standBy(AbortSignal.any([sessionEnd.signal, standbyEnd.signal]))
     const stopHeartbeats = clock.every(heartbeatMs, () => this.#sendHeartbeat(client))
     client.greeting.then(
       (greeting) => {
         this.#log.info({ epoch: greeting.welcome.epoch }, 'collecting')
+        standbyEnd.abort()
         metrics?.sessionBegan()
         this.#relay.begin(
           this.#startActiveSession(client, greeting, AbortSignal.any([signal, sessionEnd.signal])),
@@ -167,14 +169,14 @@ class Collector {
     return new ActiveSession({ ...shared, collection, greeting, catalogue, offline: this.#offline })
   }
 
-  #standBy(sessionEnd: AbortSignal): void {
+  #standBy(end: AbortSignal): void {
     this.#log.info('standing by: another collector is active')
     // The lease of a crashed ingest expires sooner than this. Until then, no other collector keeps these bars.
     const cancel = this.#deps.clock.after(standbyBufferMs, () => {
       this.#offline?.stop()
       this.#deps.spool?.handOver()
     })
-    sessionEnd.addEventListener('abort', cancel)
+    end.addEventListener('abort', cancel)
   }
 
   #status(): CollectorStatus {

@@ -99,10 +99,10 @@ const faults: readonly Fault[] = [
   {
     name: 'the store is unavailable for a while',
     run: (world) => {
-      world.store.isUnavailable = true
+      world.network.cut('store')
       world.timeline.at(1_000 + world.chance.next() * 20_000, () => {
         world.store.restart()
-        world.store.isUnavailable = false
+        world.network.heal('store')
       })
     },
   },
@@ -170,5 +170,4 @@ export function endFaults(world: World): void {
   world.hasFaults = false
   world.network.healAll()
   world.store.restart()
-  world.store.isUnavailable = false
 }

@@ -26,8 +26,6 @@ export interface StoreDefects {
 
 /** The store of one run: the tables of the embedded store, called over the simulated network. */
 export class StoreServer {
-  /** While true, no call gets an answer. */
-  isUnavailable = false
   readonly #network: Network
   readonly #defects: StoreDefects
   readonly #db = openForWriting(':memory:')
@@ -65,7 +63,7 @@ export class StoreServer {
 
   of(process: SimProcess): { bars: BarStore; windows: WindowStore; registry: RegistryStore } {
     const ask = <T>(what: string, run: () => T): Promise<T> =>
-      this.#network.call(process, this.isUnavailable ? 'nobody' : 'store', what, run, what === 'write')
+      this.#network.call(process, 'store', what, run, what === 'write')
     return {
       bars: {
         write: (batch) => ask('write', () => this.#write(batch)),

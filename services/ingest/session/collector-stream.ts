@@ -19,13 +19,15 @@ export class CollectorStream {
   readonly #call: CollectorCall
   readonly #queue: InOrder
   #isThrottling = true
+  #isWorkFull = false
   /** Ends the session. */
   readonly fail: (cause: unknown) => void
 
   constructor(call: CollectorCall, fail: (cause: unknown) => void) {
     this.#call = call
     this.fail = fail
-    this.#queue = new InOrder(fail)
+    // Messages that are never answered, such as heartbeats, may have paused reading.
+    this.#queue = new InOrder(fail, () => this.throttle(this.#isWorkFull))
   }
 
   /** Runs the work of a message after the work of all earlier messages. */
@@ -43,6 +45,7 @@ export class CollectorStream {
 
   /** Pauses or resumes reading. Backfill that arrives faster than it is stored waits in the collector. */
   throttle(isWorkFull: boolean): void {
+    this.#isWorkFull = isWorkFull
     if (!this.#isThrottling) return
     const isFull = this.#queue.length > waitingMax || isWorkFull
     if (isFull && !this.#call.isPaused()) this.#call.pause()

@@ -6,9 +6,12 @@ export class InOrder {
   #last: Promise<void> = Promise.resolve()
   #waiting = 0
   readonly #onFailure: (cause: unknown) => void
+  readonly #onFinished: () => void
 
-  constructor(onFailure: (cause: unknown) => void) {
+  /** `onFinished`: called after each work that waited. */
+  constructor(onFailure: (cause: unknown) => void, onFinished: () => void) {
     this.#onFailure = onFailure
+    this.#onFinished = onFinished
   }
 
   /** Number of works that have not finished. */
@@ -33,6 +36,7 @@ export class InOrder {
       .catch(this.#onFailure)
       .finally(() => {
         this.#waiting -= 1
+        this.#onFinished()
       })
   }
 }

@@ -44,6 +44,23 @@ describe('sequences', () => {
   })
 })
 
+test('heartbeats that arrive before the session starts do not stop its reading', async () => {
+  const lease = Promise.withResolvers<void>()
+  suite.leaseGate = lease.promise
+  const session = suite.connect()
+  session.send({
+    hello: { feed: suite.feed.key, collectorId: 'early', mode: 'SESSION_MODE_LIVE', terminal: '' },
+  })
+  // More than may wait: reading pauses.
+  for (let i = 0; i < 200; i++) session.send({ heartbeat: { terminalConnected: true } })
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  lease.resolve()
+  await session.find(({ known }) => known?.last === true)
+  await session.catalogue([], { snapshot: false })
+  expect((await session.bars('LIVE', [seriesAt('EURUSD', [suite.minute - 60])])).ack.accepted).toBe(1)
+  await session.close()
+})
+
 describe('before Catalogued', () => {
   test.for(['LIVE', 'IMPORT'] as const)(
     'bars and windows of a session in mode %s are refused without an Ack, and accepted after Catalogued',

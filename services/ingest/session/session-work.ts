@@ -83,15 +83,21 @@ export class SessionWork {
       options.feed,
       options.isImport ? 'import' : 'live',
     )
-    const feed = state.registry.current()
-    const feedNow = state.now(feed, deps.clock)
-    const { definition } = feed
-    stream.send(welcomeOf(definition, { epoch: options.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow }))
-    const known = options.isImport
-      ? knownParts(options.feed, new Map(), [])
-      : knownParts(options.feed, newest, windows)
-    for (const part of known) stream.send({ known: part })
-    return new SessionWork(options, deps, stream, state)
+    try {
+      const feed = state.registry.current()
+      const feedNow = state.now(feed, deps.clock)
+      const { definition } = feed
+      stream.send(welcomeOf(definition, { epoch: options.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow }))
+      const known = options.isImport
+        ? knownParts(options.feed, new Map(), [])
+        : knownParts(options.feed, newest, windows)
+      for (const part of known) stream.send({ known: part })
+      return new SessionWork(options, deps, stream, state)
+    } catch (cause) {
+      // The feed was removed while it was joined.
+      deps.states.leave(state)
+      throw cause
+    }
   }
 
   /** True while so much waits for the store that reading should pause. */
