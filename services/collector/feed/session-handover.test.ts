@@ -19,6 +19,7 @@ async function begin() {
   const metrics = createMetrics({ ofProcess: false })
   let stream: CallStream | undefined
   let standsBy = false
+  let areBarsLost = false
   suite.collect(source, {
     spool,
     metrics: createCollectorMetrics(metrics).of(suite.feed.key),
@@ -30,7 +31,14 @@ async function begin() {
           listener.received(message)
         },
       })
-      return stream
+      const opened = stream
+      return {
+        send: (message) => {
+          if (!(areBarsLost && Buffer.isBuffer(message))) opened.send(message)
+        },
+        end: () => opened.end(),
+        cancel: () => opened.cancel(),
+      }
     },
   })
   await suite.settled()
@@ -60,6 +68,8 @@ async function begin() {
       }
     },
     freeLease: () => leases.release(lease, 'other'),
+    /** From now on no batch reaches ingest, so none is acknowledged. */
+    loseBars: () => void (areBarsLost = true),
   }
 }
 
@@ -91,4 +101,28 @@ test('spooled bars are sent when this collector is active again after another on
   await suite.clock.advance(31_000)
   await expect.poll(() => spool.depth.bars, patience).toBe(0)
   expect(await suite.times()).toContain(suite.noon)
+}, 60_000)
+
+test('bars that expire after this collector became active again are counted as lost', async () => {
+  const { spool, metrics, loseLease, freeLease, loseBars, source } = await begin()
+  await loseLease()
+  await freeLease()
+  const isActive = async (): Promise<number> => {
+    await suite.clock.advance(1_000)
+    return metrics.total('fxd_collector_active', {})
+  }
+  await expect.poll(isActive, patience).toBe(1)
+  await suite.settled()
+  await expect.poll(() => spool.depth.batches, patience).toBe(0)
+  loseBars()
+  await suite.clock.advance(30_000)
+  source.closeMinute()
+  const spooledBars = async (): Promise<number> => {
+    await suite.clock.advance(1_000)
+    return spool.depth.bars
+  }
+  await expect.poll(spooledBars, patience).toBeGreaterThan(0)
+  for (let i = 0; i < (keptMinutes + 2) * 30; i++) await suite.clock.advance(2_000)
+  expect(spool.depth.bars).toBe(0)
+  expect(spool.droppedBars).toBeGreaterThan(0)
 }, 60_000)
