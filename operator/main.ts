@@ -4,8 +4,8 @@ import { type Config, ConfigError } from '../services/platform/config.ts'
 import { readSecretFile } from '../services/platform/credentials/secrets.ts'
 import { readTls } from '../services/platform/credentials/tls.ts'
 import { readToken, tokenPath } from '../services/platform/credentials/token.ts'
+import { drainAndStop, type Leaving } from '../services/platform/drain-and-stop.ts'
 import { openHealth } from '../services/platform/health.ts'
-import { type Leaving, leaveThrough } from '../services/platform/leave.ts'
 import { formatAddress, reachable } from '../services/platform/listen.ts'
 import { type Overrides, type ProcessContext, runProcess } from '../services/platform/process-context.ts'
 import type { ClientIdentity } from '../services/wire/client.ts'
@@ -41,9 +41,9 @@ export async function startOperator(config: Config, overrides: Overrides = {}): 
       start: () => new RunningControllers(context, settings),
       stop: (started) => started.close(),
     })
-    health.heed(() => running.notSynced())
+    health.addCheck(() => running.notSynced())
     health.listening()
-    return { opsPort: health.port, ...leaveThrough(context, health, () => Promise.resolve()) }
+    return { opsPort: health.port, ...drainAndStop(context, health, () => Promise.resolve()) }
   })
 }
 

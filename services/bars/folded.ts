@@ -4,8 +4,8 @@ import { isClosed } from '../core/bars/closed.ts'
 import { bucketOpen, createFold, foldBars } from '../core/bars/derive.ts'
 import type { Series } from '../core/bars/series.ts'
 import { type FeedSeconds, feedSeconds } from '../core/clocks/feed-clock.ts'
+import type { Reader } from '../core/fair-queue.ts'
 import { durationSeconds } from '../core/feeds/resolution.ts'
-import type { Reader } from '../core/turns.ts'
 import { newestOf, type Reading, sliceBarsMax } from './reading.ts'
 
 const bucketSeconds = durationSeconds['30']

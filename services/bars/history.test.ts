@@ -9,9 +9,9 @@ import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts
 import { type Bars, barsOf, type RevisedBar, toList } from '../core/bars/bar.ts'
 import type { Series } from '../core/bars/series.ts'
 import { type FeedClock, feedSeconds } from '../core/clocks/feed-clock.ts'
+import { serviceReader } from '../core/fair-queue.ts'
 import { Registry } from '../core/feeds/registry.ts'
 import type { Resolution } from '../core/feeds/resolution.ts'
-import { readerNamed } from '../core/turns.ts'
 import { silentLog } from '../platform/log/log.ts'
 import type { Stores } from '../ports/stores.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
@@ -23,7 +23,7 @@ const sliceMax = 35
 const start = 1_767_571_200
 const minutesMax = 240
 const clock = createVirtualClock({ start: start * 1000 })
-const asker = readerNamed('asker')
+const asker = serviceReader('asker')
 const folder = mkdtempSync(join(tmpdir(), 'fxd-bars-'))
 
 let stores: Stores

@@ -3,7 +3,7 @@ import { barTimeMin } from '../core/bars/bar-rules.ts'
 import { mergeBars } from '../core/bars/revision.ts'
 import type { Series } from '../core/bars/series.ts'
 import { type FeedSeconds, feedSeconds } from '../core/clocks/feed-clock.ts'
-import type { Reader } from '../core/turns.ts'
+import type { Reader } from '../core/fair-queue.ts'
 import type { BarQuery, BarStore } from '../ports/bars.ts'
 import type { Tail } from './tail.ts'
 

@@ -5,7 +5,7 @@ import { Backoff, reconnectMaxMs } from '../platform/backoff.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Clock } from '../ports/clock.ts'
 import { Compared, type NamedGap, rememberedMax } from './compared.ts'
-import { type CanaryMetrics, type CanarySigns, endLabel } from './metrics.ts'
+import { type CanaryMetrics, type CanaryStatus, endLabel } from './metrics.ts'
 import type { RestClient } from './rest-client.ts'
 import { CanarySocket, type SocketEnd, type SocketListener } from './socket.ts'
 
@@ -51,7 +51,7 @@ export class Canary implements SocketListener {
     this.#comparedMs = deps.clock.monotonicMs()
   }
 
-  get signs(): CanarySigns {
+  get signs(): CanaryStatus {
     return {
       isOpen: this.#subscribed.size > 0,
       subscribed: this.#subscribed.size,

@@ -25,7 +25,7 @@ export interface CanaryMetrics {
 }
 
 /** The state of the canary, read at each scrape. */
-export interface CanarySigns {
+export interface CanaryStatus {
   readonly isOpen: boolean
   readonly subscribed: number
   readonly rejected: number
@@ -72,8 +72,8 @@ export function createCanaryMetrics(metrics: Metrics, feeds: ReadonlySet<string>
   }
 }
 
-export function showSigns(metrics: Metrics, read: () => CanarySigns): void {
-  const gauge = (name: string, help: string, value: (signs: CanarySigns) => number): Gauge =>
+export function showStatus(metrics: Metrics, read: () => CanaryStatus): void {
+  const gauge = (name: string, help: string, value: (signs: CanaryStatus) => number): Gauge =>
     metrics.gauge(name, help, [], (each) => each.set(value(read())))
   gauge('fxd_canary_socket_open', '1 while the socket is open and subscribed.', ({ isOpen }) =>
     Number(isOpen),

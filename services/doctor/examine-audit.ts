@@ -13,25 +13,25 @@ export interface FeedStored {
   readonly offsetSeconds: number | undefined
   readonly symbols: readonly SymbolRecord[]
   readonly windows: readonly Window[]
-  readonly held: readonly StoredSeries[]
+  readonly stored: readonly StoredSeries[]
 }
 
 /** Compares acknowledged windows with stored bars; one finding per feed and kind of disagreement. */
 export function examineAudit(of: FeedStored, now: UtcMs): readonly Finding[] {
-  const { feed, offsetSeconds, symbols, windows, held } = of
+  const { feed, offsetSeconds, symbols, windows, stored } = of
   const since = new Map(
     symbols.flatMap(({ symbol, since: at }) => (at === undefined ? [] : [[symbol, at] as const])),
   )
-  const newest = Math.max(0, ...held.map(({ days }) => days.at(-1)?.day ?? 0)) * daySeconds
+  const newest = Math.max(0, ...stored.map(({ days }) => days.at(-1)?.day ?? 0)) * daySeconds
   const feedTime = feedNow(now, offsetSeconds, feedSeconds(newest)) ?? feedSeconds(newest)
-  const disagreements = auditFeed({ windows, held, since, now: feedTime })
+  const disagreements = auditFeed({ windows, stored, since, now: feedTime })
   if (disagreements.length > 0) return disagreements.map((each) => findingOf(each, feed))
-  const days = held.flatMap((series) => series.days)
+  const days = stored.flatMap((series) => series.days)
   const bars = days.reduce((sum, day) => sum + day.bars, 0)
   return [
     fine(
       'audit',
-      `${feed.key}: windows and bars agree on ${days.length} days of ${held.length} series, ${bars} bars`,
+      `${feed.key}: windows and bars agree on ${days.length} days of ${stored.length} series, ${bars} bars`,
     ),
   ]
 }

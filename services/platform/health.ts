@@ -19,7 +19,7 @@ export interface Health {
    * Adds a check that returns why this process must get no new work. It may depend on nothing outside of the
    * process.
    */
-  heed(reason: () => string | undefined): void
+  addCheck(reason: () => string | undefined): void
   /** Why the process must get no new work; `undefined`: it is ready. */
   readonly notReady: () => string | undefined
   close(): Promise<void>
@@ -67,7 +67,7 @@ export async function openHealth(deps: HealthDeps, clock: Clock): Promise<Health
     port: server.port,
     listening: () => void (stage = 'listening'),
     drain: () => void (stage = 'draining'),
-    heed: (reason) => void (why = reason),
+    addCheck: (reason) => void (why = reason),
     notReady,
     close() {
       loop.stop()

@@ -2,8 +2,8 @@ import type { Bars } from '../core/bars/bar.ts'
 import type { Lane, Series, SeriesBars } from '../core/bars/series.ts'
 import type { BarBounds, Span } from '../core/bars/window.ts'
 import type { FeedSeconds } from '../core/clocks/feed-clock.ts'
+import type { Reader } from '../core/fair-queue.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
-import type { Reader } from '../core/turns.ts'
 
 export type { BarBounds }
 

@@ -1,14 +1,14 @@
 import type { FeedKey } from '../core/feeds/compound-key.ts'
-import type { FeedSigns } from '../core/feeds/feed-status.ts'
+import type { FeedLiveness } from '../core/feeds/feed-status.ts'
 
-export type { FeedSigns }
+export type { FeedLiveness }
 
 /**
  * The liveness of feeds. Contract (test/contract/suites/feed-board.ts): a note only increases a field; signs
  * survive a restart, except those of the last second.
  */
 export interface FeedBoard {
-  note(feed: FeedKey, signs: FeedSigns): Promise<void>
-  read(feeds: readonly FeedKey[]): Promise<ReadonlyMap<FeedKey, FeedSigns>>
+  note(feed: FeedKey, signs: FeedLiveness): Promise<void>
+  read(feeds: readonly FeedKey[]): Promise<ReadonlyMap<FeedKey, FeedLiveness>>
   ping(): Promise<void>
 }

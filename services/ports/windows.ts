@@ -1,6 +1,6 @@
 import type { Window } from '../core/bars/window.ts'
+import type { Reader } from '../core/fair-queue.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
-import type { Reader } from '../core/turns.ts'
 
 /**
  * Acknowledged windows, from which coverage is computed. Contract (test/contract/suites/windows.ts):

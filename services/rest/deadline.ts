@@ -1,5 +1,5 @@
 import { Unavailable } from '../core/failure.ts'
-import type { Reader } from '../core/turns.ts'
+import type { Reader } from '../core/fair-queue.ts'
 import type { Cancel, Clock } from '../ports/clock.ts'
 
 /** Maximum time without progress; then the request is answered with a failure. */

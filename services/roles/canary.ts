@@ -1,12 +1,12 @@
 import { Canary } from '../canary/canary.ts'
-import { createCanaryMetrics, showSigns } from '../canary/metrics.ts'
+import { createCanaryMetrics, showStatus } from '../canary/metrics.ts'
 import { RestClient } from '../canary/rest-client.ts'
 import { feedOf } from '../core/feeds/compound-key.ts'
 import { isKeyShaped } from '../core/keys/api-key.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
 import { readSecretFile } from '../platform/credentials/secrets.ts'
+import { drainAndStop, type Leaving } from '../platform/drain-and-stop.ts'
 import { openHealth } from '../platform/health.ts'
-import { type Leaving, leaveThrough } from '../platform/leave.ts'
 import { type Overrides, type ProcessContext, runProcess } from '../platform/process-context.ts'
 
 export interface RunningCanary extends Leaving {
@@ -40,7 +40,7 @@ export async function startCanary(config: Config, overrides: Overrides = {}): Pr
       },
     })
     health.listening()
-    return { opsPort: health.port, ...leaveThrough(context, health, () => Promise.resolve()) }
+    return { opsPort: health.port, ...drainAndStop(context, health, () => Promise.resolve()) }
   })
 }
 
@@ -60,7 +60,7 @@ function begin({ config, clock, log, metrics }: ProcessContext) {
     metrics: own,
     signal: ending.signal,
   })
-  showSigns(metrics, () => canary.signs)
+  showStatus(metrics, () => canary.signs)
   return { ending, running: canary.run() }
 }
 

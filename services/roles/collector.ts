@@ -8,10 +8,10 @@ import { suggest } from '../core/suggest.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
 import { readTls } from '../platform/credentials/tls.ts'
 import { readToken, tokenPath } from '../platform/credentials/token.ts'
+import { drainAndStop, type Leaving } from '../platform/drain-and-stop.ts'
 import { Fatal } from '../platform/exit.ts'
 import { folderFailure, pathReason } from '../platform/files/path-failures.ts'
 import { openHealth } from '../platform/health.ts'
-import { type Leaving, leaveThrough } from '../platform/leave.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
 import { type ProcessContext, runProcess } from '../platform/process-context.ts'
 import { readManifests } from '../registry/manifests.ts'
@@ -85,7 +85,7 @@ export async function startCollector(
         async () => collectors.follow([await readDefinition(path, definition.key)]),
         log,
       ),
-      ...leaveThrough(context, health, () => Promise.resolve()),
+      ...drainAndStop(context, health, () => Promise.resolve()),
     }
   })
 }

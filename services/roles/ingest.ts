@@ -3,7 +3,7 @@ import type { Config } from '../platform/config.ts'
 import type { SecretPlace } from '../platform/credentials/secrets.ts'
 import { startTls } from '../platform/credentials/tls.ts'
 import { neededToken, startSecrets } from '../platform/credentials/token.ts'
-import { type Leaving, leaveThrough } from '../platform/leave.ts'
+import { drainAndStop, type Leaving } from '../platform/drain-and-stop.ts'
 import { type ProcessContext, runProcess } from '../platform/process-context.ts'
 import { untilAvailable } from '../platform/until-available.ts'
 import { createRegistryWriter, type RegistryWriter } from '../registry/writer.ts'
@@ -48,7 +48,7 @@ export function startIngest(config: Config, overrides: RoleOverrides = {}): Prom
       opsPort: health.port,
       reload: createReload(feeds ?? '', apply, context.log),
       // Collectors reconnect by themselves, to any available ingest.
-      ...leaveThrough(context, health, () => Promise.resolve()),
+      ...drainAndStop(context, health, () => Promise.resolve()),
     }
   })
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../platform/config.ts'
-import { type Leaving, leaveThrough, noticeOf } from '../platform/leave.ts'
+import { drainAndStop, type Leaving, noticeMsOf } from '../platform/drain-and-stop.ts'
 import { type ProcessContext, runProcess } from '../platform/process-context.ts'
 import { createRest, type Rest } from '../rest/create-rest.ts'
 import { httpConnectionsMax, startHttp } from './http.ts'
@@ -27,7 +27,7 @@ export function startRest(config: Config, overrides: RoleOverrides = {}): Promis
     return {
       httpPort,
       opsPort: health.port,
-      ...leaveThrough(context, health, (hurried) => context.clock.sleep(noticeOf(context), hurried)),
+      ...drainAndStop(context, health, (hurried) => context.clock.sleep(noticeMsOf(context), hurried)),
     }
   })
 }

@@ -2,7 +2,7 @@ import type { Config } from '../platform/config.ts'
 import type { SecretPlace } from '../platform/credentials/secrets.ts'
 import { startTls } from '../platform/credentials/tls.ts'
 import { neededToken, startSecrets } from '../platform/credentials/token.ts'
-import { type Leaving, leaveThrough } from '../platform/leave.ts'
+import { drainAndStop, type Leaving } from '../platform/drain-and-stop.ts'
 import { type ProcessContext, runProcess } from '../platform/process-context.ts'
 import { createShardServer } from '../stream/shard/server.ts'
 import { answerPlainRequest } from '../stream/sockets/plain-request.ts'
@@ -29,7 +29,7 @@ export function startStream(config: Config, overrides: RoleOverrides = {}): Prom
     const { health } = runtime
     warnOfFewHandles(context, httpConnectionsMax(context, true) + shardConnectionsMax)
     const edge = await startStreamEdge(context, runtime, await startReading(context, runtime))
-    health.heed(() => edge.notReady())
+    health.addCheck(() => edge.notReady())
     const httpPort = await startHttp(context, { handle: answerPlainRequest(streamPath), stream: edge })
     const grpcPort = await startShardServer(context, edge, health.notReady, token)
     health.listening()
@@ -38,7 +38,7 @@ export function startStream(config: Config, overrides: RoleOverrides = {}): Prom
       httpPort,
       grpcPort,
       opsPort: health.port,
-      ...leaveThrough(context, health, (hurried) => drainShard(context, edge, hurried)),
+      ...drainAndStop(context, health, (hurried) => drainShard(context, edge, hurried)),
     }
   })
 }

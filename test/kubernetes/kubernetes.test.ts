@@ -117,7 +117,7 @@ describe('under load', () => {
 
   const expectNothingMissed = async (): Promise<void> => {
     await loaded.traffic.caughtUp()
-    expect(loaded.traffic.judgePlanned()).toEqual([])
+    expect(loaded.traffic.checkPlanned()).toEqual([])
     console.log(`0 bars missed: ${loaded.traffic.summary()}`)
   }
 

@@ -1,5 +1,5 @@
 import type { FeedKey } from '../../services/core/feeds/compound-key.ts'
-import type { FeedSigns } from '../../services/core/feeds/feed-status.ts'
+import type { FeedLiveness } from '../../services/core/feeds/feed-status.ts'
 import type { RateUse } from '../../services/core/keys/rate-window.ts'
 import type { FeedBoard } from '../../services/ports/feed-board.ts'
 import type { Leases } from '../../services/ports/lease.ts'
@@ -32,7 +32,7 @@ export class RedisServer {
     const { clock } = process
     const usage = new DailyUsage(clock, [])
     this.#slots = embeddedSlots(usage, slotsStay ? { ...clock, monotonicMs: () => 0 } : clock)
-    const signs = new Remembered<FeedKey, FeedSigns>([])
+    const signs = new Remembered<FeedKey, FeedLiveness>([])
     const uses = new Remembered<string, RateUse>([])
     this.#limits = embeddedLimits({ usage, uses, signs, close: () => Promise.resolve() }, noReaders, clock)
     this.#board = embeddedFeedBoard(signs)

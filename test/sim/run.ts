@@ -1,7 +1,7 @@
 import { isGranted } from '../../services/access/grant.ts'
 import { barCount, toList } from '../../services/core/bars/bar.ts'
 import { feedSeconds } from '../../services/core/clocks/feed-clock.ts'
-import { readerNamed } from '../../services/core/turns.ts'
+import { serviceReader } from '../../services/core/fair-queue.ts'
 import { Recent } from '../../services/stream/catch-up/recent.ts'
 import { checkCaughtUp, checkHistory, checkMinutes, checkSocket, type Known } from './check.ts'
 import { SimClient } from './clients.ts'
@@ -124,7 +124,7 @@ function readHistory(world: World): void {
     const to = feedSeconds(world.feedNow)
     const series = { feed: feed.key, symbol, resolution: '1' as const }
     const shown: number[] = []
-    for await (const bars of reader.history.range(series, feedSeconds(0), to, readerNamed('asker'))) {
+    for await (const bars of reader.history.range(series, feedSeconds(0), to, serviceReader('asker'))) {
       if (barCount(bars) === 0) record.violations.push(`${reader.process.name}: an empty slice`)
       shown.push(...toList(bars).map(({ time }) => time))
     }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { History } from '../../services/bars/history.ts'
 import { noBars, sliceBars, toList } from '../../services/core/bars/bar.ts'
 import { feedSeconds, utcMs } from '../../services/core/clocks/feed-clock.ts'
+import { serviceReader } from '../../services/core/fair-queue.ts'
 import { type CompoundKey, compoundKey } from '../../services/core/feeds/compound-key.ts'
-import { readerNamed } from '../../services/core/turns.ts'
 import { createLog, type Log, silentLog } from '../../services/platform/log/log.ts'
 import { definition } from '../support/samples/samples.ts'
 import { watchAcks } from './acks.ts'
@@ -233,7 +233,7 @@ const short = (history: History): History => ({
   ...history,
   async *range(series, from, to) {
     let isFirst = true
-    for await (const bars of history.range(series, from, to, readerNamed('asker'))) {
+    for await (const bars of history.range(series, from, to, serviceReader('asker'))) {
       yield isFirst ? sliceBars(bars, 1, bars.time.length) : bars
       isFirst = false
     }

@@ -6,7 +6,7 @@ import { isResolution, type Resolution } from '../../core/feeds/resolution.ts'
 import type { SymbolType } from '../../core/feeds/symbol.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { beyondScale } from '../../wire/beyond-scale.ts'
+import { barsAboveScale } from '../../wire/bars-above-scale.ts'
 import type { ClientIdentity } from '../../wire/client.ts'
 import { packBars } from '../connection/pack-bars.ts'
 import { type Answer, type Greeting, reasonOf, SessionClient } from '../connection/session-client.ts'
@@ -167,7 +167,7 @@ function fitScale(
   bars: Bars,
   scale: number,
 ): { fitting: Bars; refused: ImportRefusal[]; originOf: ((index: number) => number) | undefined } {
-  const beyond = new Set(beyondScale(bars, scale))
+  const beyond = new Set(barsAboveScale(bars, scale))
   if (beyond.size === 0) return { fitting: bars, refused: [], originOf: undefined }
   const message = `a price has more than ${scale} decimals, which is what the symbol has`
   const refused = [...beyond].map((index) => ({ index, count: 1, reason: 'SCALE' as const, message }))

@@ -1,6 +1,6 @@
 import { type Bars, barCount, countUntil, pickBars, sliceBars, timeAt } from '../../core/bars/bar.ts'
 import type { Log } from '../../platform/log/log.ts'
-import { beyondScale } from '../../wire/beyond-scale.ts'
+import { barsAboveScale } from '../../wire/bars-above-scale.ts'
 import type { OutgoingBars } from '../connection/pack-bars.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import { derivedRevision, type Stamps } from './stamps.ts'
@@ -15,7 +15,7 @@ export const barPreparer =
   ({ stamps, log }: { readonly stamps: Stamps; readonly log: Log }) =>
   (series: CollectedSeries, given: Bars, derived: boolean): PreparedBars => {
     const { name: symbol, resolution, scale } = series
-    const tooPrecise = new Set(beyondScale(given, scale))
+    const tooPrecise = new Set(barsAboveScale(given, scale))
     if (tooPrecise.size > 0) {
       const why = `bars dropped: their prices have more than ${scale} decimals`
       log.warn({ symbol, resolution, bars: tooPrecise.size }, why)

@@ -33,7 +33,7 @@ const audit = (
   windows: readonly Window[],
   series: readonly StoredSeries[],
   since = new Map<CompoundKey, FeedSeconds>(),
-) => auditFeed({ windows, held: series, since, now })
+) => auditFeed({ windows, stored: series, since, now })
 
 test('windows and bars that agree give no finding', () => {
   const windows = [window(a, '1', 10, 20), window(a, '60', 10, 20)]

@@ -21,7 +21,7 @@ export interface StoredDay {
 
 export interface Audited {
   readonly windows: readonly Window[]
-  readonly held: readonly StoredSeries[]
+  readonly stored: readonly StoredSeries[]
   /** The time from which feed-wide windows count for a symbol; absent: they do not. */
   readonly since: ReadonlyMap<CompoundKey, FeedSeconds>
   /** Windows of today and yesterday may not have arrived yet, so these days are not reported. */
@@ -53,7 +53,7 @@ const secondsOf = (day: number): FeedSeconds => feedSeconds(day * daySeconds)
 const dayOf = (at: number): number => Math.floor(at / daySeconds)
 
 /** Compares windows with stored bars, day by day. */
-export function auditFeed({ windows, held, since, now }: Audited): readonly Disagreement[] {
+export function auditFeed({ windows, stored, since, now }: Audited): readonly Disagreement[] {
   const claims = new ClaimedSpans(windows, since)
   const settledBefore = dayOf(now) - 1
   const found = new Map<string, Found>()
@@ -68,7 +68,7 @@ export function auditFeed({ windows, held, since, now }: Audited): readonly Disa
     found.set(id, each)
     each.add(symbol, day, missing)
   }
-  for (const ofSymbol of Map.groupBy(held, ({ symbol }) => symbol).values()) {
+  for (const ofSymbol of Map.groupBy(stored, ({ symbol }) => symbol).values()) {
     const traded = Map.groupBy(
       ofSymbol.flatMap(({ resolution, days }) =>
         isIntraday(resolution) ? days.map((of) => ({ ...of, resolution })) : [],

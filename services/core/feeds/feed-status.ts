@@ -4,7 +4,7 @@ import type { FeedDefinition } from './feed.ts'
 import type { Resolution } from './resolution.ts'
 
 /** What is known of a feed's liveness; a field is absent until its first event. */
-export interface FeedSigns {
+export interface FeedLiveness {
   /** When the live lane last delivered a bar. */
   readonly receivedAt?: UtcMs | undefined
   /** Greatest open time of any bar accepted until the live lane last delivered one. */
@@ -36,7 +36,7 @@ export interface FeedStatus {
 
 export interface FeedFacts {
   readonly definition: FeedDefinition
-  readonly signs: FeedSigns
+  readonly signs: FeedLiveness
   readonly now: UtcMs
   /** `undefined`: the clock is unknown, which is never 0. */
   readonly offsetSeconds: number | undefined

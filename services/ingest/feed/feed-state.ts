@@ -2,11 +2,11 @@ import type { SeriesBars } from '../../core/bars/series.ts'
 import type { Window } from '../../core/bars/window.ts'
 import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { type FeedSeconds, feedNow, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { serviceReader } from '../../core/fair-queue.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import { readerNamed } from '../../core/turns.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { FeedSigns } from '../../ports/feed-board.ts'
+import type { FeedLiveness } from '../../ports/feed-board.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { type AbsenceDeps, Absences } from './absences.ts'
 import { FeedRegistry, type FeedRegistryDeps, type FeedView } from './feed-registry.ts'
@@ -76,7 +76,7 @@ export class FeedState {
   }
 
   /** Sends liveness to the feed board, without waiting for it. */
-  note(signs: FeedSigns): void {
+  note(signs: FeedLiveness): void {
     this.#notes.note(this.key, signs)
   }
 
@@ -147,7 +147,7 @@ export class FeedStates {
     try {
       if (mode === 'live') await state.unstored.write(this.#stores.bars)
       const [newest, signs, windows] = await Promise.all([
-        this.#stores.bars.lastTimes(key, { lane: 'backfill', reader: readerNamed('ingest') }),
+        this.#stores.bars.lastTimes(key, { lane: 'backfill', reader: serviceReader('ingest') }),
         this.#stores.board.read([key]),
         state.windows.load(),
       ])

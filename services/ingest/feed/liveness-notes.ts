@@ -2,7 +2,7 @@ import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { OutageLog } from '../../platform/outage-log.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { FeedBoard, FeedSigns } from '../../ports/feed-board.ts'
+import type { FeedBoard, FeedLiveness } from '../../ports/feed-board.ts'
 
 /** Sends liveness reports to the feed board without waiting; the next report replaces a lost one. */
 export class LivenessNotes {
@@ -15,7 +15,7 @@ export class LivenessNotes {
   }
 
   /** Logs once per outage: every bar and heartbeat of every feed makes a report. */
-  note(feed: FeedKey, signs: FeedSigns): void {
+  note(feed: FeedKey, signs: FeedLiveness): void {
     this.#board.note(feed, signs).then(
       () => this.#outage.worked('feed board available again'),
       (cause: unknown) =>

@@ -9,9 +9,9 @@ import { createVirtualClock, type VirtualClock } from '../../../test/support/fix
 import { createHistory } from '../../bars/history.ts'
 import { createTail } from '../../bars/tail.ts'
 import { knownClock } from '../../core/clocks/clock-history.ts'
+import { serviceReader } from '../../core/fair-queue.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
-import { readerNamed } from '../../core/turns.ts'
 
 const hour = 3_600
 const define = (delaySeconds = 0): FeedDefinition =>
@@ -78,7 +78,7 @@ test('two minutes of ticks measure a clock, by which bars close, and countback w
   const { bars, board, bus } = fixture.stores
   const history = createHistory({ bars, board, tail: createTail(bus), clock, registry: fixture.registry })
   const series = { feed: feed.key, symbol: compoundKey(feed.key, 'EURUSD'), resolution: '1' as const }
-  expect([...(await history.countback(series, 1, undefined, readerNamed('asker'))).time]).toEqual([
+  expect([...(await history.countback(series, 1, undefined, serviceReader('asker'))).time]).toEqual([
     minute - 120,
   ])
   await session.close()

@@ -2,7 +2,7 @@ import { type Bars, barCount, countUntil, sliceBars } from '../../core/bars/bar.
 import { compareWithStored } from '../../core/bars/revision.ts'
 import type { Lane, Series, SeriesBars } from '../../core/bars/series.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
-import { readerNamed } from '../../core/turns.ts'
+import { serviceReader } from '../../core/fair-queue.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { GoodSeries } from '../check/check-batch.ts'
 
@@ -36,7 +36,7 @@ const derivedRevisionMax = 1_000_000
 const pageBarsMin = 1_000
 /** Maximum series that are compared at the same time. */
 const seriesAtOnce = 8
-const reader = readerNamed('ingest')
+const reader = serviceReader('ingest')
 
 /**
  * Writes the bars of each series that differ from the stored bars. Resolves after the commit.

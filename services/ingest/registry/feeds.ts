@@ -1,6 +1,7 @@
 import { newestByOpen } from '../../core/bars/newest-bar.ts'
 import { knownClock } from '../../core/clocks/clock-history.ts'
 import { feedNow } from '../../core/clocks/feed-clock.ts'
+import { serviceReader } from '../../core/fair-queue.ts'
 import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition, FeedRecord } from '../../core/feeds/feed.ts'
 import { ageSeconds, type FeedStatus, feedStatus } from '../../core/feeds/feed-status.ts'
@@ -8,10 +9,9 @@ import type { RegistryView } from '../../core/feeds/registry.ts'
 import { definitionToManifest } from '../../core/manifest/write.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
-import { readerNamed } from '../../core/turns.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { FeedBoard, FeedSigns } from '../../ports/feed-board.ts'
+import type { FeedBoard, FeedLiveness } from '../../ports/feed-board.ts'
 import type { WindowStore } from '../../ports/windows.ts'
 import type { Feed } from '../../wire/gen/fxd/v1/Feed.ts'
 import { partBytesMax } from '../../wire/limits.ts'
@@ -120,7 +120,7 @@ const shownSymbols = (feed: FeedKey, view: RegistryView): readonly CompoundKey[]
 
 async function statusOf(
   definition: FeedDefinition,
-  signs: FeedSigns,
+  signs: FeedLiveness,
   view: RegistryView,
   { bars, clock }: FeedStores,
 ): Promise<FeedStatus> {
@@ -132,7 +132,7 @@ async function statusOf(
     now,
     offsetSeconds: known?.offsetSeconds,
     offsetAgeSeconds: ageSeconds(now, known?.measuredAt),
-    newestStored: newestByOpen(await bars.lastTimes(definition.key, { reader: readerNamed('registry') })),
+    newestStored: newestByOpen(await bars.lastTimes(definition.key, { reader: serviceReader('registry') })),
     symbolCount: shownSymbols(definition.key, view).length,
   })
 }

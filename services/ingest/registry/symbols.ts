@@ -1,11 +1,11 @@
 import { seriesId } from '../../core/bars/series.ts'
+import { serviceReader } from '../../core/fair-queue.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
 import { storedResolutions } from '../../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
-import { readerNamed } from '../../core/turns.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
 import { feedRecordOf } from './feeds.ts'
@@ -27,7 +27,7 @@ export async function removeSymbol(
 ): Promise<number> {
   // Read before the change: if this fails, nothing was removed and the call can be repeated.
   const { key } = feedRecordOf(request.feed, view).definition
-  const stored = await bars.lastTimes(key, { reader: readerNamed('registry') })
+  const stored = await bars.lastTimes(key, { reader: serviceReader('registry') })
   const symbol = await writer.change((now) => {
     const found = importedSymbol(request.feed, request.symbol, now)
     const rows = [{ kind: 'symbol' as const, id: found.symbol, body: { ...found, hidden: true } }]

@@ -33,7 +33,7 @@ export function embeddedBars(queue: FileWriter, readers: Readers, sweep: PurgeSw
       sweep.wake()
     },
     async ping() {
-      queue.refuseTrouble()
+      queue.throwIfFailing()
       await Promise.all([
         // A writer that answers and cannot write makes the store unavailable.
         queue.call(queue.isFailing ? 'probe' : 'ping', undefined, { lane: 'live', weight: 1 }),

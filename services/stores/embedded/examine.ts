@@ -95,7 +95,7 @@ function storedOf(db: DatabaseSync, { definition: feed, offsetSeconds }: TimedFe
   const days = db.prepare(
     `SELECT time / ${daySeconds} AS day, count(*) AS bars FROM bar WHERE series = ? GROUP BY day ORDER BY day`,
   )
-  const held = db
+  const stored = db
     .prepare('SELECT id, symbol, resolution FROM series WHERE feed = ?')
     .all(feed.key)
     .map(({ id, symbol, resolution }) => ({
@@ -108,7 +108,7 @@ function storedOf(db: DatabaseSync, { definition: feed, offsetSeconds }: TimedFe
     offsetSeconds,
     symbols: symbols.filter((each) => each.feed === feed.key),
     windows: windowReads(db)(feed.key),
-    held,
+    stored,
   }
 }
 

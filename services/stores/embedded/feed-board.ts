@@ -1,9 +1,9 @@
 import { later } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import type { FeedBoard, FeedSigns } from '../../ports/feed-board.ts'
+import type { FeedBoard, FeedLiveness } from '../../ports/feed-board.ts'
 import type { Remembered } from './memory/remembered.ts'
 
-export function embeddedFeedBoard(signs: Remembered<FeedKey, FeedSigns>): FeedBoard {
+export function embeddedFeedBoard(signs: Remembered<FeedKey, FeedLiveness>): FeedBoard {
   return {
     async note(feed, noted) {
       const known = signs.get(feed) ?? {}
@@ -19,5 +19,5 @@ export function embeddedFeedBoard(signs: Remembered<FeedKey, FeedSigns>): FeedBo
   }
 }
 
-const entry = (feed: FeedKey, signs: FeedSigns | undefined): [FeedKey, FeedSigns][] =>
+const entry = (feed: FeedKey, signs: FeedLiveness | undefined): [FeedKey, FeedLiveness][] =>
   signs === undefined ? [] : [[feed, signs]]

@@ -1,6 +1,6 @@
+import { serviceReader } from '../../core/fair-queue.ts'
 import { decide, noUse, type RateDecision, type RateLimits } from '../../core/keys/rate-window.ts'
 import { type DailyCounters, type Day, usageDaysKept } from '../../core/keys/usage.ts'
-import { readerNamed } from '../../core/turns.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Limits } from '../../ports/limits.ts'
 import type { Memory } from './memory/memory.ts'
@@ -31,7 +31,7 @@ export function embeddedLimits({ usage, uses }: Memory, readers: Readers, clock:
     async usage(keyId, first, last) {
       // Read before the file: a day that memory drops meanwhile was written after the read began.
       const inMemory = usage.ofKey(keyId, first, last)
-      const stored = await readers.call('usage', { key: keyId, first, last }, readerNamed(keyId))
+      const stored = await readers.call('usage', { key: keyId, first, last }, serviceReader(keyId))
       return new Map<Day, DailyCounters>([...stored, ...inMemory].map(({ day, counters }) => [day, counters]))
     },
   }

@@ -1,4 +1,4 @@
-import { readerNamed } from '../../core/turns.ts'
+import { serviceReader } from '../../core/fair-queue.ts'
 import type { RegistryRow, RegistryStore } from '../../ports/registry.ts'
 import type { FileWriter } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
@@ -10,7 +10,7 @@ export function embeddedRegistry(queue: FileWriter, readers: Readers): RegistryS
       return queue.call('append', { basedOn, rows }, { lane: 'live', weight: Math.max(1, rows.length) })
     },
     async since(version) {
-      const rows = await readers.call('registrySince', version, readerNamed('registry'))
+      const rows = await readers.call('registrySince', version, serviceReader('registry'))
       return rows.map((row) => ({ ...row, body: JSON.parse(row.body) as unknown }) as RegistryRow)
     },
   }

@@ -1,4 +1,4 @@
-import { readerNamed } from '../../core/turns.ts'
+import { serviceReader } from '../../core/fair-queue.ts'
 import type { UsageDays } from '../../ports/usage-days.ts'
 import type { FileWriter } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
@@ -12,7 +12,7 @@ export function embeddedUsageDays(queue: FileWriter, readers: Readers): UsageDay
       await queue.call('addUsage', rows, { lane: 'backfill', weight: rows.length })
     },
     async of(key, first, last) {
-      const rows = await readers.call('usage', { key, first, last }, readerNamed(key))
+      const rows = await readers.call('usage', { key, first, last }, serviceReader(key))
       return new Map(rows.map(({ day, counters }) => [day, counters]))
     },
   }

@@ -59,7 +59,7 @@ export function questdbBars(deps: BarDeps): BarStore {
     },
     async ping() {
       await queries.ping()
-      writer.refuseTrouble()
+      writer.throwIfFailing()
       const [table] = await visibility.check()
       if (table !== undefined) throw new Unavailable('store', suspendedError(table))
     },

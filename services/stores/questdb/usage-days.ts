@@ -1,7 +1,7 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
 import { dateText, parseDate } from '../../core/clocks/calendar.ts'
+import { serviceReader } from '../../core/fair-queue.ts'
 import { counterNames, type DailyCounters, type Day, greaterCounters } from '../../core/keys/usage.ts'
-import { readerNamed } from '../../core/turns.ts'
 import type { UsageDays } from '../../ports/usage-days.ts'
 import { Fields } from './pg/fields.ts'
 import type { PgPool } from './pg/pool.ts'
@@ -52,7 +52,7 @@ export function questdbUsageDays({ table, pool, writer, sender }: UsageDayDeps):
             found.set(day, before === undefined ? counters : greaterCounters(before, counters))
           }
         },
-        { reader: readerNamed(keyId) },
+        { reader: serviceReader(keyId) },
       )
       return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
     },

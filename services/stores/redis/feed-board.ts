@@ -1,6 +1,6 @@
 import { feedSeconds, utcMs } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import type { FeedBoard, FeedSigns } from '../../ports/feed-board.ts'
+import type { FeedBoard, FeedLiveness } from '../../ports/feed-board.ts'
 import type { Calls } from './calls.ts'
 import type { Keys } from './keys.ts'
 import { scripts } from './scripts.ts'
@@ -8,7 +8,7 @@ import { scripts } from './scripts.ts'
 const fields = ['receivedAt', 'newestBar', 'heartbeatAt', 'newestTick'] as const
 
 export function redisFeedBoard(calls: Calls, keys: Keys): FeedBoard {
-  const readOne = async (feed: FeedKey): Promise<[FeedKey, FeedSigns][]> => {
+  const readOne = async (feed: FeedKey): Promise<[FeedKey, FeedLiveness][]> => {
     const values = (await calls.command('hmget', keys.signs(feed), ...fields)) as (string | null)[]
     return values.every((value) => value === null) ? [] : [[feed, signsOf(values)]]
   }
@@ -27,7 +27,7 @@ export function redisFeedBoard(calls: Calls, keys: Keys): FeedBoard {
   }
 }
 
-function signsOf(values: readonly (string | null)[]): FeedSigns {
+function signsOf(values: readonly (string | null)[]): FeedLiveness {
   const [receivedAt, newestBar, heartbeatAt, newestTick] = values.map((value) =>
     value === null ? undefined : Number(value),
   )

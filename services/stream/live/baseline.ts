@@ -1,8 +1,8 @@
 import { seriesId } from '../../core/bars/series.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import { serviceReader } from '../../core/fair-queue.ts'
 import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
-import { readerNamed } from '../../core/turns.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
@@ -59,7 +59,7 @@ export class Baseline {
     while (!this.#ending.signal.aborted) {
       try {
         const times = new Map(
-          await bars.lastTimes(feed, { lane: 'backfill', reader: readerNamed('baseline') }),
+          await bars.lastTimes(feed, { lane: 'backfill', reader: serviceReader('baseline') }),
         )
         // Bars that arrived after their subscription may be included.
         for (const symbol of subscribed(feed)) times.delete(minutesOf(symbol))

@@ -1,8 +1,8 @@
 import { type Bar, type Bars, barCount, toList } from '../../core/bars/bar.ts'
 import { barTimeMax } from '../../core/bars/bar-rules.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { serviceReader } from '../../core/fair-queue.ts'
 import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
-import { readerNamed } from '../../core/turns.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { LiveBar } from '../../ports/bus.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
@@ -25,7 +25,7 @@ export const refillBarsMax = 240
 const readsAtOnce = 8
 /** Maximum queued bars of one hole: as many as the tail of the bus keeps for history. */
 const queuedBarsMax = 100_000
-const reader = readerNamed('refill')
+const reader = serviceReader('refill')
 
 /** A symbol with a subscriber. Bars that open after `last` may be missing. */
 export interface WantedSymbol {

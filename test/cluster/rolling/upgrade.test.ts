@@ -50,7 +50,7 @@ test('an upgrade and a downgrade under load miss no bar, and each release reads 
     await shareLimits(both)
     await both.replace(second, by)
     await both.traffic.caughtUp()
-    expect(both.traffic.judgePlanned()).toEqual([])
+    expect(both.traffic.checkPlanned()).toEqual([])
     console.log(`to the ${by} release: 0 bars missed, ${both.traffic.summary()}`)
   }
   const rows = await registryRows(both)

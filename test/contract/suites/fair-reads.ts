@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { barCount } from '../../../services/core/bars/bar.ts'
 import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
-import { type Reader, readerNamed } from '../../../services/core/turns.ts'
+import { type Reader, serviceReader } from '../../../services/core/fair-queue.ts'
 import type { BarStore } from '../../../services/ports/bars.ts'
 import { type Open, openedOnce } from './opened.ts'
 import { always, batchOf, freshFeed, minuteBars, seriesOf, start } from './sample-bars.ts'
@@ -77,7 +77,7 @@ export function describeFairReads(name: string, open: Open<'bars' | 'windows'>):
             series: idle,
             ...always,
             take: { count: 300, end: 'newest' },
-            reader: readerNamed('idle'),
+            reader: serviceReader('idle'),
           })
           expect(barCount(read)).toBe(300)
           others.push(answered - before)
@@ -98,7 +98,7 @@ export function describeFairReads(name: string, open: Open<'bars' | 'windows'>):
       setImmediate(count)
       const answersOfTurn = new Map<number, number>()
       const readers = Array.from({ length: 12 }, async (_, i) => {
-        const as = { take: { count: 10, end: 'newest' }, reader: readerNamed(`r${i}`) } as const
+        const as = { take: { count: 10, end: 'newest' }, reader: serviceReader(`r${i}`) } as const
         for (let j = 0; j < 6; j++) {
           await bars().read({ series: busy, ...always, ...as })
           answersOfTurn.set(turns, (answersOfTurn.get(turns) ?? 0) + 1)

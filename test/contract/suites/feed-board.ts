@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { feedSeconds, utcMs } from '../../../services/core/clocks/feed-clock.ts'
-import type { FeedSigns } from '../../../services/ports/feed-board.ts'
+import type { FeedLiveness } from '../../../services/ports/feed-board.ts'
 import { type Open, openedOnce } from './opened.ts'
 import { freshFeed } from './sample-bars.ts'
 
@@ -65,4 +65,4 @@ const anySigns = fc.record({
   newestBar: anyTime,
   heartbeatAt: anyTime,
   newestTick: anyTime,
-}) as fc.Arbitrary<FeedSigns>
+}) as fc.Arbitrary<FeedLiveness>

@@ -9,8 +9,8 @@ import { startTraffic } from '../../support/cluster/start-traffic.ts'
 import { backUp, restoreInto } from '../../support/questdb/backup.ts'
 import { appendExport, followed, followedFeed, writeExport } from '../../support/samples/followed-feed.ts'
 import { checkHistory, type Reading } from '../support/check-history.ts'
-import { checkLife, isCaughtUp, type Minute } from '../support/check-sockets.ts'
-import { ask, Repeated } from '../support/cluster-user.ts'
+import { checkSocket, isCaughtUp, type Minute } from '../support/check-sockets.ts'
+import { ask, RepeatedCalls } from '../support/cluster-user.ts'
 import { feed, manifest } from '../support/market.ts'
 import { readHistory } from '../support/read-history.ts'
 import { seeded } from '../support/seeded.ts'
@@ -38,7 +38,7 @@ let cluster: Cluster
 let traffic: Traffic
 let key = ''
 let clients: readonly StreamClient[] = []
-let closing: Repeated
+let closing: RepeatedCalls
 beforeAll(async () => {
   mkdirSync(exports)
   const feeds = join(home, 'feeds.yaml')
@@ -60,7 +60,7 @@ beforeAll(async () => {
     }).start(),
   )
   await within(patienceMs, 'a subscription of each', () => clients.every(({ life }) => life !== undefined))
-  closing = new Repeated(1, minuteMs, () => Promise.resolve(closeMinute()))
+  closing = new RepeatedCalls(1, minuteMs, () => Promise.resolve(closeMinute()))
 }, startTimeoutMs)
 afterAll(async () => {
   await closing?.stop()
@@ -112,7 +112,7 @@ const spool = (what: 'bars' | 'bytes' | 'dropped_bars_total'): Promise<number> =
 /** Records when any socket last received a bar. */
 function watchReceipts() {
   let [last, atMs] = [seen(), performance.now()]
-  const looking = new Repeated(1, 100, () => {
+  const looking = new RepeatedCalls(1, 100, () => {
     if (seen() > last) [last, atMs] = [seen(), performance.now()]
     return Promise.resolve()
   })
@@ -128,7 +128,7 @@ function watchReceipts() {
 function watchHistory() {
   const answers: { readonly atMs: number; readonly status: number; readonly retryAfter: string }[] = []
   const path = `/v1/history?symbol=${followedFeed}:${symbols[0]}&resolution=1&countback=5`
-  const asking = new Repeated(1, 100, async () => {
+  const asking = new RepeatedCalls(1, 100, async () => {
     const { status, headers } = await get(path)
     answers.push({ atMs: performance.now(), status, retryAfter: headers['retry-after'] ?? '' })
   })
@@ -188,7 +188,7 @@ test('QuestDB is lost with its volume and restored from an older backup: sockets
   expect(refused.length).toBeGreaterThan(0)
   expect(refused.filter(({ retryAfter }) => !/^\d+$/.test(retryAfter))).toEqual([])
 
-  expect(clients.flatMap(({ lives }) => lives.flatMap((life) => checkLife(life, minutes)))).toEqual([])
+  expect(clients.flatMap(({ lives }) => lives.flatMap((life) => checkSocket(life, minutes)))).toEqual([])
   let missing: string[] = []
   const isWhole = async (): Promise<boolean> => {
     const stored = await Promise.all(symbols.map((symbol) => timesOf(symbol, begin)))

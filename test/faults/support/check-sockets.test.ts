@@ -1,13 +1,19 @@
 import { expect, test } from 'vitest'
 import type { Bar } from '../../../services/core/bars/bar.ts'
-import { checkLife, checkPushed, isCaughtUp, type Life, type Seen } from './check-sockets.ts'
+import {
+  checkPushed,
+  checkSocket,
+  isCaughtUp,
+  type ReceivedFrame,
+  type SocketRecord,
+} from './check-sockets.ts'
 
 const minutes = [60, 120, 180, 240].map((time, i) => ({ time, begunMs: 100 * (i + 1) }))
 const bar = (time: number, volume = 1): Bar =>
   ({ time, open: 1, high: 2, low: 1, close: 1, volume }) as unknown as Bar
-const pushed = (time: number): Seen => ({ type: 'bar', symbol: 'A', bar: bar(time) })
-const gap = (after: number, until: number): Seen => ({ type: 'gap', symbol: 'A', after, until })
-const life = (seen: readonly Seen[], more: Partial<Life> = {}): Life => ({
+const pushed = (time: number): ReceivedFrame => ({ type: 'bar', symbol: 'A', bar: bar(time) })
+const gap = (after: number, until: number): ReceivedFrame => ({ type: 'gap', symbol: 'A', after, until })
+const life = (seen: readonly ReceivedFrame[], more: Partial<SocketRecord> = {}): SocketRecord => ({
   id: 'one',
   symbols: ['A'],
   subscribedMs: 50,
@@ -18,30 +24,30 @@ const life = (seen: readonly Seen[], more: Partial<Life> = {}): Life => ({
 })
 
 test('a missing, repeated or misplaced minute on a socket is a complaint, one that a GAP names is not', () => {
-  expect(checkLife(life([pushed(60), pushed(120), pushed(180)]), minutes)).toEqual([])
-  expect(checkLife(life([pushed(60), pushed(180)]), minutes)).toEqual([
+  expect(checkSocket(life([pushed(60), pushed(120), pushed(180)]), minutes)).toEqual([])
+  expect(checkSocket(life([pushed(60), pushed(180)]), minutes)).toEqual([
     'one A at 120 is neither delivered nor named',
   ])
-  expect(checkLife(life([pushed(60), gap(60, 180), pushed(180)]), minutes)).toEqual([])
-  expect(checkLife(life([pushed(60), pushed(60)]), minutes)).toEqual(['one A at 60 came after 60'])
-  expect(checkLife(life([pushed(120), pushed(60)]), minutes)).toContain('one A at 60 came after 120')
+  expect(checkSocket(life([pushed(60), gap(60, 180), pushed(180)]), minutes)).toEqual([])
+  expect(checkSocket(life([pushed(60), pushed(60)]), minutes)).toEqual(['one A at 60 came after 60'])
+  expect(checkSocket(life([pushed(120), pushed(60)]), minutes)).toContain('one A at 60 came after 120')
 })
 
 test('bars sent after the reply must arrive, bars sent before it need not', () => {
-  expect(checkLife(life([pushed(180)], { subscribedMs: 250 }), minutes)).toEqual([])
-  expect(checkLife(life([pushed(180)], { subscribedMs: 150 }), minutes)).toEqual([
+  expect(checkSocket(life([pushed(180)], { subscribedMs: 250 }), minutes)).toEqual([])
+  expect(checkSocket(life([pushed(180)], { subscribedMs: 150 }), minutes)).toEqual([
     'one A at 120 is neither delivered nor named',
   ])
-  expect(checkLife(life([pushed(180)], { subscribedMs: 250, since: new Map([['A', 60]]) }), minutes)).toEqual(
-    ['one A at 120 is neither delivered nor named'],
-  )
+  expect(
+    checkSocket(life([pushed(180)], { subscribedMs: 250, since: new Map([['A', 60]]) }), minutes),
+  ).toEqual(['one A at 120 is neither delivered nor named'])
 })
 
 test('bars missed between two sockets must be in history', () => {
   const filled = (times: readonly number[]) => new Map([['A', { after: 60, times: new Set(times) }]])
   const seen = [pushed(240)]
-  expect(checkLife(life(seen, { subscribedMs: 350, filled: filled([120, 180]) }), minutes)).toEqual([])
-  expect(checkLife(life(seen, { subscribedMs: 350, filled: filled([180]) }), minutes)).toEqual([
+  expect(checkSocket(life(seen, { subscribedMs: 350, filled: filled([120, 180]) }), minutes)).toEqual([])
+  expect(checkSocket(life(seen, { subscribedMs: 350, filled: filled([180]) }), minutes)).toEqual([
     'one A at 120 is neither pushed nor in history',
   ])
 })

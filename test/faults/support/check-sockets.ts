@@ -9,33 +9,33 @@ export interface Minute {
   readonly begunMs: number
 }
 
-export type Seen =
+export type ReceivedFrame =
   | { readonly type: 'bar'; readonly symbol: string; readonly bar: Bar }
   /** A GAP frame: bars after `after`, up to `until`, may be missing. */
   | { readonly type: 'gap'; readonly symbol: string; readonly after: number; readonly until: number }
 
 /** One socket from its `subscribed` reply to its close. */
-export interface Life {
+export interface SocketRecord {
   readonly id: string
   readonly symbols: readonly string[]
   /** When the reply came; minutes sent later must be delivered. */
   readonly subscribedMs: number
   /** Time by symbol after which bars follow, from the reply. */
   readonly since: ReadonlyMap<string, number>
-  readonly seen: readonly Seen[]
+  readonly seen: readonly ReceivedFrame[]
   /** By symbol, the times of the bars after `after` that history returned after the reply. */
   readonly filled: ReadonlyMap<string, { readonly after: number; readonly times: ReadonlySet<number> }>
 }
 
 /** Number of gaps that GAP frames named. */
-export const namedIn = (lives: readonly Life[]): number =>
+export const countGaps = (lives: readonly SocketRecord[]): number =>
   lives.reduce((sum, { seen }) => sum + seen.filter(({ type }) => type === 'gap').length, 0)
 
 /**
  * Returns what is wrong with the frames of a socket, a sentence each. Each minute of a symbol must arrive once
  * and in order, or be named in an earlier GAP frame than the next bar.
  */
-export function checkLife(life: Life, minutes: readonly Minute[]): string[] {
+export function checkSocket(life: SocketRecord, minutes: readonly Minute[]): string[] {
   return [...Map.groupBy(life.seen, (seen) => seen.symbol)].flatMap(([symbol, seen]) =>
     checkSymbol(`${life.id} ${symbol}`, symbol, seen, life, minutes),
   )
@@ -44,8 +44,8 @@ export function checkLife(life: Life, minutes: readonly Minute[]): string[] {
 function checkSymbol(
   what: string,
   symbol: string,
-  seen: readonly Seen[],
-  life: Life,
+  seen: readonly ReceivedFrame[],
+  life: SocketRecord,
   minutes: readonly Minute[],
 ): string[] {
   const since = life.since.get(symbol)
@@ -71,7 +71,7 @@ function between(minutes: readonly Minute[], after: number | undefined, before: 
 }
 
 /** Checks what a client without `since` missed before the reply: it must find it in history. */
-function checkFilled(what: string, life: Life, symbol: string, before: readonly Minute[]): string[] {
+function checkFilled(what: string, life: SocketRecord, symbol: string, before: readonly Minute[]): string[] {
   const filled = life.filled.get(symbol)
   if (filled === undefined) return []
   return before
@@ -81,7 +81,7 @@ function checkFilled(what: string, life: Life, symbol: string, before: readonly 
 }
 
 /** Whether an open socket has received the newest bar of each symbol, or a GAP frame that names it. */
-export function isCaughtUp(life: Life, minutes: readonly Minute[]): boolean {
+export function isCaughtUp(life: SocketRecord, minutes: readonly Minute[]): boolean {
   const newest = minutes.at(-1)
   if (newest === undefined) return true
   return life.symbols.every((symbol) => {
@@ -99,7 +99,7 @@ export function isCaughtUp(life: Life, minutes: readonly Minute[]): boolean {
  * a later revision. Of two readings the later one has the greater volume.
  */
 export function checkPushed(
-  life: Life,
+  life: SocketRecord,
   shown: Shown,
   wasSent: (symbol: string, bar: Bar) => boolean,
 ): string[] {

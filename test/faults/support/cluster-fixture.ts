@@ -6,7 +6,7 @@ import { type Cluster, type ClusterOptions, startCluster } from '../../support/c
 import { simulatedFeed } from '../../support/samples/simulated-feed.ts'
 import { checkHistory, type Reading } from './check-history.ts'
 import type { Outage } from './check-limits.ts'
-import { checkLife, checkPushed, isCaughtUp, type Minute } from './check-sockets.ts'
+import { checkPushed, checkSocket, isCaughtUp, type Minute } from './check-sockets.ts'
 import { ClusterUsers } from './cluster-users.ts'
 import { Feeder, type FeederOptions } from './feeder.ts'
 import { Market, manifestOf } from './market.ts'
@@ -131,7 +131,7 @@ export class ClusterFixture {
       ...(lives.some(({ seen }) => seen.length > 0) ? [] : ['no bar came to any socket']),
       ...readings.filter(({ acked }) => !acked).map(({ symbol }) => `${symbol}: never acknowledged`),
       ...checkHistory(readings, shown),
-      ...lives.flatMap((life) => [...checkLife(life, this.#minutes), ...checkPushed(life, shown, wasSent)]),
+      ...lives.flatMap((life) => [...checkSocket(life, this.#minutes), ...checkPushed(life, shown, wasSent)]),
       ...late.map((client) => `${client.life?.id}: open and without the newest minute`),
       ...users.complaints(this.outages),
     ]

@@ -43,7 +43,7 @@ export const answerOf = (
   })
 
 /** Calls a function repeatedly, in `lanes` parallel loops with a pause, until it is stopped. */
-export class Repeated {
+export class RepeatedCalls {
   #isOver = false
   readonly #running: Promise<unknown>
 
@@ -68,10 +68,10 @@ export class Repeated {
 export class HistoryUser {
   readonly statuses = new Map<number, number>()
   readonly unexpected: string[] = []
-  readonly #repeated: Repeated
+  readonly #repeated: RepeatedCalls
 
   constructor(port: number, key: string, paths: () => string) {
-    this.#repeated = new Repeated(2, 100, async () => {
+    this.#repeated = new RepeatedCalls(2, 100, async () => {
       const path = paths()
       const { status, body } = await ask(port, path, key)
       this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1)
@@ -100,10 +100,10 @@ export class HistoryUser {
 export class GreedyUser {
   readonly answers: LimitedAnswer[] = []
   readonly unexpected: string[] = []
-  readonly #repeated: Repeated
+  readonly #repeated: RepeatedCalls
 
   constructor(port: number, key: string) {
-    this.#repeated = new Repeated(4, 60, async () => {
+    this.#repeated = new RepeatedCalls(4, 60, async () => {
       const fromMs = Date.now()
       const { status, headers, body } = await ask(port, '/v1/status', key)
       const reset = Number(headers['x-ratelimit-reset-minute'] ?? Number.NaN)

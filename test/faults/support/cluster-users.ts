@@ -1,7 +1,7 @@
 import { newKey } from '../../support/clients/new-key.ts'
 import type { Cluster } from '../../support/cluster/cluster.ts'
 import { checkLimits, type Outage } from './check-limits.ts'
-import { type Life, namedIn } from './check-sockets.ts'
+import { countGaps, type SocketRecord } from './check-sockets.ts'
 import { ask, GreedyUser, HistoryUser } from './cluster-user.ts'
 import { feed, type Market } from './market.ts'
 import { ShareWatch } from './share-watch.ts'
@@ -95,7 +95,7 @@ export class ClusterUsers {
     tookMs: 0,
   })
 
-  get lives(): readonly Life[] {
+  get lives(): readonly SocketRecord[] {
     return this.clients.flatMap(({ lives }) => lives)
   }
 
@@ -106,7 +106,7 @@ export class ClusterUsers {
 
   /** Gaps that GAP frames named to any client. */
   get gapsNamed(): number {
-    return namedIn(this.lives)
+    return countGaps(this.lives)
   }
 
   /** Sockets opened so far; it grows when one ended and its client reconnected. */

@@ -1,7 +1,7 @@
 import { metricOf } from '../../support/clients/metric-of.ts'
 import type { Pod } from '../../support/cluster/cluster.ts'
 import type { ShareReading } from './check-limits.ts'
-import { Repeated } from './cluster-user.ts'
+import { RepeatedCalls } from './cluster-user.ts'
 import { within } from './within.ts'
 
 const counter = 'fxd_limits_by_share_total'
@@ -16,12 +16,12 @@ const patienceMs = 60_000
 export class ShareWatch {
   readonly readings: readonly ShareReading[][]
   readonly #pods: readonly Pod[]
-  readonly #repeated: Repeated
+  readonly #repeated: RepeatedCalls
 
   private constructor(pods: readonly Pod[]) {
     this.#pods = pods
     this.readings = pods.map(() => [])
-    this.#repeated = new Repeated(1, periodMs, () => this.#readAll())
+    this.#repeated = new RepeatedCalls(1, periodMs, () => this.#readAll())
   }
 
   /** Starts reading; resolves once each pod was read once. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type ClientOptions, WebSocket } from 'ws'
 import type { Bar } from '../../../services/core/bars/bar.ts'
-import type { Life, Seen } from './check-sockets.ts'
+import type { ReceivedFrame, SocketRecord } from './check-sockets.ts'
 
 const pingMs = 20_000
 const jitterMs = 1_500
@@ -26,9 +26,9 @@ export interface StreamClientOptions {
   readonly fill?: (symbol: string, after: number) => Promise<readonly number[]>
 }
 
-type Writable = Life & {
+type Writable = SocketRecord & {
   subscribedMs: number
-  seen: Seen[]
+  seen: ReceivedFrame[]
   symbols: string[]
   since: Map<string, number>
   filled: Map<string, { after: number; times: Set<number> }>
@@ -46,7 +46,7 @@ interface Message {
 
 /** A correct client: it reconnects with jitter, subscribes again, reads missed bars, and records everything. */
 export class StreamClient {
-  readonly lives: Life[] = []
+  readonly lives: SocketRecord[] = []
   /** Count of each close code and each status of a refused upgrade. */
   readonly ends = new Map<number, number>()
   readonly #options: StreamClientOptions
@@ -76,7 +76,7 @@ export class StreamClient {
   }
 
   /** The record of the open, subscribed socket. */
-  get life(): Life | undefined {
+  get life(): SocketRecord | undefined {
     return this.isOpen ? this.#life : undefined
   }
 

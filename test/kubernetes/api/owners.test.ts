@@ -7,7 +7,7 @@ import type { FeedSpec } from '../../../operator/kube/kinds.ts'
 import { type ApiKeyObject, type FeedObject, resources } from '../../../operator/kube/resources.ts'
 import { registryClient } from '../../../services/wire/unary-client.ts'
 import { until } from '../../acceptance/client/until.ts'
-import { ask, Repeated } from '../../faults/support/cluster-user.ts'
+import { ask, RepeatedCalls } from '../../faults/support/cluster-user.ts'
 import { feed, manifest } from '../../faults/support/market.ts'
 import { type Cluster, startCluster } from '../../support/cluster/cluster.ts'
 import { rollOut } from '../../support/cluster/roll-out.ts'
@@ -72,7 +72,7 @@ async function watchSymbols(key: string) {
   const first = JSON.stringify((await look(port)).body)
   const other: string[] = []
   let answers = 0
-  const asking = new Repeated(1, 20, async () => {
+  const asking = new RepeatedCalls(1, 20, async () => {
     for (const { status, body } of await Promise.all(pods.map((pod) => look(pod.port)))) {
       answers += 1
       if (status !== 200 || JSON.stringify(body) !== first) other.push(`${status} ${JSON.stringify(body)}`)
@@ -101,7 +101,7 @@ async function swept(): Promise<void> {
 }
 const expectNothingMissed = async (what: string): Promise<void> => {
   await traffic.caughtUp()
-  expect(traffic.judgePlanned()).toEqual([])
+  expect(traffic.checkPlanned()).toEqual([])
   expect(symbols.other).toEqual([])
   console.log(`${what}: 0 bars missed, 0 of ${symbols.answers} lists of symbols differ, ${traffic.summary()}`)
 }

@@ -1,8 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClientIdentity } from '../../../services/wire/client.ts'
 import { checkHistory, type Reading } from '../../faults/support/check-history.ts'
-import { checkLife, isCaughtUp, type Life, type Minute, namedIn } from '../../faults/support/check-sockets.ts'
-import { Repeated } from '../../faults/support/cluster-user.ts'
+import {
+  checkSocket,
+  countGaps,
+  isCaughtUp,
+  type Minute,
+  type SocketRecord,
+} from '../../faults/support/check-sockets.ts'
+import { RepeatedCalls } from '../../faults/support/cluster-user.ts'
 import { Feeder } from '../../faults/support/feeder.ts'
 import { feed, Market } from '../../faults/support/market.ts'
 import { readHistory } from '../../faults/support/read-history.ts'
@@ -43,7 +49,7 @@ export class Traffic {
   readonly #left: StreamClient[] = []
   /** Number of REST answers per status; status 0 means no answer. */
   readonly statuses = new Map<number, number>()
-  #asking: Repeated | undefined
+  #asking: RepeatedCalls | undefined
 
   constructor(options: TrafficOptions) {
     this.#options = options
@@ -63,7 +69,7 @@ export class Traffic {
   async start(): Promise<void> {
     this.#feeder.start()
     await this.join(firstClients)
-    this.#asking = new Repeated(2, 50, async () => {
+    this.#asking = new RepeatedCalls(2, 50, async () => {
       const { status } = await this.#options.outside.get(
         `/v1/history?symbol=${feed}:EURUSD&resolution=1&countback=5`,
         this.#options.key,
@@ -133,7 +139,7 @@ export class Traffic {
    * Violations after planned removals, a sentence each: a bar that an open socket missed, a gap, a close other than 1012,
    * a failed REST request.
    */
-  judgePlanned(): readonly string[] {
+  checkPlanned(): readonly string[] {
     const gaps = this.#everyone.flatMap(({ lives, life: open }) =>
       lives.flatMap((life) =>
         gapsThatStay(life, life === open).map((symbol) => `${life.id} ${symbol}: a gap was named`),
@@ -142,7 +148,7 @@ export class Traffic {
     const closes = [...this.ends].filter(([end]) => end !== 1012)
     const failures = [...this.statuses].filter(([status]) => status !== 200)
     return [
-      ...this.judgeUnplanned(),
+      ...this.checkUnplanned(),
       ...gaps,
       ...closes.map(([end, count]) => `${count} sockets ended with ${end}`),
       ...failures.map(([status, count]) => `${count} requests got ${status}`),
@@ -150,7 +156,7 @@ export class Traffic {
   }
 
   /** Violations even after unplanned failures: a bar neither pushed nor named in a gap, or neither pushed nor in history. */
-  judgeUnplanned(): readonly string[] {
+  checkUnplanned(): readonly string[] {
     return this.#missed.slice(0, complaintsMax)
   }
 
@@ -160,7 +166,7 @@ export class Traffic {
   }
 
   /** Bars that history lacks or shows with other values, and bars in history that were never sent, a sentence each. */
-  async judgeHistory(acknowledged: ReadonlySet<Reading> = this.acknowledged): Promise<readonly string[]> {
+  async checkHistory(acknowledged: ReadonlySet<Reading> = this.acknowledged): Promise<readonly string[]> {
     const { outside, key } = this.#options
     const shown = await readHistory({ get: (path) => outside.get(path, key) }, this.market, '1')
     const readings = this.#feeder.readings.map((each) => ({ ...each, acked: acknowledged.has(each) }))
@@ -172,7 +178,7 @@ export class Traffic {
     const [ends, statuses] = [this.ends, this.statuses].map((each) =>
       JSON.stringify(Object.fromEntries(each)),
     )
-    const bars = `${this.acknowledged.size} bars acknowledged, ${this.pushed} pushed, ${this.#missed.length} missed, ${namedIn(this.#lives)} named as gaps`
+    const bars = `${this.acknowledged.size} bars acknowledged, ${this.pushed} pushed, ${this.#missed.length} missed, ${countGaps(this.#lives)} named as gaps`
     return `${bars} in ${this.minutes} minutes of the feed; sockets ended ${ends}, REST answered ${statuses}`
   }
 
@@ -184,7 +190,7 @@ export class Traffic {
   }
 
   get #missed(): readonly string[] {
-    return this.#lives.flatMap((life) => checkLife(life, this.#minutes))
+    return this.#lives.flatMap((life) => checkSocket(life, this.#minutes))
   }
 
   get #lives() {
@@ -229,7 +235,7 @@ export class Traffic {
  * Symbols for which a socket got a gap and stayed open. A socket that closes before it got all requested bars also gets
  * a gap; its client requests them again.
  */
-const gapsThatStay = ({ seen }: Life, isOpen: boolean): readonly string[] =>
+const gapsThatStay = ({ seen }: SocketRecord, isOpen: boolean): readonly string[] =>
   seen
     .filter(
       (gap, at) =>

@@ -14,7 +14,7 @@ afterAll(() => loaded?.stop())
 
 const expectNothingMissed = async (what: string): Promise<void> => {
   await loaded.traffic.caughtUp()
-  expect(loaded.traffic.judgePlanned()).toEqual([])
+  expect(loaded.traffic.checkPlanned()).toEqual([])
   console.log(`${what}: 0 bars missed, ${loaded.traffic.summary()}`)
 }
 const patchPool = (spec: object): Promise<string> =>

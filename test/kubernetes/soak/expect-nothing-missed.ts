@@ -10,9 +10,9 @@ export const recoveryMs = 300_000
  */
 export async function expectNothingMissed({ traffic }: UnderLoad, what: string): Promise<void> {
   await traffic.caughtUp()
-  expect(traffic.judgeUnplanned()).toEqual([])
+  expect(traffic.checkUnplanned()).toEqual([])
   // The newest acknowledged bars may not be visible yet.
-  await expect.poll(() => traffic.judgeHistory(), { timeout: recoveryMs, interval: 1_000 }).toEqual([])
+  await expect.poll(() => traffic.checkHistory(), { timeout: recoveryMs, interval: 1_000 }).toEqual([])
   console.log(`${what}: ${traffic.summary()}`)
 }
 

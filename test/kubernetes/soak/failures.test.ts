@@ -35,7 +35,7 @@ test('repeated kills of the operator while shards are added and removed lose no 
   }
   await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=2')
   await loaded.shards(2)
-  expect(loaded.traffic.judgePlanned()).toEqual([])
+  expect(loaded.traffic.checkPlanned()).toEqual([])
   await expectNothingMissed(loaded, `${kills} kills of the operator`)
 })
 
@@ -49,7 +49,7 @@ test('a kill of the API server loses no bar, and changes of that time are applie
   await loaded.shards(3)
   await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=2')
   await loaded.shards(2)
-  expect(loaded.traffic.judgePlanned()).toEqual([])
+  expect(loaded.traffic.checkPlanned()).toEqual([])
   await expectNothingMissed(loaded, 'API server killed')
 })
 
@@ -73,7 +73,7 @@ test('an operator that was cut off while the API server lost its history applies
   expect(await logOf(...operators.slice(1), '--prefix')).toMatch(/too old/)
   await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=2')
   await loaded.shards(2)
-  expect(loaded.traffic.judgePlanned()).toEqual([])
+  expect(loaded.traffic.checkPlanned()).toEqual([])
   await expectNothingMissed(loaded, 'watch history compacted')
 })
 

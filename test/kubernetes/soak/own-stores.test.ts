@@ -78,10 +78,10 @@ test('a backup has all bars acknowledged before it, and is restored after the vo
   await loaded.shards(2)
   await flows(loaded, 20)
   await loaded.traffic.caughtUp()
-  expect(loaded.traffic.judgeUnplanned()).toEqual([])
-  const isThere = (): Promise<readonly string[]> => loaded.traffic.judgeHistory(before)
+  expect(loaded.traffic.checkUnplanned()).toEqual([])
+  const isThere = (): Promise<readonly string[]> => loaded.traffic.checkHistory(before)
   await expect.poll(isThere, { timeout: recoveryMs, interval: 1_000 }).toEqual([])
-  const lost = (await loaded.traffic.judgeHistory()).length
+  const lost = (await loaded.traffic.checkHistory()).length
   console.log(
     `restored: ${before.size} bars were acknowledged before the backup and are there, at least ${lost} later ones are not`,
   )

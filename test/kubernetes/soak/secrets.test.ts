@@ -77,7 +77,7 @@ async function withoutBreaking(work: () => Promise<void>): Promise<void> {
 
 async function expectNothingFailed(what: string): Promise<void> {
   await loaded.traffic.caughtUp()
-  expect(loaded.traffic.judgePlanned()).toEqual([])
+  expect(loaded.traffic.checkPlanned()).toEqual([])
   console.log(`${what}: ${loaded.traffic.summary()}`)
 }
 
@@ -227,7 +227,7 @@ test('a change of QuestDB passwords keeps sockets and sessions and misses no bar
   for (const role of ['ingest', 'rest', 'stream']) await restart(role)
   await loaded.traffic.caughtUp()
   const { traffic } = loaded
-  expect(traffic.judgeUnplanned()).toEqual([])
+  expect(traffic.checkUnplanned()).toEqual([])
   expect([...traffic.ends.keys()]).toEqual([1012])
   expect([...traffic.statuses.keys()].filter((status) => ![200, 500].includes(status))).toEqual([])
   console.log(`passwords of QuestDB: ${traffic.summary()}`)

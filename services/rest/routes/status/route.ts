@@ -2,16 +2,16 @@ import { grantedFeeds } from '../../../access/grant.ts'
 import { type NewestBar, newestByOpen } from '../../../core/bars/newest-bar.ts'
 import { knownClock } from '../../../core/clocks/clock-history.ts'
 import { toSeconds } from '../../../core/clocks/feed-clock.ts'
+import { serviceReader } from '../../../core/fair-queue.ts'
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import {
   ageSeconds,
-  type FeedSigns,
+  type FeedLiveness,
   type FeedStatus,
   feedStatus,
   platformStatus,
 } from '../../../core/feeds/feed-status.ts'
-import { readerNamed } from '../../../core/turns.ts'
 import type { BarStore } from '../../../ports/bars.ts'
 import type { RestDeps } from '../../deps.ts'
 import type { Call, Route } from '../../route.ts'
@@ -27,7 +27,7 @@ const boardMs = 500
 /** Also answers while the stores are unavailable, from its last reads. */
 export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typeof statusSchema.query> {
   const newestStored = createNewestStored(bars)
-  const lastSigns = new Map<FeedKey, FeedSigns>()
+  const lastSigns = new Map<FeedKey, FeedLiveness>()
   const lastStored = new Map<FeedKey, NewestBar | undefined>()
 
   const readBoard = async (feeds: readonly FeedKey[]): Promise<void> => {
@@ -115,7 +115,7 @@ function createNewestStored(
     const running = reads.get(feed)
     if (running) return running
     const read = bars
-      .lastTimes(feed, { reader: readerNamed('status') })
+      .lastTimes(feed, { reader: serviceReader('status') })
       .then(newestByOpen)
       .finally(() => reads.delete(feed))
     reads.set(feed, read)

@@ -3,7 +3,7 @@ import { feedSeconds, utcMs } from '../../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { RateUse } from '../../../core/keys/rate-window.ts'
 import { counterNames, type DailyCounters, type Day } from '../../../core/keys/usage.ts'
-import type { FeedSigns } from '../../../ports/feed-board.ts'
+import type { FeedLiveness } from '../../../ports/feed-board.ts'
 
 export interface UsageRow {
   readonly key: string
@@ -15,7 +15,7 @@ export interface UsageRow {
 export interface MemoryRows {
   readonly usage: readonly UsageRow[]
   readonly uses: readonly (readonly [key: string, use: RateUse])[]
-  readonly signs: readonly (readonly [feed: FeedKey, signs: FeedSigns])[]
+  readonly signs: readonly (readonly [feed: FeedKey, signs: FeedLiveness])[]
 }
 
 /** Replaces rows, so that writing them again is harmless. Call it inside a transaction. */
@@ -97,7 +97,7 @@ const usageRow = (row: Record<string, unknown>): UsageRow => ({
   counters: Object.fromEntries(counterNames.map((name) => [name, Number(row[name])])) as DailyCounters,
 })
 
-const signsOf = (row: Record<string, unknown>): FeedSigns => ({
+const signsOf = (row: Record<string, unknown>): FeedLiveness => ({
   receivedAt: row['received_at'] === null ? undefined : utcMs(Number(row['received_at'])),
   newestBar: row['newest_bar'] === null ? undefined : feedSeconds(Number(row['newest_bar'])),
   heartbeatAt: row['heartbeat_at'] === null ? undefined : utcMs(Number(row['heartbeat_at'])),

@@ -4,7 +4,7 @@ import { usageDaysKept } from '../../../core/keys/usage.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import { OutageLog } from '../../../platform/outage-log.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { FeedSigns } from '../../../ports/feed-board.ts'
+import type { FeedLiveness } from '../../../ports/feed-board.ts'
 import type { MemoryRows } from '../file/memory-rows.ts'
 import type { FileWriter } from '../threads/file-writer.ts'
 import { DailyUsage, utcDay } from './daily-usage.ts'
@@ -16,7 +16,7 @@ const writeEveryMs = 1_000
 export interface Memory {
   readonly usage: DailyUsage
   readonly uses: Remembered<string, RateUse>
-  readonly signs: Remembered<FeedKey, FeedSigns>
+  readonly signs: Remembered<FeedKey, FeedLiveness>
   /** Stops the timer and writes all changed values. */
   close(): Promise<void>
 }
@@ -25,7 +25,7 @@ export interface Memory {
 export function startMemory(rows: MemoryRows, queue: FileWriter, clock: Clock, log: Log): Memory {
   const usage = new DailyUsage(clock, rows.usage)
   const uses = new Remembered<string, RateUse>(rows.uses)
-  const signs = new Remembered<FeedKey, FeedSigns>(rows.signs)
+  const signs = new Remembered<FeedKey, FeedLiveness>(rows.signs)
   let prunedOn: string | undefined
   let writing: Promise<void> | undefined
   const outage = new OutageLog({ log, clock })

@@ -1,7 +1,7 @@
 import { Unavailable } from '../../../core/failure.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import { OutageLog } from '../../../platform/outage-log.ts'
-import { Trouble, troubleMsMax } from '../../../platform/trouble.ts'
+import { failingMsMax, WriteOutage } from '../../../platform/write-outage.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
 /**
@@ -10,37 +10,37 @@ import type { Clock } from '../../../ports/clock.ts'
  */
 export class BarWrites {
   readonly #outage: OutageLog
-  readonly #trouble: Trouble
+  readonly #writes: WriteOutage
 
   constructor(clock: Clock, log: Log) {
     this.#outage = new OutageLog({ log, clock })
-    this.#trouble = new Trouble(clock)
+    this.#writes = new WriteOutage(clock)
   }
 
   /** From the first failed write of bars to now; 0 after a success. */
   get failingMs(): number {
-    return this.#trouble.ms
+    return this.#writes.ms
   }
 
-  refuseTrouble(): void {
-    if (this.failingMs > troubleMsMax)
+  throwIfFailing(): void {
+    if (this.failingMs > failingMsMax)
       throw new Unavailable('store', new Error(`no bars were stored for ${secondsOf(this.failingMs)} s`))
   }
 
   async watch(write: Promise<unknown>): Promise<void> {
-    this.#trouble.asked()
+    this.#writes.asked()
     try {
       await write
     } catch (cause) {
       this.#failed(cause)
       throw cause
     }
-    this.#trouble.answered()
+    this.#writes.answered()
     this.#outage.worked('bars are stored again')
   }
 
   #failed(cause: unknown): void {
-    if (this.failingMs <= troubleMsMax) return
+    if (this.failingMs <= failingMsMax) return
     const text = 'unavailable: no bars can be stored; the disk may be full'
     this.#outage.failed({ text, level: 'error', cause })
   }

@@ -158,6 +158,6 @@ test('single failed writes of bars are no outage', async () => {
     await clock.advance(9_000)
     await queue.writeBars(rows(1), 'live')
   }
-  queue.refuseTrouble()
+  queue.throwIfFailing()
   expect(logged).toEqual([])
 })

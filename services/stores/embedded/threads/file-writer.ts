@@ -61,8 +61,8 @@ export class FileWriter {
   }
 
   /** Throws when that is too long, even if other writes succeed. */
-  refuseTrouble(): void {
-    this.#bars.refuseTrouble()
+  throwIfFailing(): void {
+    this.#bars.throwIfFailing()
   }
 
   /** Resolves once all pieces are committed. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { startGatedThread } from '../../../../test/support/fixtures/gated-thread.ts'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { Overloaded, Unavailable } from '../../../core/failure.ts'
-import { readerNamed } from '../../../core/turns.ts'
+import { serviceReader } from '../../../core/fair-queue.ts'
 import { silentLog } from '../../../platform/log/log.ts'
 import { createMetrics } from '../../../platform/metrics.ts'
 import { FileWriter } from './file-writer.ts'
@@ -72,11 +72,11 @@ test('a read above the bound is rejected at once', async () => {
 test('reads of a key with too many reads fail, and the read of another key is next', async () => {
   const { clock, gated, readers } = await start()
   const flood = Array.from({ length: 40 }, () =>
-    outcome(readers.call('ping', undefined, readerNamed('flooding'))),
+    outcome(readers.call('ping', undefined, serviceReader('flooding'))),
   )
   for (const { letThrough } of gated) letThrough(5)
   await expect.poll(() => readers.waiting).toBe(28)
-  const calm = readers.call('ping', undefined, readerNamed('calm'))
+  const calm = readers.call('ping', undefined, serviceReader('calm'))
   // Two are read; one read of the flood and the new one take their places. Two more are ahead of it.
   for (const { letThrough } of gated) letThrough(1)
   await expect.poll(() => readers.waiting).toBe(27)

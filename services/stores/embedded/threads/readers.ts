@@ -1,5 +1,5 @@
 import { Overloaded, Unavailable } from '../../../core/failure.ts'
-import { type Reader, readerNamed, Turns, waitingShare } from '../../../core/turns.ts'
+import { FairQueue, type Reader, serviceReader, waitingShare } from '../../../core/fair-queue.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ReaderCalls } from './reader.ts'
 import type { Thread } from './thread.ts'
@@ -28,7 +28,7 @@ interface ReaderThread {
 export class Readers {
   readonly #threads: readonly ReaderThread[]
   readonly #clock: Clock
-  readonly #turns = new Turns<Waiting>(readsWaitingMax)
+  readonly #turns = new FairQueue<Waiting>(readsWaitingMax)
   #refused = 0
 
   constructor(threads: readonly Thread<ReaderCalls>[], clock: Clock) {
@@ -50,7 +50,7 @@ export class Readers {
   call<N extends keyof ReaderCalls>(
     name: N,
     argument: Parameters<ReaderCalls[N]>[0],
-    reader: Reader = readerNamed('store'),
+    reader: Reader = serviceReader('store'),
   ): Promise<ReturnType<ReaderCalls[N]>> {
     return new Promise((resolve, reject) => {
       const begunMs = this.#clock.monotonicMs()

@@ -1,5 +1,5 @@
 import { Overloaded, Unavailable } from '../../../core/failure.ts'
-import { type Reader, readerNamed, Turns, waitingShare } from '../../../core/turns.ts'
+import { FairQueue, type Reader, serviceReader, waitingShare } from '../../../core/fair-queue.ts'
 import type { Cancel } from '../../../ports/clock.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { ConnectionLost, PgConnection, SqlError, type Statement, type TakeRow } from './connection.ts'
@@ -49,7 +49,7 @@ export class PgPool {
   readonly #idle: PgConnection[] = []
   readonly #all = new Set<PgConnection>()
   readonly #ready = new Set<PgConnection>()
-  readonly #turns: Turns<Waiting>
+  readonly #turns: FairQueue<Waiting>
   readonly #givenUp = new WeakSet<PgConnection>()
   #closed = false
   #refused = 0
@@ -63,7 +63,7 @@ export class PgPool {
     this.#check = check
     this.#size = size
     this.deadlineMs = size.deadlineMs ?? readDeadlineMs
-    this.#turns = new Turns(size.waiting)
+    this.#turns = new FairQueue(size.waiting)
   }
 
   get connections(): number {
@@ -86,7 +86,7 @@ export class PgPool {
   async read(
     statement: Statement,
     begin: () => TakeRow,
-    { deadlineMs = this.deadlineMs, reader = readerNamed('store') }: ReadOptions = {},
+    { deadlineMs = this.deadlineMs, reader = serviceReader('store') }: ReadOptions = {},
   ): Promise<void> {
     const end = this.#options.clock.monotonicMs() + deadlineMs
     try {

@@ -1,5 +1,5 @@
 import { allocateBars, type Bars, barCount, columns, noBars, sliceBars } from '../../../core/bars/bar.ts'
-import type { Reader } from '../../../core/turns.ts'
+import type { Reader } from '../../../core/fair-queue.ts'
 import type { Counter } from '../../../platform/metrics.ts'
 import type { BarQuery } from '../../../ports/bars.ts'
 import type { Clock } from '../../../ports/clock.ts'

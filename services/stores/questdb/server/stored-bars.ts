@@ -23,17 +23,17 @@ export interface StoredBarsDeps extends MakingDeps {
 export async function storedBarsOf(feed: FeedDefinition, deps: StoredBarsDeps): Promise<FeedStored> {
   const { pool, log } = deps
   const catalogue = new Catalogue({ ...deps, timedFeed: async () => log.timedFeed(feed.key) })
-  const held: StoredSeries[] = []
+  const stored: StoredSeries[] = []
   for (const { table, holds } of await catalogue.barTablesOf(feed.key)) {
     const days = await daysIn(table, feed, pool)
     for (const [symbol, of] of days)
-      held.push({ symbol, resolution: holds.resolution, days: of.sort((a, b) => a.day - b.day) })
+      stored.push({ symbol, resolution: holds.resolution, days: of.sort((a, b) => a.day - b.day) })
   }
   const symbols = log
     .since(0)
     .flatMap((row) => (row.kind === 'symbol' && row.body.feed === feed.key ? [row.body] : []))
   const windows = await readWindows(feed.key, { catalogue, pool })
-  return { feed, offsetSeconds: log.timedFeed(feed.key)?.offsetSeconds, symbols, windows, held }
+  return { feed, offsetSeconds: log.timedFeed(feed.key)?.offsetSeconds, symbols, windows, stored }
 }
 
 /**
@@ -54,10 +54,10 @@ async function daysIn(
       return (view, start) => {
         const fields = new Fields(view, start)
         const symbol = compoundKey(key, fields.text() ?? '')
-        const held = { day: secondsOf(fields.long()) / daySeconds, bars: fields.long() }
+        const stored = { day: secondsOf(fields.long()) / daySeconds, bars: fields.long() }
         const of = days.get(symbol)
-        if (of === undefined) days.set(symbol, [held])
-        else of.push(held)
+        if (of === undefined) days.set(symbol, [stored])
+        else of.push(stored)
       }
     },
     { deadlineMs: countDeadlineMs },

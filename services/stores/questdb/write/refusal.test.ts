@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { suspects } from './refusal.ts'
 import type { EncodedRows } from './rows.ts'
-import { PoisonRows } from './sender.ts'
+import { RejectedRequest } from './sender.ts'
 import { type Piece, submissionOf } from './submission.ts'
 
 const rows = (table: string, count: number): EncodedRows => ({
@@ -15,7 +15,7 @@ const pieceOf = (held: EncodedRows): Piece => ({
   submission: submissionOf([held], { lane: 'live', deadlineMs: 1_000, clock: createVirtualClock() }),
 })
 const request = [pieceOf(rows('a', 2)), pieceOf(rows('b', 3)), pieceOf(rows('a', 1)), pieceOf(rows('c', 1))]
-const refusal = (words: string) => new PoisonRows(`HTTP request failed, statusCode=400, error=${words}`)
+const refusal = (words: string) => new RejectedRequest(`HTTP request failed, statusCode=400, error=${words}`)
 
 test.each([
   ['error in line 1: table: a, column: v', [0, 2]],

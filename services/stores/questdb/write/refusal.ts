@@ -1,11 +1,11 @@
-import type { PoisonRows } from './sender.ts'
+import type { RejectedRequest } from './sender.ts'
 import type { Piece } from './submission.ts'
 
 /** Whether a table or a column is missing. Then no row is invalid. */
-export const isOfSchema = ({ message }: PoisonRows): boolean => /does not exist/.test(message)
+export const isOfSchema = ({ message }: RejectedRequest): boolean => /does not exist/.test(message)
 
 /** The row that the server's message names, counted from 0. The server stops at the first invalid row. */
-export function blamedRow({ message }: PoisonRows): number | undefined {
+export function blamedRow({ message }: RejectedRequest): number | undefined {
   const line = /error in line (\d+):/.exec(message)?.[1]
   return line === undefined || Number(line) < 1 ? undefined : Number(line) - 1
 }
@@ -14,7 +14,7 @@ export function blamedRow({ message }: PoisonRows): number | undefined {
  * Which pieces of a rejected request have to be sent one by one: those of the named row's table, or all when the
  * message names no row. The others can be sent again unchanged.
  */
-export function suspects(pieces: readonly Piece[], refusal: PoisonRows): ReadonlySet<Piece> {
+export function suspects(pieces: readonly Piece[], refusal: RejectedRequest): ReadonlySet<Piece> {
   const blamed = blamedRow(refusal)
   let end = 0
   const holder = pieces.find(({ work }) => {

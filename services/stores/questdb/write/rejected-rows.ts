@@ -1,11 +1,11 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
 import { Backoff } from '../../../platform/backoff.ts'
-import { Failures } from '../../../platform/trouble.ts'
+import { FailureSpan } from '../../../platform/write-outage.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { parkedRows, type RefusedRow } from './park.ts'
 import { blamedRow, isOfSchema } from './refusal.ts'
-import { PoisonRows, type RowSender } from './sender.ts'
+import { RejectedRequest, type RowSender } from './sender.ts'
 import { Slices } from './slices.ts'
 import type { Piece } from './submission.ts'
 import type { Visibility } from './visibility.ts'
@@ -54,7 +54,7 @@ export class RejectedRows {
   readonly #sender: RowSender
   readonly #queue: Piece[] = []
   /** By table. Stored rows of the same table end nothing: the rejected rows are sent again. */
-  readonly #failures = new Map<string, Failures>()
+  readonly #failures = new Map<string, FailureSpan>()
   #rows = 0
   #searching = false
   #closed = false
@@ -74,7 +74,7 @@ export class RejectedRows {
     return this.#rows
   }
 
-  take(pieces: readonly Piece[], refusal: PoisonRows): void {
+  take(pieces: readonly Piece[], refusal: RejectedRequest): void {
     for (const piece of pieces) {
       const count = piece.work.ends.length
       if (this.#rows > 0 && this.#rows + count > rejectedRowsMax) {
@@ -132,7 +132,8 @@ export class RejectedRows {
       try {
         return await this.#store(piece)
       } catch (cause) {
-        if (cause instanceof PoisonRows || cause instanceof RefusedWithoutEnd) return this.#fail(piece, cause)
+        if (cause instanceof RejectedRequest || cause instanceof RefusedWithoutEnd)
+          return this.#fail(piece, cause)
         metrics.failures.inc()
         const retryInMs = retries.nextMs()
         options.log.warn({ err: cause, retryInMs }, 'QuestDB write of a rejected request failed; retrying')
@@ -146,7 +147,7 @@ export class RejectedRows {
   }
 
   #fail({ submission, work: { table } }: Piece, cause: Error): void {
-    const failures = this.#failures.get(table) ?? new Failures(this.#deps.options.clock)
+    const failures = this.#failures.get(table) ?? new FailureSpan(this.#deps.options.clock)
     this.#failures.set(table, failures)
     failures.happened()
     this.#deps.tableGone()
@@ -203,12 +204,12 @@ export class RejectedRows {
     }
   }
 
-  async #refusalOf(rows: Slices): Promise<PoisonRows | undefined> {
+  async #refusalOf(rows: Slices): Promise<RejectedRequest | undefined> {
     try {
       await this.#sender.send(rows.bytes())
       return undefined
     } catch (cause) {
-      if (cause instanceof PoisonRows) return cause
+      if (cause instanceof RejectedRequest) return cause
       throw cause
     }
   }

@@ -1,12 +1,12 @@
 import { createTransport, SenderOptions, type SenderTransport } from '@questdb/nodejs-client'
 import { Agent, buildConnector } from 'undici'
-import { Trouble } from '../../../platform/trouble.ts'
 import { within } from '../../../platform/within.ts'
+import { WriteOutage } from '../../../platform/write-outage.ts'
 import type { QuestdbOptions } from '../options.ts'
 import type { ConnectionCheck } from '../pg/connection-check.ts'
 
 /** The server's status 400: rows are invalid, so sending them again would fail again. */
-export class PoisonRows extends Error {}
+export class RejectedRequest extends Error {}
 
 /** How long the client retries by itself. A shorter time would give up on a slow server that already has the rows. */
 const clientRetryMs = 8_000
@@ -46,7 +46,7 @@ export class RowSender {
   readonly #senderOptions: SenderOptions
   readonly #options: QuestdbOptions
   readonly #check: ConnectionCheck
-  readonly #trouble: Trouble
+  readonly #outage: WriteOutage
   #connection: Connection | undefined
   #failures = 0
   #isStale = false
@@ -56,12 +56,12 @@ export class RowSender {
     this.#options = options
     this.#senderOptions = sender
     this.#check = check
-    this.#trouble = new Trouble(options.clock)
+    this.#outage = new WriteOutage(options.clock)
   }
 
   /** For how many milliseconds the server has not stored the rows that it was sent. */
   get troubleMs(): number {
-    return this.#trouble.ms
+    return this.#outage.ms
   }
 
   /** Requests with an unknown outcome so far; each may still arrive at the server later. */
@@ -74,7 +74,7 @@ export class RowSender {
    * be retried.
    */
   async send(bytes: Buffer): Promise<void> {
-    this.#trouble.asked()
+    this.#outage.asked()
     if (this.#isStale) this.#leave()
     if (this.#connection === undefined) {
       await within(this.#options.clock, sendDeadlineMs, 'checking QuestDB', this.#check.pass())
@@ -84,13 +84,13 @@ export class RowSender {
     try {
       const sent = this.#connection.transport.send(bytes)
       await within(this.#options.clock, sendDeadlineMs, 'sending rows to QuestDB', sent)
-      this.#trouble.answered()
+      this.#outage.answered()
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)
       // Any other refusal comes from a proxy or concerns our credentials.
       if (/\bstatusCode=400\b/.test(message)) {
-        this.#trouble.answered()
-        throw new PoisonRows(message, { cause })
+        this.#outage.answered()
+        throw new RejectedRequest(message, { cause })
       }
       this.#failures += 1
       this.#leave()

@@ -2,7 +2,7 @@ import type { SenderOptions } from '@questdb/nodejs-client'
 import type { Lane } from '../../../core/bars/series.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { Backoff } from '../../../platform/backoff.ts'
-import { troubleMsMax } from '../../../platform/trouble.ts'
+import { failingMsMax } from '../../../platform/write-outage.ts'
 import { WriteQueue, writeDeadlineMs } from '../../write-queue.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
@@ -12,7 +12,7 @@ import { Connections } from './connections.ts'
 import { suspects } from './refusal.ts'
 import { RejectedRows } from './rejected-rows.ts'
 import type { EncodedRows } from './rows.ts'
-import { PoisonRows, RowSender } from './sender.ts'
+import { RejectedRequest, RowSender } from './sender.ts'
 import { type Piece, submissionOf, tablesOf } from './submission.ts'
 import type { Visibility } from './visibility.ts'
 import { type WriterMetrics, writerMetrics } from './writer-metrics.ts'
@@ -76,9 +76,9 @@ export class Writer {
   }
 
   /** Throws when the server has not stored rows for too long, even if it answers other requests. */
-  refuseTrouble(): void {
+  throwIfFailing(): void {
     const ms = this.#troubleMs()
-    if (ms > troubleMsMax)
+    if (ms > failingMsMax)
       throw new Unavailable('store', new Error(`no rows were stored for ${Math.round(ms / 1_000)} s`))
   }
 
@@ -148,7 +148,7 @@ export class Writer {
         stored.push(...own)
       } catch (cause) {
         if (this.#closed) return
-        if (cause instanceof PoisonRows) sender.renew()
+        if (cause instanceof RejectedRequest) sender.renew()
         else retryInMs ??= retries.nextMs()
         for (const piece of this.#keep(own, cause, retryInMs)) again.add(piece)
       }
@@ -165,7 +165,7 @@ export class Writer {
   #keep(pieces: readonly Piece[], cause: unknown, retryInMs: number | undefined): readonly Piece[] {
     this.#metrics.failures.inc()
     const { log } = this.#deps.options
-    if (!(cause instanceof PoisonRows)) {
+    if (!(cause instanceof RejectedRequest)) {
       const tables = tablesOf(pieces).size
       log.warn({ err: cause, tables, retryInMs }, 'QuestDB write failed; retrying')
       return pieces

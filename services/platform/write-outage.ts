@@ -1,12 +1,12 @@
 import type { Clock } from '../ports/clock.ts'
 
 /** How long writes of bars may fail before the store counts as unavailable. */
-export const troubleMsMax = 10_000
+export const failingMsMax = 10_000
 /** After this time without another attempt, a failure is forgotten. */
 const forgottenMs = 60_000
 
 /** How long something has been failing: from its first failure to its last. */
-export class Failures {
+export class FailureSpan {
   readonly #clock: Clock
   #firstMs = 0
   #lastMs = Number.NEGATIVE_INFINITY
@@ -31,7 +31,7 @@ export class Failures {
 }
 
 /** How long a store has not accepted writes: a server over one connection, or a file. */
-export class Trouble {
+export class WriteOutage {
   readonly #clock: Clock
   #sinceMs: number | undefined
   #lastMs = 0

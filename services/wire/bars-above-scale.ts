@@ -6,7 +6,7 @@ const prices = ['open', 'high', 'low', 'close'] as const
 const unitTolerance = 1e-3
 
 /** Indexes of the bars with a price that has more than `scale` decimals. */
-export function beyondScale(bars: Bars, scale: number): number[] {
+export function barsAboveScale(bars: Bars, scale: number): number[] {
   const power = 10 ** scale
   const found: number[] = []
   for (let i = 0; i < barCount(bars); i++) {

@@ -11,7 +11,7 @@ export interface Reader {
 }
 
 /** Its reads are served in the order of the calls, before requests of the same key. */
-export const readerNamed = (name: string): Reader => ({ key: name, sinceMs: 0 })
+export const serviceReader = (name: string): Reader => ({ key: name, sinceMs: 0 })
 
 interface Waiting {
   readonly reader: Reader
@@ -37,7 +37,7 @@ const fullQueuesMax = 4
  * A queue for a bounded resource in which keys take turns: each turn takes one entry of the key that waited
  * longest for its turn. A key without entries is forgotten.
  */
-export class Turns<W extends Waiting> {
+export class FairQueue<W extends Waiting> {
   readonly #perKeyMax: number
   /** In the order of the next turns. */
   readonly #queues = new Map<string, KeyQueue<W>>()

@@ -10,7 +10,7 @@ export interface Leaving {
 }
 
 /** Becomes unready for load balancers, runs `empty` meanwhile, then stops everything. */
-export function leaveThrough(
+export function drainAndStop(
   { lifecycle }: ProcessContext,
   health: Health,
   empty: (hurried: AbortSignal) => Promise<unknown>,
@@ -29,5 +29,5 @@ export function leaveThrough(
 }
 
 /** How long requests are still accepted after load balancers could see that the process is not ready. */
-export const noticeOf = ({ config }: ProcessContext): number =>
+export const noticeMsOf = ({ config }: ProcessContext): number =>
   Math.min(noticeMs, config.drainSeconds * 1_000)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { barsOf } from '../core/bars/bar.ts'
 import { feedSeconds } from '../core/clocks/feed-clock.ts'
-import { beyondScale } from './beyond-scale.ts'
+import { barsAboveScale } from './bars-above-scale.ts'
 
 const at = (price: number) => ({
   time: feedSeconds(0),
@@ -13,7 +13,7 @@ const at = (price: number) => ({
 })
 
 test('a price with more decimals than its scale is found, and rounding errors of doubles are not', () => {
-  expect(beyondScale(barsOf([at(0.1 + 0.2), at(1.1 * 3)]), 1)).toEqual([])
-  expect(beyondScale(barsOf([at(1.25), at(1.255)]), 2)).toEqual([1])
-  expect(beyondScale(barsOf([at(Number.NaN)]), 2)).toEqual([])
+  expect(barsAboveScale(barsOf([at(0.1 + 0.2), at(1.1 * 3)]), 1)).toEqual([])
+  expect(barsAboveScale(barsOf([at(1.25), at(1.255)]), 2)).toEqual([1])
+  expect(barsAboveScale(barsOf([at(Number.NaN)]), 2)).toEqual([])
 })

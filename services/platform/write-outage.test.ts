@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
-import { Failures, Trouble } from './trouble.ts'
+import { FailureSpan, WriteOutage } from './write-outage.ts'
 
 function fixture() {
   const clock = createVirtualClock()
-  const trouble = new Trouble(clock)
+  const trouble = new WriteOutage(clock)
   return { clock, trouble }
 }
 
@@ -37,7 +37,7 @@ test('trouble is forgotten after a minute without a request', async () => {
 
 test('repeated failures last from the first to the last one; a single failure lasts 0 ms', async () => {
   const clock = createVirtualClock()
-  const failures = new Failures(clock)
+  const failures = new FailureSpan(clock)
   expect(failures.ms).toBe(0)
   failures.happened()
   await clock.advance(20_000)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readerNamed, Turns } from './turns.ts'
+import { FairQueue, serviceReader } from './fair-queue.ts'
 
 interface Read {
   readonly reader: { readonly key: string; readonly sinceMs: number }
@@ -8,7 +8,7 @@ interface Read {
 }
 
 const read = (key: string, n: number, sinceMs = 0): Read => ({ reader: { key, sinceMs }, n })
-const drain = (turns: Turns<Read>): string[] => {
+const drain = (turns: FairQueue<Read>): string[] => {
   const taken: string[] = []
   for (let turn = turns.take(); turn; turn = turns.take()) taken.push(`${turn.next.reader.key}${turn.next.n}`)
   return taken
@@ -16,7 +16,7 @@ const drain = (turns: Turns<Read>): string[] => {
 
 describe('turns', () => {
   test('keys take turns, and reads of one key are served in the order of their requests', () => {
-    const turns = new Turns<Read>(100)
+    const turns = new FairQueue<Read>(100)
     for (let n = 1; n <= 4; n++) turns.add(read('a', n))
     for (let n = 1; n <= 2; n++) turns.add(read('b', n))
     turns.add(read('c', 1))
@@ -24,7 +24,7 @@ describe('turns', () => {
   })
 
   test("all reads of a key's earlier request are served before those of its later one", () => {
-    const turns = new Turns<Read>(100)
+    const turns = new FairQueue<Read>(100)
     turns.add(read('a', 20, 2))
     turns.add(read('a', 10, 1))
     turns.add(read('a', 21, 2))
@@ -35,7 +35,7 @@ describe('turns', () => {
   test('a new key waits for one read of a key with many reads', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 0, max: 60 }), (flood, taken) => {
-        const turns = new Turns<Read>(100)
+        const turns = new FairQueue<Read>(100)
         for (let n = 0; n < flood; n++) turns.add(read('a', n))
         for (let i = 0; i < taken; i++) turns.take()
         turns.add(read('b', 1))
@@ -45,7 +45,7 @@ describe('turns', () => {
   })
 
   test('above the limit of a key its last read in order is dropped, not always the newest one', () => {
-    const turns = new Turns<Read>(2)
+    const turns = new FairQueue<Read>(2)
     expect(turns.add(read('a', 1, 5))).toBeUndefined()
     expect(turns.add(read('a', 2, 5))).toBeUndefined()
     expect(turns.add(read('a', 3, 5))).toMatchObject({ n: 3 })
@@ -54,7 +54,7 @@ describe('turns', () => {
   })
 
   test('above the limit of all keys the longest queue drops its last read, and a new read waits', () => {
-    const turns = new Turns<Read>(10)
+    const turns = new FairQueue<Read>(10)
     for (const key of ['a', 'b', 'c', 'd']) for (let n = 1; n <= 10; n++) turns.add(read(key, n))
     turns.take()
     expect(turns.add(read('e', 1))).toBeUndefined()
@@ -64,7 +64,7 @@ describe('turns', () => {
   })
 
   test('the turns of a key are forgotten once nothing of it waits', () => {
-    const turns = new Turns<Read>(10)
+    const turns = new FairQueue<Read>(10)
     const [first, second, third] = [read('a', 1), read('a', 2), read('a', 3)]
     turns.add(first)
     turns.add(second)
@@ -85,7 +85,7 @@ describe('turns', () => {
     )
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
-        const turns = new Turns<Read>(8)
+        const turns = new FairQueue<Read>(8)
         const waiting = new Set<Read>()
         steps.forEach((each, n) => {
           if (each === 'take') {
@@ -107,8 +107,8 @@ describe('turns', () => {
   })
 
   test('a named reader is served before requests of the same key', () => {
-    const turns = new Turns<{ reader: { key: string; sinceMs: number } }>(10)
-    const [request, usage] = [{ reader: { key: 'a', sinceMs: 7 } }, { reader: readerNamed('a') }]
+    const turns = new FairQueue<{ reader: { key: string; sinceMs: number } }>(10)
+    const [request, usage] = [{ reader: { key: 'a', sinceMs: 7 } }, { reader: serviceReader('a') }]
     turns.add(request)
     turns.add(usage)
     expect([turns.take(), turns.take()]).toEqual([
