@@ -170,7 +170,7 @@ describe('lines in any order', () => {
   test('are stored, and of duplicates the last, however far apart in the file', async () => {
     const bars = minutes(monday, 40_000, 1.1, 5)
     const wrong = bars.filter((_, i) => i % 1_000 === 0).map((bar) => ({ ...bar, volume: 1 }))
-    // Newest first; before all of them, lines that later lines correct.
+    // Lines newest first, after lines that later lines correct.
     const path = fixture.write(exportText([...wrong, ...bars.toReversed()]))
     const report = await importing(path, ...seriesOptions('ANYHOW', '1'))
     expect(report).toMatchObject(counts(40_000, { duplicates: 40 }))

@@ -198,7 +198,7 @@ export class Replays {
     return undefined
   }
 
-  /** Sends the bars of the store and its tail that are later than those sent. False: the socket accepts no more now. */
+  /** Sends the later bars of the store and its tail. Returns false if the socket accepts no more at present. */
   async #send(connection: Connection, replay: Replay): Promise<boolean> {
     const { feed, symbol, id } = replay
     const series = { feed, symbol, resolution: '1' } as const

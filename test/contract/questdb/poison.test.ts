@@ -19,7 +19,7 @@ const refusedVolume = 70_000
 /** Bars of which such a table rejects every `every`th. */
 const spoiltBars = (count: number, every: number): RevisedBar[] =>
   minuteBars(0, count).map((bar, i) => ({ ...bar, volume: i % every === 0 ? refusedVolume : 1 }))
-/** Resolutions of the other tables of the feed that have one bucket. */
+/** Resolutions whose tables stay as they are: each has one table. */
 const others = ['10', '15', '120', '240', '1D', '1W', '1M'] as const
 
 describe('rows that QuestDB rejects', () => {

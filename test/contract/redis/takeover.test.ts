@@ -148,7 +148,7 @@ describe('two ingests with one Redis', () => {
       await b.bars('LIVE', [seriesAt('EURUSD', [base - 120])])
       await expect.poll(() => pushed(second).at(-1)).toBe(base - 120)
 
-      // It leads no more; the bars that it still stores have no effect on the other ingest.
+      // It no longer leads; bars that it still stores have no effect on the other ingest.
       await a.bars('LIVE', [seriesAt('EURUSD', [base - 120, base - 60])])
       proxy.cut()
       expect(await a.ended).toMatchObject({ code: 'ABORTED' })

@@ -9,7 +9,7 @@ interface Prose {
 }
 
 /** Maximum words of a sentence in a comment or a title. The aim is 20. */
-export const sentenceWordsMax = 30
+export const sentenceWordsMax = 27
 
 /** Block comments as they are; `//` comments of consecutive lines as one. */
 function comments(file: TextFile): Prose[] {

@@ -63,7 +63,7 @@ export class FollowedFile {
   /** The newest bar while it is forming: its line is read again until it has closed. */
   #forming: FeedSeconds | undefined
   #newestMinute: FeedSeconds | undefined
-  /** Bad lines up to this number were reported. */
+  /** Number of the last bad line that was reported. */
   #reportedUntil = 0
 
   constructor(deps: FollowedFileDeps) {

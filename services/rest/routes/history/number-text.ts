@@ -60,7 +60,7 @@ function writeDecimal(out: Buffer, start: number, integer: number, scale: number
   }
   let end = start + Math.max(digitsOf(rest), decimals + 1)
   if (decimals > 0) {
-    // From the end: the decimals, then the point, then the digits before it.
+    // Writes backwards: the decimals, the point, then the digits before it.
     end++
     const from = end - decimals
     rest = writeDigits(out, from, end, rest)
