@@ -56,3 +56,11 @@ test('a failure for another reason is logged within an outage, whose duration co
     { msg: 'feed board available again', seconds: 15 },
   ])
 })
+
+test('the duration of an outage that failed for some time before its log includes that time', async () => {
+  const { clock, lines, outage } = fixture()
+  outage.failed({ ...unavailable, failingMs: 10_000 })
+  await clock.advance(5_000)
+  outage.worked('feed board available again')
+  expect(lines).toMatchObject([{ level: warn }, { level: info, seconds: 15 }])
+})

@@ -85,6 +85,7 @@ export class InFlight {
         this.#stream.throttle(this.isFull)
       })
     this.#tracked.set(tracked, { precedes, passed: passed ?? tracked })
+    this.#stream.throttle(this.isFull)
   }
 
   /** Asks the collector to pause when unacknowledged backfill has just reached its lower bound. */

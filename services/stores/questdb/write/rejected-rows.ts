@@ -51,7 +51,8 @@ class RefusedWithoutEnd extends Error {}
  */
 export class RejectedRows {
   readonly #deps: RejectedRowsDeps
-  readonly #sender: RowSender
+  /** Its connection, separate from those of the writer. */
+  readonly connection: RowSender
   readonly #queue: Piece[] = []
   /** By table. Stored rows of the same table end nothing: the rejected rows are sent again. */
   readonly #failures = new Map<string, FailureSpan>()
@@ -59,9 +60,9 @@ export class RejectedRows {
   #searching = false
   #closed = false
 
-  constructor(deps: RejectedRowsDeps, sender: RowSender) {
+  constructor(deps: RejectedRowsDeps, connection: RowSender) {
     this.#deps = deps
-    this.#sender = sender
+    this.connection = connection
   }
 
   /** For how many milliseconds valid rows have been rejected. */
@@ -121,7 +122,7 @@ export class RejectedRows {
   async #search(piece: Piece): Promise<void> {
     const { options, visibility, metrics } = this.#deps
     // The server caches a table's columns per connection: only a new connection sees a repaired table.
-    this.#sender.renew()
+    this.connection.renew()
     const retries = new Backoff(options.clock, {
       firstMs: retryDelayMinMs,
       maxMs: retryDelayMaxMs,
@@ -206,7 +207,7 @@ export class RejectedRows {
 
   async #refusalOf(rows: Slices): Promise<RejectedRequest | undefined> {
     try {
-      await this.#sender.send(rows.bytes())
+      await this.connection.send(rows.bytes())
       return undefined
     } catch (cause) {
       if (cause instanceof RejectedRequest) return cause
@@ -216,7 +217,7 @@ export class RejectedRows {
 
   async #park(refused: readonly RefusedRow[], { work: { table } }: Piece): Promise<void> {
     const { options, names, metrics } = this.#deps
-    await this.#sender.send(parkedRows(refused, this.#deps))
+    await this.connection.send(parkedRows(refused, this.#deps))
     metrics.parked.inc(refused.length)
     const [{ reason } = { reason: '' }] = refused
     options.log.error(

@@ -47,10 +47,11 @@ export class Writer {
     rowsOutsideMax,
   })
   readonly #connections: Connections<RowSender>
-  readonly #rejectedRowsSender: RowSender
   readonly #rejectedRows: RejectedRows
   readonly #acks: Acks
   readonly #metrics: WriterMetrics
+  /** Kept over an outage, also when all waiting writes have failed meanwhile. */
+  readonly #retries: Backoff
   #pumping = false
   #closed = false
 
@@ -61,9 +62,12 @@ export class Writer {
     this.#acks = new Acks({ clock: options.clock, visibility, metrics: this.#metrics, tableGone })
     const connect = (): RowSender => new RowSender(options, sender, check)
     this.#connections = new Connections(connect)
-    this.#rejectedRowsSender = connect()
-    const rejectedRowsDeps = { ...deps, metrics: this.#metrics }
-    this.#rejectedRows = new RejectedRows(rejectedRowsDeps, this.#rejectedRowsSender)
+    this.#rejectedRows = new RejectedRows({ ...deps, metrics: this.#metrics }, connect())
+    this.#retries = new Backoff(options.clock, {
+      firstMs: retryDelayMinMs,
+      maxMs: retryDelayMaxMs,
+      jitter: 'none',
+    })
     visibility.onReplaced = () => {
       for (const each of this.#allSenders()) each.renew()
     }
@@ -109,7 +113,7 @@ export class Writer {
   }
 
   #allSenders(): readonly RowSender[] {
-    return [...this.#connections.all(), this.#rejectedRowsSender]
+    return [...this.#connections.all(), this.#rejectedRows.connection]
   }
 
   #pump(): void {
@@ -126,16 +130,14 @@ export class Writer {
   }
 
   async #sendAll(): Promise<void> {
-    const { clock } = this.#deps.options
-    const retries = new Backoff(clock, { firstMs: retryDelayMinMs, maxMs: retryDelayMaxMs, jitter: 'none' })
     for (let pieces = this.#queue.take(); pieces.length > 0 && !this.#closed; pieces = this.#queue.take()) {
       const able = pieces.filter((piece) => !this.#deps.visibility.rejectSuspended(piece))
-      if (able.length > 0) await this.#request(able, retries)
+      if (able.length > 0) await this.#request(able)
     }
   }
 
   /** Resolves when all connections have finished, so that no connection has two requests at once. */
-  async #request(pieces: readonly Piece[], retries: Backoff): Promise<void> {
+  async #request(pieces: readonly Piece[]): Promise<void> {
     const { clock } = this.#deps.options
     const begun = clock.monotonicMs()
     const since = this.#deps.visibility.replacements
@@ -149,7 +151,7 @@ export class Writer {
       } catch (cause) {
         if (this.#closed) return
         if (cause instanceof RejectedRequest) sender.renew()
-        else retryInMs ??= retries.nextMs()
+        else retryInMs ??= this.#retries.nextMs()
         for (const piece of this.#keep(own, cause, retryInMs)) again.add(piece)
       }
     }
@@ -157,7 +159,7 @@ export class Writer {
     await Promise.all([...bySender].map(([sender, own]) => deliverOver(sender, own)))
     if (stored.length > 0) this.#acks.committed(stored, begun, since)
     this.#queue.putBack(pieces.filter((piece) => again.has(piece)))
-    if (retryInMs === undefined) retries.reset()
+    if (retryInMs === undefined) this.#retries.reset()
     else await clock.sleep(retryInMs)
   }
 
