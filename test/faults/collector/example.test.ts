@@ -11,7 +11,7 @@ import { FxdProcess } from '../support/fxd-process.ts'
 import { feed, manifestOf, minuteSeconds } from '../support/market.ts'
 import { within } from '../support/within.ts'
 
-const at = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 const deadlineMs = 60_000
 const historyMinutes = 4_500
 const symbols = ['EURUSD', 'GBPUSD'] as const

@@ -86,7 +86,7 @@ class Collector {
 }
 
 const collecting = 'collecting"'
-const standby = 'stands by'
+const standby = 'standing by'
 
 test(
   'the standby collector takes over within 15 s when the active one is killed, frozen or cut off',
