@@ -56,7 +56,10 @@ test('a pool gets a Deployment, a Service and a budget, and a status for autosca
   await setting.applyPool('pool', spec())
   await running(2)
   await setting.reason(resources.streampools, 'pool', 'Serving')
-  expect((await events()).map(({ type, reason }) => `${type} ${reason}`)).toContain('Normal Serving')
+  // The operator writes an Event after the status that it is about.
+  await expect
+    .poll(async () => (await events()).map(({ type, reason }) => `${type} ${reason}`))
+    .toContain('Normal Serving')
   expect((await events()).filter(({ type }) => type === 'Warning')).toEqual([])
   expect(await status()).toMatchObject({ replicas: 2, selector: 'marketdata.fxd.dev/streampool=pool' })
   interface Deployment extends KubeObject {
