@@ -1,0 +1,90 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface, type Interface } from 'node:readline'
+import { cachedFolder } from '../../support/processes/cached-folder.ts'
+
+const source = join(import.meta.dirname, 'sockets.c')
+
+/** The path of the compiled reader; needs a C compiler named `cc`. */
+function program(): string {
+  const hash = createHash('sha256').update(readFileSync(source)).digest('hex').slice(0, 12)
+  const folder = cachedFolder(`bench-sockets-${hash}`, (into) =>
+    execFileSync('cc', ['-O2', '-o', join(into, 'sockets'), source], { stdio: 'inherit' }),
+  )
+  return join(folder, 'sockets')
+}
+
+/** Arrival of a burst at all sockets, in milliseconds of the monotonic clock. */
+export interface Arrival {
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+}
+
+let seed = 1
+const random = (below: number): number => {
+  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
+  return Math.floor((seed / 2 ** 32) * below)
+}
+
+function pick(symbols: readonly string[], count: number): string[] {
+  const all = [...symbols]
+  for (let i = 0; i < count; i++) {
+    const j = i + random(all.length - i)
+    ;[all[i], all[j]] = [all[j] as string, all[i] as string]
+  }
+  return all.slice(0, count)
+}
+
+/** Sockets in a separate process written in C, each subscribed to random symbols. */
+export class SocketReader {
+  readonly pid: number
+  readonly #child: ChildProcess
+  readonly #lines: AsyncIterator<string>
+  readonly #input: Interface
+
+  private constructor(child: ChildProcess) {
+    this.#child = child
+    this.pid = child.pid ?? 0
+    this.#input = createInterface(child.stdout as NodeJS.ReadableStream)
+    this.#lines = this.#input[Symbol.asyncIterator]()
+  }
+
+  static async open(
+    port: number,
+    path: string,
+    { sockets, perSocket, symbols }: { sockets: number; perSocket: number; symbols: readonly string[] },
+  ): Promise<SocketReader> {
+    const child = spawn(program(), [String(port), path, String(sockets)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    process.once('exit', () => child.kill())
+    const reader = new SocketReader(child)
+    for (let n = 0; n < sockets; n++)
+      child.stdin?.write(`${JSON.stringify({ action: 'subscribe', symbols: pick(symbols, perSocket) })}\n`)
+    await reader.#line()
+    return reader
+  }
+
+  /** Resolves once so many bars have arrived from now on. */
+  async expect(frames: number): Promise<Arrival> {
+    this.#child.stdin?.write(`expect ${frames}\n`)
+    const [p50 = 0, p99 = 0, max = 0] = (await this.#line()).split(' ').map((ns) => Number(ns) / 1e6)
+    return { p50, p99, max }
+  }
+
+  async #line(): Promise<string> {
+    const { value, done } = await this.#lines.next()
+    if (done === true) throw new Error('the socket reader ended')
+    return value
+  }
+
+  async close(): Promise<void> {
+    this.#input.close()
+    this.#child.kill()
+    if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit')
+  }
+}
