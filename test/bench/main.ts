@@ -31,6 +31,7 @@ const comparisons = new Map<string, Bench>([
   ['embedded-store', { what: 'the embedded store alone' }],
 ])
 const onlyByName = new Map<string, Bench>([
+  ['minute', { what: 'the whole market of one minute, through a cluster and through fxd all' }],
   ['questdb-layout', { what: 'layouts of QuestDB side by side; takes an hour and 30 GB of disk' }],
 ])
 const all = new Map([...benches, ...comparisons, ...onlyByName])

@@ -77,9 +77,9 @@ export class SocketReader {
   }
 
   async #line(): Promise<string> {
-    const { value, done } = await this.#lines.next()
-    if (done === true) throw new Error('the socket reader ended')
-    return value
+    const next = await this.#lines.next()
+    if (next.done === true) throw new Error('the socket reader ended')
+    return next.value
   }
 
   async close(): Promise<void> {
