@@ -19,6 +19,7 @@ import { type Cluster, startCluster } from '../support/cluster/cluster.ts'
 import { digits, feed, issueBenchKey, keyOf, makeBenchHome, metricOf } from './bench-feed.ts'
 import type { BurstReport, ClientOrder } from './fan-out-client.ts'
 import { machine, ms, printTable, quantile } from './figures.ts'
+import { firstSocket } from './first-socket.ts'
 import { barMessageBytes, encodeMinute } from './whole-minute.ts'
 
 const [minutes = 40] = process.argv.slice(2).map(Number)
@@ -36,8 +37,6 @@ const cases = [
 ] as const
 /** Timeout of a burst; a missing bar ends the bench. */
 const burstDeadlineMs = 30_000
-/** Timeout of the first socket: with a new Redis slots are rejected at first. */
-const firstSocketDeadlineMs = 60_000
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
@@ -62,22 +61,6 @@ async function collect({ grpcPort, token }: Cluster): Promise<SessionClient> {
   const { refused } = await session.catalogue(symbols, { snapshot: true })
   if (refused.length > 0) throw new Error(`the catalogue was refused: ${JSON.stringify(refused[0])}`)
   return session
-}
-
-/** Resolves once the shard knows the symbols and grants slots. */
-async function firstSocket(url: string): Promise<void> {
-  const begun = monotonicMs()
-  for (;;) {
-    const socket = new WebSocket(url)
-    const opened = await new Promise<boolean>((resolve) => {
-      socket.addEventListener('open', () => resolve(true))
-      socket.addEventListener('error', () => resolve(false))
-    })
-    socket.close()
-    if (opened) return
-    if (monotonicMs() - begun > firstSocketDeadlineMs) throw new Error(`no socket opens at ${url}`)
-    await systemClock.sleep(500)
-  }
 }
 
 /** Measures when a reader of the bus has all bars of a minute, and counts their events. */

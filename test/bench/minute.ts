@@ -5,19 +5,16 @@
  * Run: bin/node test/bench/minute.ts [short | profile] [minutes of each = 5]
  */
 
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { run } from '../acceptance/client/command.ts'
-import { startCluster } from '../support/cluster/cluster.ts'
-import { freePorts } from '../support/free-ports.ts'
-import { startService } from '../support/processes/service-process.ts'
 import { metricOf } from './bench-feed.ts'
 import { machine, ms, printTable, quantile } from './figures.ts'
+import { firstSocket } from './first-socket.ts'
 import { cpuMs } from './minute/cpu-time.ts'
 import { makeMarketHome, market, marketSymbols, messagesOf, openSessions } from './minute/market.ts'
 import { Profiler } from './minute/profile.ts'
 import { type Arrival, SocketReader } from './minute/socket-reader.ts'
+import { type Subject, startAll, startProcesses } from './minute/subjects.ts'
 
 const given = process.argv.slice(2)
 const isShort = given.includes('short')
@@ -25,15 +22,11 @@ const isProfile = given.includes('profile')
 const minutes = Number(given.find((each) => /^\d+$/.test(each)) ?? 5)
 const warmUps = 2
 const perSocket = 200
-const clusterSockets = 500
-const allSockets = 1_000
 const burstDeadlineMs = 30_000
-const firstSocketDeadlineMs = 60_000
 const visibleDeadlineMs = 10_000
 /** Processes are measured until this long after a burst. */
 const burstEndMs = 2_000
 const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6
-const repository = fileURLToPath(new URL('../..', import.meta.url))
 
 type Cadence = 'once a minute' | 'back to back'
 interface Form {
@@ -54,80 +47,6 @@ const forms: readonly Form[] = isShort
       { ...real, isRereadable: false },
     ]
 
-/** A service under test. */
-interface Subject {
-  readonly name: string
-  readonly sockets: number
-  readonly httpPort: number
-  readonly grpc: string
-  readonly token: string
-  readonly issuer: string
-  /** Where history is read, by name. */
-  readonly readers: Readonly<Record<string, number>>
-  /** Processes by name. */
-  readonly pids: () => Readonly<Record<string, number>>
-  readonly opsOfIngest: string
-  /** Inspectors of processes, by name. */
-  readonly inspectors: Readonly<Record<string, number>>
-  stop(): Promise<unknown>
-}
-
-const inspect = (port: number): string => `--inspect=127.0.0.1:${port}`
-
-async function startAll(home: string): Promise<Subject> {
-  const [port = 0] = await freePorts(1)
-  const env = isProfile ? { NODE_OPTIONS: inspect(port) } : {}
-  const service = await startService(home, { store: 'embedded', env })
-  process.once('exit', () => service.process.kill())
-  const { target } = service
-  const httpPort = Number(new URL(target.url).port)
-  return {
-    name: 'fxd all',
-    sockets: allSockets,
-    httpPort,
-    grpc: target.grpc,
-    token: target.token,
-    issuer: target.issuer,
-    readers: { all: httpPort },
-    pids: () => ({ 'fxd all': service.process.pid ?? 0 }),
-    opsOfIngest: target.ops,
-    inspectors: isProfile ? { 'fxd all': port } : {},
-    stop: () => service.stop(),
-  }
-}
-
-async function startProcesses(home: string): Promise<Subject> {
-  const names = ['ingest-1', 'stream-1', 'stream-2', 'rest-1', 'rest-2']
-  const ports = await freePorts(names.length)
-  const cluster = await startCluster({
-    rest: 2,
-    stream: 2,
-    ingest: 1,
-    feeds: join(home, 'feeds'),
-    questdbSettings: { QDB_SHARED_WORKER_COUNT: '4' },
-    podEnv: (name) => (isProfile ? { NODE_OPTIONS: inspect(ports[names.indexOf(name)] ?? 0) } : {}),
-  })
-  const assigned = Object.entries(cluster.commandEnv).map(([name, value]) => `${name}='${value}'`)
-  return {
-    name: 'cluster',
-    sockets: clusterSockets,
-    httpPort: cluster.httpPort,
-    grpc: `127.0.0.1:${cluster.grpcPort}`,
-    token: cluster.token,
-    issuer: `${assigned.join(' ')} '${join(repository, 'bin/node')}' '${join(repository, 'services/main.ts')}' keys`,
-    readers: { 'rest-1': cluster.pod('rest-1').port, 'rest-2': cluster.pod('rest-2').port },
-    pids: () => ({
-      ...Object.fromEntries(cluster.pods.map(({ name, program }) => [name, program.pid])),
-      questdb: cluster.questdb.pid,
-      redis: cluster.redis.pid,
-      haproxy: cluster.balancer.pid,
-    }),
-    opsOfIngest: `http://127.0.0.1:${cluster.pod('ingest-1').opsPort}`,
-    inspectors: isProfile ? { 'ingest-1': ports[0] ?? 0, 'stream-1': ports[1] ?? 0 } : {},
-    stop: () => cluster.stop(),
-  }
-}
-
 /** A key that no limit refuses. */
 async function issueKey({ issuer }: Subject): Promise<string> {
   const feeds = market.map(({ feed }) => feed).join(',')
@@ -136,22 +55,6 @@ async function issueKey({ issuer }: Subject): Promise<string> {
   const { code, stdout, stderr } = await run(issuer, args)
   if (code !== 0) throw new Error(`no key was issued (${code}): ${stderr}`)
   return (JSON.parse(stdout) as { key: string }).key
-}
-
-/** A new Redis gives no slots at first. */
-async function firstSocket(url: string): Promise<void> {
-  const begun = monotonicMs()
-  for (;;) {
-    const socket = new WebSocket(url)
-    const opened = await new Promise<boolean>((resolve) => {
-      socket.addEventListener('open', () => resolve(true))
-      socket.addEventListener('error', () => resolve(false))
-    })
-    socket.close()
-    if (opened) return
-    if (monotonicMs() - begun > firstSocketDeadlineMs) throw new Error(`no socket opens at ${url}`)
-    await systemClock.sleep(500)
-  }
 }
 
 /** When each process that answers history has the last symbol of each feed for this minute. */
@@ -374,5 +277,5 @@ async function measure(start: (home: string) => Promise<Subject>): Promise<void>
 }
 
 console.log(`${machine()}; ${minutes} minutes of each form`)
-await measure(startProcesses)
-await measure(startAll)
+await measure((home) => startProcesses(home, isProfile))
+await measure((home) => startAll(home, isProfile))

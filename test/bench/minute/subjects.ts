@@ -1,0 +1,85 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { startCluster } from '../../support/cluster/cluster.ts'
+import { freePorts } from '../../support/free-ports.ts'
+import { startService } from '../../support/processes/service-process.ts'
+
+const clusterSockets = 500
+const allSockets = 1_000
+const repository = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** A service under test. */
+export interface Subject {
+  readonly name: string
+  readonly sockets: number
+  readonly httpPort: number
+  readonly grpc: string
+  readonly token: string
+  readonly issuer: string
+  /** Where history is read, by name. */
+  readonly readers: Readonly<Record<string, number>>
+  /** Processes by name. */
+  readonly pids: () => Readonly<Record<string, number>>
+  readonly opsOfIngest: string
+  /** Inspectors of processes, by name. */
+  readonly inspectors: Readonly<Record<string, number>>
+  stop(): Promise<unknown>
+}
+
+const inspect = (port: number): string => `--inspect=127.0.0.1:${port}`
+
+/** `fxd all`; with `isProfile` it can be inspected. */
+export async function startAll(home: string, isProfile: boolean): Promise<Subject> {
+  const [port = 0] = await freePorts(1)
+  const env = isProfile ? { NODE_OPTIONS: inspect(port) } : {}
+  const service = await startService(home, { store: 'embedded', env })
+  process.once('exit', () => service.process.kill())
+  const { target } = service
+  const httpPort = Number(new URL(target.url).port)
+  return {
+    name: 'fxd all',
+    sockets: allSockets,
+    httpPort,
+    grpc: target.grpc,
+    token: target.token,
+    issuer: target.issuer,
+    readers: { all: httpPort },
+    pids: () => ({ 'fxd all': service.process.pid ?? 0 }),
+    opsOfIngest: target.ops,
+    inspectors: isProfile ? { 'fxd all': port } : {},
+    stop: () => service.stop(),
+  }
+}
+
+/** The roles as processes; with `isProfile` they can be inspected. */
+export async function startProcesses(home: string, isProfile: boolean): Promise<Subject> {
+  const names = ['ingest-1', 'stream-1', 'stream-2', 'rest-1', 'rest-2']
+  const ports = await freePorts(names.length)
+  const cluster = await startCluster({
+    rest: 2,
+    stream: 2,
+    ingest: 1,
+    feeds: join(home, 'feeds'),
+    questdbSettings: { QDB_SHARED_WORKER_COUNT: '4' },
+    podEnv: (name) => (isProfile ? { NODE_OPTIONS: inspect(ports[names.indexOf(name)] ?? 0) } : {}),
+  })
+  const assigned = Object.entries(cluster.commandEnv).map(([name, value]) => `${name}='${value}'`)
+  return {
+    name: 'cluster',
+    sockets: clusterSockets,
+    httpPort: cluster.httpPort,
+    grpc: `127.0.0.1:${cluster.grpcPort}`,
+    token: cluster.token,
+    issuer: `${assigned.join(' ')} '${join(repository, 'bin/node')}' '${join(repository, 'services/main.ts')}' keys`,
+    readers: { 'rest-1': cluster.pod('rest-1').port, 'rest-2': cluster.pod('rest-2').port },
+    pids: () => ({
+      ...Object.fromEntries(cluster.pods.map(({ name, program }) => [name, program.pid])),
+      questdb: cluster.questdb.pid,
+      redis: cluster.redis.pid,
+      haproxy: cluster.balancer.pid,
+    }),
+    opsOfIngest: `http://127.0.0.1:${cluster.pod('ingest-1').opsPort}`,
+    inspectors: isProfile ? { 'ingest-1': ports[0] ?? 0, 'stream-1': ports[1] ?? 0 } : {},
+    stop: () => cluster.stop(),
+  }
+}
