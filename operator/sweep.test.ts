@@ -13,7 +13,7 @@ const secret = (of: string) => ({ metadata: { name: `${of}-digest`, uid: of, lab
 function start() {
   const clock = createVirtualClock()
   const done: string[] = []
-  const world = {
+  const cluster = {
     isLeader: true,
     isSynced: true,
     accounts: ['A', 'B'],
@@ -31,15 +31,15 @@ function start() {
   const cache = (all: () => readonly object[]) => ({
     all,
     get isSynced() {
-      return world.isSynced
+      return cluster.isSynced
     },
   })
   const feedObjects = () =>
-    world.accounts.map((account) => ({ spec: { broker: 'BROKERA', account } }) as FeedObject)
-  const keyObjects = () => world.apikeys.map((name) => ({ metadata: { name } }))
+    cluster.accounts.map((account) => ({ spec: { broker: 'BROKERA', account } }) as FeedObject)
+  const keyObjects = () => cluster.apikeys.map((name) => ({ metadata: { name } }))
   const listOf = <T>(name: string, rows: [string, T][]) => {
     const refresh = async (): Promise<void> => {
-      if (world.unreadable === name) throw new Error('unavailable')
+      if (cluster.unreadable === name) throw new Error('unavailable')
     }
     return Object.assign(new Map(rows), { refresh })
   }
@@ -55,26 +55,26 @@ function start() {
     api: {
       delete: async (_: unknown, name: string) => void done.push(`delete ${name}`),
       list: async ({ plural }: { plural: string }) => ({
-        items: world.listed ?? (plural === 'feeds' ? feedObjects() : keyObjects()),
+        items: cluster.listed ?? (plural === 'feeds' ? feedObjects() : keyObjects()),
       }),
     },
     caches: {
       feeds: cache(feedObjects),
       apikeys: cache(keyObjects),
-      secrets: cache(() => world.secrets.map(secret)),
+      secrets: cache(() => cluster.secrets.map(secret)),
     },
     registry: {
       feeds,
       keys,
       removeFeed: async (of: string) => {
-        if (world.failsAt === of) throw world.failsWith
+        if (cluster.failsAt === of) throw cluster.failsWith
         feeds.delete(of)
         done.push(`remove ${of}`)
       },
       suspendKey: async (id: string) => {
-        if (world.failsAt === id) {
-          world.failsAt = ''
-          throw world.failsWith
+        if (cluster.failsAt === id) {
+          cluster.failsAt = ''
+          throw cluster.failsWith
         }
         keys.delete(id)
         done.push(`suspend ${id}`)
@@ -82,25 +82,25 @@ function start() {
     },
     events: { record: () => undefined },
     clock,
-    log: { ...silentLog, warn: (...[, text]: unknown[]) => void world.warnings.push(String(text)) },
-    isLeader: () => world.isLeader,
-    annotations: () => world.annotations,
+    log: { ...silentLog, warn: (...[, text]: unknown[]) => void cluster.warnings.push(String(text)) },
+    isLeader: () => cluster.isLeader,
+    annotations: () => cluster.annotations,
     annotate: (name: string, value: string | undefined) => {
-      if (value === undefined) delete world.annotations[name]
-      else world.annotations[name] = value
+      if (value === undefined) delete cluster.annotations[name]
+      else cluster.annotations[name] = value
     },
     refreshed: () => undefined,
   }
   const sweep = new Sweep(deps as unknown as SweepDeps)
-  return { clock, done, world, keys, sweep }
+  return { clock, done, cluster, keys, sweep }
 }
 
 test('feeds and keys of deleted objects are removed after a delay', async () => {
-  const { clock, done, world, sweep } = start()
+  const { clock, done, cluster, sweep } = start()
   await clock.advance(60_000)
   expect(done).toEqual([])
-  world.accounts = ['A']
-  world.apikeys = ['b']
+  cluster.accounts = ['A']
+  cluster.apikeys = ['b']
   sweep.soon()
   await clock.advance(5_500)
   expect(done).toEqual([])
@@ -109,27 +109,27 @@ test('feeds and keys of deleted objects are removed after a delay', async () => 
 })
 
 test('an object that reappears within the delay loses nothing', async () => {
-  const { clock, done, world } = start()
-  world.apikeys = ['b']
+  const { clock, done, cluster } = start()
+  cluster.apikeys = ['b']
   await clock.advance(4_000)
-  world.apikeys = ['a', 'b']
+  cluster.apikeys = ['a', 'b']
   await clock.advance(120_000)
   expect(done).toEqual([])
 })
 
 test('nothing is removed while a cache is not in sync or another replica leads', async () => {
-  const { clock, done, world } = start()
-  world.isSynced = false
-  world.accounts = []
+  const { clock, done, cluster } = start()
+  cluster.isSynced = false
+  cluster.accounts = []
   await clock.advance(60_000)
-  Object.assign(world, { isSynced: true, isLeader: false })
+  Object.assign(cluster, { isSynced: true, isLeader: false })
   await clock.advance(60_000)
   expect(done).toEqual([])
 })
 
 test('the Secrets of a deleted key are deleted after ten minutes', async () => {
-  const { clock, done, world } = start()
-  world.apikeys = ['b']
+  const { clock, done, cluster } = start()
+  cluster.apikeys = ['b']
   await clock.advance(595_000)
   expect(done).toEqual(['suspend a'])
   await clock.advance(40_000)
@@ -140,12 +140,12 @@ test('the Secrets of a deleted key are deleted after ten minutes', async () => {
 const many = Array.from({ length: 20 }, (_, i) => `k${i}`)
 
 test('deleting ApiKeys one by one suspends no more keys than the mass-deletion limit', async () => {
-  const { clock, done, world, keys, sweep } = start()
+  const { clock, done, cluster, keys, sweep } = start()
   for (const id of many) keys.set(id, key(id))
-  world.apikeys = ['a', 'b', ...many]
+  cluster.apikeys = ['a', 'b', ...many]
   await clock.advance(60_000)
   for (const id of many) {
-    world.apikeys = world.apikeys.filter((each) => each !== id)
+    cluster.apikeys = cluster.apikeys.filter((each) => each !== id)
     sweep.soon()
     await clock.advance(3_000)
   }
@@ -155,50 +155,50 @@ test('deleting ApiKeys one by one suspends no more keys than the mass-deletion l
 })
 
 test('an object that the API server lists but the cache lacks loses nothing', async () => {
-  const { clock, done, world } = start()
-  world.listed = [
+  const { clock, done, cluster } = start()
+  cluster.listed = [
     { metadata: { name: 'a' }, spec: { broker: 'BROKERA', account: 'A' } },
     { metadata: { name: 'b' }, spec: { broker: 'BROKERA', account: 'B' } },
   ]
-  Object.assign(world, { accounts: ['A'], apikeys: ['b'] })
+  Object.assign(cluster, { accounts: ['A'], apikeys: ['b'] })
   await clock.advance(900_000)
   expect(done).toEqual([])
 })
 
 test('after a failure the rest of a permission is completed, and the permission is used up', async () => {
-  const { clock, done, world, keys } = start()
+  const { clock, done, cluster, keys } = start()
   const name = 'marketdata.fxd.dev/allow-mass-deletion'
   for (const id of many) keys.set(id, key(id))
-  world.annotations = { [name]: '20 apikeys' }
-  world.failsAt = 'k7'
+  cluster.annotations = { [name]: '20 apikeys' }
+  cluster.failsAt = 'k7'
   await clock.advance(120_000)
   expect(done).toEqual(many.map((id) => `suspend ${id}`))
-  expect(world.annotations).toEqual({})
+  expect(cluster.annotations).toEqual({})
 })
 
 test.for([
   ['feeds', ['suspend a']],
   ['keys', ['remove BROKERA:B']],
 ] as const)('while the %s of the registry cannot be read, the others are removed', async ([list, wanted]) => {
-  const { clock, done, world } = start()
-  Object.assign(world, { unreadable: list, accounts: ['A'], apikeys: ['b'] })
+  const { clock, done, cluster } = start()
+  Object.assign(cluster, { unreadable: list, accounts: ['A'], apikeys: ['b'] })
   await clock.advance(60_000)
   expect(done).toEqual(wanted)
-  expect(world.warnings[0]).toBe('unavailable: the registry of ingest; retrying')
+  expect(cluster.warnings[0]).toBe('unavailable: the registry of ingest; retrying')
 })
 
 test('a feed that cannot be removed does not stop the suspension of a key', async () => {
-  const { clock, done, world } = start()
-  Object.assign(world, { failsAt: 'BROKERA:B', accounts: ['A'], apikeys: ['b'] })
+  const { clock, done, cluster } = start()
+  Object.assign(cluster, { failsAt: 'BROKERA:B', accounts: ['A'], apikeys: ['b'] })
   await clock.advance(60_000)
   expect(done).toEqual(['suspend a'])
-  expect(new Set(world.warnings)).toEqual(new Set(['failed to remove feeds without objects; retrying']))
+  expect(new Set(cluster.warnings)).toEqual(new Set(['failed to remove feeds without objects; retrying']))
 })
 
 test('a leader that loses its Lease during a round logs no failure', async () => {
-  const { clock, done, world } = start()
-  Object.assign(world, { failsAt: 'a', failsWith: new NotLeading('not the leader'), apikeys: ['b'] })
+  const { clock, done, cluster } = start()
+  Object.assign(cluster, { failsAt: 'a', failsWith: new NotLeading('not the leader'), apikeys: ['b'] })
   await clock.advance(60_000)
   expect(done).toEqual(['suspend a'])
-  expect(world.warnings).toEqual([])
+  expect(cluster.warnings).toEqual([])
 })

@@ -27,7 +27,7 @@ function start(spec: object) {
     metadata: { name: 'one', uid: 'u', generation: 1 },
     spec: { plan: 'basic', feeds: ['BROKERA:ZERO'], ...spec },
   } as unknown as ApiKeyObject
-  const world = {
+  const cluster = {
     key,
     secrets: new Map<string, Secret>(),
     feeds: Object.assign(new Map([['BROKERA:ZERO', { hidden: false }]]), { isLoaded: true }),
@@ -46,50 +46,50 @@ function start(spec: object) {
   const clock = createVirtualClock()
   const store = async (_: unknown, secret: Secret) => {
     const stored = { ...secret, metadata: { ...secret.metadata, resourceVersion: String(++version) } }
-    world.secrets.set(secret.metadata.name, stored)
+    cluster.secrets.set(secret.metadata.name, stored)
     return stored
   }
   const keys = Object.assign(new Map<string, Row>(), {
     isLoaded: true,
-    refresh: async () => void keys.set('one', world.stored.get('one') as Row),
+    refresh: async () => void keys.set('one', cluster.stored.get('one') as Row),
   })
   const deps = {
     api: {
-      get: async (_: unknown, name: string) => world.secrets.get(name),
+      get: async (_: unknown, name: string) => cluster.secrets.get(name),
       create: store,
       replace: store,
       applyStatus: async (_: unknown, { status }: { status: { conditions: NotReady[] } }) => {
-        world.reasons.push(status.conditions[0]?.reason ?? '')
-        world.messages.push(status.conditions[0]?.message ?? '')
+        cluster.reasons.push(status.conditions[0]?.reason ?? '')
+        cluster.messages.push(status.conditions[0]?.message ?? '')
       },
       delete: async (_: unknown, name: string, only: { resourceVersion?: string }) => {
-        world.beforeDelete()
-        const { resourceVersion } = world.secrets.get(name)?.metadata ?? {}
-        if ((only.resourceVersion ?? resourceVersion) === resourceVersion) world.secrets.delete(name)
+        cluster.beforeDelete()
+        const { resourceVersion } = cluster.secrets.get(name)?.metadata ?? {}
+        if ((only.resourceVersion ?? resourceVersion) === resourceVersion) cluster.secrets.delete(name)
       },
     },
     caches: {
-      apikeys: { get: () => world.key, all: () => [world.key] },
-      secrets: { get: (name: string) => (name === 'own' ? undefined : world.secrets.get(name)) },
+      apikeys: { get: () => cluster.key, all: () => [cluster.key] },
+      secrets: { get: (name: string) => (name === 'own' ? undefined : cluster.secrets.get(name)) },
     },
     registry: {
-      feeds: world.feeds,
+      feeds: cluster.feeds,
       keys,
       putKey: async ({ basedOn, ...put }: Put & { basedOn?: number }) => {
-        world.basedOn.push(basedOn)
-        const { version: now = 0, ...existing }: Partial<Row> = world.stored.get(put.id) ?? {}
+        cluster.basedOn.push(basedOn)
+        const { version: now = 0, ...existing }: Partial<Row> = cluster.stored.get(put.id) ?? {}
         const isRepeat = isDeepStrictEqual({ ...existing, ...put }, existing)
         if (!isRepeat && basedOn !== undefined && basedOn < now)
           throw Object.assign(new Error('moved'), { code: grpcStatus.ABORTED, details: 'moved' })
         if (existing.issue === put.issue && !isDeepStrictEqual(existing.sha256, put.sha256))
           throw Object.assign(new Error('taken'), { code: grpcStatus.ABORTED, details: 'another secret' })
         const row = { ...put, state: 'active', version: isRepeat ? now : ++version }
-        if (!isRepeat) world.puts.push(put)
-        world.stored.set(put.id, row)
+        if (!isRepeat) cluster.puts.push(put)
+        cluster.stored.set(put.id, row)
         keys.set(put.id, row)
       },
     },
-    events: { record: (_: string, __: unknown, { reason }: NotReady) => void world.events.push(reason) },
+    events: { record: (_: string, __: unknown, { reason }: NotReady) => void cluster.events.push(reason) },
     clock,
     log: silentLog,
     held: () => 0,
@@ -101,109 +101,112 @@ function start(spec: object) {
   const settle = async () => {
     for (let i = 0; i < 4; i++) await controller.reconcile('one')
   }
-  return { world, clock, store, own, settle }
+  return { cluster, clock, store, own, settle }
 }
 
 test('a change of a user Secret after its ApiKey replaces the key', async () => {
-  const { world, own, settle } = start({ keyFrom: { secretKeyRef: { name: 'own', key: 'key' } } })
+  const { cluster, own, settle } = start({ keyFrom: { secretKeyRef: { name: 'own', key: 'key' } } })
   await own('a')
   await settle()
-  const { metadata, spec } = world.key
-  world.key = { metadata: { ...metadata, generation: 2 }, spec: { ...spec, issue: 2 } }
+  const { metadata, spec } = cluster.key
+  cluster.key = { metadata: { ...metadata, generation: 2 }, spec: { ...spec, issue: 2 } }
   await settle()
-  const before = world.puts.at(-1)?.issue ?? 0
+  const before = cluster.puts.at(-1)?.issue ?? 0
   await own('b')
   await settle()
-  expect(world.puts.at(-1)?.issue).toBe(before + 1)
-  expect(world.puts.at(-1)?.sha256).not.toEqual(world.puts[0]?.sha256)
-  expect(world.events).toContain('SecretChanged')
-  const { length } = world.puts
+  expect(cluster.puts.at(-1)?.issue).toBe(before + 1)
+  expect(cluster.puts.at(-1)?.sha256).not.toEqual(cluster.puts[0]?.sha256)
+  expect(cluster.events).toContain('SecretChanged')
+  const { length } = cluster.puts
   await settle()
-  expect(world.puts).toHaveLength(length)
+  expect(cluster.puts).toHaveLength(length)
 })
 
 test('a key with a removed feed works with its other feeds, and with that feed once it exists again', async () => {
-  const { world, settle } = start({ feeds: ['BROKERA:ZERO', 'BROKERA:GONE'] })
+  const { cluster, settle } = start({ feeds: ['BROKERA:ZERO', 'BROKERA:GONE'] })
   await settle()
-  expect(world.puts.at(-1)?.feeds).toEqual(['BROKERA:ZERO'])
-  expect(world.reasons.at(-1)).toBe('FeedsMissing')
-  world.feeds.set('BROKERA:GONE', { hidden: false })
+  expect(cluster.puts.at(-1)?.feeds).toEqual(['BROKERA:ZERO'])
+  expect(cluster.reasons.at(-1)).toBe('FeedsMissing')
+  cluster.feeds.set('BROKERA:GONE', { hidden: false })
   await settle()
-  expect(world.puts.at(-1)?.feeds).toEqual(['BROKERA:ZERO', 'BROKERA:GONE'])
-  expect(world.reasons.at(-1)).toBe('Active')
+  expect(cluster.puts.at(-1)?.feeds).toEqual(['BROKERA:ZERO', 'BROKERA:GONE'])
+  expect(cluster.reasons.at(-1)).toBe('Active')
 })
 
 test.for([
   ['into the Secret of the digest', { secretName: 'one-digest' }],
   ['that ends at once', { deleteAfter: '0s' }],
 ] as const)('a delivery %s is rejected, and nothing is written', async ([, delivery]) => {
-  const { world, settle } = start({ delivery })
+  const { cluster, settle } = start({ delivery })
   await settle()
-  expect(world.reasons.at(-1)).toBe('Invalid')
-  expect(world.secrets.size).toBe(0)
+  expect(cluster.reasons.at(-1)).toBe('Invalid')
+  expect(cluster.secrets.size).toBe(0)
 })
 
 test('a digest whose issue has another secret in the registry is put again with the next issue', async () => {
-  const { world, settle } = start({})
+  const { cluster, settle } = start({})
   await settle()
-  const [first] = world.puts as [Put]
+  const [first] = cluster.puts as [Put]
   // As after a restore of the Secrets, but not of the registry.
-  world.stored.set('one', { ...first, sha256: Buffer.alloc(32), version: 1_000 })
-  const { metadata, spec } = world.key
-  world.key = { metadata: { ...metadata, generation: 2 }, spec: { ...spec, feeds: ['BROKERA:ZERO', 'A:B'] } }
-  world.feeds.set('A:B', { hidden: false })
+  cluster.stored.set('one', { ...first, sha256: Buffer.alloc(32), version: 1_000 })
+  const { metadata, spec } = cluster.key
+  cluster.key = {
+    metadata: { ...metadata, generation: 2 },
+    spec: { ...spec, feeds: ['BROKERA:ZERO', 'A:B'] },
+  }
+  cluster.feeds.set('A:B', { hidden: false })
   await settle()
-  expect(world.puts.map(({ issue }) => issue)).toEqual([first.issue, first.issue + 1])
-  expect(world.puts.at(-1)?.sha256).toEqual(first.sha256)
+  expect(cluster.puts.map(({ issue }) => issue)).toEqual([first.issue, first.issue + 1])
+  expect(cluster.puts.at(-1)?.sha256).toEqual(first.sha256)
 })
 
 test('a key that another replica changed is put again from its object, without a new secret', async () => {
-  const { world, settle } = start({})
+  const { cluster, settle } = start({})
   await settle()
-  const [first] = world.puts
+  const [first] = cluster.puts
   // A late call of the previous leader with an older object. This replica has not read the registry since.
-  world.stored.set('one', { ...(first as Put), feeds: ['BROKERA:OLD'], version: 1_000 })
-  world.feeds.set('BROKERA:NEW', { hidden: false })
-  const { metadata, spec } = world.key
-  world.key = { metadata: { ...metadata, generation: 2 }, spec: { ...spec, feeds: ['BROKERA:NEW'] } }
+  cluster.stored.set('one', { ...(first as Put), feeds: ['BROKERA:OLD'], version: 1_000 })
+  cluster.feeds.set('BROKERA:NEW', { hidden: false })
+  const { metadata, spec } = cluster.key
+  cluster.key = { metadata: { ...metadata, generation: 2 }, spec: { ...spec, feeds: ['BROKERA:NEW'] } }
   await settle()
-  expect(world.puts.at(-1)).toEqual({ ...first, feeds: ['BROKERA:NEW'] })
-  expect(world.puts).toHaveLength(2)
-  expect(world.reasons.at(-1)).toBe('Active')
+  expect(cluster.puts.at(-1)).toEqual({ ...first, feeds: ['BROKERA:NEW'] })
+  expect(cluster.puts).toHaveLength(2)
+  expect(cluster.reasons.at(-1)).toBe('Active')
   // 0 at first, then the version that the first call stored (rejected), then the version that was read.
-  const [none, ...later] = world.basedOn
+  const [none, ...later] = cluster.basedOn
   expect(none).toBe(0)
   expect(later).toContain(1_000)
 })
 
 test('an expired delivered Secret is not deleted while a rotation writes it', async () => {
-  const { world, clock, store, settle } = start({ delivery: { deleteAfter: '1h' } })
+  const { cluster, clock, store, settle } = start({ delivery: { deleteAfter: '1h' } })
   await settle()
-  const delivered = world.secrets.get('one') as Secret
+  const delivered = cluster.secrets.get('one') as Secret
   await clock.advance(3_600_000)
-  world.beforeDelete = () => store(undefined, delivered)
+  cluster.beforeDelete = () => store(undefined, delivered)
   await settle()
-  expect(world.secrets.has('one')).toBe(true)
-  world.beforeDelete = () => undefined
+  expect(cluster.secrets.has('one')).toBe(true)
+  cluster.beforeDelete = () => undefined
   await settle()
-  expect(world.secrets.has('one')).toBe(false)
+  expect(cluster.secrets.has('one')).toBe(false)
 })
 
 test('keys are put with all of their feeds until the list of feeds was read once', async () => {
-  const { world, settle } = start({ feeds: ['BROKERA:ZERO', 'BROKERA:TWO'] })
-  world.feeds.isLoaded = false
+  const { cluster, settle } = start({ feeds: ['BROKERA:ZERO', 'BROKERA:TWO'] })
+  cluster.feeds.isLoaded = false
   await settle()
-  expect(world.puts.at(-1)?.feeds).toEqual(['BROKERA:ZERO', 'BROKERA:TWO'])
-  expect(world.reasons.at(-1)).toBe('Active')
+  expect(cluster.puts.at(-1)?.feeds).toEqual(['BROKERA:ZERO', 'BROKERA:TWO'])
+  expect(cluster.reasons.at(-1)).toBe('Active')
 })
 
 test.for([
   ['digest', 'one-digest', 'an ApiKey with another name'],
   ['delivery', 'one', 'another delivery.secretName'],
 ] as const)('a taken name of the %s is reported with advice', async ([, name, advice]) => {
-  const { world, store, settle } = start({})
+  const { cluster, store, settle } = start({})
   await store(undefined, { metadata: { name } })
   await settle()
-  expect(world.reasons.at(-1)).toBe('NameTaken')
-  expect(world.messages.at(-1)).toContain(advice)
+  expect(cluster.reasons.at(-1)).toBe('NameTaken')
+  expect(cluster.messages.at(-1)).toContain(advice)
 })

@@ -71,7 +71,7 @@ describe('a digest from a backup', () => {
 })
 
 /** State of a cluster and a registry; each may lose its part. */
-interface World {
+interface Cluster {
   delivery: Delivery | undefined
   digest: Digest | undefined
   registry: { issue: number; sha256: string } | undefined
@@ -81,19 +81,19 @@ interface World {
 }
 
 /** One step of an operator. The registry rejects a lower issue, and an equal one with another digest. */
-function step(world: World): 'acted' | 'done' | 'refused' {
-  const { delivery, digest: kept, registry, specIssue } = world
-  const { isRefused } = world
+function step(cluster: Cluster): 'acted' | 'done' | 'refused' {
+  const { delivery, digest: kept, registry, specIssue } = cluster
+  const { isRefused } = cluster
   const next = plan({ delivery, digest: kept, specIssue, registryIssue: registry?.issue ?? 0, isRefused })
-  world.isRefused = false
-  if (next.do === 'deliver') world.delivery = { issue: next.issue, secret: `fxd_${++world.made}` }
-  else if (next.do === 'keep') world.digest = next.digest
+  cluster.isRefused = false
+  if (next.do === 'deliver') cluster.delivery = { issue: next.issue, secret: `fxd_${++cluster.made}` }
+  else if (next.do === 'keep') cluster.digest = next.digest
   else {
     const { issue, sha256 } = next.digest
     if (registry?.issue === issue && registry.sha256 === sha256) return 'done'
-    if (issue === registry?.issue) world.isRefused = true
+    if (issue === registry?.issue) cluster.isRefused = true
     if (issue <= (registry?.issue ?? 0)) return 'refused'
-    world.registry = { issue, sha256 }
+    cluster.registry = { issue, sha256 }
   }
   return 'acted'
 }
@@ -111,7 +111,7 @@ test('after any losses and operator crashes the delivered secret is valid in the
   )
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 40 }), (events) => {
-      const world: World = {
+      const cluster: Cluster = {
         delivery: undefined,
         digest: undefined,
         registry: undefined,
@@ -119,27 +119,28 @@ test('after any losses and operator crashes the delivered secret is valid in the
         made: 0,
         isRefused: false,
       }
-      let backup: World['registry']
-      let dump = { ...world }
+      let backup: Cluster['registry']
+      let dump = { ...cluster }
       for (const event of events) {
-        if (event === 'step') step(world)
-        else if (event === 'rotate') world.specIssue += 1
-        else if (event === 'lose delivery') world.delivery = undefined
-        else if (event === 'lose digest') world.digest = undefined
-        else if (event === 'restore an older registry') [world.registry, backup] = [backup, world.registry]
+        if (event === 'step') step(cluster)
+        else if (event === 'rotate') cluster.specIssue += 1
+        else if (event === 'lose delivery') cluster.delivery = undefined
+        else if (event === 'lose digest') cluster.digest = undefined
+        else if (event === 'restore an older registry')
+          [cluster.registry, backup] = [backup, cluster.registry]
         else {
           const { delivery, digest: kept, specIssue } = dump
-          dump = { ...world }
-          Object.assign(world, { delivery, digest: kept, specIssue })
+          dump = { ...cluster }
+          Object.assign(cluster, { delivery, digest: kept, specIssue })
         }
       }
       // A user without a delivered secret requests another.
-      if (world.delivery === undefined) world.specIssue += 1
+      if (cluster.delivery === undefined) cluster.specIssue += 1
       let steps = 0
-      for (let did = step(world); did !== 'done'; did = step(world)) {
+      for (let did = step(cluster); did !== 'done'; did = step(cluster)) {
         expect(++steps).toBeLessThan(10)
       }
-      expect(world.registry?.sha256).toBe(hash(world.delivery?.secret ?? ''))
+      expect(cluster.registry?.sha256).toBe(hash(cluster.delivery?.secret ?? ''))
     }),
   )
 })

@@ -14,8 +14,8 @@ test.each<[unknown, string]>([
   [undefined, 'nothing'],
   [[1, 2], 'a list of 2'],
   [{ a: 1 }, 'a mapping'],
-])('%s is shown as %s', (value, told) => {
-  expect(show(value)).toBe(told)
+])('%s is shown as %s', (value, text) => {
+  expect(show(value)).toBe(text)
 })
 
 test('every value is shown on one short line', () => {

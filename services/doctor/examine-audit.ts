@@ -4,7 +4,7 @@ import { dateText, daySeconds } from '../core/clocks/calendar.ts'
 import { feedNow, feedSeconds, type UtcMs } from '../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../core/feeds/feed.ts'
 import type { SymbolRecord } from '../core/feeds/symbol.ts'
-import { type Finding, fine, warning, wrong } from './finding.ts'
+import { type Finding, passed, problem, warning } from './finding.ts'
 
 /** What is stored of one feed. */
 export interface FeedStored {
@@ -29,7 +29,7 @@ export function examineAudit(of: FeedStored, now: UtcMs): readonly Finding[] {
   const days = stored.flatMap((series) => series.days)
   const bars = days.reduce((sum, day) => sum + day.bars, 0)
   return [
-    fine(
+    passed(
       'audit',
       `${feed.key}: windows and bars agree on ${days.length} days of ${stored.length} series, ${bars} bars`,
     ),
@@ -47,7 +47,7 @@ function findingOf(
   const again = 'import these days again (fxd import), or restore a backup'
   switch (kind) {
     case 'empty':
-      return wrong(
+      return problem(
         'audit',
         `${about} acknowledged as complete without a bar, though other resolutions have some (${where})`,
         again,

@@ -1,7 +1,7 @@
 import { type FeedSeconds, feedNow, type UtcMs } from '../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../core/feeds/feed.ts'
 import type { Resolution } from '../core/feeds/resolution.ts'
-import { type Finding, fine, warning, wrong } from './finding.ts'
+import { type Finding, passed, problem, warning } from './finding.ts'
 
 /** Maximum seconds of a bar ahead of its feed's clock: only closed bars are stored, and clocks differ a little. */
 const aheadSecondsMax = 300
@@ -32,13 +32,13 @@ export function examineClocks(newest: readonly NewestStored[], now: UtcMs): read
   }
   if (findings.length > 0) return findings
   const agree = `${newest.length - unknown} of ${newest.length} newest bars agree with the clocks of their feeds`
-  return [fine('clocks', unknown === 0 ? agree : `${agree}; the clocks of the others are unknown`)]
+  return [passed('clocks', unknown === 0 ? agree : `${agree}; the clocks of the others are unknown`)]
 }
 
 function judge({ where, feed, resolution }: NewestStored, aheadSeconds: number): readonly Finding[] {
   if (aheadSeconds > aheadSecondsMax)
     return [
-      wrong(
+      problem(
         'clock',
         `the newest bar of ${where} is ${inWords(aheadSeconds)} ahead of the clock of ${feed.key}`,
         `check spec.clock of the Feed ${feed.name} (utc = bar time + offsetSeconds) and the clock of this machine`,

@@ -7,7 +7,7 @@ export interface Finding {
   readonly cure?: string
 }
 
-export const fine = (about: string, found: string): Finding => ({ about, state: 'ok', found })
+export const passed = (about: string, found: string): Finding => ({ about, state: 'ok', found })
 
 export const warning = (about: string, found: string, cure: string): Finding => ({
   about,
@@ -16,7 +16,7 @@ export const warning = (about: string, found: string, cure: string): Finding => 
   cure,
 })
 
-export const wrong = (about: string, found: string, cure: string): Finding => ({
+export const problem = (about: string, found: string, cure: string): Finding => ({
   about,
   state: 'wrong',
   found,

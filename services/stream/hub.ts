@@ -7,7 +7,7 @@ import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FeedBoard } from '../ports/feed-board.ts'
 import type { FollowedRegistry } from '../registry/follow.ts'
-import { Recent } from './catch-up/recent.ts'
+import { RecentBars } from './catch-up/recent-bars.ts'
 import { Resumption } from './catch-up/resumption.ts'
 import { FanOut } from './fan-out/fan-out.ts'
 import type { Subscriptions } from './fan-out/subscriptions.ts'
@@ -139,7 +139,7 @@ function createLiveParts(
   deps: HubDeps & { readonly sockets: OpenSockets; readonly fanOut: FanOut },
 ): LiveParts {
   const { symbols } = deps.subscriptions
-  const shared = { ...deps, symbols, recent: new Recent(), frames: new SymbolFrames(symbols) }
+  const shared = { ...deps, symbols, recent: new RecentBars(), frames: new SymbolFrames(symbols) }
   const resumption = new Resumption({
     ...shared,
     isFilling: (feed) => losses.isFilling(feed),

@@ -52,9 +52,9 @@ export function checkSocket(
     const received = mine.map((seen) =>
       seen.type === 'gap' ? seen : { type: seen.type, time: seen.bar.time },
     )
-    const owed = (after: number | undefined, before: number): readonly number[] =>
+    const expected = (after: number | undefined, before: number): readonly number[] =>
       after === undefined ? [] : [...published.keys()].filter((time) => time > after && time < before)
-    found.push(...checkSequence(`${socket.id} ${symbol}`, received, socket.since.get(symbol), owed))
+    found.push(...checkSequence(`${socket.id} ${symbol}`, received, socket.since.get(symbol), expected))
     for (const seen of mine)
       if (seen.type === 'bar')
         found.push(...checkFrame(seen, published.get(seen.bar.time), closes.get(seen.symbol), socket.id))
@@ -62,20 +62,20 @@ export function checkSocket(
   return found
 }
 
-/** Checks that a minute frame comes after all owed bars of that minute, or after a GAP that names them. */
+/** Checks that a minute frame comes after all expected bars of that minute, or after a GAP that names them. */
 export function checkMinutes(record: Record, { id, since, seen }: SocketRecord): string[] {
   const found: string[] = []
   seen.forEach((frame, i) => {
     if (frame.type !== 'minute') return
     const { time } = frame
     const before = seen.slice(0, i)
-    const owed = before.flatMap((each) =>
+    const expected = before.flatMap((each) =>
       each.type === 'subscribed' ? each.symbols.filter((symbol) => isOwed(symbol, each.at)) : [],
     )
     function isOwed(symbol: string, at: number): boolean {
       return record.published.get(symbol)?.has(time) === true && (since.get(symbol) ?? at - 60) < time
     }
-    for (const symbol of new Set(owed)) {
+    for (const symbol of new Set(expected)) {
       const isReceived = before.some(
         (each) =>
           'symbol' in each &&

@@ -2,7 +2,7 @@ import type { CompoundKey } from '../../services/core/feeds/compound-key.ts'
 import { note, SimSocket } from './client.ts'
 import type { SocketRecord } from './record.ts'
 import type { Shard } from './roles.ts'
-import { type keys, symbols, type World } from './world.ts'
+import { type keys, type Simulation, symbols } from './simulation.ts'
 
 const pingMs = 20_000
 const upgradeMsMax = 6_000
@@ -14,7 +14,7 @@ export class SimClient {
   readonly name: string
   readonly symbols: readonly CompoundKey[]
   socket: SocketRecord | undefined
-  readonly #world: World
+  readonly #simulation: Simulation
   readonly #key: (typeof keys)[number]
   readonly #resumes: boolean
   readonly #visits: boolean
@@ -25,15 +25,15 @@ export class SimClient {
   #connections = 0
 
   /** `visits`: connects for short times, and again after a loss of the bus. Some symbols have only such clients. */
-  constructor(world: World, name: string, key: (typeof keys)[number], visits = false) {
-    this.#world = world
+  constructor(simulation: Simulation, name: string, key: (typeof keys)[number], visits = false) {
+    this.#simulation = simulation
     this.#key = key
     this.#visits = visits
-    this.#resumes = visits || world.chance.is(0.5)
-    this.#markers = world.chance.is(0.5)
+    this.#resumes = visits || simulation.chance.is(0.5)
+    this.#markers = simulation.chance.is(0.5)
     this.name = `${visits ? 'visiting' : this.#resumes ? 'resuming' : 'plain'} ${name}`
-    const shared = world.hasLonelySymbol ? symbols.filter((_, i) => i !== 1) : symbols
-    this.symbols = visits ? symbols : world.chance.is(0.5) ? shared : shared.slice(0, 2)
+    const shared = simulation.hasLonelySymbol ? symbols.filter((_, i) => i !== 1) : symbols
+    this.symbols = visits ? symbols : simulation.chance.is(0.5) ? shared : shared.slice(0, 2)
   }
 
   get open(): boolean {
@@ -59,23 +59,23 @@ export class SimClient {
 
   /** Reconnects after the next loss of the bus (at once or a minute later), or after one to two minutes. */
   #reconnectAfterLoss(): void {
-    const { timeline, chance } = this.#world
+    const { timeline, chance } = this.#simulation
     let isDone = false
     const reconnect = (): void => {
       if (!isDone) this.#reconnect(chance.is(0.5) ? 0 : 65_000)
       isDone = true
     }
-    this.#world.onNextLoss(reconnect)
+    this.#simulation.onNextLoss(reconnect)
     timeline.at(60_000 + chance.next() * 60_000, reconnect)
   }
 
   #reconnect(afterMs: number): void {
-    const { timeline, chance } = this.#world
+    const { timeline, chance } = this.#simulation
     timeline.at(afterMs + chance.next() * 2_000, () => void this.#connect())
   }
 
   async #connect(): Promise<void> {
-    const { chance, network, timeline, shards, record } = this.#world
+    const { chance, network, timeline, shards, record } = this.#simulation
     const shard = chance.pick([...shards.values()])
     if (!shard.process.alive) return this.#reconnect(1_000)
     this.#connections += 1
@@ -104,7 +104,7 @@ export class SimClient {
     this.socket = seen
     this.#connection = { socket, shard }
     this.#lastFrameMs = timeline.nowMs
-    this.#world.checkCap(this)
+    this.#simulation.checkCap(this)
     this.#subscribe()
     this.#watch(seen)
   }
@@ -124,20 +124,20 @@ export class SimClient {
   }
 
   #receive(seen: SocketRecord, text: string): void {
-    this.#lastFrameMs = this.#world.timeline.nowMs
+    this.#lastFrameMs = this.#simulation.timeline.nowMs
     const before = seen.seen.length
-    note(seen, text, this.#world.feedNow)
+    note(seen, text, this.#simulation.feedNow)
     const [bar] = seen.seen.slice(before)
     // Before the first collector has sent the catalogue, the symbols are unknown.
     if (bar?.type === 'subscribed' && bar.symbols.length < this.symbols.length)
-      this.#world.timeline.at(3_000, () => this.socket === seen && this.#subscribe())
+      this.#simulation.timeline.at(3_000, () => this.socket === seen && this.#subscribe())
     if (bar?.type === 'bar')
       this.#last.set(bar.symbol, Math.max(bar.bar.time, this.#last.get(bar.symbol) ?? 0))
   }
 
   /** Pings. Disconnects after silence, and at random while there are faults. */
   #watch(seen: SocketRecord): void {
-    const { timeline, chance } = this.#world
+    const { timeline, chance } = this.#simulation
     timeline.at(pingMs * (0.5 + chance.next() / 2), () => {
       if (this.socket !== seen || seen.closed || !this.#connection) return
       const { socket, shard } = this.#connection
@@ -145,9 +145,9 @@ export class SimClient {
       if (
         !shard.process.alive ||
         isSilent ||
-        (this.#world.hasFaults && chance.is(this.#visits ? 0.5 : 0.05))
+        (this.#simulation.hasFaults && chance.is(this.#visits ? 0.5 : 0.05))
       ) {
-        timeline.at(this.#world.network.delayMs(), () => shard.process.alive && socket.emit('close'))
+        timeline.at(this.#simulation.network.delayMs(), () => shard.process.alive && socket.emit('close'))
         return this.#disconnected(seen)
       }
       socket.sendAsClient('{"action":"ping"}')
@@ -165,7 +165,7 @@ export class SimClient {
     seen.closed = true
     if (this.socket !== seen) return
     this.#connection = undefined
-    if (this.#visits && this.#world.hasFaults) this.#reconnectAfterLoss()
+    if (this.#visits && this.#simulation.hasFaults) this.#reconnectAfterLoss()
     else this.#reconnect(500)
   }
 }

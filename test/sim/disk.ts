@@ -24,7 +24,7 @@ export class SimDisk {
       list: () => done(() => folder.list()),
       read: (name, position, length) => done(() => folder.read(name, position, length)),
       write: (name, position, bytes) => (forgets ? delay() : folder.write(name, position, bytes)),
-      cut: (name) => done(() => folder.cut(name)),
+      truncate: (name) => done(() => folder.truncate(name)),
       remove: (name) => done(() => folder.remove(name)),
       close: () => folder.close(),
     }

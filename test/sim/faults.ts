@@ -1,123 +1,133 @@
+import type { Simulation } from './simulation.ts'
 import type { SimProcess } from './timeline.ts'
-import type { World } from './world.ts'
 
 const meanPauseMs = 12_000
 
 interface Fault {
   readonly name: string
-  readonly run: (world: World) => void
+  readonly run: (simulation: Simulation) => void
 }
 
-const restartMs = (world: World): number => 500 + world.chance.next() * 6_000
+const restartMs = (simulation: Simulation): number => 500 + simulation.chance.next() * 6_000
 
-function kill(process: SimProcess, restart: () => void, world: World): void {
+function kill(process: SimProcess, restart: () => void, simulation: Simulation): void {
   if (!process.alive) return
   process.end()
-  world.timeline.at(restartMs(world), restart)
+  simulation.timeline.at(restartMs(simulation), restart)
 }
 
 /** Cuts two processes off from each other for 1 s to `msMax`. */
-const cut = (a: string, b: string, world: World, msMax = 20_000): void => {
-  world.network.cut(a, b)
-  world.timeline.at(1_000 + world.chance.next() * msMax, () => world.network.heal(a, b))
+const cut = (a: string, b: string, simulation: Simulation, msMax = 20_000): void => {
+  simulation.network.cut(a, b)
+  simulation.timeline.at(1_000 + simulation.chance.next() * msMax, () => simulation.network.heal(a, b))
 }
 
-const pickOf = (world: World, names: Iterable<string>): string => world.chance.pick([...names])
+const pickOf = (simulation: Simulation, names: Iterable<string>): string => simulation.chance.pick([...names])
 
 /** The faults of a run; all have the same probability. */
 const faults: readonly Fault[] = [
   {
     name: 'an ingest is killed',
-    run: (world) => {
-      const name = pickOf(world, world.ingests.keys())
-      const process = world.ingests.get(name)?.process
-      if (process) kill(process, () => world.ingest(name), world)
+    run: (simulation) => {
+      const name = pickOf(simulation, simulation.ingests.keys())
+      const process = simulation.ingests.get(name)?.process
+      if (process) kill(process, () => simulation.ingest(name), simulation)
     },
   },
   {
     name: 'a collector is killed',
-    run: (world) => {
-      const name = pickOf(world, world.collectors.keys())
-      const process = world.collectors.get(name)
-      if (process) kill(process, () => world.collector(name), world)
+    run: (simulation) => {
+      const name = pickOf(simulation, simulation.collectors.keys())
+      const process = simulation.collectors.get(name)
+      if (process) kill(process, () => simulation.collector(name), simulation)
     },
   },
   {
     name: 'a shard is killed',
-    run: (world) => {
-      const name = pickOf(world, world.shards.keys())
-      const shard = world.shards.get(name)
+    run: (simulation) => {
+      const name = pickOf(simulation, simulation.shards.keys())
+      const shard = simulation.shards.get(name)
       if (!shard?.process.alive) return
-      kill(shard.process, () => world.shard(name), world)
-      world.shardEnded(shard)
+      kill(shard.process, () => simulation.shard(name), simulation)
+      simulation.shardEnded(shard)
     },
   },
   {
     name: 'a reader is killed',
-    run: (world) => {
-      const name = pickOf(world, world.readers.keys())
-      const process = world.readers.get(name)?.process
-      if (process) kill(process, () => world.reader(name), world)
+    run: (simulation) => {
+      const name = pickOf(simulation, simulation.readers.keys())
+      const process = simulation.readers.get(name)?.process
+      if (process) kill(process, () => simulation.reader(name), simulation)
     },
   },
   {
     name: 'a collector is cut off from an ingest',
-    run: (world) => cut(pickOf(world, world.collectors.keys()), pickOf(world, world.ingests.keys()), world),
+    run: (simulation) =>
+      cut(
+        pickOf(simulation, simulation.collectors.keys()),
+        pickOf(simulation, simulation.ingests.keys()),
+        simulation,
+      ),
   },
   {
     name: 'an ingest is cut off from the bus',
-    run: (world) => cut(pickOf(world, world.ingests.keys()), 'bus', world),
+    run: (simulation) => cut(pickOf(simulation, simulation.ingests.keys()), 'bus', simulation),
   },
   {
     name: 'an ingest is cut off from Redis',
-    run: (world) => cut(pickOf(world, world.ingests.keys()), 'redis', world),
+    run: (simulation) => cut(pickOf(simulation, simulation.ingests.keys()), 'redis', simulation),
   },
   {
     name: 'an ingest is cut off from the store',
-    run: (world) => cut(pickOf(world, world.ingests.keys()), 'store', world),
+    run: (simulation) => cut(pickOf(simulation, simulation.ingests.keys()), 'store', simulation),
   },
   {
     name: 'a shard is cut off from the bus',
-    run: (world) => cut(pickOf(world, world.shards.keys()), 'bus', world),
+    run: (simulation) => cut(pickOf(simulation, simulation.shards.keys()), 'bus', simulation),
   },
   {
     name: 'a shard is cut off from Redis',
-    run: (world) => cut(pickOf(world, world.shards.keys()), 'redis', world),
+    run: (simulation) => cut(pickOf(simulation, simulation.shards.keys()), 'redis', simulation),
   },
   {
     name: 'a shard is cut off from the store',
-    run: (world) => cut(pickOf(world, world.shards.keys()), 'store', world),
+    run: (simulation) => cut(pickOf(simulation, simulation.shards.keys()), 'store', simulation),
   },
   {
     name: 'a reader is cut off from the store',
-    run: (world) => cut(pickOf(world, world.readers.keys()), 'store', world),
+    run: (simulation) => cut(pickOf(simulation, simulation.readers.keys()), 'store', simulation),
   },
   {
     name: 'a client is cut off',
-    run: (world) => cut(world.chance.pick(world.clients).name, pickOf(world, world.shards.keys()), world),
+    run: (simulation) =>
+      cut(
+        simulation.chance.pick(simulation.clients).name,
+        pickOf(simulation, simulation.shards.keys()),
+        simulation,
+      ),
   },
   {
     name: 'the store is unavailable for a while',
-    run: (world) => {
-      world.network.cut('store')
-      world.timeline.at(1_000 + world.chance.next() * 20_000, () => {
-        world.store.restart()
-        world.network.heal('store')
+    run: (simulation) => {
+      simulation.network.cut('store')
+      simulation.timeline.at(1_000 + simulation.chance.next() * 20_000, () => {
+        simulation.store.restart()
+        simulation.network.heal('store')
       })
     },
   },
-  { name: 'the bus is emptied', run: (world) => world.bus.empty() },
+  { name: 'the bus is emptied', run: (simulation) => simulation.bus.empty() },
   {
     name: 'the bus fails over and loses its newest entries',
-    run: (world) => world.bus.failOver(1 + world.chance.int(4)),
+    run: (simulation) => simulation.bus.failOver(1 + simulation.chance.int(4)),
   },
   {
     name: 'the bus is emptied while a shard is cut off from it',
-    run: (world) => {
-      const shard = pickOf(world, world.shards.keys())
-      world.network.cut(shard, 'bus')
-      world.timeline.at(50_000, () => world.bus.empty())
-      world.timeline.at(55_000, () => world.network.heal(shard, 'bus'))
+    run: (simulation) => {
+      const shard = pickOf(simulation, simulation.shards.keys())
+      simulation.network.cut(shard, 'bus')
+      simulation.timeline.at(50_000, () => simulation.bus.empty())
+      simulation.timeline.at(55_000, () => simulation.network.heal(shard, 'bus'))
     },
   },
   {
@@ -128,36 +138,39 @@ const faults: readonly Fault[] = [
       timeline.at(55_000, () => shards.forEach((_, shard) => network.heal(shard, 'bus')))
     },
   },
-  { name: 'leases are forgotten', run: (world) => world.redis.forgetLeases() },
+  { name: 'leases are forgotten', run: (simulation) => simulation.redis.forgetLeases() },
   {
     name: 'messages are lost',
-    run: (world) => {
-      world.network.loss = 0.1
-      world.timeline.at(8_000, () => (world.network.loss = 0))
+    run: (simulation) => {
+      simulation.network.loss = 0.1
+      simulation.timeline.at(8_000, () => (simulation.network.loss = 0))
     },
   },
   {
     name: 'messages are slow',
-    run: (world) => {
-      world.network.slow = true
-      world.timeline.at(15_000, () => (world.network.slow = false))
+    run: (simulation) => {
+      simulation.network.slow = true
+      simulation.timeline.at(15_000, () => (simulation.network.slow = false))
     },
   },
-  { name: 'the terminal loses its broker for a moment', run: (world) => world.market.interrupted() },
+  {
+    name: 'the terminal loses its broker for a moment',
+    run: (simulation) => simulation.market.interrupted(),
+  },
 ]
 
 /** Injects random faults until the given time. Faults may overlap. */
-export function injectFaults(world: World, untilMs: number): { readonly count: number } {
-  const { timeline, chance } = world
+export function injectFaults(simulation: Simulation, untilMs: number): { readonly count: number } {
+  const { timeline, chance } = simulation
   const drawn = { count: 0 }
-  world.hasFaults = true
+  simulation.hasFaults = true
   const next = (): void => {
     timeline.at(chance.next() * 2 * meanPauseMs, () => {
       if (timeline.nowMs >= untilMs) return
       const { name, run } = chance.pick(faults)
       drawn.count += 1
-      world.note(name)
-      run(world)
+      simulation.note(name)
+      run(simulation)
       next()
     })
   }
@@ -166,8 +179,8 @@ export function injectFaults(world: World, untilMs: number): { readonly count: n
 }
 
 /** Ends all faults. Killed processes restart by themselves. */
-export function endFaults(world: World): void {
-  world.hasFaults = false
-  world.network.healAll()
-  world.store.restart()
+export function endFaults(simulation: Simulation): void {
+  simulation.hasFaults = false
+  simulation.network.healAll()
+  simulation.store.restart()
 }

@@ -2,13 +2,13 @@ import { isGranted } from '../../services/access/grant.ts'
 import { barCount, toList } from '../../services/core/bars/bar.ts'
 import { feedSeconds } from '../../services/core/clocks/feed-clock.ts'
 import { serviceReader } from '../../services/core/fair-queue.ts'
-import { Recent } from '../../services/stream/catch-up/recent.ts'
+import { RecentBars } from '../../services/stream/catch-up/recent-bars.ts'
 import { checkCaughtUp, checkHistory, checkMinutes, checkSocket, type Known } from './check.ts'
 import { SimClient } from './clients.ts'
 import type { Defect } from './defects.ts'
 import { endFaults, injectFaults } from './faults.ts'
 import type { SocketRecord } from './record.ts'
-import { feed, keys, symbols, World } from './world.ts'
+import { feed, keys, Simulation, symbols } from './simulation.ts'
 
 const minuteMs = 60_000
 const faultyMinutes = 4
@@ -35,65 +35,69 @@ export async function simulate(
   { logsProcesses = false }: { readonly logsProcesses?: boolean } = {},
 ): Promise<Outcome> {
   const restore = defect === 'recentKeeps' ? spoilRecent() : undefined
-  const world = new World(seed, defect, logsProcesses)
-  const { timeline, chance, record } = world
+  const simulation = new Simulation(seed, defect, logsProcesses)
+  const { timeline, chance, record } = simulation
   try {
-    for (const name of ['ingest-1', 'ingest-2']) world.ingest(name)
-    world.collector('collector-1')
-    if (chance.is(0.5)) world.collector('collector-2')
-    for (const name of ['shard-1', 'shard-2']) world.shard(name)
-    for (const name of ['reader-1', 'reader-2']) world.reader(name)
-    const clients = [0, 1, 2, 3, 4, 5].map((i) => new SimClient(world, `client-${i}`, keys[i < 3 ? 0 : 1]))
-    clients.push(...[6, 7].map((i) => new SimClient(world, `client-${i}`, keys[2], true)))
-    world.clients.push(...clients)
+    for (const name of ['ingest-1', 'ingest-2']) simulation.ingest(name)
+    simulation.collector('collector-1')
+    if (chance.is(0.5)) simulation.collector('collector-2')
+    for (const name of ['shard-1', 'shard-2']) simulation.shard(name)
+    for (const name of ['reader-1', 'reader-2']) simulation.reader(name)
+    const clients = [0, 1, 2, 3, 4, 5].map(
+      (i) => new SimClient(simulation, `client-${i}`, keys[i < 3 ? 0 : 1]),
+    )
+    clients.push(...[6, 7].map((i) => new SimClient(simulation, `client-${i}`, keys[2], true)))
+    simulation.clients.push(...clients)
     for (const client of clients) client.start()
-    readHistory(world)
-    sendRequests(world)
+    readHistory(simulation)
+    sendRequests(simulation)
     const minutes = faultyMinutes + quietMinutes
     for (let minute = 0; minute < minutes; minute++) {
       timeline.at((minute + 1) * minuteMs + closeDelayMs, () => {
-        world.market.closeMinute(feedSeconds(world.feedNow - (world.feedNow % 60) - 60))
+        simulation.market.closeMinute(feedSeconds(simulation.feedNow - (simulation.feedNow % 60) - 60))
         if (minute < minutes - 2)
-          for (const _ of [1, 2]) timeline.at(chance.next() * 40_000, () => world.market.correct())
+          for (const _ of [1, 2]) timeline.at(chance.next() * 40_000, () => simulation.market.correct())
       })
     }
-    const faults = injectFaults(world, faultyMinutes * minuteMs)
+    const faults = injectFaults(simulation, faultyMinutes * minuteMs)
     await timeline.runUntil(faultyMinutes * minuteMs)
-    endFaults(world)
+    endFaults(simulation)
     await timeline.runUntil(minutes * minuteMs + 40_000)
-    check(world, clients)
+    check(simulation, clients)
     const { events } = timeline
     const { violations, ackedBars } = record
     return {
       seed,
       violations,
-      trace: world.trace,
+      trace: simulation.trace,
       events,
       ackedBars,
       faults: faults.count,
-      eventLog: world.eventLog,
+      eventLog: simulation.eventLog,
       sockets: record.sockets,
     }
   } finally {
-    world.store.close()
+    simulation.store.close()
     restore?.()
   }
 }
 
 /** Spoils the class `Recent`, because a shard makes its instances itself. Returns a function that restores it. */
 function spoilRecent(): () => void {
-  const broken = Object.getOwnPropertyDescriptor(Recent.prototype, 'broken') as PropertyDescriptor
-  Object.defineProperty(Recent.prototype, 'broken', { ...broken, value: () => undefined })
-  return () => void Object.defineProperty(Recent.prototype, 'broken', broken)
+  const broken = Object.getOwnPropertyDescriptor(RecentBars.prototype, 'broken') as PropertyDescriptor
+  Object.defineProperty(RecentBars.prototype, 'broken', { ...broken, value: () => undefined })
+  return () => void Object.defineProperty(RecentBars.prototype, 'broken', broken)
 }
 
-function check(world: World, clients: readonly SimClient[]): void {
-  const { record } = world
+function check(simulation: Simulation, clients: readonly SimClient[]): void {
+  const { record } = simulation
   const { violations } = record
   violations.push(
-    ...symbols.flatMap((symbol) => checkHistory(record, world.known(symbol), world.feedNow - 60)),
+    ...symbols.flatMap((symbol) => checkHistory(record, simulation.known(symbol), simulation.feedNow - 60)),
   )
-  const closes = new Map<string, Known['closes']>(symbols.map((each) => [each, world.known(each).closes]))
+  const closes = new Map<string, Known['closes']>(
+    symbols.map((each) => [each, simulation.known(each).closes]),
+  )
   for (const socket of record.sockets)
     violations.push(...checkSocket(record, socket, closes), ...checkMinutes(record, socket))
   for (const { id, limits } of keys) {
@@ -115,13 +119,13 @@ function check(world: World, clients: readonly SimClient[]): void {
 }
 
 /** Checks promise 5, and that history shows every bar that was stored before the request. */
-function readHistory(world: World): void {
-  const { timeline, chance, record } = world
+function readHistory(simulation: Simulation): void {
+  const { timeline, chance, record } = simulation
   const ask = async (): Promise<void> => {
-    const reader = chance.pick([...world.readers.values()])
+    const reader = chance.pick([...simulation.readers.values()])
     const symbol = chance.pick(symbols)
-    const known = world.stored(symbol)
-    const to = feedSeconds(world.feedNow)
+    const known = simulation.stored(symbol)
+    const to = feedSeconds(simulation.feedNow)
     const series = { feed: feed.key, symbol, resolution: '1' as const }
     const shown: number[] = []
     for await (const bars of reader.history.range(series, feedSeconds(0), to, serviceReader('asker'))) {
@@ -148,7 +152,7 @@ function readHistory(world: World): void {
 }
 
 /** Checks promise 4: requests of all keys over all pods. */
-function sendRequests({ timeline, chance, record, readers }: World): void {
+function sendRequests({ timeline, chance, record, readers }: Simulation): void {
   const next = (): void => {
     timeline.at(chance.next() * 4_000, () => {
       const reader = chance.pick([...readers.values()])

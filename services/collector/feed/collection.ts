@@ -140,11 +140,11 @@ export class Collection {
     this.#client.cancel()
   }
 
-  leftOut(of: SourceSeries, spans: readonly Span[]): void {
+  rejected(of: SourceSeries, spans: readonly Span[]): void {
     this.#series.get(idOf(of))?.holes.addSpans(spans)
   }
 
-  again(of: SourceSeries, span: Span): void {
+  readAgain(of: SourceSeries, span: Span): void {
     const series = this.#series.get(idOf(of))
     if (!series || series.phase === 'queued') return
     if (this.#source.capabilities.reads === 'pieces') {

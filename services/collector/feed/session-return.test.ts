@@ -134,7 +134,7 @@ describe('a new session', () => {
     }
     await expect.poll(async () => (await suite.times('GBPUSD')).at(-1)).toBe(noon + minute)
     // Longer than the reach of the live lane, so the missing bars are history now.
-    await suite.restart(undefined, async () => suite.clock.standStill(7 * hour * 1000))
+    await suite.restart(undefined, async () => suite.clock.freezeFor(7 * hour * 1000))
     source.interrupted()
     await suite.clock.advance(31_000)
     const wanted = minutes(noon - 2 * day, noon + 7 * hour - 900)

@@ -57,7 +57,7 @@ describe('the spool', () => {
     await suite.restart(undefined, async () => {
       await closeMinutes(source, 3)
       // Longer than the reach of the live lane.
-      suite.clock.standStill(7 * hour * 1_000)
+      suite.clock.freezeFor(7 * hour * 1_000)
       await closeMinutes(source, 2)
       expect(spool.depth.batches).toBeGreaterThanOrEqual(5)
     })

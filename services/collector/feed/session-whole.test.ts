@@ -80,7 +80,7 @@ describe('a source that is read as a whole', () => {
     await expect.poll(async () => (await suite.windows()).length, { timeout: 8_000 }).toBe(1)
     source.shift = 7
     await suite.clock.advance(1)
-    source.listener.again(
+    source.listener.readAgain(
       { raw: 'EURUSD.z', resolution: '1' },
       { from: feedSeconds(0), to: feedSeconds(Number.MAX_SAFE_INTEGER) },
     )

@@ -61,13 +61,13 @@ export class SourceRelay implements SourceListener {
     this.#receiver?.watched(resolution, span)
   }
 
-  leftOut(series: SourceSeries, spans: readonly Span[]): void {
-    this.#session?.collection.leftOut(series, spans)
+  rejected(series: SourceSeries, spans: readonly Span[]): void {
+    this.#session?.collection.rejected(series, spans)
   }
 
-  again(series: SourceSeries, span: Span): void {
+  readAgain(series: SourceSeries, span: Span): void {
     this.#offline?.drop(series)
-    this.#session?.collection.again(series, span)
+    this.#session?.collection.readAgain(series, span)
   }
 
   tick(newest: FeedSeconds): void {

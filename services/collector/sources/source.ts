@@ -113,9 +113,9 @@ export interface SourceListener {
    */
   watched(resolution: Resolution, span: Span): void
   /** Bars in these spans exist but were rejected: no window claims them until they are accepted. */
-  leftOut(series: SourceSeries, spans: readonly Span[]): void
+  rejected(series: SourceSeries, spans: readonly Span[]): void
   /** The whole series may have changed (a file that shrank): read the span again, covered or not. */
-  again(series: SourceSeries, span: Span): void
+  readAgain(series: SourceSeries, span: Span): void
   /** Time of the newest tick, on the feed's clock. While that clock is measured, ticks of delayed symbols are not reported. */
   tick(newest: FeedSeconds): void
   /** Whether the terminal is connected to its broker; assumed to be connected until this is called. */

@@ -81,7 +81,7 @@ class DiskFolder implements SpoolFolder {
     await file.datasync()
   }
 
-  async cut(name: string): Promise<void> {
+  async truncate(name: string): Promise<void> {
     const file = await this.#fileOf(name)
     await file.truncate(0)
   }

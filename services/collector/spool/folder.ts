@@ -2,7 +2,7 @@
  * The file operations of a spool. Contract:
  *  - calls are sequential, except `read`;
  *  - after `write` has resolved, its bytes and the file's name survive a kill and a loss of power;
- *  - an interrupted write may leave any part of its bytes; a `cut` or a `remove` may be lost.
+ *  - an interrupted write may leave any part of its bytes; a `truncate` or a `remove` may be lost.
  */
 export interface SpoolFolder {
   /** Returns the names of all files. */
@@ -12,7 +12,7 @@ export interface SpoolFolder {
   /** Appends to a file, and creates it when it is missing; `position` is the file's length. */
   write(name: string, position: number, bytes: Uint8Array): Promise<void>
   /** Empties a file. */
-  cut(name: string): Promise<void>
+  truncate(name: string): Promise<void>
   remove(name: string): Promise<void>
   close(): Promise<void>
 }

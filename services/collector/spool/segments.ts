@@ -117,7 +117,7 @@ export class Segments {
     for (const segment of this.#all.filter(({ records }) => records === 0)) {
       if (segment !== this.#current) await this.drop(segment)
       else if (segment.bytes > 0) {
-        await this.#deps.folder.cut(segment.name)
+        await this.#deps.folder.truncate(segment.name)
         segment.bytes = 0
       }
     }

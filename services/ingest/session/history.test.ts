@@ -23,7 +23,7 @@ describe('backfill and imports', () => {
     expect(late.ack).toMatchObject({ accepted: 0, revised: 0, unchanged: 2 })
     expect((await suite.stored()).map(({ close }) => close)).toEqual([1.3, 1.3, 1.3])
     expect(suite.pushed()).toEqual([])
-    expect(suite.told('revised').length).toBe(2)
+    expect(suite.busEvents('revised').length).toBe(2)
     await session.close()
   })
 

@@ -15,7 +15,7 @@ describe('the live lane', () => {
     expect(suite.pushed()).toEqual([noon - 120, noon - 60])
     expect(await suite.times()).toEqual([noon - 120, noon - 60])
     const position = suite.fixture.events.find(({ event }) => event.type === 'bars')?.position
-    expect(suite.told('applied')).toEqual([{ type: 'applied', feed: suite.feed.key, position }])
+    expect(suite.busEvents('applied')).toEqual([{ type: 'applied', feed: suite.feed.key, position }])
     await session.close()
   })
 
@@ -30,7 +30,7 @@ describe('the live lane', () => {
     expect(ack).toMatchObject({ accepted: 1, revised: 2 })
     expect(suite.pushed()).toEqual([noon - 120, noon - 60])
     expect((await suite.stored()).map(({ close }) => close)).toEqual([1.2, 1.2, 1.2])
-    expect(suite.told('revised')).toMatchObject([{ from: noon - 180, to: noon - 60 }])
+    expect(suite.busEvents('revised')).toMatchObject([{ from: noon - 180, to: noon - 60 }])
     await session.close()
   })
 
@@ -165,10 +165,10 @@ describe('readers are notified', () => {
     await session.hello(suite.feed.key)
     await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
     await suite.clock.advance(2_000)
-    await expect.poll(() => suite.told('settled')).toEqual([{ type: 'settled', feed: suite.feed.key }])
+    await expect.poll(() => suite.busEvents('settled')).toEqual([{ type: 'settled', feed: suite.feed.key }])
     await session.close()
     await suite.clock.advance(10_000)
-    expect(suite.told('settled')).toHaveLength(1)
+    expect(suite.busEvents('settled')).toHaveLength(1)
   })
 })
 

@@ -16,8 +16,8 @@ const never = new AbortController().signal
 const ignore = (): void => undefined
 
 function contend(leases: Leases, holder: string, clock: VirtualClock, signal = never) {
-  const told = { onWait: ignore, onTaken: ignore, onSilence: ignore, onLost: ignore }
-  return lead({ leases, name: 'feed', holder, clock, log: silentLog, signal, ...told })
+  const callbacks = { onWait: ignore, onTaken: ignore, onSilence: ignore, onLost: ignore }
+  return lead({ leases, name: 'feed', holder, clock, log: silentLog, signal, ...callbacks })
 }
 
 /** Milliseconds that the standby waits for a leader that stops without notice at `silentAtMs`. */

@@ -63,5 +63,5 @@ test('while pushed bars cannot be stored, no live session starts and no further 
   second.post('LIVE', [seriesAt('EURUSD', [noon - 60])])
   expect((await second.ended).code).toBe('UNAVAILABLE')
   expect(suite.pushed()).toEqual([noon - 180])
-  expect(suite.told('applied')).toEqual([])
+  expect(suite.busEvents('applied')).toEqual([])
 })

@@ -76,8 +76,8 @@ describe('windows', () => {
 })
 
 describe('feed-wide windows', () => {
-  const minutesTold = (): unknown[] =>
-    suite.told('minutes').map((event) => event.type === 'minutes' && [event.from, event.to])
+  const minuteRanges = (): unknown[] =>
+    suite.busEvents('minutes').map((event) => event.type === 'minutes' && [event.from, event.to])
   /** Holds back the commit of backfill until the returned function is called. */
   const holdBackfill = (): (() => void) => {
     const gate = Promise.withResolvers<void>()
@@ -96,7 +96,7 @@ describe('feed-wide windows', () => {
     ])
     session.post('LIVE', [seriesAt('EURUSD', [noon - 60])])
     expect((await session.window('1', noon - 60, noon)).refused).toEqual([])
-    expect(minutesTold()).toEqual([[noon - 60, noon - 60]])
+    expect(minuteRanges()).toEqual([[noon - 60, noon - 60]])
     expect(session.received.some(({ ack }) => ack?.sequence === history)).toBe(false)
     release()
     await session.answer(history)
@@ -113,10 +113,10 @@ describe('feed-wide windows', () => {
     const second = session.window('1', noon - 60, noon)
     await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
     expect(session.received.filter(({ ack }) => ack !== null && ack !== undefined)).toHaveLength(1)
-    expect(minutesTold()).toEqual([])
+    expect(minuteRanges()).toEqual([])
     release()
     await Promise.all([session.answer(correction), first, second])
-    expect(minutesTold()).toEqual([
+    expect(minuteRanges()).toEqual([
       [noon - 120, noon - 120],
       [noon - 60, noon - 60],
     ])

@@ -10,7 +10,7 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { examineAudit, type FeedStored } from '../../doctor/examine-audit.ts'
 import { examineClocks, type NewestStored } from '../../doctor/examine-clocks.ts'
-import { type Finding, fine, warning, wrong } from '../../doctor/finding.ts'
+import { type Finding, passed, problem, warning } from '../../doctor/finding.ts'
 import { windowReads } from './file/acknowledged-rows.ts'
 import { newestTimes } from './file/bar-rows.ts'
 import { schemaVersion } from './file/database.ts'
@@ -35,7 +35,7 @@ export function examineEmbedded(folder: string, now: UtcMs, audits: boolean): re
     }
   } catch (cause) {
     return [
-      wrong(
+      problem(
         'store',
         `${path}: ${wordsOf(cause)}`,
         `see that fxd may read and write ${folder}; else restore it`,
@@ -50,8 +50,8 @@ function examineDisk(folder: string, fileBytes: number): readonly Finding[] {
   const found = `${inMebibytes(free)} free beside ${inMebibytes(fileBytes)} of bars`
   return [
     free < freeBytesMin
-      ? wrong('disk', found, `free space where ${folder} is: without it no bar can be stored`)
-      : fine('disk', found),
+      ? problem('disk', found, `free space where ${folder} is: without it no bar can be stored`)
+      : passed('disk', found),
   ]
 }
 
@@ -59,7 +59,7 @@ function examineFile(db: DatabaseSync, path: string, now: UtcMs, audits: boolean
   const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
   if (version !== schemaVersion)
     return [
-      wrong(
+      problem(
         'schema',
         `version ${version} in ${path}; this fxd reads ${schemaVersion} only`,
         'run the fxd that wrote it, or set FXD_DATA_DIR to another folder',
@@ -67,7 +67,7 @@ function examineFile(db: DatabaseSync, path: string, now: UtcMs, audits: boolean
     ]
   const feeds = feedsIn(db)
   return [
-    fine('schema', `version ${version}`),
+    passed('schema', `version ${version}`),
     examineWhole(db, path),
     ...examineClocks(newestStored(db, feeds), now),
     ...(audits ? feeds.flatMap((feed) => examineAudit(storedOf(db, feed), now)) : []),
@@ -82,8 +82,8 @@ function examineWhole(db: DatabaseSync, path: string): Finding {
     result = wordsOf(cause)
   }
   return result === 'ok'
-    ? fine('file', `${path} is whole`)
-    : wrong('file', `${path} is damaged: ${result}`, 'stop fxd and restore the folder from a backup')
+    ? passed('file', `${path} is whole`)
+    : problem('file', `${path} is damaged: ${result}`, 'stop fxd and restore the folder from a backup')
 }
 
 /** All stored bars of one feed, counted by day. */

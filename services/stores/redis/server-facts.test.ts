@@ -19,8 +19,8 @@ const judge = () => serverJudge(silentLog, createMetrics({ ofProcess: false }))
 test.each(['6.2.14', '5.0.3', '2.8.24'])(
   'Redis %s is too old, and the answer names what is wanted',
   (version) => {
-    const told = `Redis ${version} is too old: install 7 or a newer one.`
-    expect(() => judge()(factsOf(info(version)))).toThrow(new WrongServer(told))
+    const message = `Redis ${version} is too old: install 7 or a newer one.`
+    expect(() => judge()(factsOf(info(version)))).toThrow(new WrongServer(message))
   },
 )
 

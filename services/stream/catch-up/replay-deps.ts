@@ -7,7 +7,7 @@ import type { Frames } from '../fan-out/frame.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
 import type { replayGapReasons } from '../metrics.ts'
 import type { Connection } from '../sockets/connection.ts'
-import type { Recent } from './recent.ts'
+import type { RecentBars } from './recent-bars.ts'
 
 /** A symbol that was just subscribed to; its live bars are deferred until its bars after `after` were sent. */
 export interface Resumed {
@@ -24,7 +24,7 @@ export interface ReplayDeps {
   readonly clock: Clock
   readonly history: Pick<History, 'range'>
   readonly subscriptions: Subscriptions
-  readonly recent: Recent
+  readonly recent: RecentBars
   /** Whether the store may soon show what the bus lost, or lost bars are being read for all subscribers. */
   readonly isFilling: (feed: FeedKey) => boolean
   /** Whether the bus lost bars of the feed that the store may not show yet. */

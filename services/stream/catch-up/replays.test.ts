@@ -10,7 +10,7 @@ import { barFrame, barPrefix } from '../fan-out/frame.ts'
 import { Subscriptions } from '../fan-out/subscriptions.ts'
 import { Allowance } from '../sockets/allowance.ts'
 import { Connection, type ConnectionDeps, type StreamSocket } from '../sockets/connection.ts'
-import { Recent } from './recent.ts'
+import { RecentBars } from './recent-bars.ts'
 import { Replays, replayMsMax } from './replays.ts'
 
 const day = 1_440
@@ -40,7 +40,7 @@ beforeEach(() => {
   replays = new Replays({
     clock,
     subscriptions,
-    recent: new Recent(),
+    recent: new RecentBars(),
     history: {
       // A day of minutes.
       async *range(_, from) {

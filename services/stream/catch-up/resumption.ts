@@ -14,7 +14,7 @@ import { nameGaps } from '../sockets/name-gaps.ts'
 import type { SymbolGap } from '../sockets/protocol.ts'
 import { FeedClocks } from './feed-clocks.ts'
 import { MinuteMarkers } from './minute-markers.ts'
-import type { Recent } from './recent.ts'
+import type { RecentBars } from './recent-bars.ts'
 import { Replays } from './replays.ts'
 
 /** Maximum age of bars that `since` brings; a GAP frame names older ones. */
@@ -29,7 +29,7 @@ export interface ResumptionDeps {
   readonly subscriptions: Subscriptions
   readonly fanOut: FanOut
   readonly frames: SymbolFrames
-  readonly recent: Recent
+  readonly recent: RecentBars
   readonly metrics: StreamMetrics
   readonly isFilling: (feed: FeedKey) => boolean
   readonly isUnconfirmed: (feed: FeedKey) => boolean

@@ -4,7 +4,7 @@ import type { Log } from '../../platform/log/log.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { LiveBar } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Recent } from '../catch-up/recent.ts'
+import type { RecentBars } from '../catch-up/recent-bars.ts'
 import type { Resumption } from '../catch-up/resumption.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
@@ -30,7 +30,7 @@ export interface BusLossesDeps {
   readonly log: Log
   readonly subscriptions: Subscriptions
   readonly fanOut: FanOut
-  readonly recent: Recent
+  readonly recent: RecentBars
   readonly resumption: Resumption
   readonly liveSymbols: LiveSymbols
   readonly livePush: LivePush
@@ -45,7 +45,7 @@ export class BusLosses {
   readonly #metrics: BusLossesDeps['metrics']
   readonly #subscriptions: Subscriptions
   readonly #fanOut: FanOut
-  readonly #recent: Recent
+  readonly #recent: RecentBars
   readonly #resumption: Resumption
   readonly #liveSymbols: LiveSymbols
   readonly #refill: Refill

@@ -2,7 +2,7 @@ import type { Series } from '../../core/bars/series.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Bus, Delivered, LiveBar } from '../../ports/bus.ts'
-import type { Recent } from '../catch-up/recent.ts'
+import type { RecentBars } from '../catch-up/recent-bars.ts'
 import type { Resumption } from '../catch-up/resumption.ts'
 import type { SymbolTable } from '../fan-out/symbol-table.ts'
 import type { BusLosses, Minutes } from './bus-losses.ts'
@@ -11,7 +11,7 @@ import type { LivePush } from './live-push.ts'
 export interface LiveDeliveryDeps {
   readonly bus: Bus
   readonly symbols: SymbolTable
-  readonly recent: Recent
+  readonly recent: RecentBars
   readonly resumption: Resumption
   readonly livePush: LivePush
   readonly losses: BusLosses

@@ -1,6 +1,6 @@
 import type { Bar } from '../../core/bars/bar.ts'
 import type { CompoundKey } from '../../core/feeds/compound-key.ts'
-import type { Recent } from '../catch-up/recent.ts'
+import type { RecentBars } from '../catch-up/recent-bars.ts'
 import type { Resumption } from '../catch-up/resumption.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import type { SymbolFrames } from '../fan-out/symbol-frames.ts'
@@ -13,7 +13,7 @@ export interface LivePushDeps {
   readonly liveSymbols: LiveSymbols
   readonly frames: SymbolFrames
   readonly fanOut: FanOut
-  readonly recent: Recent
+  readonly recent: RecentBars
   readonly resumption: Resumption
   readonly metrics: Pick<StreamMetrics, 'stale' | 'bars'>
 }

@@ -60,7 +60,7 @@ describe('an idle connection', () => {
     const own = await openStreamFixture()
     const key = await own.issue()
     const [active, silent] = [await own.connect(key.secret), await own.connect(key.secret)]
-    own.clock.standStill(70_000)
+    own.clock.freezeFor(70_000)
     await own.clock.advance(1)
     await active.settled()
     await own.clock.advance(1_000)
@@ -116,7 +116,7 @@ describe('slots', () => {
     const limits = { rpm: 1, rpd: 1, wsConnections: 3, wsSymbols: 1 }
     const { secret: of, record, inUse: used } = await own.issue({ limits })
     const sockets = [await own.connect(of), await own.connect(of), await own.connect(of)]
-    own.clock.standStill(slotLeaseMs + slotRenewMs)
+    own.clock.freezeFor(slotLeaseMs + slotRenewMs)
     await own.stores.slots.open(record.id, 'a session of another process', 3)
     expect(await used()).toBe(1)
     await own.clock.advance(1)
@@ -141,7 +141,7 @@ describe('slots', () => {
     })
     const key = await own.issue()
     const socket = await own.connect(key.secret)
-    own.clock.standStill(slotLeaseMs + slotRenewMs)
+    own.clock.freezeFor(slotLeaseMs + slotRenewMs)
     isUnavailable = true
     await own.clock.advance(1)
     await socket.settled()

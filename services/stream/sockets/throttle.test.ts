@@ -200,7 +200,7 @@ describe('messages of many sockets that arrive together', () => {
       { ...clock, soon: (run) => void turns.push(run) },
       ({ key }) => {
         answered.push(key.id)
-        clock.standStill(4)
+        clock.freezeFor(4)
         return 0
       },
       () => undefined,

@@ -59,7 +59,9 @@ beforeAll(async () => {
       fill: (symbol, after) => timesOf(symbol, after + 1),
     }).start(),
   )
-  await within(patienceMs, 'a subscription of each', () => clients.every(({ life }) => life !== undefined))
+  await within(patienceMs, 'a subscription of each', () =>
+    clients.every(({ record }) => record !== undefined),
+  )
   closing = new RepeatedCalls(1, minuteMs, () => Promise.resolve(closeMinute()))
 }, startTimeoutMs)
 afterAll(async () => {
@@ -91,16 +93,20 @@ const flows = (count: number): Promise<void> => {
 }
 const seen = (): number =>
   clients.reduce(
-    (sum, { lives }) =>
-      sum + lives.reduce((all, life) => all + life.seen.filter(({ type }) => type === 'bar').length, 0),
+    (sum, { records }) =>
+      sum + records.reduce((all, record) => all + record.seen.filter(({ type }) => type === 'bar').length, 0),
     0,
   )
-const sockets = (): number => clients.reduce((sum, { lives }) => sum + lives.length, 0)
+const sockets = (): number => clients.reduce((sum, { records }) => sum + records.length, 0)
 const caughtUp = (): Promise<void> => {
   const sent = [...minutes]
   const late = (): readonly string[] =>
-    clients.flatMap(({ name, life }) =>
-      life === undefined ? [`${name} has no socket`] : isCaughtUp(life, sent) ? [] : [`${life.id} is late`],
+    clients.flatMap(({ name, record }) =>
+      record === undefined
+        ? [`${name} has no socket`]
+        : isCaughtUp(record, sent)
+          ? []
+          : [`${record.id} is late`],
     )
   return within(patienceMs, 'all clients to catch up', () => late().length === 0).catch((cause: unknown) => {
     throw new Error(`${late().join(', ')}: ${seen()} bars of ${sent.length} minutes`, { cause })
@@ -176,7 +182,7 @@ test('QuestDB is lost with its volume and restored from an older backup: sockets
 
   await within(patienceMs, 'history', () => watch.answers.at(-1)?.status === 200)
   await within(patienceMs, 'the spool to be empty', async () => (await spool('bars')) === 0)
-  await within(patienceMs, 'sockets', () => clients.every(({ life }) => life !== undefined))
+  await within(patienceMs, 'sockets', () => clients.every(({ record }) => record !== undefined))
   await flows(5)
   await closing.stop()
   await caughtUp()
@@ -188,7 +194,9 @@ test('QuestDB is lost with its volume and restored from an older backup: sockets
   expect(refused.length).toBeGreaterThan(0)
   expect(refused.filter(({ retryAfter }) => !/^\d+$/.test(retryAfter))).toEqual([])
 
-  expect(clients.flatMap(({ lives }) => lives.flatMap((life) => checkSocket(life, minutes)))).toEqual([])
+  expect(clients.flatMap(({ records }) => records.flatMap((record) => checkSocket(record, minutes)))).toEqual(
+    [],
+  )
   let missing: string[] = []
   const isWhole = async (): Promise<boolean> => {
     const stored = await Promise.all(symbols.map((symbol) => timesOf(symbol, begin)))

@@ -28,16 +28,16 @@ export interface SocketRecord {
 }
 
 /** Number of gaps that GAP frames named. */
-export const countGaps = (lives: readonly SocketRecord[]): number =>
-  lives.reduce((sum, { seen }) => sum + seen.filter(({ type }) => type === 'gap').length, 0)
+export const countGaps = (records: readonly SocketRecord[]): number =>
+  records.reduce((sum, { seen }) => sum + seen.filter(({ type }) => type === 'gap').length, 0)
 
 /**
  * Returns what is wrong with the frames of a socket, a sentence each. Each minute of a symbol must arrive once
  * and in order, or be named in an earlier GAP frame than the next bar.
  */
-export function checkSocket(life: SocketRecord, minutes: readonly Minute[]): string[] {
-  return [...Map.groupBy(life.seen, (seen) => seen.symbol)].flatMap(([symbol, seen]) =>
-    checkSymbol(`${life.id} ${symbol}`, symbol, seen, life, minutes),
+export function checkSocket(record: SocketRecord, minutes: readonly Minute[]): string[] {
+  return [...Map.groupBy(record.seen, (seen) => seen.symbol)].flatMap(([symbol, seen]) =>
+    checkSymbol(`${record.id} ${symbol}`, symbol, seen, record, minutes),
   )
 }
 
@@ -45,20 +45,20 @@ function checkSymbol(
   what: string,
   symbol: string,
   seen: readonly ReceivedFrame[],
-  life: SocketRecord,
+  record: SocketRecord,
   minutes: readonly Minute[],
 ): string[] {
-  const since = life.since.get(symbol)
+  const since = record.since.get(symbol)
   const frames = seen.map((each) => (each.type === 'gap' ? each : { type: each.type, time: each.bar.time }))
-  const owed = (after: number | undefined, before: number): readonly number[] =>
+  const expected = (after: number | undefined, before: number): readonly number[] =>
     between(minutes, after, before)
-      .filter(({ begunMs }) => after !== undefined || begunMs > life.subscribedMs)
+      .filter(({ begunMs }) => after !== undefined || begunMs > record.subscribedMs)
       .map(({ time }) => time)
   const first = frames.find((each) => each.type === 'bar')
   return [
-    ...checkSequence(what, frames, since, owed),
+    ...checkSequence(what, frames, since, expected),
     ...(first && since === undefined
-      ? checkFilled(what, life, symbol, between(minutes, undefined, first.time))
+      ? checkFilled(what, record, symbol, between(minutes, undefined, first.time))
       : []),
   ]
 }
@@ -71,23 +71,28 @@ function between(minutes: readonly Minute[], after: number | undefined, before: 
 }
 
 /** Checks what a client without `since` missed before the reply: it must find it in history. */
-function checkFilled(what: string, life: SocketRecord, symbol: string, before: readonly Minute[]): string[] {
-  const filled = life.filled.get(symbol)
+function checkFilled(
+  what: string,
+  record: SocketRecord,
+  symbol: string,
+  before: readonly Minute[],
+): string[] {
+  const filled = record.filled.get(symbol)
   if (filled === undefined) return []
   return before
-    .filter(({ time, begunMs }) => time > filled.after && begunMs < life.subscribedMs)
+    .filter(({ time, begunMs }) => time > filled.after && begunMs < record.subscribedMs)
     .filter(({ time }) => !filled.times.has(time))
     .map(({ time }) => `${what} at ${time} is neither pushed nor in history`)
 }
 
 /** Whether an open socket has received the newest bar of each symbol, or a GAP frame that names it. */
-export function isCaughtUp(life: SocketRecord, minutes: readonly Minute[]): boolean {
+export function isCaughtUp(record: SocketRecord, minutes: readonly Minute[]): boolean {
   const newest = minutes.at(-1)
   if (newest === undefined) return true
-  return life.symbols.every((symbol) => {
-    if (newest.begunMs <= life.subscribedMs && !life.since.has(symbol)) return true
-    if ((life.since.get(symbol) ?? 0) >= newest.time) return true
-    const last = life.seen.findLast((seen) => seen.symbol === symbol)
+  return record.symbols.every((symbol) => {
+    if (newest.begunMs <= record.subscribedMs && !record.since.has(symbol)) return true
+    if ((record.since.get(symbol) ?? 0) >= newest.time) return true
+    const last = record.seen.findLast((seen) => seen.symbol === symbol)
     return (
       last !== undefined && (last.type === 'gap' ? last.until >= newest.time : last.bar.time >= newest.time)
     )
@@ -99,17 +104,17 @@ export function isCaughtUp(life: SocketRecord, minutes: readonly Minute[]): bool
  * a later revision. Of two readings the later one has the greater volume.
  */
 export function checkPushed(
-  life: SocketRecord,
+  record: SocketRecord,
   shown: Shown,
   wasSent: (symbol: string, bar: Bar) => boolean,
 ): string[] {
   const byTime = new Map(
     [...shown].map(([symbol, bars]) => [symbol, new Map(bars.map((bar) => [bar.time, bar]))]),
   )
-  return life.seen.flatMap((seen) => {
+  return record.seen.flatMap((seen) => {
     if (seen.type === 'gap') return []
     const { symbol, bar } = seen
-    const what = `${life.id} ${symbol} at ${bar.time}`
+    const what = `${record.id} ${symbol} at ${bar.time}`
     const stored = byTime.get(symbol)?.get(bar.time)
     if (!wasSent(symbol, bar)) return [`${what}: pushed and never sent: ${JSON.stringify(bar)}`]
     if (stored === undefined) return [`${what}: pushed and not in history`]

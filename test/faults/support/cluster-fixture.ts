@@ -95,12 +95,12 @@ export class ClusterFixture {
   async caughtUp(): Promise<void> {
     const minutes = [...this.#minutes]
     const late = (): string[] =>
-      this.users.clients.flatMap(({ life, name }) =>
-        life === undefined
+      this.users.clients.flatMap(({ record, name }) =>
+        record === undefined
           ? [`${name} has no socket`]
-          : isCaughtUp(life, minutes)
+          : isCaughtUp(record, minutes)
             ? []
-            : [`${life.id} has ${life.seen.length} bars and gaps`],
+            : [`${record.id} has ${record.seen.length} bars and gaps`],
       )
     await within(patienceMs, 'all clients to catch up', () => late().length === 0).catch((cause: unknown) => {
       throw new Error(`${late().join(', ')} of ${minutes.length} minutes`, { cause })
@@ -112,7 +112,7 @@ export class ClusterFixture {
     const { users } = this
     await users.recovered()
     await this.#settle()
-    const late = users.clients.filter(({ life }) => life && !isCaughtUp(life, this.#minutes))
+    const late = users.clients.filter(({ record }) => record && !isCaughtUp(record, this.#minutes))
     await users.untilAnswered()
     await users.stopRequests()
     // Restart: bars in memory might hide what the store lost.
@@ -126,13 +126,16 @@ export class ClusterFixture {
     const sent = new Set(readings.map(({ symbol, bar }) => `${symbol} ${bar.time} ${bar.volume}`))
     const wasSent = (symbol: string, bar: { time: number; volume: number }): boolean =>
       sent.has(`${symbol} ${bar.time} ${bar.volume}`)
-    const { lives } = users
+    const { records } = users
     const complaints = [
-      ...(lives.some(({ seen }) => seen.length > 0) ? [] : ['no bar came to any socket']),
+      ...(records.some(({ seen }) => seen.length > 0) ? [] : ['no bar came to any socket']),
       ...readings.filter(({ acked }) => !acked).map(({ symbol }) => `${symbol}: never acknowledged`),
       ...checkHistory(readings, shown),
-      ...lives.flatMap((life) => [...checkSocket(life, this.#minutes), ...checkPushed(life, shown, wasSent)]),
-      ...late.map((client) => `${client.life?.id}: open and without the newest minute`),
+      ...records.flatMap((record) => [
+        ...checkSocket(record, this.#minutes),
+        ...checkPushed(record, shown, wasSent),
+      ]),
+      ...late.map((client) => `${client.record?.id}: open and without the newest minute`),
       ...users.complaints(this.outages),
     ]
     return complaints.slice(0, complaintsMax)
@@ -143,7 +146,7 @@ export class ClusterFixture {
     await Promise.all(this.feeders.map((each) => each.stop()))
     for (const { fault } of this.feeders) if (fault) throw fault
     await within(caughtUpMsMax, 'the newest minute', () =>
-      this.users.clients.every(({ life }) => life !== undefined && isCaughtUp(life, this.#minutes)),
+      this.users.clients.every(({ record }) => record !== undefined && isCaughtUp(record, this.#minutes)),
     ).catch(() => undefined)
   }
 

@@ -95,8 +95,8 @@ export class ClusterUsers {
     tookMs: 0,
   })
 
-  get lives(): readonly SocketRecord[] {
-    return this.clients.flatMap(({ lives }) => lives)
+  get records(): readonly SocketRecord[] {
+    return this.clients.flatMap(({ records }) => records)
   }
 
   /** Successful answers from history so far. */
@@ -106,12 +106,12 @@ export class ClusterUsers {
 
   /** Gaps that GAP frames named to any client. */
   get gapsNamed(): number {
-    return countGaps(this.lives)
+    return countGaps(this.records)
   }
 
   /** Sockets opened so far; it grows when one ended and its client reconnected. */
   get sockets(): number {
-    return [...this.clients, ...this.capped].reduce((sum, { lives }) => sum + lives.length, 0)
+    return [...this.clients, ...this.capped].reduce((sum, { records }) => sum + records.length, 0)
   }
 
   /** Sockets of the capped key that were closed with this code. */
@@ -144,7 +144,7 @@ export class ClusterUsers {
     within(
       patienceMs,
       'all sockets to be open',
-      () => this.clients.every(({ life }) => life !== undefined) && this.cappedOpen === cap,
+      () => this.clients.every(({ record }) => record !== undefined) && this.cappedOpen === cap,
     )
 
   /** Resolves once one request got bars and one was refused by a limit, or after the patience. */
@@ -188,10 +188,10 @@ export class ClusterUsers {
   }
 
   summary(): string {
-    const pushed = this.lives.reduce((sum, { seen }) => sum + seen.length, 0)
+    const pushed = this.records.reduce((sum, { seen }) => sum + seen.length, 0)
     const greedy = `${this.#greedy?.answers.length} answers to the greedy key, ${this.#greedy?.refused} refused`
     return (
-      `${this.lives.length} sockets received ${pushed} bars, ${this.gapsNamed} gaps named, ends ${endsOf(this.clients)}, ` +
+      `${this.records.length} sockets received ${pushed} bars, ${this.gapsNamed} gaps named, ends ${endsOf(this.clients)}, ` +
       `of the capped key ${endsOf(this.capped)}; history answered ${this.#statuses()}, ${greedy}`
     )
   }

@@ -46,13 +46,13 @@ interface Message {
 
 /** A correct client: it reconnects with jitter, subscribes again, reads missed bars, and records everything. */
 export class StreamClient {
-  readonly lives: SocketRecord[] = []
+  readonly records: SocketRecord[] = []
   /** Count of each close code and each status of a refused upgrade. */
   readonly ends = new Map<number, number>()
   readonly #options: StreamClientOptions
   readonly #last = new Map<string, number>()
   #socket: WebSocket | undefined
-  #life: Writable | undefined
+  #record: Writable | undefined
   #isOver = false
   #running: Promise<void> = Promise.resolve()
 
@@ -76,8 +76,8 @@ export class StreamClient {
   }
 
   /** The record of the open, subscribed socket. */
-  get life(): SocketRecord | undefined {
-    return this.isOpen ? this.#life : undefined
+  get record(): SocketRecord | undefined {
+    return this.isOpen ? this.#record : undefined
   }
 
   get isOpen(): boolean {
@@ -87,7 +87,7 @@ export class StreamClient {
   async #run(): Promise<void> {
     while (!this.#isOver) {
       await this.#openOnce()
-      this.#life = undefined
+      this.#record = undefined
       if (!this.#isOver) await pause(200 + this.#options.random() * jitterMs)
     }
   }
@@ -113,7 +113,7 @@ export class StreamClient {
       })
       socket.on('error', () => undefined)
       socket.once('close', (code) => {
-        if (!this.#isOver && this.#life !== undefined) this.#count(code)
+        if (!this.#isOver && this.#record !== undefined) this.#count(code)
         resolve()
       })
     })
@@ -137,39 +137,39 @@ export class StreamClient {
   #onMessage(message: Message): void {
     const symbolOf = (key: string): string => key.slice(this.#options.feed.length + 1)
     if (message.type === 'subscribed') {
-      const life: Writable = {
-        id: `${this.#options.name}#${this.lives.length + 1}`,
+      const record: Writable = {
+        id: `${this.#options.name}#${this.records.length + 1}`,
         symbols: (message.symbols ?? []).map(symbolOf),
         subscribedMs: performance.now(),
         since: new Map(Object.entries(message.since ?? {}).map(([symbol, time]) => [symbolOf(symbol), time])),
         seen: [],
         filled: new Map(),
       }
-      this.#life = life
-      this.lives.push(life)
-      if (!this.#options.resumes) void this.#fill(life, new Map(this.#last))
+      this.#record = record
+      this.records.push(record)
+      if (!this.#options.resumes) void this.#fill(record, new Map(this.#last))
       return
     }
-    const life = this.#life
-    if (life === undefined) return
+    const record = this.#record
+    if (record === undefined) return
     if (message.type === 'bar') {
       const symbol = symbolOf(message.symbol)
-      life.seen.push({ type: 'bar', symbol, bar: message.bar })
+      record.seen.push({ type: 'bar', symbol, bar: message.bar })
       this.#last.set(symbol, message.bar.time)
     } else if (message.code === 'GAP')
       for (const { symbol, after = 0, until = Number.POSITIVE_INFINITY } of message.gaps ?? [])
-        life.seen.push({ type: 'gap', symbol: symbolOf(symbol), after, until })
+        record.seen.push({ type: 'gap', symbol: symbolOf(symbol), after, until })
   }
 
   /** Reads from history the bars of three symbols that arrived while there was no socket. */
-  async #fill(life: Writable, last: ReadonlyMap<string, number>): Promise<void> {
+  async #fill(record: Writable, last: ReadonlyMap<string, number>): Promise<void> {
     const { fill } = this.#options
     if (fill === undefined) return
     await pause(settleMs)
     for (const [symbol, after] of [...last].slice(0, 3)) {
       while (!this.#isOver) {
         try {
-          life.filled.set(symbol, { after, times: new Set(await fill(symbol, after)) })
+          record.filled.set(symbol, { after, times: new Set(await fill(symbol, after)) })
           break
         } catch {
           // Retry: history reports a failure as such.

@@ -99,8 +99,8 @@ test('of two Feeds with one key the older owns it; the other takes over without 
   await setting.reason(resources.feeds, 'older', 'Registered')
   await until('the next second', () => Date.now() % 1000 < 100)
   const younger = await setting.applyFeed('younger', { account: 'TWICE' })
-  const told = await setting.reason<FeedObject>(resources.feeds, 'younger', 'DuplicateKey')
-  expect(told.status?.conditions?.[0]?.message).toContain('The Feed older has BROKERA:TWICE already')
+  const refused = await setting.reason<FeedObject>(resources.feeds, 'younger', 'DuplicateKey')
+  expect(refused.status?.conditions?.[0]?.message).toContain('The Feed older has BROKERA:TWICE already')
   expect(registered('BROKERA:TWICE')?.owner).toBe(older.metadata.uid)
   await setting.remove(resources.feeds, 'older')
   await until('the younger to own it', () => {
@@ -121,8 +121,8 @@ test('a Feed that manifests own is rejected with the command to hand it over, th
   const definition = defineFeed({ account: 'OURS', source: { type: 'Push' } })
   await writer.change((view) => ({ rows: feedRows(definition, undefined, view), result: undefined }))
   const { metadata } = await setting.applyFeed('ours', { account: 'OURS' })
-  const told = await setting.reason<FeedObject>(resources.feeds, 'ours', 'Refused')
-  expect(told.status?.conditions?.[0]?.message).toContain('fxd feeds owner operator')
+  const refused = await setting.reason<FeedObject>(resources.feeds, 'ours', 'Refused')
+  expect(refused.status?.conditions?.[0]?.message).toContain('fxd feeds owner operator')
   await setFeedsOwner(writer, 'operator')
   await until(
     'the object to own it',

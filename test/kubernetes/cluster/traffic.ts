@@ -83,7 +83,7 @@ export class Traffic {
     for (let more = 0; more < count; more += 1)
       this.#clients.push(this.#client(this.#everyone.length).start())
     await within(patienceMs, 'a bar at every client', () =>
-      this.#clients.every(({ life }) => life !== undefined && life.seen.length > 0),
+      this.#clients.every(({ record }) => record !== undefined && record.seen.length > 0),
     )
   }
 
@@ -124,14 +124,14 @@ export class Traffic {
 
   /** Number of bars received over sockets. */
   get pushed(): number {
-    return this.#lives.reduce((sum, { seen }) => sum + seen.filter(({ type }) => type === 'bar').length, 0)
+    return this.#records.reduce((sum, { seen }) => sum + seen.filter(({ type }) => type === 'bar').length, 0)
   }
 
   /** Resolves once every client has everything sent so far. */
   async caughtUp(): Promise<void> {
     const minutes = [...this.#minutes]
     await within(patienceMs, 'all clients to catch up', () =>
-      this.#clients.every(({ life }) => life !== undefined && isCaughtUp(life, minutes)),
+      this.#clients.every(({ record }) => record !== undefined && isCaughtUp(record, minutes)),
     )
   }
 
@@ -140,9 +140,9 @@ export class Traffic {
    * a failed REST request.
    */
   checkPlanned(): readonly string[] {
-    const gaps = this.#everyone.flatMap(({ lives, life: open }) =>
-      lives.flatMap((life) =>
-        gapsThatStay(life, life === open).map((symbol) => `${life.id} ${symbol}: a gap was named`),
+    const gaps = this.#everyone.flatMap(({ records, record: open }) =>
+      records.flatMap((record) =>
+        gapsThatStay(record, record === open).map((symbol) => `${record.id} ${symbol}: a gap was named`),
       ),
     )
     const closes = [...this.ends].filter(([end]) => end !== 1012)
@@ -178,7 +178,7 @@ export class Traffic {
     const [ends, statuses] = [this.ends, this.statuses].map((each) =>
       JSON.stringify(Object.fromEntries(each)),
     )
-    const bars = `${this.acknowledged.size} bars acknowledged, ${this.pushed} pushed, ${this.#missed.length} missed, ${countGaps(this.#lives)} named as gaps`
+    const bars = `${this.acknowledged.size} bars acknowledged, ${this.pushed} pushed, ${this.#missed.length} missed, ${countGaps(this.#records)} named as gaps`
     return `${bars} in ${this.minutes} minutes of the feed; sockets ended ${ends}, REST answered ${statuses}`
   }
 
@@ -190,11 +190,11 @@ export class Traffic {
   }
 
   get #missed(): readonly string[] {
-    return this.#lives.flatMap((life) => checkSocket(life, this.#minutes))
+    return this.#records.flatMap((record) => checkSocket(record, this.#minutes))
   }
 
-  get #lives() {
-    return this.#everyone.flatMap(({ lives }) => lives)
+  get #records() {
+    return this.#everyone.flatMap(({ records }) => records)
   }
 
   get #everyone(): readonly StreamClient[] {

@@ -29,7 +29,7 @@ async function follow(mode: 'UTC' | 'Measured' = 'UTC') {
   const path = (raw: string): string => join(folder, `${raw}_M1.csv`)
   for (const raw of symbols) await writeFile(path(raw), header + line(-1))
   const clock = createVirtualClock({ start: noon })
-  const reported = { watched: [] as number[], leftOut: [] as Span[], again: [] as SourceSeries[] }
+  const reported = { watched: [] as number[], rejected: [] as Span[], readAgain: [] as SourceSeries[] }
   const nothing = (): void => undefined
   const listener: SourceListener = {
     catalogue: nothing,
@@ -37,8 +37,8 @@ async function follow(mode: 'UTC' | 'Measured' = 'UTC') {
     complete: nothing,
     watched: (resolution, { to }) =>
       void (resolution === '1' && reported.watched.push((to - noon / 1000) / 60)),
-    leftOut: (_, spans) => void reported.leftOut.push(...spans),
-    again: (series) => void reported.again.push(series),
+    rejected: (_, spans) => void reported.rejected.push(...spans),
+    readAgain: (series) => void reported.readAgain.push(series),
     tick: nothing,
     connected: nothing,
   }
@@ -96,7 +96,7 @@ test('no minute is complete until a replaced file was read again', async () => {
   await writeFile(`${path('GBPUSD')}.new`, header + line(-1) + line(minute))
   await rename(`${path('GBPUSD')}.new`, path('GBPUSD'))
   await appendFile(path('EURUSD'), line(minute))
-  await until(() => reported.again.length > 0)
+  await until(() => reported.readAgain.length > 0)
   await pass(30)
   expect(reported.watched).toEqual([0])
   await read('GBPUSD')
@@ -111,7 +111,7 @@ test('a rejected line is reported before its minute is claimed', async () => {
   await appendFile(path('GBPUSD'), line(minute, '1.1234567'))
   await until(() => reported.watched.length === 2)
   const from = noon / 1000 + minute * 60
-  expect(reported.leftOut).toEqual([{ from, to: from + 60 }])
+  expect(reported.rejected).toEqual([{ from, to: from + 60 }])
 })
 
 test('with a measured clock a line alone shows the minute', async () => {

@@ -48,7 +48,7 @@ export class FolderScan {
     if (change === 'appended') await sendAdded(file, listener)
     if (change !== 'anew') return
     this.#readOnce.delete(file)
-    listener.again(file.options.series, allTimes)
+    listener.readAgain(file.options.series, allTimes)
   }
 
   /**
@@ -81,7 +81,7 @@ export class FolderScan {
     const begunMs = this.#clock.monotonicMs()
     const added = await this.#files.addNew()
     if (added.length > 0) listener.catalogue(this.#files.symbols(added), { snapshot: false })
-    for (const series of added) listener.again(series, allTimes)
+    for (const series of added) listener.readAgain(series, allTimes)
     const all = this.#files.index.all()
     const minutes = all.filter(({ options }) => options.series.resolution === '1')
     const unread = new Set(minutes)

@@ -70,15 +70,15 @@ async function open() {
     symbols: [] as SourceSymbol[],
     closed: [] as RevisedBar[],
     complete: [] as Span[],
-    again: [] as SourceSeries[],
+    readAgain: [] as SourceSeries[],
   }
   const listener: SourceListener = {
     catalogue: (symbols) => void reported.symbols.push(...symbols),
     closed: (batch) => void reported.closed.push(...batch.flatMap(({ bars }) => toList(bars))),
     complete: (_, span) => void reported.complete.push(span),
     watched: () => undefined,
-    leftOut: () => undefined,
-    again: (series) => void reported.again.push(series),
+    rejected: () => undefined,
+    readAgain: (series) => void reported.readAgain.push(series),
     tick: () => undefined,
     connected: () => undefined,
   }
@@ -164,7 +164,7 @@ test('a file that shrank, was replaced or starts differently is read again', asy
   for (const [index, change] of changes.entries()) {
     await read('EURUSD.z', '1')
     await change()
-    await until(() => reported.again.length > index)
+    await until(() => reported.readAgain.length > index)
   }
   expect(times((await read('EURUSD.z', '1')).bars)).toEqual([-3, -2])
 })
@@ -175,9 +175,9 @@ test('an export that appears later is added; other files are logged once', async
   await writeFile(join(folder, 'notes.txt'), 'x')
   await writeFile(join(folder, 'EURUSD.z_M30.csv'), header)
   await writeFile(join(folder, 'GBP_USD_H1_2025.csv'), header + line(-120))
-  await until(() => reported.again.length > 0)
+  await until(() => reported.readAgain.length > 0)
   expect(reported.symbols).toEqual([{ raw: 'GBP_USD', digits: 5, resolutions: ['60'] }])
-  expect(reported.again).toEqual([{ raw: 'GBP_USD', resolution: '60' }])
+  expect(reported.readAgain).toEqual([{ raw: 'GBP_USD', resolution: '60' }])
   await until(() => log.length >= 3)
   expect(Object.fromEntries(log.map(({ file, msg }) => [file, msg.includes('derived')]))).toEqual({
     [join(folder, 'EURUSD.z_M30.csv')]: true,
@@ -207,7 +207,7 @@ test('a later file with more decimals raises the decimals of its symbol', async 
   await read('GBP', '1')
   await appendFile(path, line(-4))
   await writeFile(join(folder, 'GBP_M1_b.csv'), header + line(-3))
-  await until(() => reported.again.length > 0)
+  await until(() => reported.readAgain.length > 0)
   expect(reported.symbols.map(({ digits }) => digits)).toEqual([2, 5])
   expect(times((await read('GBP', '1')).bars)).toEqual([-5, -4, -3])
 })

@@ -40,9 +40,9 @@ async function open(start: number) {
     catalogue: () => undefined,
     closed: (batch) => closed.push(...batch),
     complete: () => undefined,
-    leftOut: () => undefined,
+    rejected: () => undefined,
     watched: (r, span) => watched.push([r, span.from, span.to]),
-    again: () => undefined,
+    readAgain: () => undefined,
     tick: () => undefined,
     connected: () => undefined,
   }

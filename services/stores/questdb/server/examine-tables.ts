@@ -1,4 +1,4 @@
-import { type Finding, fine, warning, wrong } from '../../../doctor/finding.ts'
+import { type Finding, passed, problem, warning } from '../../../doctor/finding.ts'
 import type { Administration } from '../exec.ts'
 import { listTables } from '../layout/make-table.ts'
 import type { TableNames } from '../layout/tables.ts'
@@ -36,18 +36,18 @@ async function suspended(names: TableNames, admin: Administration): Promise<read
       const state = `${String(table)} takes rows and shows none`
       // The same rule as in `SuspendedTables`: fxd does not resume a table without a reason.
       return reason === ''
-        ? wrong(
+        ? problem(
             'suspended table',
             `${state} (no reason given)`,
             `somebody suspended it; when they are done, run: ${resume}`,
           )
-        : wrong(
+        : problem(
             'suspended table',
             `${state} (${reason})`,
             `remove the reason (often a full disk); fxd tries to resume it every 30 s, or run: ${resume}`,
           )
     })
-  return found.length > 0 ? found : [fine('suspended tables', 'none')]
+  return found.length > 0 ? found : [passed('suspended tables', 'none')]
 }
 
 /** Tables that QuestDB was creating when it was killed: they accept no rows, and only removing them helps. */
@@ -61,7 +61,7 @@ async function halfMade(
   const broken = all
     .filter((table) => names.isOurs(table) && !whole.has(table))
     .map((table) =>
-      wrong(
+      problem(
         'half-made table',
         `${table} can take no rows: QuestDB was ended while it made it`,
         `run: DROP TABLE '${table}' (it removes the table although it answers with an error), then start fxd again`,
@@ -83,12 +83,16 @@ async function halfMade(
 async function parked({ parked: table }: TableNames, admin: Administration): Promise<Finding> {
   const [row] = await admin.exec(`SELECT count() FROM '${table}'`)
   const count = Number(row?.[0] ?? 0)
-  if (count === 0) return fine('parked rows', 'none')
+  if (count === 0) return passed('parked rows', 'none')
   const found = `${count} rows were refused by QuestDB, and history does not show them`
   const look = `SELECT reason, count() FROM '${table}'`
   return count < parkedRowsWrong
     ? warning('parked rows', found, `report them: SELECT * FROM '${table}'`)
-    : wrong('parked rows', found, `repair the table that refuses them before the disk is full (why: ${look})`)
+    : problem(
+        'parked rows',
+        found,
+        `repair the table that refuses them before the disk is full (why: ${look})`,
+      )
 }
 
 /** Counts all tables of the server: it opens files for the tables of other services too. */
@@ -105,7 +109,7 @@ async function budget(ours: number, all: number, admin: Administration): Promise
           `${tables}, ${all} in the whole server`,
           'give QuestDB more memory, or fewer buckets to new feeds',
         )
-      : fine('tables', tables),
+      : passed('tables', tables),
     judgeLimit('file handles', needed, files, `start QuestDB with "ulimit -n ${limitFor(needed)}" (nofile)`),
     judgeLimit(
       'memory maps',
@@ -122,8 +126,8 @@ const limitFor = (needed: number): number => Math.max(recommended, 2 * needed)
 
 function judgeLimit(about: string, needed: number, limit: number | undefined, cure: string): Finding {
   const found = `up to ${needed} of ${limit ?? `${recommended} or more`}`
-  if (limit === undefined || 2 * needed <= limit) return fine(about, found)
-  return needed > limit ? wrong(about, found, cure) : warning(about, found, cure)
+  if (limit === undefined || 2 * needed <= limit) return passed(about, found)
+  return needed > limit ? problem(about, found, cure) : warning(about, found, cure)
 }
 
 function limitIn(warnings: readonly { tag: string; warning: string }[], tag: string): number | undefined {

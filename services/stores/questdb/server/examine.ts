@@ -1,7 +1,7 @@
 import { Unavailable } from '../../../core/failure.ts'
 import { examineAudit } from '../../../doctor/examine-audit.ts'
 import { examineClocks } from '../../../doctor/examine-clocks.ts'
-import { type Finding, fine, warning, wrong } from '../../../doctor/finding.ts'
+import { type Finding, passed, problem, warning } from '../../../doctor/finding.ts'
 import { type Administration, administration } from '../exec.ts'
 import { listTables } from '../layout/make-table.ts'
 import { schemaVersion, storedVersion } from '../layout/migrate.ts'
@@ -72,7 +72,7 @@ async function examined(
   try {
     return await examine()
   } catch (cause) {
-    return [wrong(about, reasonOf(cause), cure)]
+    return [problem(about, reasonOf(cause), cure)]
   }
 }
 
@@ -93,10 +93,10 @@ async function examineServer(admin: Administration, pods: PodCounts): Promise<re
     await serverFacts(admin)
   return [
     isTooOld
-      ? wrong('version', `QuestDB ${version}`, `install QuestDB ${versionMin} or a newer one`)
-      : fine('version', `QuestDB ${version ?? 'of an unknown version'}`),
+      ? problem('version', `QuestDB ${version}`, `install QuestDB ${versionMin} or a newer one`)
+      : passed('version', `QuestDB ${version ?? 'of an unknown version'}`),
     isSynced
-      ? fine('commit mode', commitMode)
+      ? passed('commit mode', commitMode)
       : warning('commit mode', `${commitMode}: a loss of power may lose acknowledged bars`, syncCure),
     makesTables
       ? warning(
@@ -104,7 +104,7 @@ async function examineServer(admin: Administration, pods: PodCounts): Promise<re
           'a row that names a missing table would make one without index and deduplication',
           'set QDB_LINE_AUTO_CREATE_NEW_TABLES=false and QDB_LINE_AUTO_CREATE_NEW_COLUMNS=false and restart QuestDB',
         )
-      : fine('automatic tables', 'none'),
+      : passed('automatic tables', 'none'),
     ...examineConnections(connectionsMax, pods),
     ...examineWorkers(httpWorkers),
   ]
@@ -121,14 +121,14 @@ function examineConnections(limit: number | undefined, pods: PodCounts): readonl
       ? `${limit} for reading; a process takes up to: ${each}`
       : `${limit} for reading; these processes and a doctor take up to ${needed}`
   return limit >= Math.max(needed, connectionsOf('all'))
-    ? [fine('connections', found)]
+    ? [passed('connections', found)]
     : [warning('connections', found, 'raise QDB_PG_NET_CONNECTION_LIMIT and restart QuestDB')]
 }
 
 function examineWorkers(count: number | undefined): readonly Finding[] {
   if (count === undefined) return []
   return count >= workersMin
-    ? [fine('workers', `${count} for HTTP`)]
+    ? [passed('workers', `${count} for HTTP`)]
     : [
         warning(
           'workers',
@@ -140,16 +140,16 @@ function examineWorkers(count: number | undefined): readonly Finding[] {
 
 async function examineReading(pool: PgPool): Promise<readonly Finding[]> {
   await pool.read({ sql: 'SELECT 1', parameterSets: [[]] }, () => () => undefined)
-  return [fine('postgres', 'answers')]
+  return [passed('postgres', 'answers')]
 }
 
 async function examineSchema(names: TableNames, admin: Administration): Promise<readonly Finding[]> {
   if (!(await listTables(admin)).includes(names.schema))
     return [warning('schema', `there is no table ${names.schema}`, 'start fxd once: it makes its tables')]
   const found = await storedVersion(names, admin)
-  if (found === schemaVersion) return [fine('schema', `version ${found}`)]
+  if (found === schemaVersion) return [passed('schema', `version ${found}`)]
   return found > schemaVersion
-    ? [wrong('schema', `version ${found}; this fxd knows ${schemaVersion}`, 'start the newer fxd')]
+    ? [problem('schema', `version ${found}; this fxd knows ${schemaVersion}`, 'start the newer fxd')]
     : [warning('schema', `version ${found} of ${schemaVersion}`, 'start fxd once: it changes the tables')]
 }
 

@@ -47,12 +47,12 @@ test.each([
   ['false', 'true', true],
 ])(
   'a server that makes tables (%s) or columns (%s) by itself is detected: %s',
-  async (tables, columns, told) => {
+  async (tables, columns, makesTables) => {
     const parameters = [
       ['line.auto.create.new.tables', tables],
       ['line.auto.create.new.columns', columns],
     ] as const
-    expect((await serverFacts(serverOf('', 'sync', parameters))).makesTables).toBe(told)
+    expect((await serverFacts(serverOf('', 'sync', parameters))).makesTables).toBe(makesTables)
   },
 )
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { minuteBar } from '../../../test/support/fixtures/stream-fixture.ts'
-import { Recent } from './recent.ts'
+import { RecentBars } from './recent-bars.ts'
 
 const id = 7
 const timeOf = (minute: number) => minuteBar(minute).time
-const minutesAfter = (recent: Recent, minute: number) =>
+const minutesAfter = (recent: RecentBars, minute: number) =>
   recent.after(id, timeOf(minute)).map(({ volume }) => volume)
 
-function remembering(...minutes: number[]): Recent {
-  const recent = new Recent()
+function remembering(...minutes: number[]): RecentBars {
+  const recent = new RecentBars()
   for (const minute of minutes) recent.add(id, minuteBar(minute))
   return recent
 }
@@ -56,7 +56,7 @@ test('revised bars, and bars queued during the revision, are forgotten; later ba
 test('after any sequence of bars and losses it has every bar that it covers', () => {
   fc.assert(
     fc.property(fc.array(fc.boolean(), { maxLength: 80 }), fc.nat(80), (lost, asked) => {
-      const recent = new Recent()
+      const recent = new RecentBars()
       const all = lost.map((isLost, minute) => {
         if (isLost) recent.broken(id)
         else recent.add(id, minuteBar(minute))

@@ -50,7 +50,7 @@ const keyOf = (id: string, wsConnections: number) => ({
 export const keys = [keyOf('one', 2), keyOf('two', 3), keyOf('three', 2)] as const
 
 /** All processes of one run, and the servers that they share. */
-export class World {
+export class Simulation {
   readonly chance: Chance
   readonly timeline: Timeline = createTimeline()
   readonly network: Network

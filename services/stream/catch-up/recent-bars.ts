@@ -4,7 +4,7 @@ import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 /** Maximum bars kept per symbol: half an hour of minutes. For older bars the store is read. */
 const barsMax = 30
 
-interface RecentBars {
+interface SymbolBars {
   /** Ascending; all later than `floor`, except the bar that set it. */
   bars: Bar[]
   /** Every live bar after this time is in `bars`. Absent: bars were lost, and none arrived since. */
@@ -16,8 +16,8 @@ interface RecentBars {
 }
 
 /** The newest live bars of each symbol, by symbol number: a returning client gets them without a read of the store. */
-export class Recent {
-  readonly #bySymbol = new Map<number, RecentBars>()
+export class RecentBars {
+  readonly #bySymbol = new Map<number, SymbolBars>()
 
   add(id: number, bar: Bar): void {
     const recent = this.#of(id)
@@ -70,7 +70,7 @@ export class Recent {
     return this.#bySymbol.get(id)?.bars.filter((bar) => bar.time > time) ?? []
   }
 
-  #of(id: number): RecentBars {
+  #of(id: number): SymbolBars {
     const recent = this.#bySymbol.get(id) ?? { bars: [], floor: undefined, added: 0, dropped: 0 }
     this.#bySymbol.set(id, recent)
     return recent
