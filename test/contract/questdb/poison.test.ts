@@ -66,7 +66,7 @@ describe('rows that QuestDB rejects', () => {
     const storing = stores.bars.write([batchOf(narrow, list)], 'live').then(() => {
       isStored = true
     })
-    await expect.poll(() => metric('fxd_questdb_rows_sifted'), untilSeen).toBe(5_000)
+    await expect.poll(() => metric('fxd_questdb_rejected_rows_pending'), untilSeen).toBe(5_000)
     for (let minute = 1; minute <= 3; minute++)
       await stores.bars.write([batchOf(other, [minuteBar(minute)])], 'live')
     expect(isStored).toBe(false)
@@ -75,7 +75,7 @@ describe('rows that QuestDB rejects', () => {
     expect(await readList(stores.bars, narrow)).toEqual(list.filter(({ volume }) => volume === 1))
     expect(await metric('fxd_questdb_parked_rows_total')).toBe(100)
     expect(await server().exec(`SELECT count() FROM ${prefix}parked`)).toEqual([[100]])
-    expect(await metric('fxd_questdb_rows_sifted')).toBe(0)
+    expect(await metric('fxd_questdb_rejected_rows_pending')).toBe(0)
   })
 
   test('of the live lane are all parked, for any number, so that later rows of the feed are stored', async () => {

@@ -186,8 +186,11 @@ export class Writer {
     metrics.gauge('fxd_questdb_rows_waiting', 'Rows that wait or are being written.', ['lane'], (gauge) => {
       for (const lane of ['live', 'backfill'] as const) gauge.set({ lane }, this.#queue.rows(lane))
     })
-    metrics.gauge('fxd_questdb_rows_sifted', 'Rows among which rejected ones are searched.', [], (gauge) =>
-      gauge.set(this.#rejectedRows.rows),
+    metrics.gauge(
+      'fxd_questdb_rejected_rows_pending',
+      'Rows of rejected requests in which invalid rows are searched.',
+      [],
+      (gauge) => gauge.set(this.#rejectedRows.rows),
     )
     metrics.gauge(
       'fxd_questdb_writes_failing_seconds',
