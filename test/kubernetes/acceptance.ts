@@ -9,10 +9,10 @@ import { newKey } from '../support/clients/new-key.ts'
 import { freePorts } from '../support/free-ports.ts'
 import { Daemon } from './cluster/daemon.ts'
 import { domain, ports } from './cluster/ingress.ts'
-import { type Installed, namespace, startInstalled } from './cluster/installed.ts'
-import { Outside } from './cluster/outside.ts'
 import { kubernetesPrograms } from './cluster/programs.ts'
-import { kubectlOf, secretValue } from './cluster/under-load.ts'
+import { type Installed, namespace, startInstalled } from './installed/installed.ts'
+import { Outside } from './installed/outside.ts'
+import { kubectlOf, secretValue } from './installed/under-load.ts'
 import { tlsTunnel } from './tls-tunnel.ts'
 
 const repository = join(import.meta.dirname, '../..')

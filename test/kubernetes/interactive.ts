@@ -1,8 +1,8 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { deliveredKey } from './cluster/delivered-key.ts'
-import { type Installed, namespace, startInstalled } from './cluster/installed.ts'
+import { deliveredKey } from './installed/delivered-key.ts'
+import { type Installed, namespace, startInstalled } from './installed/installed.ts'
 
 /** `make kubernetes`: a cluster with the charts installed, for manual use. */
 const home = mkdtempSync(join(tmpdir(), 'fxd-kubernetes-person-'))

@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
 import type { StreamSocket } from '../../services/stream/sockets/connection.ts'
-import type { Network } from './network.ts'
-import type { BarFrame, SocketRecord } from './record.ts'
-import type { SimProcess, Timeline } from './timeline.ts'
+import type { BarFrame, SocketRecord } from './checks/record.ts'
+import type { Network } from './runtime/network.ts'
+import type { SimProcess, Timeline } from './runtime/timeline.ts'
 
 const openState = 1
 const closingState = 2

@@ -1,6 +1,6 @@
 import type { CompoundKey } from '../../services/core/feeds/compound-key.ts'
+import type { SocketRecord } from './checks/record.ts'
 import { note, SimSocket } from './client.ts'
-import type { SocketRecord } from './record.ts'
 import type { Shard } from './roles.ts'
 import { type keys, type Simulation, symbols } from './simulation.ts'
 

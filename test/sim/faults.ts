@@ -1,5 +1,5 @@
+import type { SimProcess } from './runtime/timeline.ts'
 import type { Simulation } from './simulation.ts'
-import type { SimProcess } from './timeline.ts'
 
 const meanPauseMs = 12_000
 

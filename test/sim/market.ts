@@ -8,8 +8,8 @@ import type {
 import { type Bar, type Bars, barsOf } from '../../services/core/bars/bar.ts'
 import type { Span } from '../../services/core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../services/core/clocks/feed-clock.ts'
-import type { Chance } from './chance.ts'
-import type { SimProcess } from './timeline.ts'
+import type { Chance } from './runtime/chance.ts'
+import type { SimProcess } from './runtime/timeline.ts'
 
 export const marketNames = ['EURUSD', 'GBPUSD', 'XAUUSD'] as const
 /** Probability that a symbol trades in a minute. */

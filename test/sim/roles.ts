@@ -22,10 +22,10 @@ import type { Caller, StreamSocket } from '../../services/stream/sockets/connect
 import { Sessions } from '../../services/stream/sockets/sessions.ts'
 import { spoolBounds } from '../support/fixtures/spool-bounds.ts'
 import type { SimSocket } from './client.ts'
-import type { SimDisk } from './disk.ts'
-import type { SimIngest } from './link.ts'
 import type { SimTerminal } from './market.ts'
-import type { SimProcess } from './timeline.ts'
+import type { SimIngest } from './runtime/link.ts'
+import type { SimProcess } from './runtime/timeline.ts'
+import type { SimDisk } from './servers/disk.ts'
 
 export type Ports = Omit<Stores, 'close' | 'usageDays'>
 

@@ -3,11 +3,11 @@ import { barCount, toList } from '../../services/core/bars/bar.ts'
 import { feedSeconds } from '../../services/core/clocks/feed-clock.ts'
 import { serviceReader } from '../../services/core/fair-queue.ts'
 import { RecentBars } from '../../services/stream/catch-up/recent-bars.ts'
-import { checkCaughtUp, checkHistory, checkMinutes, checkSocket, type Known } from './check.ts'
+import { checkCaughtUp, checkHistory, checkMinutes, checkSocket, type Known } from './checks/check.ts'
+import type { SocketRecord } from './checks/record.ts'
 import { SimClient } from './clients.ts'
 import type { Defect } from './defects.ts'
 import { endFaults, injectFaults } from './faults.ts'
-import type { SocketRecord } from './record.ts'
 import { feed, keys, Simulation, symbols } from './simulation.ts'
 
 const minuteMs = 60_000

@@ -6,18 +6,12 @@ import { serviceReader } from '../../services/core/fair-queue.ts'
 import { type CompoundKey, compoundKey } from '../../services/core/feeds/compound-key.ts'
 import { createLog, type Log, silentLog } from '../../services/platform/log/log.ts'
 import { definition } from '../support/samples/samples.ts'
-import { watchAcks } from './acks.ts'
-import { BusServer } from './bus-server.ts'
-import { type Chance, createChance } from './chance.ts'
-import type { Known } from './check.ts'
+import { watchAcks } from './checks/acks.ts'
+import type { Known } from './checks/check.ts'
+import { Record } from './checks/record.ts'
 import type { SimClient } from './clients.ts'
 import type { Defect } from './defects.ts'
-import { SimDisk } from './disk.ts'
-import { dialer, type SimIngest } from './link.ts'
 import { Market, marketNames } from './market.ts'
-import { Network } from './network.ts'
-import { Record } from './record.ts'
-import { RedisServer } from './redis-server.ts'
 import {
   type Ports,
   type Reader,
@@ -27,8 +21,14 @@ import {
   startReader,
   startShard,
 } from './roles.ts'
-import { StoreServer } from './store-server.ts'
-import { createProcess, createTimeline, type SimProcess, type Timeline } from './timeline.ts'
+import { type Chance, createChance } from './runtime/chance.ts'
+import { dialer, type SimIngest } from './runtime/link.ts'
+import { Network } from './runtime/network.ts'
+import { createProcess, createTimeline, type SimProcess, type Timeline } from './runtime/timeline.ts'
+import { BusServer } from './servers/bus-server.ts'
+import { SimDisk } from './servers/disk.ts'
+import { RedisServer } from './servers/redis-server.ts'
+import { StoreServer } from './servers/store-server.ts'
 
 const startUtcMs = Date.UTC(2026, 0, 5, 12)
 export const feed = definition({ resolutions: ['1'] })

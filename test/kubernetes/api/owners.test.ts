@@ -14,7 +14,7 @@ import { rollOut } from '../../support/cluster/roll-out.ts'
 import { startTraffic } from '../../support/cluster/start-traffic.ts'
 import { fxd } from '../../support/fixtures/cli-fixture.ts'
 import { simulatedFeed } from '../../support/samples/simulated-feed.ts'
-import type { Traffic } from '../cluster/traffic.ts'
+import type { Traffic } from '../installed/traffic.ts'
 import { openSetting, type Setting } from './support/setting.ts'
 
 const startTimeoutMs = 300_000

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { serveExternalMetrics } from '../cluster/external-metrics.ts'
-import { namespace } from '../cluster/installed.ts'
-import { startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
+import { namespace } from '../installed/installed.ts'
+import { startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
+import { serveExternalMetrics } from '../monitoring/external-metrics.ts'
 
 /** Scaling by load: no bar is missed, sockets are closed only with 1012, and no request fails. */
 const startTimeoutMs = 900_000

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { within } from '../../faults/support/within.ts'
-import type { UnderLoad } from '../cluster/under-load.ts'
+import type { UnderLoad } from '../installed/under-load.ts'
 
 export const recoveryMs = 300_000
 

@@ -5,9 +5,9 @@ import { within } from '../../faults/support/within.ts'
 import { effort } from '../../support/effort.ts'
 import { compactHistory } from '../cluster/compact-history.ts'
 import { blockApiServer, blockNode } from '../cluster/firewall.ts'
-import { killLeader } from '../cluster/kill-leader.ts'
-import { apiKey } from '../cluster/objects.ts'
-import { startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
+import { killLeader } from '../installed/kill-leader.ts'
+import { apiKey } from '../installed/objects.ts'
+import { startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
 import { expectNothingMissed, flows, recoveryMs } from './expect-nothing-missed.ts'
 
 /** Unplanned failures: pushed bars and history together are complete, and every missed bar is named in a gap. */

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { backUp, restoreInto } from '../../support/questdb/backup.ts'
-import { deliveredKey } from '../cluster/delivered-key.ts'
-import { charts, namespace } from '../cluster/installed.ts'
-import { firstFeed, workKey } from '../cluster/objects.ts'
-import { startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
+import { deliveredKey } from '../installed/delivered-key.ts'
+import { charts, namespace } from '../installed/installed.ts'
+import { firstFeed, workKey } from '../installed/objects.ts'
+import { startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
 
 /** Loss of a whole namespace and its restore by the steps of docs/kubernetes.md. */
 const startTimeoutMs = 900_000

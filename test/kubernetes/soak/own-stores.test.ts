@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run } from '../cluster/kubectl.ts'
 import { kubernetesPrograms } from '../cluster/programs.ts'
-import { secretValue, startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
 import { buildStoresImage } from '../image/build-stores-image.ts'
+import { secretValue, startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
 import { expectNothingMissed, flows, recoveryMs } from './expect-nothing-missed.ts'
 
 /**

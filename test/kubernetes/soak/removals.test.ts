@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { replacingAllPods } from '../cluster/objects.ts'
-import { startUnderLoad, type UnderLoad } from '../cluster/under-load.ts'
+import { replacingAllPods } from '../installed/objects.ts'
+import { startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
 
 /** Planned removals: no bar is missed, sockets are closed only with 1012, and no request fails. */
 const startTimeoutMs = 900_000

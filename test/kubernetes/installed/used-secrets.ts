@@ -1,4 +1,4 @@
-import type { Kubectl } from './kubectl.ts'
+import type { Kubectl } from '../cluster/kubectl.ts'
 
 interface Item {
   readonly key: string

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type QuestdbServer, startQuestdb } from '../../support/questdb/server.ts'
 import { type RedisServer, startRedis } from '../../support/redis/server.ts'
-import type { KubernetesCluster } from './cluster.ts'
-import { serviceOf } from './service-of.ts'
+import type { KubernetesCluster } from '../cluster/cluster.ts'
+import { serviceOf } from '../cluster/service-of.ts'
 
 const passwords = {
   questdb: 'quest-writes',

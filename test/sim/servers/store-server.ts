@@ -1,21 +1,21 @@
-import { type SeriesBars, seriesId } from '../../services/core/bars/series.ts'
-import { feedSeconds } from '../../services/core/clocks/feed-clock.ts'
-import type { FeedKey } from '../../services/core/feeds/compound-key.ts'
-import type { BarStore } from '../../services/ports/bars.ts'
-import type { RegistryBody, RegistryRow, RegistryStore } from '../../services/ports/registry.ts'
-import type { WindowStore } from '../../services/ports/windows.ts'
-import { windowReads, windowUnion } from '../../services/stores/embedded/file/acknowledged-rows.ts'
+import { type SeriesBars, seriesId } from '../../../services/core/bars/series.ts'
+import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
+import type { FeedKey } from '../../../services/core/feeds/compound-key.ts'
+import type { BarStore } from '../../../services/ports/bars.ts'
+import type { RegistryBody, RegistryRow, RegistryStore } from '../../../services/ports/registry.ts'
+import type { WindowStore } from '../../../services/ports/windows.ts'
+import { windowReads, windowUnion } from '../../../services/stores/embedded/file/acknowledged-rows.ts'
 import {
   barReads,
   barUpserts,
   newestTimes,
   spanBounds,
-} from '../../services/stores/embedded/file/bar-rows.ts'
-import { openForWriting, transaction } from '../../services/stores/embedded/file/database.ts'
-import { packRows } from '../../services/stores/embedded/file/packed-rows.ts'
-import { registryAppend, registrySince } from '../../services/stores/embedded/file/registry-rows.ts'
-import type { Network } from './network.ts'
-import type { SimProcess } from './timeline.ts'
+} from '../../../services/stores/embedded/file/bar-rows.ts'
+import { openForWriting, transaction } from '../../../services/stores/embedded/file/database.ts'
+import { packRows } from '../../../services/stores/embedded/file/packed-rows.ts'
+import { registryAppend, registrySince } from '../../../services/stores/embedded/file/registry-rows.ts'
+import type { Network } from '../runtime/network.ts'
+import type { SimProcess } from '../runtime/timeline.ts'
 
 export interface StoreDefects {
   /** Acknowledges writes before the commit; a restart loses them. */

@@ -1,8 +1,8 @@
-import { barAt, barCount } from '../../services/core/bars/bar.ts'
-import { compoundKey, type FeedKey } from '../../services/core/feeds/compound-key.ts'
-import type { CollectorCall } from '../../services/ingest/session/collector-stream.ts'
-import type { Received } from '../../services/ingest/session/receive.ts'
-import type { IngestMessage } from '../../services/wire/gen/fxd/v1/IngestMessage.ts'
+import { barAt, barCount } from '../../../services/core/bars/bar.ts'
+import { compoundKey, type FeedKey } from '../../../services/core/feeds/compound-key.ts'
+import type { CollectorCall } from '../../../services/ingest/session/collector-stream.ts'
+import type { Received } from '../../../services/ingest/session/receive.ts'
+import type { IngestMessage } from '../../../services/wire/gen/fxd/v1/IngestMessage.ts'
 import type { Record } from './record.ts'
 
 /** Records which bars ingest acknowledges on this call, by the rules that a collector uses. */

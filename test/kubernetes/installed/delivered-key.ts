@@ -1,5 +1,5 @@
 import { until } from '../../acceptance/client/until.ts'
-import type { KubernetesCluster } from './cluster.ts'
+import type { KubernetesCluster } from '../cluster/cluster.ts'
 
 const readyTimeoutMs = 120_000
 

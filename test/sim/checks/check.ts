@@ -1,6 +1,6 @@
-import type { Bar, RevisedBar } from '../../services/core/bars/bar.ts'
-import type { CompoundKey } from '../../services/core/feeds/compound-key.ts'
-import { checkSequence } from '../support/check-sequence.ts'
+import type { Bar, RevisedBar } from '../../../services/core/bars/bar.ts'
+import type { CompoundKey } from '../../../services/core/feeds/compound-key.ts'
+import { checkSequence } from '../../support/check-sequence.ts'
 import type { Record, Seen, SocketRecord } from './record.ts'
 
 /** What the store and the broker have of one symbol at the end of a run. */

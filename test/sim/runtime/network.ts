@@ -1,4 +1,4 @@
-import { Unavailable } from '../../services/core/failure.ts'
+import { Unavailable } from '../../../services/core/failure.ts'
 import type { Chance } from './chance.ts'
 import type { SimProcess, Timeline } from './timeline.ts'
 

@@ -5,7 +5,7 @@ import type { LookupFunction } from 'node:net'
 import { type ClientOptions, WebSocket } from 'ws'
 import { until } from '../../acceptance/client/until.ts'
 import { answerOf, type UserAnswer } from '../../faults/support/cluster-user.ts'
-import { domain, ports } from './ingress.ts'
+import { domain, ports } from '../cluster/ingress.ts'
 import { type Installed, namespace } from './installed.ts'
 
 const upgradeMsMax = 90_000

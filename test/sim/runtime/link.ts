@@ -1,8 +1,12 @@
 import { EventEmitter } from 'node:events'
 import { status } from '@grpc/grpc-js'
-import { type CallListener, type Dial, serializeOutgoing } from '../../services/collector/connection/dial.ts'
-import type { CollectorCall } from '../../services/ingest/session/collector-stream.ts'
-import { Collector } from '../../services/wire/load.ts'
+import {
+  type CallListener,
+  type Dial,
+  serializeOutgoing,
+} from '../../../services/collector/connection/dial.ts'
+import type { CollectorCall } from '../../../services/ingest/session/collector-stream.ts'
+import { Collector } from '../../../services/wire/load.ts'
 import type { Network } from './network.ts'
 import type { SimProcess, Timeline } from './timeline.ts'
 

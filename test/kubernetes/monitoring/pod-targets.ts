@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { KubernetesCluster } from './cluster.ts'
+import type { KubernetesCluster } from '../cluster/cluster.ts'
 
 const everyMs = 2_000
 

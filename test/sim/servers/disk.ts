@@ -1,7 +1,7 @@
-import type { SpoolFolder } from '../../services/collector/spool/folder.ts'
-import { MemoryFolder } from '../support/fixtures/memory-folder.ts'
-import type { Chance } from './chance.ts'
-import type { SimProcess } from './timeline.ts'
+import type { SpoolFolder } from '../../../services/collector/spool/folder.ts'
+import { MemoryFolder } from '../../support/fixtures/memory-folder.ts'
+import type { Chance } from '../runtime/chance.ts'
+import type { SimProcess } from '../runtime/timeline.ts'
 
 /** The slow disk of one collector. Synced data survives a kill; a write in progress may be torn. */
 export class SimDisk {

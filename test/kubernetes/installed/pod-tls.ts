@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { ClientTls } from '../../../services/wire/client.ts'
-import type { KubernetesCluster } from './cluster.ts'
-import { tlsSecret } from './ingress.ts'
+import type { KubernetesCluster } from '../cluster/cluster.ts'
+import { tlsSecret } from '../cluster/ingress.ts'
 import { namespace } from './installed.ts'
 
 const secretNames = { ingest: 'ingest-tls', stream: 'stream-tls' }

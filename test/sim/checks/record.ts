@@ -1,5 +1,5 @@
-import type { RevisedBar } from '../../services/core/bars/bar.ts'
-import type { CompoundKey } from '../../services/core/feeds/compound-key.ts'
+import type { RevisedBar } from '../../../services/core/bars/bar.ts'
+import type { CompoundKey } from '../../../services/core/feeds/compound-key.ts'
 
 /** The frames that one socket received, in order. */
 export interface SocketRecord {

@@ -1,5 +1,5 @@
-import type { Clock } from '../../services/ports/clock.ts'
-import { type Granted, type Leases, leaseMs } from '../../services/ports/lease.ts'
+import type { Clock } from '../../../services/ports/clock.ts'
+import { type Granted, type Leases, leaseMs } from '../../../services/ports/lease.ts'
 
 interface Lease {
   readonly holder: string

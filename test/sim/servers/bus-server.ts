@@ -1,4 +1,4 @@
-import type { FeedKey } from '../../services/core/feeds/compound-key.ts'
+import type { FeedKey } from '../../../services/core/feeds/compound-key.ts'
 import {
   type Bus,
   type BusEvent,
@@ -6,9 +6,9 @@ import {
   type Follower,
   feedOfEvent,
   fencedFeed,
-} from '../../services/ports/bus.ts'
-import type { Network } from './network.ts'
-import type { SimProcess } from './timeline.ts'
+} from '../../../services/ports/bus.ts'
+import type { Network } from '../runtime/network.ts'
+import type { SimProcess } from '../runtime/timeline.ts'
 
 /** The lane of an event: that of its feed, or `undefined` for the registry. */
 type Lane = FeedKey | undefined

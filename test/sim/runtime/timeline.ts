@@ -1,6 +1,6 @@
-import { utcMs } from '../../services/core/clocks/feed-clock.ts'
-import { type Log, silentLog } from '../../services/platform/log/log.ts'
-import type { Cancel, Clock } from '../../services/ports/clock.ts'
+import { utcMs } from '../../../services/core/clocks/feed-clock.ts'
+import { type Log, silentLog } from '../../../services/platform/log/log.ts'
+import type { Cancel, Clock } from '../../../services/ports/clock.ts'
 import type { Chance } from './chance.ts'
 
 /** Virtual time of one run. Everything that happens is an event on it; events run one by one in a fixed order. */

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { KubernetesCluster } from './cluster.ts'
-import { serviceOf } from './service-of.ts'
+import type { KubernetesCluster } from '../cluster/cluster.ts'
+import { serviceOf } from '../cluster/service-of.ts'
 
 const group = 'external.metrics.k8s.io'
 const version = `${group}/v1beta1`

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type KubernetesCluster, startKubernetes } from '../cluster/cluster.ts'
+import { domain, gateway, ingressClass, ports, tlsSecret } from '../cluster/ingress.ts'
+import { pauseImage } from '../cluster/worker.ts'
 import { buildImage, buildPauseImage } from '../image/build-image.ts'
-import { type KubernetesCluster, startKubernetes } from './cluster.ts'
-import { domain, gateway, ingressClass, ports, tlsSecret } from './ingress.ts'
 import { type OutsideStores, startStores } from './stores.ts'
-import { pauseImage } from './worker.ts'
 
 export const charts = join(import.meta.dirname, '../../../charts')
 export const namespace = 'fxd'
