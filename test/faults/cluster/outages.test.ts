@@ -5,9 +5,9 @@ import { effort } from '../../support/effort.ts'
 import { ClusterFixture } from '../support/cluster-fixture.ts'
 import { cap } from '../support/cluster-users.ts'
 import type { Feeder } from '../support/feeder.ts'
-import type { Batch } from '../support/market.ts'
 import { flows } from '../support/quiet.ts'
 import { seeded } from '../support/seeded.ts'
+import { splitBrain } from '../support/split-brain.ts'
 import { within } from '../support/within.ts'
 
 const isLong = effort > 1
@@ -20,8 +20,6 @@ const slotLeaseMs = 60_000
 const overTheCap = 4_002
 /** Deadline of takeovers; another ingest takes a lost lease after 11 s. */
 const takeoverMs = 60_000
-/** Minutes per batch, so that the bars of all symbols fit into one message. */
-const minutesAtOnce = 20
 const rounds = isLong ? 3 : 1
 /** Batches that last longer than the renewal period of a lease. */
 const renewalBatches = Math.ceil(6_000 / minuteMs)
@@ -246,7 +244,7 @@ test(
     const { program } = cluster.pod(users.busiestShard())
     const before = closed()
     await program.freeze()
-    await splitBrain()
+    await splitBrain({ fixture, ingestProxy, rounds, minuteMs, takeoverMs, hint })
     // New sockets take the expired slots.
     await within(slotLeaseMs + takeoverMs, 'the slots to expire', () => users.cappedOpen > cap)
     // By now other sockets may have all slots, so every socket of the frozen shard is over the cap.
@@ -260,50 +258,6 @@ test(
   },
   testMs,
 )
-
-/** Runs two collectors of one feed, each with an ingest that believes to lead. */
-async function splitBrain(): Promise<void> {
-  const { cluster, live } = fixture
-  const through = (port: number) => ({ ...live.ingest, grpc: `127.0.0.1:${port}` })
-  live.move(through(cluster.pod('ingest-1').port))
-  await flows([live], 5)
-  for (let round = 0; round < rounds; round++) {
-    const acked = await leadTwice(live, cluster.pod('ingest-2').port)
-    expect(acked, hint).toBeGreaterThan(0)
-    console.log(`the second collector had ${acked} batches acked`)
-  }
-  live.move(through(cluster.grpcPort))
-  await flows([live], 5)
-}
-
-/** Cuts the first ingest off Redis for longer than a lease; returns the batches that the second acknowledged. */
-async function leadTwice(live: Feeder, otherPort: number): Promise<number> {
-  const { market } = fixture
-  let cursor = 0
-  const next = (): Batch => {
-    const first = Math.min(cursor, market.minutes - 1)
-    cursor = Math.min(first + minutesAtOnce, market.minutes)
-    return market.readAgain(first, cursor - first)
-  }
-  // The same terminal, read by another collector.
-  const second = fixture.feeder(
-    { mode: 'LIVE', id: 'second', standsBy: true, depth: 1, next, onAck: () => pause(minuteMs) },
-    otherPort,
-  )
-  second.start()
-  const { broken } = live
-  cursor = market.minutes - 5
-  ingestProxy.set({ up: { kind: 'swallow' }, down: { kind: 'swallow' } })
-  await within(takeoverMs, 'the second to lead', () => second.ackedBatches > 0)
-  await flows([live, second], 3)
-  ingestProxy.set({})
-  ingestProxy.reset()
-  await within(takeoverMs, 'the first session to end', () => live.broken > broken)
-  await within(takeoverMs, 'the second to have read all', () => cursor === market.minutes)
-  await flows([second], 2)
-  await Promise.all([second.stop(), flows([live], 2)])
-  return second.ackedBatches
-}
 
 test(
   'an outage of QuestDB loses no bar, and the sockets stay open',
