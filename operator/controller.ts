@@ -8,10 +8,7 @@ import type { Registry } from './registry.ts'
 
 /** Retry interval of an object until the registry was read once. */
 export const unloadedMs = 5_000
-export const unavailable = new NotReady(
-  'Unavailable',
-  'Ingest or the API server does not answer; trying again.',
-)
+export const unavailable = new NotReady('Unavailable', 'Ingest or the API server is unavailable; retrying.')
 
 /** This replica is not the leader, so it writes nothing. */
 export class NotLeading extends Error {}

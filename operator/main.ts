@@ -68,7 +68,7 @@ function kubeConfig(): KubeConfig {
   const server = kube.getCurrentCluster()?.server
   if (server?.startsWith('https://')) return kube
   throw new ConfigError(
-    'There is no Kubernetes API server over https: run fxd operator in a pod, or set KUBECONFIG to a kubeconfig.',
+    'No Kubernetes API server over https is configured: run fxd operator in a pod, or set KUBECONFIG to a kubeconfig.',
   )
 }
 
@@ -81,7 +81,7 @@ function adminIdentity(config: Config): ClientIdentity {
   const tls = readTls(config)
   if (token !== undefined || tls?.pair) return { token, tls }
   throw new ConfigError(
-    `An operator needs the administration token, and there is none at ${tokenPath(config)}: set FXD_TOKEN_FILE to the file that ingest has.`,
+    `The administration token is missing at ${tokenPath(config)}: set FXD_TOKEN_FILE to the file that ingest uses.`,
   )
 }
 

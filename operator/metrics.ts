@@ -21,14 +21,14 @@ export type OperatorMetrics = ReturnType<typeof createOperatorMetrics>
 /** Metrics of the operator. No label value depends on an object. */
 export function createOperatorMetrics(metrics: Metrics) {
   const reconciles = fromZero(
-    metrics.counter('fxd_operator_reconciles_total', 'Looks at one object, by its kind.', ['kind']),
+    metrics.counter('fxd_operator_reconciles_total', 'Reconciliations of one object, by kind.', ['kind']),
     'kind',
     kinds,
   )
   const failures = fromZero(
     metrics.counter(
       'fxd_operator_reconcile_failures_total',
-      'Looks at one object that failed and are tried again, by its kind.',
+      'Reconciliations of one object that failed and are retried, by kind.',
       ['kind'],
     ),
     'kind',
@@ -36,17 +36,17 @@ export function createOperatorMetrics(metrics: Metrics) {
   )
   const writes = metrics.counter(
     'fxd_operator_writes_total',
-    'Writes to the API server by kind of objects, without those of the Lease.',
+    'Writes to the API server by resource, except those of the Lease.',
     ['resource'],
   )
   const watchFailures = metrics.counter(
     'fxd_operator_watch_failures_total',
-    'Lists and watches of the API server that failed, by kind of objects.',
+    'Failed lists and watches of the API server, by resource.',
     ['resource'],
   )
   const droppedEvents = metrics.counter(
     'fxd_operator_dropped_events_total',
-    'Kubernetes Events that were not written: too many in a minute, or the API server refused them.',
+    'Kubernetes Events dropped: too many in a minute, or rejected by the API server.',
   )
   return {
     reconciled: (kind: string): void => reconciles.inc({ kind }),
@@ -61,19 +61,19 @@ export function createOperatorMetrics(metrics: Metrics) {
 function watch(metrics: Metrics, { caches, queues, elector, sweep, registry }: Watched): void {
   metrics.gauge(
     'fxd_operator_registry_reachable',
-    '1 when the leader could read feeds and keys of the registry the last time it tried.',
+    '1 if the last read of the feeds and keys of the registry succeeded.',
     [],
     (gauge) => {
       const lists = [registry.feeds, registry.keys]
       gauge.set(Number(lists.every(({ isLoaded, failure }) => isLoaded && failure === undefined)))
     },
   )
-  metrics.gauge('fxd_operator_leader', '1 on the replica that acts.', [], (gauge) =>
+  metrics.gauge('fxd_operator_leader', '1 on the replica that leads.', [], (gauge) =>
     gauge.set(Number(elector.isLeader)),
   )
   metrics.gauge(
     'fxd_operator_cache_synced',
-    '1 while the objects of this kind are listed and watched.',
+    '1 while all objects of the resource are listed and watched.',
     ['resource'],
     (gauge) => {
       for (const [resource, cache] of each(caches)) gauge.set({ resource }, Number(cache.isSynced))
@@ -81,7 +81,7 @@ function watch(metrics: Metrics, { caches, queues, elector, sweep, registry }: W
   )
   metrics.gauge(
     'fxd_operator_queue_length',
-    'Objects of this kind that wait to be looked at, now or later.',
+    'Objects that wait for reconciliation, by kind.',
     ['kind'],
     (gauge) => {
       for (const [kind, queue] of Object.entries(queues)) gauge.set({ kind }, queue.size)
@@ -99,7 +99,7 @@ function watch(metrics: Metrics, { caches, queues, elector, sweep, registry }: W
   )
   metrics.gauge(
     'fxd_operator_deletions_held',
-    'Feeds and keys whose objects are gone and that stay, for too many would go at once.',
+    'Feeds and keys without objects that are kept, because too many would be removed at once.',
     ['kind'],
     (gauge) => {
       for (const kind of ['feeds', 'apikeys'] as const) gauge.set({ kind }, sweep.held(kind))

@@ -205,7 +205,7 @@ export class Sweep {
   #recordHeld(kind: Kind, held: number, total: number): void {
     const { events, log } = this.#deps
     const note =
-      `${held} of ${total} ${kind} have no object any more. They were not removed. If the objects were deleted on purpose, ` +
+      `${held} of ${total} ${kind} in the registry have no object and were kept. If the objects were deleted on purpose, ` +
       `annotate the Lease ${leaseName} with ${allowAnnotation}="${held} ${kind}".`
     const lease = { apiVersion: 'coordination.k8s.io/v1', metadata: { name: leaseName } }
     events.record('Lease', lease, { type: 'Warning', reason: 'DeletionHeld', action: 'Remove', note })

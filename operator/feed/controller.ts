@@ -125,7 +125,7 @@ export class FeedController implements Controller {
     if (template === undefined)
       throw new NotReady(
         'NoCollectorTemplate',
-        'The operator has no FXD_COLLECTOR_TEMPLATE: it makes no collectors.',
+        'The operator creates no collectors: set its FXD_COLLECTOR_TEMPLATE.',
       )
     const names = collectorNames(feed.metadata.name)
     const owner = ownerOf(resources.feeds, feed)

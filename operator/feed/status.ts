@@ -74,13 +74,13 @@ function readiness(facts: FeedFacts): Pick<Condition, 'status' | 'reason' | 'mes
     return {
       status: 'False',
       reason: 'CollectorRestarting',
-      message: 'The pods of the collector are being replaced; they go on where the old ones ended.',
+      message: 'The pods of the collector are being replaced; new pods continue where the old ones ended.',
     }
   if (ready > 0)
     return { status: 'True', reason: 'Collecting', message: 'The feed is registered and its collector runs.' }
   return {
     status: 'False',
     reason: 'CollectorStarting',
-    message: `No collector is ready yet; look at the pods of the StatefulSet ${feed.metadata.name}-collector.`,
+    message: `No collector is ready yet; check the pods of the StatefulSet ${feed.metadata.name}-collector.`,
   }
 }

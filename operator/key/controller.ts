@@ -142,7 +142,7 @@ export class KeyController implements Controller {
         isRefused = outcome === 'refused'
       }
     }
-    throw new Error(`${name} is not as wanted after ${stepsMax} steps`)
+    throw new Error(`${name} does not match its spec after ${stepsMax} steps`)
   }
 
   #recordChange(key: ApiKeyObject, was: Digest | undefined, now: Digest): void {
@@ -287,6 +287,6 @@ function withoutFeeds({ spec }: ApiKeyObject, missing: readonly string[]): NotRe
   if (missing.length === 0 || spec.revoked) return undefined
   return new NotReady(
     'FeedsMissing',
-    `The key works without ${missing.join(', ')}, which this service does not have.`,
+    `The key grants nothing for ${missing.join(', ')}: no such feed is registered. Create the Feed or correct spec.feeds.`,
   )
 }

@@ -99,9 +99,9 @@ export function refuseForeign(secret: Secret | undefined, key: string): void {
   // The name of the digest is made from the name of the key.
   const advice =
     name === digestName(key)
-      ? 'delete that Secret, or make an ApiKey with another name'
-      : 'delete that Secret, or make another ApiKey with another delivery.secretName'
-  throw new NotReady('NameTaken', `The Secret ${name} belongs to something else; ${advice}.`)
+      ? 'delete that Secret, or create an ApiKey with another name'
+      : 'delete that Secret, or create another ApiKey with another delivery.secretName'
+  throw new NotReady('NameTaken', `The Secret ${name} belongs to another object; ${advice}.`)
 }
 
 /** The user's own secret in clear text. Throws `NotReady` when the Secret lacks it or it is malformed. */
@@ -111,10 +111,13 @@ export function ownSecretIn(
 ): string {
   const text = textIn(secret, key)?.trim()
   if (text === undefined)
-    throw new NotReady('SecretMissing', `There is no Secret ${name} with the key "${key}".`)
+    throw new NotReady(
+      'SecretMissing',
+      `The Secret ${name} has no key "${key}" or does not exist; create it.`,
+    )
   if (secretShape.test(text)) return text
   throw new NotReady(
     'Invalid',
-    `The value "${key}" of the Secret ${name} is not fxd_ and 32 characters of 0-9, a-f.`,
+    `The value "${key}" of the Secret ${name} must be fxd_ and 32 characters of 0-9, a-f.`,
   )
 }

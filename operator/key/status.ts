@@ -53,7 +53,7 @@ function shown(
 function readiness({ key, registered, blocked }: KeyFacts): Pick<Condition, 'status' | 'reason' | 'message'> {
   if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
   if (key.spec.revoked)
-    return { status: 'True', reason: 'Revoked', message: 'The key is revoked, which is final.' }
+    return { status: 'True', reason: 'Revoked', message: 'The key is revoked and cannot be used again.' }
   if (registered?.state === 'expired')
     return {
       status: 'True',

@@ -51,7 +51,7 @@ export const heldConditions = (
           {
             status: 'True',
             reason: 'TooManyAtOnce',
-            message: `${held} ${kind} have no object any more; nothing was removed. The Event of the Lease says what to do.`,
+            message: `${held} ${kind} in the registry have no object and were kept. The Event of the Lease says how to remove them.`,
           },
           about,
         ),

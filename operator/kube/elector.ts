@@ -87,7 +87,7 @@ export class Elector {
       } catch (cause) {
         log.warn({ err: cause }, 'unavailable: the Lease of the operator; retrying')
       }
-      if (was && !this.isLeader) log.warn('lost the Lease: this replica stops acting')
+      if (was && !this.isLeader) log.warn('lost the Lease: this replica no longer leads')
       await clock.sleep(
         this.isLeader ? renewEveryMs : lookEveryMs * (0.75 + clock.random() / 2),
         this.#ending.signal,
@@ -114,7 +114,7 @@ export class Elector {
     const isNew = !this.isLeader
     this.#renewedMs = begunMs
     if (!isNew || this.#ending.signal.aborted) return
-    this.#deps.log.info('took the Lease: this replica acts')
+    this.#deps.log.info('acquired the Lease: this replica leads')
     this.#deps.began()
   }
 

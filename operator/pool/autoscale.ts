@@ -47,12 +47,19 @@ export function planScale(state: ScaleState): Scaling {
     reason,
     message,
   })
-  if (state.isPaused) return stay('Paused', 'The annotation autoscale-paused holds the number of shards.')
+  if (state.isPaused)
+    return stay(
+      'Paused',
+      'The annotation autoscale-paused fixes the number of shards; remove it to autoscale again.',
+    )
   if (replicas === 0)
-    return stay('ScaledToZero', 'Somebody scaled the pool to 0; scale it to 1 or more to go on.')
+    return stay('ScaledToZero', 'The pool was scaled to 0; scale it to 1 or more to autoscale again.')
   const known = held.flatMap((each) => each ?? [])
   if (known.length < held.length || known.length === 0)
-    return stay('MetricsMissing', `${held.length - known.length} of ${held.length} shards do not answer.`)
+    return stay(
+      'MetricsMissing',
+      `${held.length - known.length} of ${held.length} shards do not report their load; the number of shards stays.`,
+    )
   const { minReplicas, maxReplicas, scaleDownAfterSeconds } = autoscale
   const load = loadOf(known, autoscale)
   const needed = neededFor(load, replicas)

@@ -161,7 +161,7 @@ export class PoolController implements Controller {
     if (scaling.low) this.#low.set(uid, scaling.low)
     else this.#low.delete(uid)
     if (scaling.replicas === replicas) return scaling
-    const note = `${replicas} shards become ${scaling.replicas}. ${scaling.message}`
+    const note = `Scaled from ${replicas} to ${scaling.replicas} shards. ${scaling.message}`
     events.record(resources.streampools.kind, pool, {
       type: 'Normal',
       reason: 'Scaled',
@@ -200,7 +200,7 @@ export class PoolController implements Controller {
     if (action.do === 'undrain') await calls.undrain(pod)
     if (action.do !== 'drain') return undefined
     await calls.drain(pod, action.seconds)
-    const note = `The shard ${action.shard} closes its sockets within ${action.seconds} s, then it ends.`
+    const note = `The shard ${action.shard} closes its sockets within ${action.seconds} s and then ends.`
     events.record(resources.streampools.kind, pool, {
       type: 'Normal',
       reason: 'Draining',

@@ -49,7 +49,7 @@ test.for([
   ],
   ['a shard is not ready', deployment({ readyReplicas: 1 }), 'False ShardsNotReady'],
   [
-    'shards are emptied',
+    'shards close their sockets before they end',
     deployment({ replicas: 3, updatedReplicas: 3, readyReplicas: 3 }, 3),
     'True Draining',
   ],

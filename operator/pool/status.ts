@@ -71,6 +71,10 @@ function readiness({ pool, deployment, blocked }: PoolFacts): Outcome {
     return { status: 'False', reason: 'ShardsNotReady', message: `${ready} of ${wanted} shards are ready.` }
   const surplus = (deployment.spec?.replicas ?? 0) - wanted
   if (surplus > 0)
-    return { status: 'True', reason: 'Draining', message: `${surplus} shards are emptied before they end.` }
+    return {
+      status: 'True',
+      reason: 'Draining',
+      message: `${surplus} shards close their sockets before they end.`,
+    }
   return { status: 'True', reason: 'Serving', message: `${ready} shards are ready.` }
 }

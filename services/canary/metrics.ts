@@ -38,7 +38,7 @@ export function createCanaryMetrics(metrics: Metrics, feeds: ReadonlySet<string>
     fromZero(metrics.counter(name, help, ['feed']), 'feed', [...feeds])
   const arrival = metrics.histogram(
     'fxd_canary_arrival_seconds',
-    'From the close of a bar by the clock of its feed to its arrival on the socket.',
+    'Time from the close of a bar by the feed clock to its arrival on the socket.',
     arrivalBuckets,
     ['feed'],
   )

@@ -66,9 +66,9 @@ test('a healthy embedded store gets one line per finding and exit code 0, also w
   const found = await doctor(dataDir)
   expect([found.code, whileOpen.code]).toEqual([0, 0])
   expect(found.lines).toHaveLength(4)
-  expect(found.lineOf('disk')).toMatch(/^ok .* MiB free beside \d+ MiB of bars$/)
+  expect(found.lineOf('disk')).toMatch(/^ok .* MiB free, \d+ MiB of bars$/)
   expect(found.lineOf('schema')).toBe('ok       schema: version 1')
-  expect(found.lineOf('file')).toMatch(/^ok .*fxd\.db is whole$/)
+  expect(found.lineOf('file')).toMatch(/^ok .*fxd\.db is intact$/)
   expect(found.lineOf('clocks')).toBe(
     'ok       clocks: 1 of 1 newest bars agree with the clocks of their feeds',
   )
@@ -118,7 +118,7 @@ test('a file that is no database is reported with its cure', async () => {
   expect(found.lineOf('store')).toMatch(/^WRONG .*fxd\.db: .*not a database.*Cure: /)
 })
 
-test('--audit reports bars that no window claims, and that the rest agrees', async () => {
+test('--audit reports bars outside all windows, and that the rest agrees', async () => {
   const dataDir = await folderWithBar(-60)
   expect((await doctor(dataDir)).lineOf('audit')).toContain('nothing about audit')
   expect((await doctor(dataDir, '--audit')).lineOf('audit')).toMatch(
@@ -126,6 +126,6 @@ test('--audit reports bars that no window claims, and that the rest agrees', asy
   )
   const old = await folderWithBar(-5 * 24 * hourSeconds)
   const found = await doctor(old, '--audit')
-  expect(found.lineOf('audit')).toMatch(/^warning .*BROKERA:ZERO at 60: 1 day of 1 symbol with bars that no/)
+  expect(found.lineOf('audit')).toMatch(/^warning .*BROKERA:ZERO at 60: 1 day of 1 symbol with bars outside/)
   expect(found.code).toBe(0)
 })

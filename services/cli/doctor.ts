@@ -7,17 +7,17 @@ import { configOf, type Terminal } from './terminal.ts'
 
 export function addDoctor(program: Command, terminal: Terminal): void {
   withJson(program.command('doctor'))
-    .summary('look for what is wrong with the store')
+    .summary('check the store and name what to do')
     .description(
-      'Look at the store of this configuration and change nothing: a line each with what was found and, where\nsomething is wrong, what to do. The exit code is 1 when something is wrong, 0 when there are warnings only.',
+      'Check the store of this configuration and change nothing. Each check prints a line; a problem and a warning\nname what to do. The exit code is 1 when there is a problem, 0 when there are only warnings.',
     )
     .option(
       '--audit',
-      'also read all bars: does what was acknowledged as complete hold bars, and is every bar claimed?',
+      'also read all bars, and compare them with the windows that were acknowledged as complete',
     )
     .option(
       '--pods <counts>',
-      'how many processes use QuestDB, such as rest=2,stream=3,ingest=2: does it take all of their connections?',
+      'processes that use QuestDB, such as rest=2,stream=3,ingest=2: check that it accepts all their connections',
     )
     .action(
       async (options: { readonly json?: boolean; readonly audit?: boolean; readonly pods?: string }) => {
@@ -25,12 +25,9 @@ export function addDoctor(program: Command, terminal: Terminal): void {
         const wanted = { audits: options.audit === true, pods: options.pods }
         const findings = await examine(configOf(terminal), terminal.clock, wanted)
         terminal.out(options.json ? json(findings) : findings.map(lineOf).join(''))
-        const wrong = findings.filter(({ state }) => state === 'wrong').length
-        if (wrong > 0)
-          throw new Fatal(
-            'refused',
-            `${wrong} ${wrong === 1 ? 'thing is' : 'things are'} wrong with the store.`,
-          )
+        const problems = findings.filter(({ state }) => state === 'wrong').length
+        if (problems > 0)
+          throw new Fatal('refused', `The store has ${problems} ${problems === 1 ? 'problem' : 'problems'}.`)
       },
     )
 }

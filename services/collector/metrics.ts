@@ -43,9 +43,9 @@ export function createCollectorMetrics(metrics: Metrics): CollectorMetrics {
     metrics.counter(`fxd_collector_${name}`, help, ['feed', 'lane'])
   const sent = byLane('sent_bars_total', 'Bars sent to ingest; retries are counted again')
   const acked = byLane('acked_bars_total', 'Bars that ingest acknowledged as stored')
-  const refused = counter('refused_bars_total', 'Bars that ingest refused')
+  const refused = counter('refused_bars_total', 'Bars that ingest rejected')
   const sessions = counter('sessions_total', 'Sessions in which this collector was the active one')
-  const reconnects = counter('reconnects_total', 'Sessions and attempts that ended, each followed by another')
+  const reconnects = counter('reconnects_total', 'Sessions and attempts that ended and were retried')
   return {
     of: (feed) => ({
       sent: (lane, bars) => sent.inc({ feed, lane: lane.toLowerCase() }, bars),

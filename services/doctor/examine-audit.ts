@@ -49,19 +49,19 @@ function findingOf(
     case 'empty':
       return problem(
         'audit',
-        `${about} acknowledged as complete without a bar, though other resolutions have some (${where})`,
+        `${about} acknowledged as complete without a bar, although other resolutions have bars (${where})`,
         again,
       )
     case 'thin':
       return warning(
         'audit',
-        `${about} acknowledged as complete with at least ${missing} bars fewer than other resolutions tell (${where})`,
+        `${about} acknowledged as complete with at least ${missing} bars fewer than other resolutions require (${where})`,
         again,
       )
     case 'unclaimed':
       return warning(
         'audit',
-        `${about} with bars that no acknowledged window claims, so coverage does not show them (${where})`,
+        `${about} with bars outside all acknowledged windows, so coverage does not show them (${where})`,
         'start the collector again: it reads what no window covers; or import these days',
       )
   }

@@ -33,7 +33,7 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
     'outcome',
   ])
   const refused = fromZero(
-    metrics.counter('fxd_ingest_refused_bars_total', 'Bars refused, by reason', ['reason']),
+    metrics.counter('fxd_ingest_refused_bars_total', 'Bars rejected, by reason', ['reason']),
     'reason',
     refusalReasons.map((reason) => reason.toLowerCase()),
   )
@@ -65,7 +65,7 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
   ])
   const refusedCalls = metrics.counter(
     'fxd_ingest_refused_calls_total',
-    'gRPC calls refused for their credential: missing, unknown, expired, for other feeds, not for administration',
+    'gRPC calls rejected for their credential: missing, unknown, expired, for other feeds, not for administration',
     ['reason'],
   )
   const queue = metrics.gauge('fxd_ingest_queued_batches', 'Batches received and not yet acknowledged', [

@@ -17,8 +17,7 @@ export type ExitName = keyof typeof exitCodes
 
 export const exitMeanings: Readonly<Record<ExitName, string>> = {
   ok: 'done',
-  refused:
-    'the service refused: no such key or feed, or its state forbids it; or doctor found something wrong',
+  refused: 'the service refused: no such key or feed, or its state forbids it; or doctor found a problem',
   usage: 'the command line is wrong',
   data: 'the given data is damaged; what was good is stored',
   noInput: 'a file or folder cannot be read',

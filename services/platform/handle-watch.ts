@@ -39,7 +39,7 @@ export class HandleWatch {
     this.#shortages = fromZero(
       deps.metrics.counter(
         'fxd_handle_shortages_total',
-        'Times that no file handle was free (EMFILE): on a port that could not accept, or at a look each second. New connections are then closed unanswered on all ports.',
+        'Times that no file handle was free (EMFILE), by a failed accept or a check each second. New connections are then closed on all ports.',
         ['where'],
       ),
       'where',

@@ -56,7 +56,7 @@ export async function runProcess<T>(
 function startLog(own: ProcessLog, metrics: Metrics, lifecycle: Lifecycle): Promise<unknown> {
   metrics.counter(
     'fxd_log_dropped_lines_total',
-    'Lines of the log that standard error did not take and that found no room in the queue.',
+    'Log lines dropped because standard error was blocked and the queue was full.',
     [],
     (counter) => counter.inc(own.dropped()),
   )

@@ -12,7 +12,7 @@ import { jsonType } from './answer.ts'
 export function containFaults(handle: RequestListener, log: Log, metrics: Metrics): RequestListener {
   const faults = metrics.counter(
     'fxd_http_faults_total',
-    'Requests with a defect outside of their route; defects inside count as answers with status 500.',
+    'Requests that failed by a defect outside of their route; defects inside are counted as status 500.',
   )
   return (request, response) => {
     try {

@@ -45,7 +45,7 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
     ),
     throttled: metrics.counter(
       'fxd_stream_throttled_total',
-      'Times a client exceeded the message rate, and was read more slowly.',
+      'Times a client exceeded the message rate and was throttled.',
     ),
     badMessages: metrics.counter('fxd_stream_bad_messages_total', 'Messages answered by an error frame.'),
     faults: fromZero(
@@ -67,7 +67,7 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
     ),
     burst: metrics.histogram(
       'fxd_stream_burst_seconds',
-      'From the arrival of bars on the bus to their last socket write.',
+      'Time from the arrival of bars on the bus to their last socket write.',
       secondsBuckets,
     ),
   }
@@ -79,7 +79,7 @@ const createLossMetrics = (metrics: Metrics) => ({
   replayGaps: fromZero(
     metrics.counter(
       'fxd_stream_replay_gaps_total',
-      'Replays that ended in a GAP frame: late, failed reads of the store, too many replays, too many bars, or unproven after a loss of the bus.',
+      'Replays that ended in a GAP frame: late, store unavailable, too many replays or bars, or unconfirmed after a loss of the bus.',
       ['reason'],
     ),
     'reason',

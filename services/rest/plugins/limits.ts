@@ -18,7 +18,7 @@ export function limitConcurrency(app: FastifyInstance, clock: Clock, metrics: Me
   )
   metrics.counter(
     'fxd_http_overloaded_requests_total',
-    'Requests refused because earlier ones of their key used the time.',
+    'Requests rejected because earlier ones of their key took too long.',
     [],
     (counter) => counter.inc(concurrency.refused),
   )

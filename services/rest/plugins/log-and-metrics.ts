@@ -26,7 +26,7 @@ const shownMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 export function measureRequests(app: FastifyInstance, metrics: Metrics): void {
   const durations = metrics.histogram(
     'fxd_http_request_duration_seconds',
-    'From the request to the last byte of its answer.',
+    'Time from the request to the last byte of its answer.',
     secondsBuckets,
     ['route', 'method', 'status'],
   )

@@ -24,7 +24,7 @@ const busyTimeoutMs = 5_000
 export function examineEmbedded(folder: string, now: UtcMs, audits: boolean): readonly Finding[] {
   const path = join(folder, 'fxd.db')
   if (!existsSync(path))
-    return [warning('store', `there is no ${path}`, 'start fxd once: it makes it; or set FXD_DATA_DIR')]
+    return [warning('store', `there is no ${path}`, 'start fxd once to create it, or set FXD_DATA_DIR')]
   try {
     const disk = examineDisk(folder, statSync(path).size)
     const db = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs })
@@ -38,7 +38,7 @@ export function examineEmbedded(folder: string, now: UtcMs, audits: boolean): re
       problem(
         'store',
         `${path}: ${wordsOf(cause)}`,
-        `see that fxd may read and write ${folder}; else restore it`,
+        `let fxd read and write ${folder}, or restore it from a backup`,
       ),
     ]
   }
@@ -47,10 +47,10 @@ export function examineEmbedded(folder: string, now: UtcMs, audits: boolean): re
 function examineDisk(folder: string, fileBytes: number): readonly Finding[] {
   const { bavail, bsize } = statfsSync(folder)
   const free = bavail * bsize
-  const found = `${inMebibytes(free)} free beside ${inMebibytes(fileBytes)} of bars`
+  const found = `${inMebibytes(free)} free, ${inMebibytes(fileBytes)} of bars`
   return [
     free < freeBytesMin
-      ? problem('disk', found, `free space where ${folder} is: without it no bar can be stored`)
+      ? problem('disk', found, `free disk space for ${folder}: a full disk stores no bars`)
       : passed('disk', found),
   ]
 }
@@ -82,7 +82,7 @@ function examineWhole(db: DatabaseSync, path: string): Finding {
     result = wordsOf(cause)
   }
   return result === 'ok'
-    ? passed('file', `${path} is whole`)
+    ? passed('file', `${path} is intact`)
     : problem('file', `${path} is damaged: ${result}`, 'stop fxd and restore the folder from a backup')
 }
 

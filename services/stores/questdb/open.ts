@@ -155,8 +155,11 @@ function readingMetrics(
   visibility: Visibility,
 ): Counter {
   const sum = (of: (pool: PgPool) => number): number => pools.reduce((total, pool) => total + of(pool), 0)
-  metrics.gauge('fxd_questdb_suspended_tables', 'Tables that accept rows and show none.', [], (gauge) =>
-    gauge.set(visibility.suspended.size),
+  metrics.gauge(
+    'fxd_questdb_suspended_tables',
+    'Suspended tables: they accept rows and do not show them.',
+    [],
+    (gauge) => gauge.set(visibility.suspended.size),
   )
   metrics.gauge('fxd_questdb_connections', 'Connections for reading.', [], (gauge) =>
     gauge.set(sum(({ connections }) => connections)),
@@ -170,5 +173,5 @@ function readingMetrics(
     [],
     (counter) => counter.inc(sum(({ refused }) => refused)),
   )
-  return metrics.counter('fxd_questdb_broken_rows_total', 'Rows left out because a value is missing.')
+  return metrics.counter('fxd_questdb_broken_rows_total', 'Rows skipped because a value is missing.')
 }

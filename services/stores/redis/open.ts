@@ -57,10 +57,10 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
   }
   const unknown = metrics.counter(
     'fxd_redis_unknown_outcomes_total',
-    'Calls to Redis whose reply was lost; none is sent again.',
+    'Calls to Redis whose reply was lost; they are not retried.',
     ['connection'],
   )
-  metrics.gauge('fxd_redis_up', 'Whether Redis answers.', ['connection'], (gauge) => {
+  metrics.gauge('fxd_redis_up', '1 while Redis answers.', ['connection'], (gauge) => {
     for (const [connection, { ready }] of Object.entries(connections))
       gauge.set({ connection }, Number(ready !== undefined))
   })

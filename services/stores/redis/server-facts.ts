@@ -33,7 +33,7 @@ export function factsOf(info: string): ServerFacts {
 export function serverJudge(log: Log, metrics: Metrics): (facts: ServerFacts) => void {
   let isAccepted = false
   let policy: string | undefined
-  metrics.gauge('fxd_redis_noeviction', 'Whether Redis keeps all keys when memory is full.', [], (gauge) => {
+  metrics.gauge('fxd_redis_noeviction', '1 if Redis evicts no keys when its memory is full.', [], (gauge) => {
     if (policy !== undefined) gauge.set(Number(policy === wantedPolicy))
   })
   return (facts) => {

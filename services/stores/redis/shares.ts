@@ -52,7 +52,7 @@ export class Shares {
     )
     metrics.counter(
       'fxd_limits_dropped_counts_total',
-      'Usage that may not have reached Redis.',
+      'Usage counts that may not have reached Redis.',
       [],
       (counter) => counter.inc(this.#memory.dropped),
     )

@@ -63,7 +63,7 @@ test('--audit reports a lost partition inside acknowledged windows, and bars out
   expect(lineOf(await doctor(server(), prefix), 'audit')).toContain('nothing about audit')
   const unclaimed = await doctor(server(), prefix, {}, '--audit')
   expect(lineOf(unclaimed, 'audit')).toMatch(
-    /^warning .*BROKERA:ZERO at 60: 30 days of 1 symbol with bars that no/,
+    /^warning .*BROKERA:ZERO at 60: 30 days of 1 symbol with bars outside/,
   )
   expect(unclaimed.code).toBe(0)
 

@@ -42,7 +42,7 @@ test('bars ahead of a measured clock are WRONG; while the clock is not measured,
   const unknown = await doctor(server(), prefix)
   expect(unknown.code).toBe(0)
   expect(lineOf(unknown, 'clocks')).toMatch(/^ok .*the clocks of the others are unknown/)
-  expect(lineOf(unknown, 'retention')).toMatch(/^warning .*BROKERA:ZERO keeps everything/)
+  expect(lineOf(unknown, 'retention')).toMatch(/^warning .*BROKERA:ZERO keeps all bars/)
   const reading = { feed, source: 'Measured', offsetSeconds: 3 * hourSeconds, since: now } as const
   await stores.registry.append(1, [{ kind: 'clock', id: clockReadingId(reading), body: reading }])
   const measured = await doctor(server(), prefix)

@@ -67,7 +67,7 @@ test('parked rows are a warning with their number and the statement that shows t
   await server().exec(`INSERT INTO ${prefix}parked VALUES (0, 'writer', 'a reason', 'a line')`)
   await expect
     .poll(async () => lineOf(await doctor(server(), prefix), 'parked rows'), untilApplied)
-    .toMatch(new RegExp(`^warning .*1 rows were refused.*SELECT \\* FROM '${prefix}parked'`))
+    .toMatch(new RegExp(`^warning .*1 rows were rejected.*SELECT \\* FROM '${prefix}parked'`))
 })
 
 test('a suspended table is WRONG with its reason and the resume statement, and the exit code is 1', async () => {
@@ -125,7 +125,7 @@ test('unfinished tables are named with the statement that drops them', async () 
 })
 
 test.each([
-  ['rest=2,stream=3', /^ok +connections: 64 for reading; these processes and a doctor take up to 57$/],
+  ['rest=2,stream=3', /^ok +connections: 64 for reading; these processes and a doctor use up to 57$/],
   [
     'rest=2,stream=4,ingest=2',
     /^warning +connections: 64 .* up to 81\. Cure: raise QDB_PG_NET_CONNECTION_LIMIT/,

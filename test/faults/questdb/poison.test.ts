@@ -61,7 +61,7 @@ test('rows that QuestDB rejects after a column was altered are parked with an al
   expect(parked).toHaveLength(poisoned.size)
   expect(await fxd.metric('fxd_questdb_parked_rows_total')).toBe(poisoned.size)
   expect(fxd.log).toContain('QuestDB rejected rows; they are parked')
-  expect(await fxd.doctor()).toContain(`${poisoned.size} rows were refused by QuestDB`)
+  expect(await fxd.doctor()).toContain(`${poisoned.size} rows were rejected by QuestDB`)
   const volumes = parked.map(([, line]) => {
     const text = Buffer.from(String(line), 'base64').toString('latin1')
     return Number(/[ ,]v=(\d+)i/.exec(text)?.[1])

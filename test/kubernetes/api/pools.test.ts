@@ -94,7 +94,7 @@ test('a shrinking pool drains the shard with the fewest sockets before its pod e
   expect(pods.cutSockets).toBe(0)
   expect(pods.connections(second)).toBe(4)
   const drained = (await events()).find(({ reason, action }) => reason === 'Draining' && action === 'Drain')
-  expect(drained?.note).toBe(`The shard ${first} closes its sockets within 20 s, then it ends.`)
+  expect(drained?.note).toBe(`The shard ${first} closes its sockets within 20 s and then ends.`)
 }, 120_000)
 
 test('a pool that grows while a shard drains keeps that shard', async () => {
@@ -184,7 +184,7 @@ test('the autoscaler follows the sockets, and stays while paused or while a shar
   await scaled('MetricsMissing')
   expect((await setting.get<PoolObject>(resources.streampools, 'pool'))?.spec.replicas).toBe(3)
   const scaledEvent = (await events()).find(({ reason }) => reason === 'Scaled')
-  expect(scaledEvent?.note).toBe('2 shards become 3. The load needs 3 shards.')
+  expect(scaledEvent?.note).toBe('Scaled from 2 to 3 shards. The load needs 3 shards.')
   const written = setting.gateway.writes.flatMap(
     ({ path: each }) => /\/streampools\/pool(.*)/.exec(each)?.[1] ?? [],
   )

@@ -12,7 +12,7 @@ export function measureThreads(
   })
   metrics.gauge(
     'fxd_store_bar_writes_failing_seconds',
-    'For how long there were bars to store and none could be stored.',
+    'Seconds for which bars waited and none could be stored.',
     [],
     (gauge) => gauge.set(queue.barsFailingMs / 1_000),
   )

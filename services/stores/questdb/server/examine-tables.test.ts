@@ -74,7 +74,7 @@ test('a suspended table is reported with who resumes it: fxd where there is a re
   )
   expect(byItself?.state).toBe('wrong')
   expect(byItself?.found).toContain('(DISK FULL: no space left)')
-  expect(byItself?.cure).toMatch(/remove the reason.*; fxd tries to resume it every 30 s/)
+  expect(byItself?.cure).toMatch(/remove the cause.*; fxd tries to resume the table every 30 s/)
   expect(byItself?.cure).toContain(resume)
   const byHand = await examined(serverWith({ suspended: ['', ''] }), 'suspended table')
   expect(byHand?.cure).not.toContain('fxd tries')

@@ -33,18 +33,18 @@ async function suspended(names: TableNames, admin: Administration): Promise<read
       const reason = [tag, message].filter((each) => each !== null && each !== '').join(': ')
       // Only on a suspended table: on another one it corrupts the server's own count of them.
       const resume = `ALTER TABLE '${String(table)}' RESUME WAL`
-      const state = `${String(table)} takes rows and shows none`
+      const state = `${String(table)} is suspended: it accepts rows and does not show them`
       // The same rule as in `SuspendedTables`: fxd does not resume a table without a reason.
       return reason === ''
         ? problem(
             'suspended table',
             `${state} (no reason given)`,
-            `somebody suspended it; when they are done, run: ${resume}`,
+            `an operator suspended it; when the work is finished, run: ${resume}`,
           )
         : problem(
             'suspended table',
             `${state} (${reason})`,
-            `remove the reason (often a full disk); fxd tries to resume it every 30 s, or run: ${resume}`,
+            `remove the cause (often a full disk); fxd tries to resume the table every 30 s, or run: ${resume}`,
           )
     })
   return found.length > 0 ? found : [passed('suspended tables', 'none')]
@@ -63,7 +63,7 @@ async function halfMade(
     .map((table) =>
       problem(
         'half-made table',
-        `${table} can take no rows: QuestDB was ended while it made it`,
+        `${table} accepts no rows: QuestDB was killed while it created the table`,
         `run: DROP TABLE '${table}' (it removes the table although it answers with an error), then start fxd again`,
       ),
     )
@@ -75,7 +75,7 @@ async function halfMade(
     warning(
       'left-over tables',
       `${left.length} that were never finished`,
-      `unless fxd is just starting, run: ${drop}`,
+      `if no fxd is starting, run: ${drop}`,
     ),
   ]
 }
@@ -84,14 +84,14 @@ async function parked({ parked: table }: TableNames, admin: Administration): Pro
   const [row] = await admin.exec(`SELECT count() FROM '${table}'`)
   const count = Number(row?.[0] ?? 0)
   if (count === 0) return passed('parked rows', 'none')
-  const found = `${count} rows were refused by QuestDB, and history does not show them`
+  const found = `${count} rows were rejected by QuestDB; history does not show them`
   const look = `SELECT reason, count() FROM '${table}'`
   return count < parkedRowsWrong
     ? warning('parked rows', found, `report them: SELECT * FROM '${table}'`)
     : problem(
         'parked rows',
         found,
-        `repair the table that refuses them before the disk is full (why: ${look})`,
+        `repair the table that rejects them before the disk is full (reasons: ${look})`,
       )
 }
 
@@ -107,7 +107,7 @@ async function budget(ours: number, all: number, admin: Administration): Promise
       ? warning(
           'tables',
           `${tables}, ${all} in the whole server`,
-          'give QuestDB more memory, or fewer buckets to new feeds',
+          'give QuestDB more memory, or use fewer buckets for new feeds',
         )
       : passed('tables', tables),
     judgeLimit('file handles', needed, files, `start QuestDB with "ulimit -n ${limitFor(needed)}" (nofile)`),

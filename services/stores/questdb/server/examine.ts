@@ -47,11 +47,15 @@ export async function examineQuestdb(options: Examined): Promise<readonly Findin
     const http = await examined('http', httpCure(options), () => examineServer(admin, options.pods))
     if (http.some(({ state }) => state === 'wrong')) return http
     const pg = await examined('postgres', pgCure(options), () => examineReading(pool))
-    const schema = await examined('schema', 'see the reason', () => examineSchema(names, admin))
-    const tables = await examined('tables', 'see the reason', () => examineTables(names, admin))
+    const schema = await examined('schema', 'remove the cause that the message names', () =>
+      examineSchema(names, admin),
+    )
+    const tables = await examined('tables', 'remove the cause that the message names', () =>
+      examineTables(names, admin),
+    )
     if ([...pg, ...schema].some(({ state }) => state !== 'ok')) return [...http, ...pg, ...schema, ...tables]
     const log = new RegistryLog({ table: names.registry, pool })
-    const clocks = await examined('clocks', 'see the reason', async () => {
+    const clocks = await examined('clocks', 'remove the cause that the message names', async () => {
       await log.follow()
       const feeds = log.timedFeeds()
       const newest = await newestBars(feeds, names, admin)
@@ -101,7 +105,7 @@ async function examineServer(admin: Administration, pods: PodCounts): Promise<re
     makesTables
       ? warning(
           'automatic tables',
-          'a row that names a missing table would make one without index and deduplication',
+          'QuestDB creates missing tables itself, without index and deduplication',
           'set QDB_LINE_AUTO_CREATE_NEW_TABLES=false and QDB_LINE_AUTO_CREATE_NEW_COLUMNS=false and restart QuestDB',
         )
       : passed('automatic tables', 'none'),
@@ -118,8 +122,8 @@ function examineConnections(limit: number | undefined, pods: PodCounts): readonl
   const each = storeUsers.map((user) => `${user} ${connectionsOf(user)}`).join(', ')
   const found =
     users.length === 0
-      ? `${limit} for reading; a process takes up to: ${each}`
-      : `${limit} for reading; these processes and a doctor take up to ${needed}`
+      ? `${limit} for reading; each process uses up to: ${each}`
+      : `${limit} for reading; these processes and a doctor use up to ${needed}`
   return limit >= Math.max(needed, connectionsOf('all'))
     ? [passed('connections', found)]
     : [warning('connections', found, 'raise QDB_PG_NET_CONNECTION_LIMIT and restart QuestDB')]
@@ -132,7 +136,7 @@ function examineWorkers(count: number | undefined): readonly Finding[] {
     : [
         warning(
           'workers',
-          `${count} for HTTP: writes queue, since each worker waits for the disk most of the time`,
+          `${count} for HTTP: writes wait for a free worker, because a write occupies one while the disk works`,
           `set QDB_SHARED_WORKER_COUNT=${workersMin} or more and restart QuestDB`,
         ),
       ]
@@ -145,12 +149,12 @@ async function examineReading(pool: PgPool): Promise<readonly Finding[]> {
 
 async function examineSchema(names: TableNames, admin: Administration): Promise<readonly Finding[]> {
   if (!(await listTables(admin)).includes(names.schema))
-    return [warning('schema', `there is no table ${names.schema}`, 'start fxd once: it makes its tables')]
+    return [warning('schema', `there is no table ${names.schema}`, 'start fxd once: it creates its tables')]
   const found = await storedVersion(names, admin)
   if (found === schemaVersion) return [passed('schema', `version ${found}`)]
   return found > schemaVersion
     ? [problem('schema', `version ${found}; this fxd knows ${schemaVersion}`, 'start the newer fxd')]
-    : [warning('schema', `version ${found} of ${schemaVersion}`, 'start fxd once: it changes the tables')]
+    : [warning('schema', `version ${found} of ${schemaVersion}`, 'start fxd once: it updates the tables')]
 }
 
 function pendingRetention(feeds: readonly TimedFeed[]): readonly Finding[] {
@@ -159,8 +163,8 @@ function pendingRetention(feeds: readonly TimedFeed[]): readonly Finding[] {
     .map(({ definition: { key, name } }) =>
       warning(
         'retention',
-        `${key} keeps everything: its retention counts on a clock that is not known yet`,
-        `let its collector run until the clock is measured, or fix spec.clock of the Feed ${name}`,
+        `${key} keeps all bars: its retention needs the feed clock, which is unknown`,
+        `let its collector run until the clock is measured, or set spec.clock of the Feed ${name} to a fixed offset`,
       ),
     )
 }
@@ -169,8 +173,10 @@ async function auditAll(deps: StoredBarsDeps): Promise<readonly Finding[]> {
   const found: Finding[] = []
   for (const feed of deps.log.definitions())
     found.push(
-      ...(await examined('audit', `see the reason; of ${feed.key} nothing was compared`, async () =>
-        examineAudit(await storedBarsOf(feed, deps), deps.clock.utcMs()),
+      ...(await examined(
+        'audit',
+        `remove the cause that the message names; no bars of ${feed.key} were compared`,
+        async () => examineAudit(await storedBarsOf(feed, deps), deps.clock.utcMs()),
       )),
     )
   return found

@@ -11,12 +11,16 @@ export const writerMetrics = (metrics: Metrics): WriterMetrics => ({
   failures: metrics.counter('fxd_questdb_write_failures_total', 'Requests with rows that failed.'),
   parked: metrics.counter(
     'fxd_questdb_parked_rows_total',
-    'Rows that QuestDB refused although ingest let them pass: a defect.',
+    'Rows that ingest accepted and QuestDB rejected: a defect.',
   ),
-  ack: metrics.histogram('fxd_questdb_commit_seconds', 'From sending rows to their commit.', secondsBuckets),
+  ack: metrics.histogram(
+    'fxd_questdb_commit_seconds',
+    'Time from sending rows to their commit.',
+    secondsBuckets,
+  ),
   visible: metrics.histogram(
     'fxd_questdb_visible_seconds',
-    'From sending rows until they can be read.',
+    'Time from sending rows until they are readable.',
     secondsBuckets,
   ),
 })

@@ -194,7 +194,7 @@ export class Writer {
     )
     metrics.gauge(
       'fxd_questdb_writes_failing_seconds',
-      'For how long QuestDB has not taken rows that it was given.',
+      'Seconds for which QuestDB has accepted none of the rows sent to it.',
       [],
       (gauge) => gauge.set(this.#troubleMs() / 1_000),
     )
