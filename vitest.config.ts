@@ -2,19 +2,19 @@ import { defineConfig } from 'vitest/config'
 import { refusal } from './test/kubernetes/cluster/refusal.ts'
 import { effort } from './test/support/effort.ts'
 
-/** More random cases need more time. */
+/** A second of a timeout; with more random cases it is longer. */
 const secondMs = 1000 * Math.max(1, effort)
 const minuteMs = 60 * secondMs
 
-/** Where tests start whole processes. */
+/** Timeouts of suites that start whole processes. */
 const patient = { testTimeout: minuteMs, hookTimeout: minuteMs }
-/** Where a test starts and kills servers in Java, a start of which takes a busy machine a minute. */
+/** Timeouts of suites that start and kill QuestDB, whose start takes a minute on a busy machine. */
 const veryPatient = { testTimeout: 3 * minuteMs, hookTimeout: 3 * minuteMs }
 /** For a suite whose cases are so slow that all of FXD_TEST_EFFORT would take `make soak` hours more. */
 const effortAtMost = (most: number) => ({ env: { FXD_TEST_EFFORT: String(Math.min(most, effort)) } })
 /** One file at a time, so that two cores are enough for its processes. */
 const oneByOne = { ...patient, fileParallelism: false }
-/** What needs programs of Kubernetes. */
+/** Setup of suites that need programs of Kubernetes. */
 const withKubernetes = { globalSetup: ['test/kubernetes/cluster/build-programs.ts'] }
 /** One real `fxd all` for all files of a suite. */
 const oneProcess = { globalSetup: ['test/support/processes/all-process.ts'] }
@@ -24,20 +24,20 @@ const oneProcessOnQuestdb = {
   env: { FXD_ACCEPTANCE_STORE: 'questdb' },
 }
 
-/** Whole servers and commands in front of real stores: beyond the minute that `make check` may take. */
+/** Tests that start whole servers and commands on real stores: too slow for the minute of `make check`. */
 const edges = ['rest', 'stream', 'cli', 'roles'].map((folder) => `services/${folder}/**/*.test.ts`)
 
 const isSoak = effort > 1
-/** What costs many minutes: only `make soak` runs it. */
+/** Faults that take many minutes: only `make soak` runs them. */
 const longFaults = ['test/faults/questdb/{network,planted,disk-full,lost}.test.ts']
 /** Whole clusters of processes beside the API server: only `make soak` runs them. */
 const longApi = ['test/kubernetes/api/{owners,lost-objects}.test.ts']
-/** Each file has a cluster of its own, whose users may notice nothing; most of its time is waited for. */
+/** Each file starts a cluster, whose users may notice no fault; it mostly waits. */
 const clusterFaults = ['test/faults/cluster/*.test.ts']
 
-/** What is about `fxd all`, its folder and its end, or about the suite itself. */
+/** Tests of the data folder and the end of `fxd all`, or of the suite itself; a cluster does not run them. */
 const ofOneProcess = ['test/acceptance/restart.test.ts', 'test/acceptance/coverage-map.test.ts']
-/** Where `fxd all` on QuestDB is neither `fxd all` on its own store nor the cluster: its end, and who counts usage. */
+/** Tests in which `fxd all` on QuestDB differs from the embedded store and from the cluster: its end, and counting usage. */
 const ofOneProcessOnQuestdb = ['test/acceptance/{restart,usage}.test.ts']
 
 /**
@@ -60,10 +60,10 @@ const clusters = [
   suite('rolling', ['test/cluster/rolling/*.test.ts'], 11, veryPatient),
 ]
 
-/** Elsewhere `kubernetes-api` runs alone, and says so: the control plane is real there, pods are processes. */
+/** Without nodes only `kubernetes-api` runs: its control plane is real, its pods are processes. */
 const canRunNodes = refusal() === undefined
 const kubernetes = [
-  // A cluster of its own per file, whose pods take their time.
+  // Each file starts a cluster, whose pods start slowly.
   suite('kubernetes', ['test/kubernetes/*.test.ts'], 12, {
     ...oneByOne,
     ...withKubernetes,
@@ -80,7 +80,7 @@ export default defineConfig({
     hookTimeout: 20 * secondMs,
     // Within the test's own time. Vitest's one second is less than a busy machine takes to start a thread.
     expect: { poll: { timeout: 8_000 } },
-    // No result may hang on the zone of the machine: this one is odd on purpose.
+    // No result may depend on the time zone of the machine, so this one is unusual.
     env: { TZ: 'Asia/Kathmandu' },
     setupFiles: ['test/support/effort.ts'],
     reporters: ['default', './test/support/tally-reporter.ts'],
@@ -88,7 +88,7 @@ export default defineConfig({
       suite('unit', ['{services,operator}/**/*.test.ts'], 1, { exclude: edges }),
       suite('edges', edges, 1),
       suite('tidy', ['test/tidy/**/*.test.ts'], 1, { testTimeout: 2 * minuteMs }),
-      // A property of a store makes tables of its own for each of its cases.
+      // Each random case of a property creates separate tables.
       suite('contract', ['test/contract/**/*.test.ts'], 2, { ...veryPatient, ...effortAtMost(2) }),
       suite('charts', ['test/charts/*.test.ts'], 2, { ...veryPatient, ...withKubernetes }),
       suite('sim', ['test/sim/*.test.ts'], 3, { testTimeout: 15 * minuteMs, ...effortAtMost(10) }),
@@ -117,11 +117,11 @@ export default defineConfig({
               ...oneByOne,
               testTimeout: 30 * minuteMs,
             }),
-            // What callers notice, on charts that are installed, through their ingress.
+            // The acceptance suite on installed charts, through their ingress.
             suite('kubernetes-acceptance', ['test/acceptance/*.test.ts'], 14, {
               ...veryPatient,
               globalSetup: ['test/kubernetes/cluster/build-programs.ts', 'test/kubernetes/acceptance.ts'],
-              // The HAProxy at the clients refuses half a handshake itself.
+              // The tunnel's HAProxy refuses incomplete handshakes itself.
               exclude: [...ofOneProcess, 'test/acceptance/half-handshakes.test.ts'],
             }),
           ]

@@ -165,7 +165,7 @@ test('an object that the API server lists but the cache lacks loses nothing', as
   expect(done).toEqual([])
 })
 
-test('after a failure the rest of a permission is completed, and the permission is used up', async () => {
+test('after a failure the other permitted removals are completed, and the permission is used up', async () => {
   const { clock, done, cluster, keys } = start()
   const name = 'marketdata.fxd.dev/allow-mass-deletion'
   for (const id of many) keys.set(id, key(id))

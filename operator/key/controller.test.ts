@@ -143,7 +143,7 @@ test.for([
   expect(cluster.secrets.size).toBe(0)
 })
 
-test('a digest whose issue has another secret in the registry is put again with the next issue', async () => {
+test('a digest with another secret than the registry has for its issue is put again with the next issue', async () => {
   const { cluster, settle } = start({})
   await settle()
   const [first] = cluster.puts as [Put]

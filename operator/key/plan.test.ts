@@ -64,7 +64,7 @@ describe('a digest from a backup', () => {
     expect(next).toEqual({ do: 'keep', digest: digest({ issue: 4, oldUntilMs: 1_500 }) })
   })
 
-  test('whose issue has another secret in the registry gets a higher issue', () => {
+  test('with another secret than the registry has for its issue gets a higher issue', () => {
     const next = plan({ digest: digest({ issue: 3 }), registryIssue: 3, isRefused: true })
     expect(next).toMatchObject({ do: 'keep', digest: { issue: 4, sha256: hash('fxd_0001') } })
   })

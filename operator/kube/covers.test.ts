@@ -21,7 +21,7 @@ const existing = {
   },
 }
 
-test('an object with all wanted fields and more covers them', () => {
+test('an object with more than the wanted fields covers them', () => {
   expect(covers(existing, { replicas: 2, template: { containers: [{ name: 'fxd', image: 'fxd:1' }] } })).toBe(
     true,
   )

@@ -31,7 +31,7 @@ export class Reflector<T extends KubeObject> {
   #objects = new Map<string, T>()
   #version: string | undefined
   #isSynced = false
-  /** Not all operators at the same moment. */
+  /** Has jitter, so that operators do not all retry at the same moment. */
   readonly #retries: Backoff
 
   constructor(of: Resource, deps: ReflectorDeps<T>) {

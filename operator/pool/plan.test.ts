@@ -81,7 +81,7 @@ describe('a plan for a pool', () => {
       shard('silent', { load: undefined }),
     ]
     for (let leaving = 0; leaving <= order.length; leaving++) {
-      // Two more pods were never made.
+      // The Deployment has two replicas whose pods were never created.
       const [replicas, wanted] = [order.length + 2, order.length - leaving]
       const calls = planPool(pool({ wanted, replicas, shards: order.toReversed(), drainsMax: 9 }))
       const goes = (at: number): boolean => leaving > at
@@ -198,7 +198,7 @@ test('after any changes and operator crashes a pool gets its wanted size and end
   const anyChange = fc.record({
     wanted: fc.integer({ min: 0, max: 8 }),
     rounds: fc.integer({ min: 1, max: 8 }),
-    /** Calls of each plan after which the operator is killed. */
+    /** Number of calls of each plan that the operator makes before it is killed. */
     callsUntilCrash: fc.integer({ min: 0, max: 5 }),
   })
   fc.assert(

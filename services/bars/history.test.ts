@@ -146,7 +146,7 @@ const scene = fc.record({
 
 describe('a reader of store, tail and revisions', () => {
   test.each(['1', '30'] as const)(
-    'reads of %s the bars of the simple model',
+    'returns the bars of the simple model at resolution %s',
     async (resolution: Resolution) => {
       await fc.assert(
         fc.asyncProperty(scene, async ({ stored, pushed, late, now, delay, from, to, count }) => {

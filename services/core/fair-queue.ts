@@ -39,7 +39,7 @@ const fullQueuesMax = 4
  */
 export class FairQueue<W extends Waiting> {
   readonly #perKeyMax: number
-  /** In the order of the next turns. */
+  /** The queue of each key, in the order of their next turns. */
   readonly #queues = new Map<string, KeyQueue<W>>()
   #size = 0
 

@@ -34,7 +34,7 @@ const fields = clientActions.flatMap((action) =>
 const overTheWire = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
 test.each(fields)(
-  'of %s the field %s is valid for `faultOf` if a full validator accepts it',
+  'in the message %s `faultOf` accepts the field %s exactly when a full validator does',
   (_, name, schema) => {
     const validate = ajv.compile(schema)
     fc.assert(

@@ -5,7 +5,7 @@ import type { ProcessContext } from './process-context.ts'
 export interface Leaving {
   /** Ends in order, slowly enough that other processes take over. May be called again. */
   stop(): Promise<void>
-  /** From now on ends without waiting. */
+  /** Skips the rest of the drain and stops at once. */
   hurry(): void
 }
 

@@ -8,7 +8,7 @@ function fixture() {
   return { clock, trouble }
 }
 
-test('trouble lasts from the first unanswered request, over its retries, to the first answer', async () => {
+test('an outage of writes lasts from the first unanswered request, over its retries, to the first answer', async () => {
   const { clock, trouble } = fixture()
   expect(trouble.ms).toBe(0)
   for (let i = 0; i < 5; i++) {
@@ -23,7 +23,7 @@ test('trouble lasts from the first unanswered request, over its retries, to the 
   expect(trouble.ms).toBe(1_000)
 })
 
-test('trouble is forgotten after a minute without a request', async () => {
+test('an outage of writes is forgotten after a minute without a request', async () => {
   const { clock, trouble } = fixture()
   trouble.asked()
   await clock.advance(60_000)

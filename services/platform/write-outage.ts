@@ -46,7 +46,7 @@ export class WriteOutage {
     this.#sinceMs ??= this.#lastMs
   }
 
-  /** Also called for a rejection. */
+  /** A rejection counts as an answer too. */
   answered(): void {
     this.#sinceMs = undefined
   }

@@ -77,7 +77,7 @@ describe('the client behind a proxy', () => {
     [{ 'X-Real-IP': '203.0.113.7' }, 401],
     [{ Forwarded: 'for=203.0.113.7' }, 401],
     [{ 'X-Forwarded-For': ['203.0.113.7', '198.51.100.1'] }, 401],
-  ])('%j is %i', async (headers, status) => {
+  ])('a request with the headers %j is answered with %i', async (headers, status) => {
     expect((await edge.ask('/v1/status', { key: 4, headers })).status).toBe(status)
   })
 })

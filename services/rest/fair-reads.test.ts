@@ -18,7 +18,7 @@ const end = start + count * 60
 let edge: RestFixture
 /** The reader of each read of the store. */
 let readers: unknown[] = []
-/** While true, the store has no turn for any reader. */
+/** While true, the store serves no reader. */
 let isFull = false
 
 const watched = (stores: Stores): Stores => {

@@ -55,7 +55,7 @@ test.each<[string, IntegerRule, number]>([
   ['1000', { min: 1, clampAbove: 1_000 }, 1_000],
   ['1001', { min: 1, clampAbove: 1_000 }, 1_000],
   ['9'.repeat(400), { clampAbove: 90 }, 90],
-])('"%s" with %j is %i', (value, rule, expected) => {
+])('"%s" is parsed with the options %j as %i', (value, rule, expected) => {
   expect(integerParam('n', value, rule)).toBe(expected)
 })
 

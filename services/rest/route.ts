@@ -22,7 +22,7 @@ export interface Call {
   readonly key: KeyRecord
   readonly view: RegistryView
   readonly deadline: Deadline
-  /** For reads of the store, in which keys alternate. */
+  /** The reader for reads of the store, where keys take turns. */
   readonly reader: Reader
 }
 

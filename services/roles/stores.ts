@@ -94,7 +94,7 @@ const redisPart = (
   at: NonNullable<ReturnType<typeof redisAt>>,
 ): Part => {
   const time = clock === systemClock ? {} : { time: clock }
-  // Then it gets a share of the limits in an outage.
+  // A process that admits requests gets a share of the limits in an outage of Redis.
   const admits = user === 'all' || user === 'rest'
   const { stores, connect } = prepareRedisStores({ ...at, ...time, admits, clock: systemClock, log, metrics })
   return {

@@ -6,13 +6,13 @@ import { simulate } from './run.ts'
 const seedsMax = 300
 
 describe('the simulation itself', () => {
-  test.each([1, 2, 3])('two runs with seed %i have equal traces', async (seed) => {
+  test.each([1, 2, 3])('two runs with seed %i send the same messages at the same times', async (seed) => {
     const [once, again] = [await simulate(seed), await simulate(seed)]
     expect(again.trace).toBe(once.trace)
     expect(again.events).toBe(once.events)
   })
 
-  test('runs with different seeds have different traces', async () => {
+  test('runs with different seeds send different messages', async () => {
     expect((await simulate(1)).trace).not.toBe((await simulate(2)).trace)
   })
 

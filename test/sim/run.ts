@@ -34,7 +34,7 @@ export async function simulate(
   defect?: Defect,
   { logsProcesses = false }: { readonly logsProcesses?: boolean } = {},
 ): Promise<Outcome> {
-  const restore = defect === 'recentKeeps' ? spoilRecent() : undefined
+  const restore = defect === 'recentKeeps' ? spoilRecentBars() : undefined
   const simulation = new Simulation(seed, defect, logsProcesses)
   const { timeline, chance, record } = simulation
   try {
@@ -82,8 +82,8 @@ export async function simulate(
   }
 }
 
-/** Spoils the class `Recent`, because a shard makes its instances itself. Returns a function that restores it. */
-function spoilRecent(): () => void {
+/** Spoils the class `RecentBars`, because a shard creates its instances itself. Returns a function that restores it. */
+function spoilRecentBars(): () => void {
   const broken = Object.getOwnPropertyDescriptor(RecentBars.prototype, 'broken') as PropertyDescriptor
   Object.defineProperty(RecentBars.prototype, 'broken', { ...broken, value: () => undefined })
   return () => void Object.defineProperty(RecentBars.prototype, 'broken', broken)

@@ -49,7 +49,7 @@ tidyRule('links of documents lead somewhere', {
   ],
 })
 
-/** README: one screen after another is not read. ARCHITECTURE: one sitting. */
+/** Maximum sizes, so that a person reads README and ARCHITECTURE to their ends. */
 const sizes: readonly { path: string; most: number; unit: 'lines' | 'bytes' }[] = [
   { path: 'README.md', most: 120, unit: 'lines' },
   { path: 'ARCHITECTURE.md', most: 15_000, unit: 'bytes' },

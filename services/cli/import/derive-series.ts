@@ -16,7 +16,7 @@ interface Derived {
 /** Derived bars that are not sent because the file lacks their first minutes. */
 export interface LeftOut {
   readonly incomplete: number
-  /** The first opens, on the feed's clock; at most `leftOutKept`. */
+  /** Open times of the first left-out bars, on the feed's clock; at most `leftOutKept`. */
   readonly incomplete_from: readonly number[]
 }
 

@@ -79,7 +79,7 @@ test('a claimed day with fewer bars than another resolution implies is reported 
   expect(audit(windows, [series('1', 1_440), series('5', 100), series('60', 24)])).toMatchObject([
     { kind: 'thin', resolution: '5', count: 1, missing: 188 },
   ])
-  // The session may put one bar of an hour on the day before.
+  // By the broker's session, one bar of an hour may open on the day before.
   expect(audit(windows, [series('1', 1_440), series('5', 288), series('60', 23)])).toEqual([])
   expect(audit(windows, [series('1', 1_440), series('5', 288), series('60', 20)])).toMatchObject([
     { kind: 'thin', resolution: '60', missing: 3 },

@@ -71,7 +71,7 @@ test('a bar older than the retention is rejected', () => {
   expect(barFault(good, '1', { retention: feedSeconds(good.time + 1) })?.reason).toBe('PAST_RETENTION')
 })
 
-test('the rules throw for no numbers, and every store can store a bar that passes', () => {
+test('the rules never throw, whatever the numbers, and every store can store a bar that passes', () => {
   const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(0, -0, 60, 1e300, 1_704_103_200))
   const bar = fc.record({
     time: number,

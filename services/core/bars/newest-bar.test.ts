@@ -23,4 +23,4 @@ test('of bars with one open time the longest is the newest, whatever their order
   }
 })
 
-test('without a bar there is no newest one', () => expect(newestByOpen(new Map())).toBeUndefined())
+test('without bars the newest bar is undefined', () => expect(newestByOpen(new Map())).toBeUndefined())

@@ -88,7 +88,7 @@ test('pods that read the same changes in any order, some of them twice, have the
   )
 })
 
-test('a secret that moved from a revoked key to another stays with the other, in any order of rows', () => {
+test('a secret that moved from a revoked key to another key finds that key, in any order of rows', () => {
   const rows = [
     keyRow('k1', ['d1'], 1),
     keyRow('k1', ['d1', 'd2'], 2),

@@ -57,7 +57,7 @@ export function decide(
   return { next, decision: decisionOf(next, limits, nowMs, exceeded) }
 }
 
-/** The answer to a decision that was made; `use` is the use after it. */
+/** Converts a decision to its answer; `use` is the use of both windows after the decision. */
 export function decisionOf(
   use: RateUse,
   limits: RateLimits,

@@ -183,7 +183,7 @@ const hostile = fc.anything({
   withSparseArray: true,
 })
 
-test('the parser throws for no document, and rejects one without the required fields', () => {
+test('the parser never throws, and rejects a document without the required fields', () => {
   fc.assert(
     fc.property(hostile, (document) => {
       expect(parseManifest(document)).toHaveProperty('faults.0.message')
@@ -191,7 +191,7 @@ test('the parser throws for no document, and rejects one without the required fi
   )
 })
 
-test('the parser throws for no value in any place of a valid manifest', () => {
+test('the parser never throws, whatever value replaces a value of a valid manifest', () => {
   const place = fc.constantFrom(
     'metadata',
     'spec',

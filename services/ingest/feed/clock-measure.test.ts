@@ -43,7 +43,7 @@ function noisy(noise: readonly { pause: number; late: number }[], offset: number
 
 test('ticks over two minutes or more give the offset, whatever their lags', () => {
   const property = fc.property(anOffset, someNoise, (offset, noise) => {
-    // Enough for the reference, three samples and two minutes, after any run before.
+    // Long enough to prove an offset after any earlier samples: a first tick, three samples and two minutes.
     const samples = [...noisy(noise, offset), ...every(40, 3_600, 3_760, offset)]
     expect(measure(samples).at(-1)).toBe(offset)
     for (const known of measure(noisy(noise, offset))) expect([undefined, offset]).toContain(known)

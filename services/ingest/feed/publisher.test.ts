@@ -224,7 +224,7 @@ describe('while the bus is unavailable', () => {
     },
   )
 
-  test('a session that is never idle ends too once the bus is available after an overrun', async () => {
+  test('after an overrun, a busy session ends too once the bus is available', async () => {
     await publisher.publish(bars(1, backlogBarsMax), 1)
     for (let i = 0; i < 10; i++) {
       expect(await publisher.publish(bars(2 + i), 1)).toBeUndefined()

@@ -33,7 +33,7 @@ export const pathReason = (cause: unknown): string | undefined =>
 export function folderFailure(folder: string, cause: unknown): Fatal {
   const { message } = cause as Error
   const reason = pathReason(cause)
-  // A message that was written for a person stays unchanged.
+  // A message that names the folder was written for a person already.
   if (reason === undefined && message.includes(folder)) return new Fatal('system', message, cause)
   return new Fatal(
     'system',

@@ -10,7 +10,7 @@ interface Slot {
   countedOn: Day
 }
 
-/** Slots exist as long as the process, as do the sockets that use them. */
+/** Keeps slots in memory: they end with the process, as do the sockets that use them. */
 export function embeddedSlots(usage: DailyUsage, clock: Clock): Slots {
   const keys = new Map<string, Map<string, Slot>>()
   const sessionsOf = (keyId: string): Map<string, Slot> => {

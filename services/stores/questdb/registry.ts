@@ -90,7 +90,7 @@ export class RegistryLog {
     return [...(this.#clocks.get(feed)?.values() ?? [])].sort((a, b) => a.since - b.since)
   }
 
-  /** Records whether this change will count, whichever reader reads it first. */
+  /** Watches for this change: `counted` then returns whether it counted, whichever reader reads it first. */
   expect(change: string): void {
     this.#expected.set(change, false)
   }

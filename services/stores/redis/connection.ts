@@ -90,7 +90,7 @@ export class Connection {
 
   async #keep(): Promise<void> {
     const { clock } = this.#deps
-    // Not all pods at once.
+    // The jitter keeps pods from reconnecting at the same moment.
     const retries = new Backoff(clock, { firstMs: delayMinMs, maxMs: delayMaxMs, jitter: 'half' })
     while (!this.closed) {
       const redis = newClient(this.#deps.at)

@@ -54,7 +54,7 @@ test('a second outage in one window adds no second share', () => {
   expect(admittedByShare({ ...state, seen: used(30) }, limits, 2).admitted).toBe(0)
 })
 
-test('the next minute has a share of the whole limit, and the headers show the share', () => {
+test('in the next minute a pod has a share of the whole limit, and the headers show the share', () => {
   const limits = { rpm: 40, rpd: 1_000 }
   const { state } = admittedByShare({ seen: used(40), own: noUse }, limits, 2)
   const { decision } = decideByShare(state, limits, noonMs + minuteMs, { pods: 2, consume: true })

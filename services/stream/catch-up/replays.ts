@@ -33,7 +33,7 @@ interface Replay extends Resumed {
   /** Open time of the last bar sent. */
   last: FeedSeconds
   sent: number
-  /** Mark of `Recent`, from before the last read of the store. */
+  /** Mark of `RecentBars`, from before the last read of the store. */
   mark: number | undefined
   failures: number
 }
@@ -43,7 +43,7 @@ type Pause = () => Promise<unknown>
 
 /**
  * Sends the bars that a client missed, then its live bars follow, each bar once and in order. Meanwhile the
- * symbol is deferred (`Subscriptions.addDeferred`), and `Recent` keeps its live bars. If the store is ahead of the
+ * symbol is deferred (`Subscriptions.addDeferred`), and `RecentBars` keeps its live bars. If the store is ahead of the
  * bus, the live bars follow with the first one later than all that were sent. Few replays read at once; a replay
  * that waits for its client, the store or a hole of the bus blocks no other.
  */

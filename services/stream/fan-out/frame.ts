@@ -36,6 +36,6 @@ export function barFrame(prefix: string, bar: Bar): Frames {
   const payload =
     `${prefix}${bar.time},"open":${bar.open},"high":${bar.high},"low":${bar.low}` +
     `,"close":${bar.close},"volume":${bar.volume}}}`
-  // Through a buffer and back: V8 would flatten a concatenated string again for every socket.
+  // The conversion to a buffer and back flattens the string once; V8 would flatten it for every socket.
   return Buffer.from(header(payload.length) + payload, 'latin1').toString('latin1')
 }

@@ -8,7 +8,7 @@ const feed = feedKey('BROKERA', 'ZERO')
 const symbolOf = (n: number) => compoundKey(feed, `S${n}`)
 
 describe('subscriptions', () => {
-  test('they equal a map of sets, through growth, closed rows and reused rows', () => {
+  test('equal those of a simple model (a map of sets) while rows are added, closed and reused', () => {
     const row = fc.nat(99)
     const symbol = fc.nat(599)
     const step = fc.oneof(

@@ -253,7 +253,7 @@ describe('when the bus loses an event', () => {
       lost: fc.boolean(),
       applied: fc.constantFrom('no', 'yes', 'lost'),
       away: fc.boolean(),
-      // In total less than the idle timeout of a socket.
+      // The sum of all waits is below the idle timeout of a socket.
       waitMs: fc.constantFrom(0, 0, 1_000, 3_000),
     })
     let minute = 1_000

@@ -69,7 +69,7 @@ export class Connection {
   /** The newest ping not yet answered. */
   pongDue: Buffer | undefined
   #stage: 'open' | 'leaving' | 'left' = 'open'
-  /** While bytes are queued: sent bytes at which the oldest queued byte is newer, and `#queuedSince` is set again. */
+  /** Total of sent bytes at which all bytes queued at `#queuedSince` are sent; then `#queuedSince` is set again. */
   #queuedUntil = 0
   #queuedSince: number | undefined
   #drained: Promise<void> | undefined

@@ -9,7 +9,7 @@ import type { Slots } from '../../ports/slots.ts'
 import { lingeringMax, lingerMs } from './lingering.ts'
 import { handshakeTimeoutMs, upgradesPendingMax } from './upgrade-handler.ts'
 
-describe('while a slot is being decided', () => {
+describe('while Redis decides on a slot', () => {
   /** Slots whose `open` waits until the test releases it. */
   async function openWaiting() {
     let release: (() => void) | undefined
@@ -107,7 +107,7 @@ describe('while a slot is being decided', () => {
 })
 
 describe('refused clients that do not end their side', () => {
-  test('block no other client, and are cut after half a second', async () => {
+  test('do not block other clients, and are cut after half a second', async () => {
     const fixture = await openStreamFixture()
     const { secret } = await fixture.issue()
     for (let i = 0; i < upgradesPendingMax; i++) (await fixture.dial()).write(request('/v1/stream'))

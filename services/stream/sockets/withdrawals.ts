@@ -77,7 +77,7 @@ export class Withdrawals {
     if (awaited?.size === 0) this.#awaited.delete(connection)
   }
 
-  /** The socket left. */
+  /** Forgets the symbols that a closed socket awaited. */
   leave(connection: Connection): void {
     this.#awaited.delete(connection)
   }

@@ -136,7 +136,7 @@ describe('rows that QuestDB rejects', () => {
   test('for a missing column fail their own write, but no write that shared a request with it', async () => {
     const { stores, prefix } = await openInTest(server())
     const good = others.map((resolution) => freshSeries(resolution))
-    // Every connection then has a table besides the broken one.
+    // So each connection also writes to a table without invalid rows.
     for (const series of good) await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
     await server().exec(
       createBars(h1(prefix), '60', undefined).replace('c DOUBLE, v LONG', 'c DOUBLE, volume LONG'),

@@ -66,7 +66,7 @@ describe('limits while Redis is unavailable', () => {
         }),
       longTimeout,
     )
-    // The open minute includes them.
+    // The current rate window includes the requests of the outage.
     expect(await pods[1]!.stores.limits.admit('key', rates, 'history')).toMatchObject({
       outcome: 'admitted',
       state: { remainingMinute: 40 - 3 - 1 },
@@ -121,7 +121,7 @@ describe('limits while Redis is unavailable', () => {
     expect(await admit()).toMatchObject({ outcome: 'admitted' })
     const startedAt = performance.now()
     for (let i = 0; i < 20; i++) await admit()
-    // With a deadline for each of them they would take ten seconds.
+    // If each request waited for its own deadline, the loop would take at least ten seconds.
     expect(performance.now() - startedAt).toBeLessThan(5_000)
     await expect(pod.stores.board.ping()).rejects.toThrow(Unavailable)
     server.thaw()

@@ -102,7 +102,7 @@ export function describeFairReads(name: string, open: Open<'bars' | 'windows'>):
         for (let j = 0; j < 6; j++) {
           await bars().read({ series: busy, ...always, ...as })
           answersOfTurn.set(turns, (answersOfTurn.get(turns) ?? 0) + 1)
-          // The work of an edge with a slice; meanwhile the store has the next answers ready.
+          // Simulates the work of an edge on a slice; meanwhile the store prepares the next answers.
           spin(20)
         }
       })

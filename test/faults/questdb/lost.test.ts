@@ -23,7 +23,7 @@ const patienceMs = 180_000
 /** Time between two minutes of the followed feed. */
 const minuteMs = 2_000
 const symbols = ['GOLD', 'SILVER', 'COPPER', 'OIL']
-/** Number of symbols in the specification, each with a bar a minute. */
+/** Number of symbols in the specification; each gets a bar per minute. */
 const allSymbols = 2_312
 const barsAnHour = allSymbols * 60
 const minutesBefore = 8

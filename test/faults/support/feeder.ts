@@ -85,7 +85,7 @@ export class Feeder {
 
   start(): this {
     this.#running = this.#run()
-    // `stop` and `flows` report it.
+    // `stop` and `flows` report the error.
     this.#running.catch((cause: Error) => {
       this.fault = cause
     })

@@ -46,7 +46,7 @@ test('when most ApiKeys are deleted at once, their keys stay, and an Event and a
   })
 }, 120_000)
 
-test('restored ApiKeys have their keys with the same secrets', async () => {
+test('the keys of restored ApiKeys keep their secrets', async () => {
   const secret = await setting.secret('key-1')
   await setting.applyKey('key-1')
   await setting.reason(resources.apikeys, 'key-1', 'Active')
@@ -54,7 +54,7 @@ test('restored ApiKeys have their keys with the same secrets', async () => {
   expect(setting.opens(secret)).toBe('key-1')
 })
 
-test('a permission with their number removes them', async () => {
+test('an annotation that permits their number removes them', async () => {
   await until('six to be held', async () => (await heldOf('apikeys')) === 6, 40_000)
   const lease = setting.path(resources.leases, 'fxd-operator')
   const allow = { 'marketdata.fxd.dev/allow-mass-deletion': '6 apikeys' }

@@ -32,7 +32,7 @@ export const kubectlOf =
 export interface LoadOptions {
   /** Authorities that the collector trusts, if the service was installed with TLS between pods. */
   readonly ingestTls?: (cluster: KubernetesCluster) => ClientTls
-  /** Maximum minutes of the load, divided by 60; default 6. */
+  /** Maximum hours of feed time that the load covers; default 6. */
   readonly hoursBack?: number
 }
 

@@ -250,7 +250,7 @@ test('pods of a node without power raise alerts, and so does a canary with a rev
 })
 
 test('every alert fired in a scenario of this run or has a reason why it cannot', async () => {
-  // Its feed is an hour late.
+  // The bars of the canary's feed arrive an hour late.
   await expectFiring('FxdCanarySlow')
   const alerts = await prometheus.alerts()
   expect(alerts.filter((alert) => fired.has(alert) === alert in notReached)).toEqual([])

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'
 
 /**
- * Kills the child when this process ends, also by a signal: the end closes the input of a guard process, which then
+ * Kills the child when this process ends, even by a signal: the end closes the input of a guard process, which then
  * kills the child. The guard has a separate session, so that Ctrl-C does not end it first.
  */
 export function killWithParent(child: ChildProcess): void {

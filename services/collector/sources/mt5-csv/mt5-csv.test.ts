@@ -231,7 +231,7 @@ test.each([
   expect(log.filter(({ msg }) => msg === 'lines rejected').length).toBeLessThanOrEqual(1)
 })
 
-test('a line far ahead of the clock does not make the lines after it be read repeatedly', async () => {
+test('lines after a line far ahead of the clock are read once, not repeatedly', async () => {
   const path = join(folder, 'EURUSD.z_M1.csv')
   await writeFile(path, header + line(9_000) + line(-3))
   const { reported, read, until } = await open()

@@ -37,7 +37,7 @@ export class AnswerText {
     return this.#count
   }
 
-  /** Bytes of the columns; the text around them is too short to count. */
+  /** Bytes of the columns; the short text around them is not counted. */
   get bytes(): number {
     return this.#bytes
   }

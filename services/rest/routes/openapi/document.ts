@@ -54,7 +54,7 @@ function headersOf(status: number, needsKey: boolean): Headers {
       'Retry-After': integerHeader(true),
       [exceededHeader]: { required: true, schema: { enum: ['minute', 'day'] } },
     }
-  // The limits may be what failed.
+  // A 500 may lack the rate headers, because the limits may have failed.
   return status === 500 ? { ...rateHeaders(false), ...retryHeaders } : rateHeaders(needsKey)
 }
 

@@ -5,7 +5,7 @@ import { failingMsMax, WriteOutage } from '../../../platform/write-outage.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
 /**
- * Whether bars can be stored. Other writes do not show this: on a full disk the counters of each second still fit into
+ * Tracks whether bars can be stored. Successful writes of other data do not show this: on a full disk the counters of each second still fit into
  * the free part of the file's log.
  */
 export class BarWrites {

@@ -5,7 +5,7 @@ import { silentLog } from '../../../platform/log/log.ts'
 import { silenceMaxMs } from './silence.ts'
 import { startThread, type Thread } from './thread.ts'
 
-/** A body that fails in every way; `begun` counts its starts in memory that outlasts it. */
+/** Source of a worker that can fail in each way; `begun` counts its starts in memory that survives its restarts. */
 const body = new URL(
   `data:text/javascript,${encodeURIComponent(`
   import { parentPort, workerData } from 'node:worker_threads'

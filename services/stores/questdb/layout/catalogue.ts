@@ -90,7 +90,7 @@ export class Catalogue {
 
   /** Updates the list with a query that begins after this call. */
   refresh(): Promise<void> {
-    // A query under way may have been answered already.
+    // A query under way may lack a table that was created meanwhile.
     return this.#listings.run()
   }
 

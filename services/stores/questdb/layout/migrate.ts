@@ -44,7 +44,7 @@ const settled = async (names: TableNames, admin: ServerQueries): Promise<void> =
 
 /** The version of the tables' layout; 0 while there is none. */
 export async function storedVersion(names: TableNames, admin: ServerQueries): Promise<number> {
-  // With a count beside it, because an empty table would answer with no row.
+  // `count()` makes an empty table answer with a row too.
   const [row] = await admin.exec(`SELECT max(version) AS version, count() FROM '${names.schema}'`)
   return Number(row?.[0] ?? 0)
 }

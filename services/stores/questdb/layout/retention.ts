@@ -14,7 +14,7 @@ import { untilListed } from './until-listed.ts'
 /** Bars further ahead of their feed's clock, in seconds, belong to another clock. */
 const aheadSecondsMax = 86_400
 
-/** What is known of a feed's clock now. */
+/** A feed with its current clock offset. */
 export interface TimedFeed {
   readonly definition: FeedDefinition
   /** utc = feed + offset; `undefined`: not known yet. */
@@ -95,7 +95,7 @@ export function refuseOtherClock(
   clock: Clock,
 ): void {
   if (feed?.definition.retention[resolution] === undefined) return
-  // Unknown: then the tables keep everything.
+  // With an unknown clock the tables keep all bars.
   const now = feedNow(clock.utcMs(), feed.offsetSeconds, undefined)
   if (now === undefined) return
   for (let i = 0; i < time.length; i++) {

@@ -9,7 +9,7 @@ const partitionOf = (resolution: Resolution): Unit => {
   return resolution === '5' || resolution === '10' || resolution === '15' ? 'MONTH' : 'YEAR'
 }
 
-/** Never longer than a real one, so that retention never deletes too much. */
+/** Minimum seconds of a partition: a shorter value never makes retention delete too much. */
 const shortestSeconds: Readonly<Record<Unit, number>> = {
   WEEK: 7 * 86_400,
   MONTH: 28 * 86_400,

@@ -16,7 +16,7 @@ const allOf = (names: TableNames): readonly string[] => [
 ]
 
 test.each(['fxd_eu_', 'fxd_bars_'])(
-  'the tables of an fxd are its own, and those with the prefix %s are not',
+  'the names of tables with the prefix %s are not taken for those of this fxd',
   (other) => {
     const [mine, theirs] = [new TableNames('fxd_'), new TableNames(other)]
     for (const table of allOf(mine))

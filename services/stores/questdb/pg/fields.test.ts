@@ -49,7 +49,7 @@ test('fields of every type and NULLs are read in sequence', () => {
   )
 })
 
-test('a number of unknown width is an error', () => {
+test('reading a number of unknown width throws', () => {
   expect(() => fieldsOf(Buffer.alloc(3)).long()).toThrow(RangeError)
   expect(() => fieldsOf(Buffer.alloc(4)).double()).toThrow(RangeError)
 })

@@ -11,7 +11,7 @@ import { BarRows, barColumns } from './bar-rows.ts'
 
 /** Maximum rows of one statement. */
 const rowsPerPage = 16_384
-/** Rows requested in addition: corrected bars have a row per revision. */
+/** Extra rows per request, because a corrected bar has a row per revision. */
 const spareRows = 8
 
 export interface ReadDeps {

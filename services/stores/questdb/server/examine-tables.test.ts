@@ -27,12 +27,15 @@ test.each([
   [100, 65_536, 'ok', 'up to 5400 of 65536'],
   [100, 8_192, 'warning', 'up to 5400 of 8192'],
   [100, 4_096, 'wrong', 'up to 5400 of 4096'],
-] as const)('%i tables with a limit of %s open files: %s', async (tables, files, state, found) => {
-  const limits = files === undefined ? {} : { files }
-  const finding = await examined(serverOf(tables, limits), 'file handles')
-  expect(finding).toMatchObject({ state, found })
-  if (state !== 'ok') expect(finding?.cure).toContain('ulimit -n 1048576')
-})
+] as const)(
+  '%i tables with a limit of %s open files are reported as %s',
+  async (tables, files, state, found) => {
+    const limits = files === undefined ? {} : { files }
+    const finding = await examined(serverOf(tables, limits), 'file handles')
+    expect(finding).toMatchObject({ state, found })
+    if (state !== 'ok') expect(finding?.cure).toContain('ulimit -n 1048576')
+  },
+)
 
 test('a low limit of memory maps is reported with its own cure', async () => {
   const finding = await examined(serverOf(200, { maps: 10_000 }), 'memory maps')
@@ -43,7 +46,7 @@ test('a low limit of memory maps is reported with its own cure', async () => {
 test.each([
   [300, 'ok'],
   [301, 'warning'],
-] as const)('%i tables: %s', async (tables, state) => {
+] as const)('%i tables are reported as %s', async (tables, state) => {
   expect(await examined(serverOf(tables), 'tables')).toMatchObject({ state })
 })
 
@@ -85,7 +88,7 @@ test.each([
   [0, 'ok', undefined],
   [999, 'warning', 'SELECT *'],
   [1_000, 'wrong', 'before the disk is full'],
-] as const)('%i parked rows: %s', async (parked, state, cure) => {
+] as const)('%i parked rows are reported as %s', async (parked, state, cure) => {
   const finding = await examined(serverWith({ parked }), 'parked rows')
   expect(finding?.state).toBe(state)
   if (cure !== undefined) expect(finding?.cure).toContain(cure)

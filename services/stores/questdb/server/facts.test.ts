@@ -20,7 +20,7 @@ test.each([
   ['9.4', false],
   ['9.10.0', false],
   ['10.0.0', false],
-])('QuestDB %s is too old: %s', async (version, isTooOld) => {
+])('whether QuestDB %s is too old: %s', async (version, isTooOld) => {
   const build = `Build Information: QuestDB ${version}, JDK 17.0.1, Commit Hash 9.9.9`
   expect(await serverFacts(serverOf(build, 'nosync'))).toMatchObject({ version, isTooOld })
 })
@@ -37,7 +37,7 @@ test.each([
   ['nosync', false],
   ['async', false],
   ['adaptive', false],
-])('the commit mode %s survives a loss of power: %s', async (mode, isSynced) => {
+])('whether commits in the mode %s survive a loss of power: %s', async (mode, isSynced) => {
   expect(await serverFacts(serverOf('', mode))).toMatchObject({ commitMode: mode, isSynced })
 })
 

@@ -40,7 +40,7 @@ export async function serverFacts(admin: ServerQueries): Promise<ServerFacts> {
   }
 }
 
-/** The first value above 0 counts: HTTP has its own threads or shares those of all network traffic. */
+/** Parameters with the number of HTTP threads; the first value above 0 counts. HTTP may share threads with all network traffic. */
 const workerPaths = ['http.worker.count', 'shared.network.worker.count', 'shared.worker.count']
 const makingTables = ['line.auto.create.new.tables', 'line.auto.create.new.columns']
 

@@ -1,7 +1,7 @@
 import type { RejectedRequest } from './sender.ts'
 import type { Piece } from './submission.ts'
 
-/** Whether a table or a column is missing. Then no row is invalid. */
+/** Whether a table or a column is missing. In that case no row is invalid. */
 export const isOfSchema = ({ message }: RejectedRequest): boolean => /does not exist/.test(message)
 
 /** The row that the server's message names, counted from 0. The server stops at the first invalid row. */

@@ -54,7 +54,7 @@ export class RejectedRows {
   /** Its connection, separate from those of the writer. */
   readonly connection: RowSender
   readonly #queue: Piece[] = []
-  /** By table. Stored rows of the same table end nothing: the rejected rows are sent again. */
+  /** Failures by table. Storing other rows of the table does not end a failure: the rejected rows are still retried. */
   readonly #failures = new Map<string, FailureSpan>()
   #rows = 0
   #searching = false
@@ -65,7 +65,7 @@ export class RejectedRows {
     this.connection = connection
   }
 
-  /** For how many milliseconds valid rows have been rejected. */
+  /** Milliseconds for which valid rows have been rejected. */
   get troubleMs(): number {
     return Math.max(0, ...[...this.#failures.values()].map(({ ms }) => ms))
   }

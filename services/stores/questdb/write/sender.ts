@@ -70,7 +70,7 @@ export class RowSender {
   }
 
   /**
-   * Resolves once the server has committed all rows. Rejects with `PoisonRows` for invalid rows; any other error can
+   * Resolves once the server has committed all rows. Rejects with `RejectedRequest` for invalid rows; any other error can
    * be retried.
    */
   async send(bytes: Buffer): Promise<void> {
