@@ -7,7 +7,7 @@ import { apiVersionOf, resources } from './resources.ts'
 const noteLengthMax = 1_000
 /** Minimum interval between equal Events of one object. */
 const againMs = 600_000
-/** Maximum Events remembered for that; above it the oldest may be written again. */
+/** Maximum Events remembered, so that equal ones are not written again; the oldest are forgotten. */
 const rememberedMax = 2_000
 /** Maximum Events in `burstMs`; further Events are dropped. */
 const burstMax = 60

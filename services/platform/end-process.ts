@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** Maximum wait for threads of the pool; calls that return at all take less. */
+/** Maximum wait for threads of the pool; a call that takes longer may never return. */
 const poolGraceMs = 1_000
 const lookEveryMs = 10
 

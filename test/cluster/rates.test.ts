@@ -36,7 +36,7 @@ async function sendBurst(key: string, count: number, windows: Map<number, Window
 }
 
 describe.each(Array.from({ length: rounds }, (_, round) => round))('round %i', () => {
-  test('over all pods and across the end of a minute, each window admits exactly the limit, or all of fewer', async () => {
+  test('over all pods and across the end of a minute, each window admits exactly its limit, or all requests when they are fewer', async () => {
     const loads = [0.9, 1, 2]
     const keys = await Promise.all(loads.map(() => issueKey({ rpm: limit })))
     const counted = keys.map(() => new Map<number, Window>())

@@ -136,7 +136,7 @@ describe('bars', () => {
     await session.close()
   })
 
-  test('many batches may be in flight, fewer than make ingest request a pause', async () => {
+  test('the batches in flight stay below the number at which ingest requests a pause', async () => {
     const session = await open()
     await session.addSymbol({ name: 'MANY', digits: 5 })
     const outcomes = await Promise.all(

@@ -110,7 +110,7 @@ test('new times count as accepted, changed values with a greater revision as rev
 })
 
 test.each(['open', 'high', 'low', 'close', 'volume'] as const)(
-  'a change of %s alone is a revision',
+  'a bar that differs only in %s counts as revised',
   (column) => {
     const stored = barsOf([bar(1, 2, 10)])
     const incoming = barsOf([{ ...bar(1, 2, 11), [column]: 5 }])

@@ -32,7 +32,7 @@ test('a request consumes one of both windows and returns what remains', () => {
   ])
 })
 
-test('a full minute window refuses until its reset, and the wait ends at the reset', () => {
+test('a full minute window refuses requests until its reset, and Retry-After ends at the reset', () => {
   const [, , refused, later] = play([noon, noon + 1, noon + 1_500, noon + minuteMs])
   expect(refused).toMatchObject({
     outcome: 'refused',

@@ -48,7 +48,7 @@ async function takeover(silentAtMs: number, standbyAtMs: number): Promise<number
 
 test('a standby gets the lease of a silent leader within eleven seconds, whenever the silence begins', async () => {
   const took: number[] = []
-  // Over one renewal interval of the leader, and one request interval of the standby.
+  // Tries moments over one renewal interval of the leader, and one request interval of the standby.
   for (let silentMs = 2 * leaseRenewMs; silentMs <= 3 * leaseRenewMs; silentMs += 250) {
     for (const standbyMs of [0, 50, 350, 650, 950]) took.push(await takeover(silentMs, standbyMs))
   }

@@ -35,7 +35,7 @@ export function embeddedBars(queue: FileWriter, readers: Readers, sweep: PurgeSw
     async ping() {
       queue.throwIfFailing()
       await Promise.all([
-        // A writer that answers and cannot write makes the store unavailable.
+        // The store counts as unavailable while its writer answers but cannot write.
         queue.call(queue.isFailing ? 'probe' : 'ping', undefined, { lane: 'live', weight: 1 }),
         readers.call('ping', undefined),
       ])

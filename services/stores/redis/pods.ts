@@ -19,7 +19,7 @@ export interface PodsDeps {
   readonly given: () => string
   readonly clock: Clock
   readonly time?: Clock
-  /** Whether this process counts. */
+  /** Whether this process admits requests, and so counts as a pod. */
   readonly admits: boolean
 }
 

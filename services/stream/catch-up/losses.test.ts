@@ -11,7 +11,7 @@ import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { Bus, Follower } from '../../ports/bus.ts'
 import { quietMs } from '../live/refill.ts'
 
-/** Now; minutes shortly before it are published. */
+/** Number of the current minute; the tests publish minutes shortly before it. */
 const nowMinute = 2_000
 const timeOf = (minute: number) => minuteBar(minute).time
 

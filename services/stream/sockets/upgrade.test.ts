@@ -55,7 +55,7 @@ describe('a refused upgrade', () => {
     expect(forwarded.body.error.code).toBe('BAD_REQUEST')
   })
 
-  test('at the connection cap is 429 with its three headers, is counted, and frees no slot', async () => {
+  test('at the connection cap is answered 429 with three headers and counted, and the open slots stay', async () => {
     const limits = { rpm: 1, rpd: 1, wsConnections: 2, wsSymbols: 1 }
     const { secret, record, inUse } = await fixture.issue({ limits })
     await Promise.all([fixture.connect(secret), fixture.connect(secret)])

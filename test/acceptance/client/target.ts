@@ -6,7 +6,7 @@ export interface Target {
   readonly url: string
   /** `ws://host:port` */
   readonly ws: string
-  /** Metrics and health. */
+  /** `http://host:port` of metrics and health. */
   readonly ops: string
   /** `host:port` where collectors connect. */
   readonly grpc: string

@@ -136,7 +136,7 @@ describe('rows that QuestDB rejects', () => {
   test('for a missing column fail their own write, but no write that shared a request with it', async () => {
     const { stores, prefix } = await openInTest(server())
     const good = others.map((resolution) => freshSeries(resolution))
-    // So each connection also writes to a table without invalid rows.
+    // Makes each connection write to a table without invalid rows too.
     for (const series of good) await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
     await server().exec(
       createBars(h1(prefix), '60', undefined).replace('c DOUBLE, v LONG', 'c DOUBLE, volume LONG'),
@@ -165,7 +165,7 @@ describe('rows that QuestDB rejects', () => {
     expect(await metric('fxd_questdb_parked_rows_total')).toBe(0)
   })
 
-  test('or would silently change fail the write with their field before anything is sent', async () => {
+  test('or would store with changed values fail the write, with the name of their field, before anything is sent', async () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')
     const broken = [

@@ -21,7 +21,7 @@ const overTheCap = 4_002
 /** Deadline of takeovers; another ingest takes a lost lease after 11 s. */
 const takeoverMs = 60_000
 const rounds = isLong ? 3 : 1
-/** Batches that last longer than the renewal period of a lease. */
+/** Number of batches that together take longer than the renewal period of a lease. */
 const renewalBatches = Math.ceil(6_000 / minuteMs)
 /** Duration of a silent connection; longer than the timeout of a call to Redis. */
 const silentMs = 2_500
