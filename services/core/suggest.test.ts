@@ -12,7 +12,7 @@ test.each([
   expect(suggest(word, ['BROKERA:ZERO', 'BROKERA:PRIME'])).toBe(nearest)
 })
 
-test('a suggestion is a clause, or an empty text', () => {
+test('a suggestion is a clause in parentheses; without a similar word it is empty', () => {
   expect(didYouMean('digts', ['digits', 'type'])).toBe(' (did you mean digits?)')
   expect(didYouMean('colour', ['digits', 'type'])).toBe('')
 })

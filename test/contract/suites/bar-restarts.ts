@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Unavailable } from '../../../services/core/failure.ts'
-import { type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import {
   always,
   batchOf,
