@@ -135,8 +135,8 @@ export interface Opened {
   readonly acks: number[]
 }
 
-/** Opens the store as the service does and records each commit. */
-export async function openOver({ http, pg }: QuestdbServer): Promise<Opened> {
+/** Opens the store as the service does and records each commit; `begin` begins the name of every table. */
+export async function openOver({ http, pg }: QuestdbServer, begin: string = prefix): Promise<Opened> {
   const acks: number[] = []
   const metrics = createMetrics({ ofProcess: false })
   const heard: Metrics = {
@@ -151,7 +151,7 @@ export async function openOver({ http, pg }: QuestdbServer): Promise<Opened> {
     http,
     pg,
     credentials: { user: 'admin', password: 'quest' },
-    prefix,
+    prefix: begin,
     clock: systemClock,
     log: silentLog,
     metrics: heard,

@@ -1,4 +1,4 @@
-import { barsOf } from '../../services/core/bars/bar.ts'
+import { type Bars, barsOf } from '../../services/core/bars/bar.ts'
 import { feedSeconds } from '../../services/core/clocks/feed-clock.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { type EncodedSeries, encodeSeriesBars } from '../../services/wire/encode-bars.ts'
@@ -26,10 +26,17 @@ export function barMessageBytes(name: string): number {
 }
 
 /** One minute of each symbol, with the current time as its reading. */
+export const barsOfMinute = (
+  names: readonly string[],
+  minute: number,
+): { readonly name: string; readonly bars: Bars }[] =>
+  names.map((name, n) => ({
+    name,
+    bars: barsOf([{ ...barOf(n, minute), revision: systemClock.utcMs() }]),
+  }))
+
+/** The same as a collector sends it. */
 export const encodeMinute = (names: readonly string[], minute: number): EncodedSeries[] =>
-  names.map((symbol, n) =>
-    encodeSeriesBars(
-      { symbol, resolution: '1', scale: digits },
-      barsOf([{ ...barOf(n, minute), revision: systemClock.utcMs() }]),
-    ),
+  barsOfMinute(names, minute).map(({ name, bars }) =>
+    encodeSeriesBars({ symbol: name, resolution: '1', scale: digits }, bars),
   )

@@ -4,6 +4,7 @@ import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { OutageLog } from '../../platform/outage-log.ts'
 import { Serial } from '../../platform/serial.ts'
+import { reached } from '../../platform/stages.ts'
 import type { Bus, BusEvent, LiveBar } from '../../ports/bus.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
@@ -135,7 +136,9 @@ export class Publisher {
     // After an overrun only `settled` is tried: no reader misses an event before it.
     if (this.#state === 'overrun' && event.type !== 'settled') return undefined
     try {
+      if (event.type === 'bars') reached('publishing')
       const published = await this.#deps.bus.publish(event, epoch)
+      if (event.type === 'bars') reached('published')
       this.#noteAvailable()
       if (published.outcome === 'fenced') throw this.#end(epoch, overtaken)
       if (this.#state === 'overrun') {

@@ -1,3 +1,4 @@
+import { reached } from '../../platform/stages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ReceivedBars } from '../../wire/decode-bars.ts'
 import {
@@ -39,8 +40,10 @@ export class SessionBars {
     const { clock, imported, live, acknowledgements } = this.#deps
     if (!acknowledgements.isNew(message.sequence, digest)) return
     const receivedMs = clock.monotonicMs()
+    reached('received')
     if (message.lane === 'live' && !imported) {
       const { good, refused } = this.#check(message)
+      reached('checked')
       this.#finish('live', message, refused, live.take(good, receivedMs), receivedMs)
     } else if (message.lane === 'backfill') this.#takeBackfill(message, receivedMs)
     else {

@@ -1,3 +1,4 @@
+import { reached } from '../../platform/stages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { BitMatrix } from './bit-matrix.ts'
 import { Burst } from './burst.ts'
@@ -79,12 +80,14 @@ export class FanOut {
     if (this.#served < this.#rows) return
     this.#running.clear()
     this.#onBurst(this.#clock.monotonicMs() - this.#running.since)
+    reached('written')
   }
 
   #begin(): void {
     const burst = this.#waiting
     this.#waiting = this.#running
     this.#running = burst
+    if (!burst.empty) reached('writing')
     this.#rows = this.#matrix.rows
     this.#served = 0
     // This prime shares no factor with most socket counts, so that every socket comes first at some time.

@@ -1,6 +1,7 @@
 import type { Series } from '../../core/bars/series.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import { reached } from '../../platform/stages.ts'
 import type { Bus, Delivered, LiveBar } from '../../ports/bus.ts'
 import type { RecentBars } from '../catch-up/recent-bars.ts'
 import type { Resumption } from '../catch-up/resumption.ts'
@@ -45,6 +46,7 @@ export class LiveDelivery {
   }
 
   #bars(feed: FeedKey, bars: readonly LiveBar[]): void {
+    reached('delivered')
     const { losses, livePush } = this.#deps
     const minutes = bars.filter((live) => live.resolution === '1')
     if (losses.isOpen(feed)) losses.queueBars(feed, minutes)

@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { startCluster } from '../../support/cluster/cluster.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { startService } from '../../support/processes/service-process.ts'
+import type { QuestdbServer } from '../../support/questdb/server.ts'
+import { StageFiles } from './stage-files.ts'
 
 const clusterSockets = 500
 const allSockets = 1_000
@@ -20,7 +22,13 @@ export interface Subject {
   readonly readers: Readonly<Record<string, number>>
   /** Processes by name. */
   readonly pids: () => Readonly<Record<string, number>>
+  /** The process that takes the bars. */
+  readonly ingest: string
   readonly opsOfIngest: string
+  /** Goal of 99 of 100 frames, once a minute. */
+  readonly framesGoalMs: number
+  readonly stages: StageFiles
+  readonly questdb?: QuestdbServer
   /** Inspectors of processes, by name. */
   readonly inspectors: Readonly<Record<string, number>>
   stop(): Promise<unknown>
@@ -31,7 +39,8 @@ const inspect = (port: number): string => `--inspect=127.0.0.1:${port}`
 /** `fxd all`; with `isProfile` it can be inspected. */
 export async function startAll(home: string, isProfile: boolean): Promise<Subject> {
   const [port = 0] = await freePorts(1)
-  const env = isProfile ? { NODE_OPTIONS: inspect(port) } : {}
+  const stages = new StageFiles()
+  const env = stages.env('fxd all', isProfile ? [inspect(port)] : [])
   const service = await startService(home, { store: 'embedded', env })
   process.once('exit', () => service.process.kill())
   const { target } = service
@@ -45,23 +54,27 @@ export async function startAll(home: string, isProfile: boolean): Promise<Subjec
     issuer: target.issuer,
     readers: { all: httpPort },
     pids: () => ({ 'fxd all': service.process.pid ?? 0 }),
+    ingest: 'fxd all',
     opsOfIngest: target.ops,
+    framesGoalMs: 60,
+    stages,
     inspectors: isProfile ? { 'fxd all': port } : {},
-    stop: () => service.stop(),
+    stop: () => service.stop().finally(() => stages.discard()),
   }
 }
 
-/** The roles as processes; with `isProfile` they can be inspected. */
+/** The roles as processes, as `make cluster` starts them; with `isProfile` they can be inspected. */
 export async function startProcesses(home: string, isProfile: boolean): Promise<Subject> {
   const names = ['ingest-1', 'stream-1', 'stream-2', 'rest-1', 'rest-2']
   const ports = await freePorts(names.length)
+  const stages = new StageFiles()
   const cluster = await startCluster({
     rest: 2,
     stream: 2,
     ingest: 1,
     feeds: join(home, 'feeds'),
-    questdbSettings: { QDB_SHARED_WORKER_COUNT: '4' },
-    podEnv: (name) => (isProfile ? { NODE_OPTIONS: inspect(ports[names.indexOf(name)] ?? 0) } : {}),
+    questdbSettings: { QDB_CAIRO_COMMIT_MODE: 'sync', QDB_SHARED_WORKER_COUNT: '4' },
+    podEnv: (name) => stages.env(name, isProfile ? [inspect(ports[names.indexOf(name)] ?? 0)] : []),
   })
   const assigned = Object.entries(cluster.commandEnv).map(([name, value]) => `${name}='${value}'`)
   return {
@@ -78,8 +91,12 @@ export async function startProcesses(home: string, isProfile: boolean): Promise<
       redis: cluster.redis.pid,
       haproxy: cluster.balancer.pid,
     }),
+    ingest: 'ingest-1',
     opsOfIngest: `http://127.0.0.1:${cluster.pod('ingest-1').opsPort}`,
+    framesGoalMs: 100,
+    stages,
+    questdb: cluster.questdb,
     inspectors: isProfile ? { 'ingest-1': ports[0] ?? 0, 'stream-1': ports[1] ?? 0 } : {},
-    stop: () => cluster.stop(),
+    stop: () => cluster.stop().finally(() => stages.discard()),
   }
 }

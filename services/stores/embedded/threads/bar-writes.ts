@@ -1,6 +1,7 @@
 import { Unavailable } from '../../../core/failure.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import { OutageLog } from '../../../platform/outage-log.ts'
+import { reached } from '../../../platform/stages.ts'
 import { failingMsMax, WriteOutage } from '../../../platform/write-outage.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
@@ -29,8 +30,10 @@ export class BarWrites {
 
   async watch(write: Promise<unknown>): Promise<void> {
     this.#writes.asked()
+    reached('storing')
     try {
       await write
+      reached('committed')
     } catch (cause) {
       this.#failed(cause)
       throw cause

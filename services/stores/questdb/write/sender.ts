@@ -1,5 +1,6 @@
 import { createTransport, SenderOptions, type SenderTransport } from '@questdb/nodejs-client'
 import { Agent, buildConnector } from 'undici'
+import { reached } from '../../../platform/stages.ts'
 import { within } from '../../../platform/within.ts'
 import { WriteOutage } from '../../../platform/write-outage.ts'
 import type { QuestdbOptions } from '../options.ts'
@@ -82,8 +83,10 @@ export class RowSender {
       this.#connection = connect(this.#senderOptions, this.#check)
     }
     try {
+      reached('storing')
       const sent = this.#connection.transport.send(bytes)
       await within(this.#options.clock, sendDeadlineMs, 'sending rows to QuestDB', sent)
+      reached('committed')
       this.#outage.answered()
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)

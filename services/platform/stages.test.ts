@@ -1,0 +1,15 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { channelOf, reached, type Stage } from './stages.ts'
+
+test('a subscriber is told of its stage only, and until it leaves', () => {
+  const heard: unknown[] = []
+  const listen = (stage: unknown): void => void heard.push(stage)
+  const subscribed = channelOf('checked')
+  subscribed.subscribe(listen)
+  onTestFinished(() => void subscribed.unsubscribe(listen))
+  const all: Stage[] = ['received', 'checked', 'published']
+  all.forEach(reached)
+  subscribed.unsubscribe(listen)
+  all.forEach(reached)
+  expect(heard).toEqual(['checked'])
+})

@@ -1,0 +1,37 @@
+import { channel } from 'node:diagnostics_channel'
+
+/** Stages of a live bar on its way from the collector's message to the sockets and into the store, in order. */
+export const stages = [
+  /** Ingest has the message. */
+  'received',
+  'checked',
+  /** The bars are handed to the bus. */
+  'publishing',
+  /** The bus replied. */
+  'published',
+  /** A shard has the bars, read and decoded. */
+  'delivered',
+  /** Before the first write of a burst to a socket. */
+  'writing',
+  /** After the last one. */
+  'written',
+  /** A request with rows goes to the store. */
+  'storing',
+  /** The store confirmed it. */
+  'committed',
+] as const
+export type Stage = (typeof stages)[number]
+
+/** The diagnostics channel of Node on which a stage is announced. */
+export const channelOf = (stage: Stage) => channel(`fxd.${stage}`)
+
+const channels = Object.fromEntries(stages.map((stage) => [stage, channelOf(stage)]))
+
+/**
+ * Announces that bars reached this stage. It costs nothing without a subscriber. Only the bench `minute` subscribes
+ * (test/bench/minute/stage-recorder.ts); the service never does.
+ */
+export function reached(stage: Stage): void {
+  const to = channels[stage]
+  if (to?.hasSubscribers) to.publish(stage)
+}

@@ -1,0 +1,25 @@
+/** How the bars of a minute are sent. */
+export interface Form {
+  readonly cadence: 'once a minute' | 'back to back'
+  readonly messages: 4 | 40
+  /** Whether the collectors can send again what was lost: their bars are published before their commit. */
+  readonly isRereadable: boolean
+}
+
+export const real: Form = { cadence: 'once a minute', messages: 4, isRereadable: true }
+const real40: Form = { ...real, messages: 40 }
+const realPush: Form = { ...real, isRereadable: false }
+const backToBack: readonly Form[] = [real, real40, realPush].map((form) => ({
+  ...form,
+  cadence: 'back to back',
+}))
+
+/** The first form begins with the first minute after the start. */
+export const shortForms: readonly Form[] = [real, ...backToBack]
+export const allForms: readonly Form[] = [real, real40, realPush, ...backToBack]
+
+/** Bursts that do not count, before those that do. */
+export const unmeasured = ({ cadence }: Form): number => (cadence === 'once a minute' ? 1 : 2)
+
+export const nameOf = ({ cadence, messages, isRereadable }: Form): string =>
+  `${cadence}, ${messages} messages, ${isRereadable ? 'resending' : 'Push'}`
