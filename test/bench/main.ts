@@ -24,6 +24,11 @@ const benches = new Map<string, Bench>([
   ['rate-decisions', { what: 'rate decisions over Redis, beside a command per window and beside PING' }],
   ['questdb', { what: 'rates into QuestDB, and history beside the bare store and pg' }],
   ['misuse', { what: 'what an attacker does to another client: some attacks once each', args: ['short'] }],
+  // A quarter of an hour: most of it are real minutes.
+  [
+    'minute',
+    { what: 'the whole market of one minute, through a cluster and through fxd all', args: ['short'] },
+  ],
 ])
 /** Benches without a goal. */
 const comparisons = new Map<string, Bench>([
@@ -31,7 +36,6 @@ const comparisons = new Map<string, Bench>([
   ['embedded-store', { what: 'the embedded store alone' }],
 ])
 const onlyByName = new Map<string, Bench>([
-  ['minute', { what: 'the whole market of one minute, through a cluster and through fxd all' }],
   ['questdb-layout', { what: 'layouts of QuestDB side by side; takes an hour and 30 GB of disk' }],
 ])
 const all = new Map([...benches, ...comparisons, ...onlyByName])
@@ -134,6 +138,42 @@ const sizes: readonly Size[] = [
     bench: 'questdb',
     figure: /^10,000 bars: whole request(?:\s+\S+ ms){3}\s+(\S+ ms)/m,
   },
+  {
+    what: 'the whole market once a minute, cluster, 500 × 200, frames p99',
+    goal: '≤ 100 ms',
+    bench: 'minute',
+    figure: /^cluster: frames p99 {2,}(\S+ ms)/m,
+  },
+  {
+    what: 'the same by Push collectors, frames p99 after the commit',
+    goal: '≤ 40 ms',
+    bench: 'minute',
+    figure: /^cluster: frames p99 after the commit.*? {2,}(\S+ ms)/m,
+  },
+  {
+    what: 'the same, CPU of ingest per live bar',
+    goal: '≤ 20 µs',
+    bench: 'minute',
+    figure: /^cluster: CPU of ingest-1 per bar\s+(\S+ µs)/m,
+  },
+  {
+    what: 'the same, acks p99 (and the goal of the run)',
+    goal: '≤ 50 ms + 1.5 × commit alone',
+    bench: 'minute',
+    figure: /^cluster: acks p99\s+(\S+ ms\s+≤ \S+ ms)/m,
+  },
+  {
+    what: 'the same, visible on all pods, slowest',
+    goal: '≤ 500 ms',
+    bench: 'minute',
+    figure: /^cluster: visible on all pods, max\s+(\S+ ms)/m,
+  },
+  {
+    what: 'the whole market once a minute, fxd all, 1,000 × 200, frames p99',
+    goal: '≤ 60 ms',
+    bench: 'minute',
+    figure: /^fxd all: frames p99\s+(\S+ ms)/m,
+  },
 ]
 
 /** Runs one bench as a command. Returns its output, or `undefined` when it failed. */
@@ -170,9 +210,11 @@ if (strange !== undefined) {
 }
 
 console.log(machine())
+const begun = performance.now()
 const printed = new Map<string, string | undefined>()
 for (const name of new Set(wanted))
   printed.set(name, await run(name, isFull ? [] : (all.get(name)?.args ?? [])))
+console.log(`\nall ended after ${seconds(performance.now() - begun)}`)
 
 const measured = sizes.filter(({ bench }) => printed.has(bench))
 if (measured.length > 0) {

@@ -69,13 +69,13 @@ async function measureForms(subject: Subject, bursts: Bursts): Promise<void> {
   }
   const alone = subject.questdb && (await commitsAlone(subject.questdb, () => bursts.nextMinute()))
   if (alone) printAlone(alone)
-  const push = forms.find(({ isRereadable }) => !isRereadable)
+  const push = forms.find(({ isRereadable }) => !isRereadable) ?? real
   printGoals({
     subject: subject.name,
     bursts: counted.get(real) ?? [],
     ingest: subject.ingest,
     framesGoalMs: subject.framesGoalMs,
-    afterCommitMs: afterCommit((push && counted.get(push)) ?? [], marks),
+    afterCommit: { form: nameOf(push), ms: afterCommit(counted.get(push) ?? [], marks) },
     alone,
   })
 }

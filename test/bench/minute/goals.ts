@@ -9,8 +9,8 @@ export interface Reached {
   readonly bursts: readonly Burst[]
   readonly ingest: string
   readonly framesGoalMs: number
-  /** Push collectors: from the last commit to 99 of 100 frames. */
-  readonly afterCommitMs: number
+  /** From the last commit to 99 of 100 frames, and the form of Push collectors that was measured. */
+  readonly afterCommit: { readonly ms: number; readonly form: string }
   /** `undefined` without QuestDB. */
   readonly alone: Alone | undefined
 }
@@ -19,7 +19,7 @@ const ackDelayMs = 50
 const ackFactor = 1.5
 
 /** `make bench` reads these lines. */
-export function printGoals({ subject, bursts, ingest, framesGoalMs, afterCommitMs, alone }: Reached): void {
+export function printGoals({ subject, bursts, ingest, framesGoalMs, afterCommit, alone }: Reached): void {
   const frames = quantile(
     bursts.map((each) => each.frames.p99),
     0.5,
@@ -33,12 +33,12 @@ export function printGoals({ subject, bursts, ingest, framesGoalMs, afterCommitM
   if (alone !== undefined) {
     const acksMost = ackDelayMs + ackFactor * alone.p99
     rows.push(
-      [`${subject}: frames p99 after the commit, Push`, ms(afterCommitMs), '≤ 40 ms'],
+      [`${subject}: frames p99 after the commit, ${afterCommit.form}`, ms(afterCommit.ms), '≤ 40 ms'],
       [`${subject}: CPU of ${ingest} per bar`, `${usPerBar(bursts, ingest).toFixed(1)} µs`, '≤ 20 µs'],
       [`${subject}: acks p99`, ms(acks), `≤ ${ms(acksMost)}: ${ackDelayMs} ms + ${ackFactor} × commit alone`],
       [`${subject}: visible on all pods, max`, ms(visible), '≤ 500 ms'],
     )
   }
   console.log()
-  printTable(['once a minute, 4 messages', 'measured', 'goal'], rows)
+  printTable(['once a minute, 4 messages, resending', 'measured', 'goal'], rows)
 }
