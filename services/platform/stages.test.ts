@@ -6,7 +6,9 @@ test('a subscriber is told of its stage only, and until it leaves', () => {
   const listen = (stage: unknown): void => void heard.push(stage)
   const subscribed = channelOf('checked')
   subscribed.subscribe(listen)
-  onTestFinished(() => void subscribed.unsubscribe(listen))
+  onTestFinished(() => {
+    subscribed.unsubscribe(listen)
+  })
   const all: Stage[] = ['received', 'checked', 'published']
   all.forEach(reached)
   subscribed.unsubscribe(listen)

@@ -14,7 +14,14 @@ import { type Burst, Bursts, burstEndMs, cpuSince, perSocket } from './minute/bu
 import { commitsAlone, minutesAlone, printAlone } from './minute/commits-alone.ts'
 import { allForms, type Form, nameOf, real, shortForms, unmeasured } from './minute/forms.ts'
 import { printGoals } from './minute/goals.ts'
-import { makeMarketHome, market, marketSymbols, openSessions } from './minute/market.ts'
+import {
+  closedMinutes,
+  makeMarketHome,
+  makeTables,
+  market,
+  marketSymbols,
+  openSessions,
+} from './minute/market.ts'
 import { SocketReader } from './minute/socket-reader.ts'
 import { afterCommit, stageRows } from './minute/stage-table.ts'
 import { type Subject, startAll, startProcesses } from './minute/subjects.ts'
@@ -24,7 +31,7 @@ const given = process.argv.slice(2)
 const isProfile = given.includes('profile')
 const minutes = Number(given.find((each) => /^\d+$/.test(each)) ?? 5)
 const forms = given.includes('short') ? shortForms : allForms
-const minutesMax = forms.reduce((sum, form) => sum + unmeasured(form) + minutes, minutesAlone)
+const minutesMax = forms.reduce((sum, form) => sum + unmeasured(form) + minutes, 1 + minutesAlone)
 
 /** A key that no limit refuses. */
 async function issueKey({ issuer }: Subject): Promise<string> {
@@ -47,7 +54,7 @@ async function burstsOf(form: Form, subject: Subject, bursts: Bursts): Promise<B
   return sent
 }
 
-async function measureForms(subject: Subject, bursts: Bursts): Promise<void> {
+async function measureForms(subject: Subject, bursts: Bursts, nextMinute: () => number): Promise<void> {
   const all: Measured[] = []
   const counted = new Map<Form, readonly Burst[]>()
   for (const [index, form] of forms.entries()) {
@@ -67,7 +74,7 @@ async function measureForms(subject: Subject, bursts: Bursts): Promise<void> {
     console.log(`\n${subject.name}, stages of bursts ${nameOf(form)}: median, from the begin of sending`)
     printTable(['stage', 'first', 'last', 'times'], stageRows(sent, marks))
   }
-  const alone = subject.questdb && (await commitsAlone(subject.questdb, () => bursts.nextMinute()))
+  const alone = subject.questdb && (await commitsAlone(subject.questdb, nextMinute))
   if (alone) printAlone(alone)
   const push = forms.find(({ isRereadable }) => !isRereadable) ?? real
   printGoals({
@@ -88,11 +95,14 @@ async function measure(start: (home: string) => Promise<Subject>): Promise<void>
     const key = await issueKey(subject)
     const path = `/v1/stream?api_key=${key}`
     // The sockets subscribe to symbols that a catalogue has named.
-    for (const session of await openSessions(subject.grpc, subject.token, true)) await session.close()
+    const sessions = await openSessions(subject.grpc, subject.token, true)
+    const nextMinute = closedMinutes(minutesMax)
+    await makeTables(sessions, nextMinute())
+    for (const session of sessions) await session.close()
     await firstSocket(`ws://127.0.0.1:${subject.httpPort}${path}`)
     const order = { sockets: subject.sockets, perSocket, symbols: marketSymbols }
     const sockets = await SocketReader.open(subject.httpPort, path, order)
-    await measureForms(subject, new Bursts(subject, key, sockets, minutesMax))
+    await measureForms(subject, new Bursts(subject, key, sockets, nextMinute), nextMinute)
     await sockets.close()
   } finally {
     await subject?.stop()

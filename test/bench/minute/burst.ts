@@ -40,19 +40,14 @@ export class Bursts {
   readonly #subject: Subject
   readonly #key: string
   readonly #sockets: SocketReader
-  /** The open time of the last minute that was sent. */
-  #minute: number
+  readonly #nextMinute: () => number
 
-  /** `count`: maximum number of minutes; all of them are closed, because only closed ones are accepted. */
-  constructor(subject: Subject, key: string, sockets: SocketReader, count: number) {
+  /** `nextMinute` returns the open time of the next minute to send. */
+  constructor(subject: Subject, key: string, sockets: SocketReader, nextMinute: () => number) {
     this.#subject = subject
     this.#key = key
     this.#sockets = sockets
-    this.#minute = (Math.floor(systemClock.utcMs() / 60_000) - 2 - count) * 60
-  }
-
-  nextMinute(): number {
-    return (this.#minute += 60)
+    this.#nextMinute = nextMinute
   }
 
   /** CPU of all processes since their start. */
@@ -68,7 +63,7 @@ export class Bursts {
     withProfile: boolean,
   ): Promise<Burst> {
     if (cadence === 'once a minute') await systemClock.sleep(60_000 - (systemClock.utcMs() % 60_000))
-    const minute = this.nextMinute()
+    const minute = this.#nextMinute()
     const ordered = messagesOf(minute, messages)
     const pushed = await this.#pushed()
     const profilers = withProfile ? await this.#attach() : []

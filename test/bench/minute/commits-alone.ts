@@ -9,7 +9,7 @@ import { barsOfMinute } from '../whole-minute.ts'
 import { market } from './market.ts'
 
 const warmUps = 5
-const measured = 40
+const measured = 100
 /** Minutes that `commitsAlone` writes. */
 export const minutesAlone = warmUps + measured
 const pauseMs = 200

@@ -85,6 +85,22 @@ export async function openSessions(
   return sessions
 }
 
+/** Sends one bar of each feed, so that its tables exist: only the first start makes them. */
+export async function makeTables(sessions: readonly SessionClient[], minute: number): Promise<void> {
+  await Promise.all(
+    market.map(({ names }, index) => sessions[index]?.bars('LIVE', encodeMinute(names.slice(0, 1), minute))),
+  )
+}
+
+/**
+ * Returns open times of minutes, each later than the one before. All of at most `count` minutes are closed, because
+ * ingest accepts no others.
+ */
+export function closedMinutes(count: number): () => number {
+  let last = (Math.floor(systemClock.utcMs() / 60_000) - 2 - count) * 60
+  return () => (last += 60)
+}
+
 /** The messages of one minute, as `[index of the feed, series]`: one for each feed, or 40 in all. */
 export function messagesOf(minute: number, count: 4 | 40): readonly [number, readonly EncodedSeries[]][] {
   const total = marketSymbols.length
