@@ -87,9 +87,13 @@ export async function openSessions(
 
 /** Sends one bar of each feed, so that its tables exist: only the first start makes them. */
 export async function makeTables(sessions: readonly SessionClient[], minute: number): Promise<void> {
-  await Promise.all(
-    market.map(({ names }, index) => sessions[index]?.bars('LIVE', encodeMinute(names.slice(0, 1), minute))),
-  )
+  for (const [index, { names }] of market.entries()) {
+    const { accepted } = await (sessions[index] as SessionClient).bars(
+      'LIVE',
+      encodeMinute(names.slice(0, 1), minute),
+    )
+    if (accepted !== 1) throw new Error(`the first bar of feed ${index} was refused`)
+  }
 }
 
 /**
