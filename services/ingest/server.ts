@@ -17,6 +17,7 @@ import { countCalls, wellFormedStatus } from './call-guards.ts'
 import { type Authorizer, createAuthorizer } from './credentials/authorize.ts'
 import { createFeedTokens } from './credentials/feed-tokens.ts'
 import { FeedStates } from './feed/feed-state.ts'
+import { WriteDelay } from './feed/write-delay.ts'
 import { keepClockHistory } from './jobs/clock-history.ts'
 import { copyClosedDays } from './jobs/closed-days.ts'
 import { createIngestMetrics } from './metrics.ts'
@@ -62,7 +63,8 @@ export function createIngest(deps: IngestDeps): Ingest {
   const server = serverBehind(authorizer)
   const states = new FeedStates(stores, { ...deps, bus: stores.bus, metrics })
   const sessions = new OpenSessions()
-  const serve = createServe(authorizer, sessions, { ...deps, metrics, states, sessions })
+  const writeDelay = new WriteDelay(clock)
+  const serve = createServe(authorizer, sessions, { ...deps, metrics, states, sessions, writeDelay })
   server.addService(
     { Session: { ...Collector.service.Session, requestDeserialize: receive } },
     { Session: serve },
@@ -86,6 +88,7 @@ export function createIngest(deps: IngestDeps): Ingest {
       return listening.port
     },
     async close(graceMs) {
+      writeDelay.end()
       const left = listening?.close()
       stopFollowing()
       stopClockHistory()

@@ -26,7 +26,8 @@ export interface BarQuery extends ReadAs {
 
 /**
  * Closed bars, one series per symbol and stored resolution. Contract (test/contract/suites/bars.ts):
- *  - `write` resolves only after all bars are committed. After an error any part of them may be stored, and
+ *  - `write` resolves only after all bars are committed and readable. It calls `onCommitted` at most once, when they
+ *    are durable, if that is known before they are readable. After an error any part of them may be stored, and
  *    writing them again is harmless;
  *  - of several bars with one series and time the greatest revision is kept, whatever the order; an equal
  *    revision changes nothing;
@@ -41,7 +42,7 @@ export interface BarQuery extends ReadAs {
  *    of its kind.
  */
 export interface BarStore {
-  write(batch: readonly SeriesBars[], lane: Lane): Promise<void>
+  write(batch: readonly SeriesBars[], lane: Lane, onCommitted?: () => void): Promise<void>
   read(query: BarQuery): Promise<Bars>
   /** Open time of the newest stored bar of each series of the feed, by `seriesId`. */
   lastTimes(feed: FeedKey, as?: ReadAs): Promise<ReadonlyMap<string, FeedSeconds>>

@@ -36,6 +36,8 @@ export interface Delivered {
 }
 
 export interface Follower {
+  /** `registry`: it gets events of the registry only, and its process reads no others on its behalf. */
+  readonly wants?: 'registry' | 'all'
   deliver(delivered: Delivered): void
   /**
    * Events of the feed up to this position may be lost. Reasons: the bus restarted, lost its newest events, or

@@ -47,6 +47,7 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
 
   const stopPolling = clock.every(pollMs, poll)
   const stopFollowing = bus.follow({
+    wants: 'registry',
     deliver({ event }) {
       if (event.type === 'registry' && event.version > registry.version) poll()
     },

@@ -16,6 +16,8 @@ export interface SubmissionDeps {
   readonly rows: number
   readonly deadlineMs: number
   readonly clock: Clock
+  /** Called once all works are committed, if the store reports that before they are stored. */
+  readonly onCommitted?: (() => void) | undefined
 }
 
 /** Work that one caller wants done, in one or more jobs. `done` rejects with `Unavailable`, within the deadline. */
@@ -25,14 +27,18 @@ export class Submission<Work> {
   readonly rows: number
   readonly done: Promise<void>
   #left: number
+  readonly #uncommitted: Set<Work>
+  readonly #onCommitted: (() => void) | undefined
   #settled = false
   #settle: (cause?: unknown) => void = () => undefined
 
-  constructor(works: readonly Work[], { lane, rows, deadlineMs, clock }: SubmissionDeps) {
+  constructor(works: readonly Work[], { lane, rows, deadlineMs, clock, onCommitted }: SubmissionDeps) {
     this.lane = lane
     this.works = works
     this.rows = rows
     this.#left = works.length
+    this.#uncommitted = new Set(works)
+    this.#onCommitted = onCommitted
     this.done = new Promise((resolve, reject) => {
       const late = new Error(`not written within ${Math.round(deadlineMs)} ms`)
       const cancelDeadline = clock.after(deadlineMs, () => this.settle(late))
@@ -47,6 +53,12 @@ export class Submission<Work> {
   /** `done` is settled: jobs that are left need not be done. */
   get settled(): boolean {
     return this.#settled
+  }
+
+  /** This work is committed, but perhaps not readable; has no effect when called again. */
+  committed(work: Work): void {
+    if (this.#settled || !this.#uncommitted.delete(work)) return
+    if (this.#uncommitted.size === 0) this.#onCommitted?.()
   }
 
   /** One more job is done. */

@@ -7,6 +7,7 @@ import type { FeedDefinition } from '../../services/core/feeds/feed.ts'
 import type { KeyRecord } from '../../services/core/keys/api-key.ts'
 import { administration } from '../../services/ingest/credentials/access.ts'
 import { FeedStates } from '../../services/ingest/feed/feed-state.ts'
+import { WriteDelay } from '../../services/ingest/feed/write-delay.ts'
 import { createIngestMetrics } from '../../services/ingest/metrics.ts'
 import { OpenSessions } from '../../services/ingest/session/open-sessions.ts'
 import { receive } from '../../services/ingest/session/receive.ts'
@@ -37,7 +38,8 @@ export function startIngest(process: SimProcess, stores: Ports): SimIngest {
   const writer = createRegistryWriter(stores.registry, registry, stores.bus)
   const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics, registry, writer })
   const sessions = new OpenSessions()
-  const deps = { stores, clock, log, metrics, registry, writer, states, sessions }
+  const writeDelay = new WriteDelay(clock)
+  const deps = { stores, clock, log, metrics, registry, writer, states, sessions, writeDelay }
   let count = 0
   return {
     process,

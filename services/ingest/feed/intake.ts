@@ -8,18 +8,49 @@ import type { GoodSeries } from '../check/check-batch.ts'
 import type { IngestMetrics } from '../metrics.ts'
 import type { FeedState } from './feed-state.ts'
 import type { Publisher } from './publisher.ts'
-import { addCounts, type Counts, noCounts, storeHistory } from './store-history.ts'
+import { addCounts, type Counts, type HistoryOutcome, noCounts, storeHistory } from './store-history.ts'
+import type { WriteDelay } from './write-delay.ts'
 
 export interface IntakeDeps {
   readonly stores: Pick<Stores, 'bars'>
   readonly clock: Clock
   readonly metrics: IngestMetrics
+  readonly writeDelay: WriteDelay
+}
+
+/** The work of one live batch. Batches reach each state in order. */
+export interface Taken {
+  /** Resolves once all bars are committed and published. Rejects if the session must end. */
+  readonly committed: Promise<Counts>
+  /** Resolves once history returns all bars and the events after it are published; rejects as `committed`. */
+  readonly done: Promise<void>
+}
+
+/** The write of a batch's bars that are published. */
+interface FreshWrite {
+  readonly committed: Promise<void>
+  readonly readable: Promise<void>
+}
+
+interface Batch {
+  readonly fresh: readonly GoodSeries[]
+  readonly write: FreshWrite
+  readonly compared: Promise<HistoryOutcome>
+  /** `undefined`: the bars are published after their commit. */
+  readonly published: Promise<number | undefined> | undefined
+  readonly receivedMs: number
+}
+
+interface Committed {
+  readonly counts: Counts
+  readonly changed: HistoryOutcome['changed']
+  readonly position: number | undefined
 }
 
 /**
- * The live lane of one session. A bar newer than the last published bar of its series is published: during its
+ * The live lane of one session. A bar newer than the last published bar of its series is published: before its
  * write if the collector can send it again after a crash, else after the commit. Any other bar is a revision: it
- * is stored and announced as `revised`, but never published. Batches are answered in order.
+ * is stored and announced as `revised`, but never published.
  */
 export class LiveIntake {
   readonly #deps: IntakeDeps
@@ -28,7 +59,8 @@ export class LiveIntake {
   readonly #publishFirst: boolean
   /** Newest time chosen for publishing per series; the publication may follow after the commit. */
   readonly #chosen = new Map<string, FeedSeconds>()
-  #last: Promise<unknown> = Promise.resolve()
+  #lastCommitted: Promise<unknown> = Promise.resolve()
+  #lastDone: Promise<unknown> = Promise.resolve()
   /** Bus position up to which readers know that the store has everything. */
   #applied = 0
   #inFlight = 0
@@ -40,34 +72,30 @@ export class LiveIntake {
     this.#publishFirst = options.publishFirst
   }
 
-  /** Resolves after the commit and the events after it; rejects if the session must end. */
-  take(batch: readonly GoodSeries[], receivedMs: number): Promise<Counts> {
+  take(batch: readonly GoodSeries[], receivedMs: number): Taken {
     const { fresh, late } = this.#split(batch)
     const newestBefore = new Map(batch.map(({ id }) => [id, this.#state.newest.get(id)]))
     this.#noteReceipt(batch)
     const published = this.#publishFirst ? this.#publishBars(fresh, receivedMs) : undefined
-    const { bars } = this.#deps.stores
-    const written = fresh.length > 0 ? bars.write(fresh, 'live') : Promise.resolve()
+    const begin = published && this.#deps.writeDelay.pass(published, receivedMs)
+    const write = this.#write(fresh, begin)
     if (published)
-      written.catch((cause: unknown) => {
+      write.readable.catch((cause: unknown) => {
         // Any other error is a defect; a retry would fail again.
         if (cause instanceof Unavailable) this.#state.unstored.add(fresh)
       })
-    const compared = storeHistory(late, (id) => newestBefore.get(id), bars, 'live')
-    const done = this.#finish(this.#last, { fresh, written, compared, published, receivedMs })
-    this.#last = done
-    this.#inFlight += 1
-    done.finally(() => (this.#inFlight -= 1)).catch(() => undefined)
-    // The caller and the next batch handle the rejection.
-    done.catch(() => undefined)
-    return done
+    const compare = (): Promise<HistoryOutcome> =>
+      storeHistory(late, (id) => newestBefore.get(id), this.#deps.stores.bars, 'live')
+    // A revision is not compared before the write of earlier batches has begun.
+    const compared = begin ? begin.then(compare) : compare()
+    return this.#finish({ fresh, write, compared, published, receivedMs })
   }
 
   /** Announces to readers, after all earlier batches, that the terminal answered for these minutes. */
   complete(from: FeedSeconds, to: FeedSeconds): Promise<void> {
     const event = { type: 'minutes' as const, feed: this.#state.key, from, to }
-    const published = this.#last.then(async () => void (await this.#publish(event)))
-    this.#last = published
+    const published = this.#lastDone.then(async () => void (await this.#publish(event)))
+    this.#lastDone = published
     published.catch(() => undefined)
     return published
   }
@@ -78,29 +106,43 @@ export class LiveIntake {
     await this.#publish({ type: 'settled', feed: this.#state.key })
   }
 
-  async #finish(
-    before: Promise<unknown>,
-    batch: {
-      fresh: readonly GoodSeries[]
-      written: Promise<void>
-      compared: ReturnType<typeof storeHistory>
-      published: Promise<number | undefined> | undefined
-      receivedMs: number
-    },
-  ): Promise<Counts> {
-    const publishing = batch.published ?? Promise.resolve(undefined)
-    const parts = [before, batch.written, batch.compared, publishing] as const
-    // After a failure nothing of the batch may still be in flight: the next session starts when this one ended.
-    await Promise.allSettled(parts)
-    const [, , { changed, ...late }, published] = await Promise.all(parts)
-    const position = batch.published ? published : await this.#publishBars(batch.fresh, batch.receivedMs)
+  /** `begin`: when the write starts; `undefined`: now. */
+  #write(fresh: readonly GoodSeries[], begin: Promise<void> | undefined): FreshWrite {
+    if (fresh.length === 0) return { committed: Promise.resolve(), readable: Promise.resolve() }
+    const { promise: committed, resolve, reject } = Promise.withResolvers<void>()
+    const write = (): Promise<void> => this.#deps.stores.bars.write(fresh, 'live', resolve)
+    const readable = begin ? begin.then(write) : write()
+    readable.then(resolve, reject)
+    return { committed, readable }
+  }
+
+  #finish(batch: Batch): Taken {
+    const committed = this.#commit(this.#lastCommitted, batch)
+    const done = this.#apply(this.#lastDone, committed, batch)
+    this.#lastCommitted = committed
+    this.#lastDone = done
+    this.#inFlight += 1
+    done.finally(() => (this.#inFlight -= 1)).catch(() => undefined)
+    // The caller and the next batch handle the rejections.
+    committed.catch(() => undefined)
+    done.catch(() => undefined)
+    return { committed: committed.then(({ counts }) => counts), done }
+  }
+
+  async #commit(before: Promise<unknown>, batch: Batch): Promise<Committed> {
+    const { fresh, write, compared, published, receivedMs } = batch
+    const [, , { changed, ...late }, early] = await allOf([before, write.committed, compared, published])
+    const position = published ? early : await this.#publishBars(fresh, receivedMs)
+    const accepted = fresh.reduce((sum, { bars }) => sum + barCount(bars), 0)
+    return { counts: addCounts(late, { ...noCounts, accepted }), changed, position }
+  }
+
+  async #apply(before: Promise<unknown>, committed: Promise<Committed>, { write }: Batch): Promise<void> {
+    const [, { changed, position }] = await allOf([before, committed, write.readable])
     await this.#state.publisher.publishRevised(changed)
-    if (position !== undefined && position > this.#applied) {
-      this.#applied = position
-      await this.#publish({ type: 'applied', feed: this.#state.key, position })
-    }
-    const accepted = batch.fresh.reduce((sum, { bars }) => sum + barCount(bars), 0)
-    return addCounts(late, { ...noCounts, accepted })
+    if (position === undefined || position <= this.#applied) return
+    this.#applied = position
+    await this.#publish({ type: 'applied', feed: this.#state.key, position })
   }
 
   #split(batch: readonly GoodSeries[]): { fresh: GoodSeries[]; late: GoodSeries[] } {
@@ -147,6 +189,14 @@ export class LiveIntake {
   #publish(event: Parameters<Publisher['publish']>[0]): Promise<number | undefined> {
     return this.#state.publisher.publish(event, this.#epoch)
   }
+}
+
+/** After a failure nothing of a batch may still be in flight: the next session starts when this one ended. */
+async function allOf<Parts extends readonly unknown[]>(
+  parts: Parts,
+): Promise<{ -readonly [N in keyof Parts]: Awaited<Parts[N]> }> {
+  await Promise.allSettled(parts)
+  return Promise.all(parts)
 }
 
 /** The backfill lane of one session: compares batches, one after another, with the stored bars. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
+import { Unavailable } from '../../core/failure.ts'
 import { backfillBatchesSlow } from './in-flight.ts'
 
 const suite = new SessionFixture()
@@ -76,6 +77,69 @@ describe('the live lane', () => {
     await file.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
     expect(suite.order).toEqual(['bars', 'committed', 'applied'])
     await file.close()
+  })
+
+  test('bars are pushed before their write starts, and written at most 50 ms later without an answer of the bus', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const gate = Promise.withResolvers<void>()
+    suite.busGate = gate.promise
+    const writes: number[] = []
+    suite.liveWrite = (write) => {
+      writes.push(suite.clock.utcMs())
+      return write()
+    }
+    const sequence = session.post('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    await expect.poll(() => suite.order).toContain('bars')
+    const pushedAt = suite.clock.utcMs()
+    await suite.clock.advance(49)
+    expect(writes).toEqual([])
+    await suite.clock.advance(1)
+    expect(writes).toEqual([pushedAt + 50])
+    gate.resolve()
+    expect((await session.answer(sequence)).ack).toMatchObject({ accepted: 1 })
+    await session.close()
+  })
+
+  test('a batch is acknowledged after its commit; `applied` and windows wait until history has its bars', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const readable = Promise.withResolvers<void>()
+    suite.liveWrite = async (write, onCommitted) => {
+      await write()
+      onCommitted?.()
+      await readable.promise
+    }
+    const { ack } = await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    expect(ack).toMatchObject({ accepted: 1 })
+    const window = session.postWindow('1', noon - 60, noon)
+    await session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 600])])
+    expect(suite.told('applied')).toEqual([])
+    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toEqual([])
+    readable.resolve()
+    await session.answer(window)
+    expect(suite.told('applied')).toHaveLength(1)
+    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toHaveLength(1)
+    await session.close()
+  })
+
+  test('a batch that is acknowledged and never readable ends the session, and the next session stores it', async () => {
+    const noon = suite.minute
+    const first = suite.connect()
+    await first.hello(suite.feed.key)
+    suite.liveWrite = async (_write, onCommitted) => {
+      onCommitted?.()
+      throw new Unavailable('store', new Error('not readable'))
+    }
+    expect((await first.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])).ack).toMatchObject({ accepted: 1 })
+    expect((await first.ended).code).toBe('UNAVAILABLE')
+    suite.liveWrite = (write) => write()
+    const second = suite.connect()
+    await second.hello(suite.feed.key)
+    expect(await suite.times()).toEqual([noon - 60])
+    await second.close()
   })
 
   test('a live bar overtakes backfill that waits for the store, and the collector is asked to pause backfill', async () => {

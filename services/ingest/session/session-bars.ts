@@ -28,6 +28,14 @@ export interface SessionBarsDeps {
   readonly acknowledgements: Acknowledgements
 }
 
+interface Work {
+  readonly refused: readonly Refusal[]
+  /** Resolves once the batch is committed. */
+  readonly stored: Promise<Counts>
+  /** Resolves once it is readable, too. */
+  readonly done: Promise<unknown>
+}
+
 /** Checks the batches of one session, stores them in their lane and acknowledges them. */
 export class SessionBars {
   readonly #deps: SessionBarsDeps
@@ -44,14 +52,16 @@ export class SessionBars {
     if (message.lane === 'live' && !imported) {
       const { good, refused } = this.#check(message)
       reached('checked')
-      this.#finish('live', message, refused, live.take(good, receivedMs), receivedMs)
+      const { committed, done } = live.take(good, receivedMs)
+      this.#finish('live', message, { refused, stored: committed, done }, receivedMs)
     } else if (message.lane === 'backfill') this.#takeBackfill(message, receivedMs)
     else {
       const wanted = imported ? 'LANE_BACKFILL, the lane of imports' : 'LANE_LIVE or LANE_BACKFILL'
       const got = message.lane === 'live' ? 'LANE_LIVE' : 'none that is known'
       const count = message.series.reduce((sum, series) => sum + series.count, 0)
       const refusal = refuseWhole('MALFORMED', `lane: got ${got}, wanted ${wanted}`, count)
-      this.#finish('backfill', message, [refusal], Promise.resolve(noCounts), receivedMs)
+      const stored = Promise.resolve(noCounts)
+      this.#finish('backfill', message, { refused: [refusal], stored, done: stored }, receivedMs)
     }
   }
 
@@ -65,7 +75,7 @@ export class SessionBars {
       return (good = checked.good)
     })
     const stored = imported ? taken.then((counts) => imported.stored(good).then(() => counts)) : taken
-    this.#finish(imported ? 'import' : 'backfill', message, refused, stored, receivedMs)
+    this.#finish(imported ? 'import' : 'backfill', message, { refused, stored, done: stored }, receivedMs)
     inFlight.askToPause()
   }
 
@@ -81,12 +91,11 @@ export class SessionBars {
     })
   }
 
-  /** Answers a batch once it is stored: the refusals, then the Ack. */
+  /** Answers a batch once it is stored: the refusals, then the Ack. Windows wait until all of its work is done. */
   #finish(
     lane: LaneName,
     { sequence, series }: ReceivedBars,
-    refused: readonly Refusal[],
-    stored: Promise<Counts>,
+    { refused, stored, done }: Work,
     receivedMs: number,
   ): void {
     const { metrics, clock, acknowledgements, inFlight } = this.#deps
@@ -97,6 +106,10 @@ export class SessionBars {
       metrics.bars(lane, 'unchanged', counts.unchanged)
       acknowledgements.answer(sequence, refused, counts)
     })
-    inFlight.track(lane, answered, lane === 'live' ? precedesAll : historyPrecedes(series))
+    inFlight.track(
+      lane,
+      answered.finally(() => done),
+      lane === 'live' ? precedesAll : historyPrecedes(series),
+    )
   }
 }

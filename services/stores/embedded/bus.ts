@@ -29,6 +29,7 @@ export function embeddedBus(clock: Clock, log: Log): Bus {
     }
   }
   const hand = (follower: Follower, delivered: Delivered): void => {
+    if (follower.wants === 'registry' && delivered.event.type !== 'registry') return
     try {
       follower.deliver(delivered)
     } catch (cause) {
@@ -59,6 +60,7 @@ export function embeddedBus(clock: Clock, log: Log): Bus {
     follow(follower) {
       // A separate identity, even when one object follows twice.
       const own: Follower = {
+        wants: follower.wants ?? 'all',
         deliver: (delivered) => follower.deliver(delivered),
         lost: (feed, upTo) => follower.lost(feed, upTo),
       }

@@ -39,7 +39,7 @@ export function questdbBars(deps: BarDeps): BarStore {
   const { catalogue, writer, sender, visibility, queries, clock } = deps
   const nextTaken = ascendingMicros(clock)
   return {
-    async write(batch, lane) {
+    async write(batch, lane, onCommitted) {
       const held = batch.filter(({ bars }) => barCount(bars) > 0)
       held.forEach(refuseUnfit)
       for (const { series, bars } of held) refuseOtherClock(series, bars, deps.timedFeed(series.feed), clock)
@@ -48,7 +48,7 @@ export function questdbBars(deps: BarDeps): BarStore {
           throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
         },
       )
-      await writer.write(encodeBars(placed, sender, nextTaken), lane)
+      await writer.write(encodeBars(placed, sender, nextTaken), { lane, onCommitted })
     },
     read: (query) => readBars(query, deps),
     lastTimes: (feed, as = {}) => lastTimes(feed, as, deps),

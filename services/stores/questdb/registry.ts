@@ -192,7 +192,7 @@ export function questdbRegistry(log: RegistryLog, deps: RegistryDeps): RegistryS
     const change = deps.clock.randomHex(16)
     log.expect(change)
     try {
-      await deps.writer.write(encodeChange(rows, basedOn, change, deps), 'live')
+      await deps.writer.write(encodeChange(rows, basedOn, change, deps), { lane: 'live' })
       await log.follow(deps.patientPool)
     } catch (cause) {
       log.counted(change)

@@ -31,7 +31,7 @@ export function questdbUsageDays({ table, pool, writer, sender }: UsageDayDeps):
           row.at(seconds * 1_000_000, 'us')
         })
       }
-      await writer.write(encoder.pieces(), 'backfill')
+      await writer.write(encoder.pieces(), { lane: 'backfill' })
     },
     async of(keyId, first, last) {
       const found = new Map<Day, DailyCounters>()

@@ -124,7 +124,7 @@ class FeedRows {
       })
     }
     try {
-      await writer.write(encoder.pieces(), 'live')
+      await writer.write(encoder.pieces(), { lane: 'live' })
     } catch (cause) {
       this.#failures = -1
       throw cause

@@ -62,8 +62,14 @@ export class Calls {
     })
   }
 
+  /** Sends the waiting calls now, not at the end of this turn. */
+  flush(): void {
+    void this.#send()
+  }
+
   async #send(): Promise<void> {
     const calls = this.#turn
+    if (calls.length === 0) return
     this.#turn = []
     const ready = this.#connection.ready
     if (ready === undefined || ready.redis.status !== 'ready') {

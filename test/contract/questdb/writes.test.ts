@@ -21,8 +21,9 @@ describe('an unavailable server', longTimeout, () => {
     const write = async (lane: 'live' | 'backfill', size: number): Promise<void> => {
       const series = lane === 'live' ? live : backfill
       for (let at = 0; !stop; at += size) {
-        await stores.bars.write([batchOf(series, minuteBars(at, at + size))], lane)
-        acknowledged[lane] = at + size
+        const onCommitted = (): void => void (acknowledged[lane] = at + size)
+        await stores.bars.write([batchOf(series, minuteBars(at, at + size))], lane, onCommitted)
+        expect(acknowledged[lane]).toBe(at + size)
       }
     }
     const writers = [write('live', 3), write('backfill', 2_000)]

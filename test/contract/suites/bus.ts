@@ -88,6 +88,24 @@ export function describeBus(name: string, open: Open<'bus'>): void {
       expect(got.map(({ event }) => event)).toEqual([1, 11, 2].map((i) => someEvent(feed, 2, i)))
     })
 
+    test('a follower that wants the registry gets no events of feeds, whether another follower wants them or not', async () => {
+      const got: Delivered[] = []
+      const follower = { deliver: (delivered: Delivered) => void got.push(delivered), lost: () => undefined }
+      const stopRegistry = bus().follow({ ...follower, wants: 'registry' })
+      const publishBoth = async (n: number): Promise<void> => {
+        await bus().publish(someEvent(freshFeed(), 0, n), 1)
+        await bus().publish({ type: 'registry', version: n }, 0)
+        await until(() => got.some(({ event }) => event.type === 'registry' && event.version === n))
+      }
+      await publishBoth(1_001)
+      const all = collect()
+      await publishBoth(1_002)
+      await until(() => all.got.some(({ event }) => event.type !== 'registry'))
+      expect(new Set(got.map(({ event }) => event.type))).toEqual(new Set(['registry']))
+      stopRegistry()
+      all.stop()
+    })
+
     test('a follower that throws does not affect other followers', async () => {
       const stopFailing = follow(() => {
         throw new Error('a defect')

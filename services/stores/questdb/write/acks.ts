@@ -11,7 +11,7 @@ export interface AckDeps {
   readonly tableGone: () => void
 }
 
-/** Acknowledges committed pieces once they are readable. The next request does not wait for that. */
+/** Reports pieces as committed, and as stored once they are readable. The next request does not wait for that. */
 export class Acks {
   readonly #deps: AckDeps
 
@@ -23,20 +23,26 @@ export class Acks {
   committed(pieces: readonly Piece[], begun: number, since: number): void {
     const { clock, metrics, visibility } = this.#deps
     metrics.ack.observe((clock.monotonicMs() - begun) / 1_000)
-    visibility.wait(tablesOf(pieces), since).then(
-      () => {
-        metrics.visible.observe((clock.monotonicMs() - begun) / 1_000)
-        for (const { submission } of pieces) submission.stored()
-      },
-      (cause: unknown) => this.#notVisible(pieces, cause, since),
-    )
+    const commit = (of: readonly Piece[]): void => {
+      for (const { submission, work } of of) submission.committed(work)
+    }
+    visibility
+      .wait(tablesOf(pieces), since, () => commit(pieces))
+      .then(
+        () => {
+          metrics.visible.observe((clock.monotonicMs() - begun) / 1_000)
+          for (const { submission } of pieces) submission.stored()
+        },
+        (cause: unknown) => this.#notVisible(pieces, cause, since),
+      )
   }
 
   /** When some tables of a request are not readable, only their pieces fail. */
   #notVisible(pieces: readonly Piece[], cause: unknown, since: number): void {
     this.#deps.tableGone()
     for (const { submission, work } of pieces) {
-      this.#deps.visibility.wait([work.table], since).then(
+      const commit = (): void => submission.committed(work)
+      this.#deps.visibility.wait([work.table], since, commit).then(
         () => submission.stored(),
         (own: unknown) => submission.settle(own ?? cause),
       )

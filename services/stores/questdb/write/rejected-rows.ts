@@ -170,7 +170,8 @@ export class RejectedRows {
     if (refused.length > 0) await this.#park(refused, piece)
     const tables = [piece.work.table, ...(refused.length > 0 ? [names.parked] : [])]
     // The next piece does not wait until this one is readable.
-    visibility.wait(tables, since).then(
+    const commit = (): void => piece.submission.committed(piece.work)
+    visibility.wait(tables, since, commit).then(
       () => piece.submission.stored(),
       (cause: unknown) => {
         tableGone()

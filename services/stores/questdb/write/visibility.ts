@@ -6,20 +6,26 @@ import type { PgPool } from '../pg/pool.ts'
 import type { Piece } from './submission.ts'
 import { readTableStates, type TableState } from './table-states.ts'
 
-const pollMinMs = 2
-const pollMaxMs = 32
+/** Bounds of the pause between two queries. */
+const pauseMinMs = 4
+const pauseMaxMs = 50
+/** How often a commit is queried until it is readable, if it takes as long as the last one. */
+const queriesPerWait = 2
 /** Deadline of a wait, also while the server is unavailable. */
 export const visibleDeadlineMs = 30_000
 /** Suspended tables are noticed within this time even when no rows are written. */
 const watchPeriodMs = 5_000
 
 interface Waiter {
+  readonly sinceMs: number
   /** A table that was replaced after this count does not contain the rows that were sent. */
   readonly since: number
   /** The transaction that must be applied, per table; `undefined` until the first query after the commit. */
   readonly targets: Map<string, number | undefined>
   /** The server remembers commits of rows only: commits of a statement are read from the files. */
   readonly isOfStatement: boolean
+  /** Called after each query after the commit, unless a table was replaced or is suspended. */
+  readonly onUnchanged: () => void
   readonly settle: (cause?: unknown) => void
 }
 
@@ -38,7 +44,11 @@ export class Visibility {
   readonly #replaced = new Map<string, number>()
   #replacements = 0
   #suspended: ReadonlySet<string> = new Set()
-  #pollMs = pollMinMs
+  /** From a commit to the query that showed its rows; the last measurement. */
+  #readableMs = 0
+  #endPause: () => void = () => undefined
+  /** A waiter came after the last query began. */
+  #isNew = false
   #checking: Promise<void> | undefined
   #polling = false
   #closed = false
@@ -78,24 +88,32 @@ export class Visibility {
   /**
    * Resolves once all commits to these tables before this call are readable. Rejects when one of them was replaced
    * since `since`: a connection that knew the old table acknowledges commits to it. Rejects with `Unavailable` within
-   * `visibleDeadlineMs`.
+   * `visibleDeadlineMs`. Calls `onUnchanged` earlier, once or more, as soon as a query shows that no table was replaced.
    */
-  wait(tables: Iterable<string>, since: number = this.#replacements): Promise<void> {
-    return this.#wait(tables, since, false)
+  wait(
+    tables: Iterable<string>,
+    since: number = this.#replacements,
+    onUnchanged: () => void = () => undefined,
+  ): Promise<void> {
+    return this.#wait(tables, { since, onUnchanged, isOfStatement: false })
   }
 
   /**
    * As `wait`, after SQL statements such as TRUNCATE: `tables()` does not show their commits until they are applied.
    */
   waitForStatements(tables: Iterable<string>): Promise<void> {
-    return this.#wait(tables, this.#replacements, true)
+    const since = this.#replacements
+    return this.#wait(tables, { since, onUnchanged: () => undefined, isOfStatement: true })
   }
 
-  #wait(tables: Iterable<string>, since: number, isOfStatement: boolean): Promise<void> {
+  #wait(
+    tables: Iterable<string>,
+    options: Pick<Waiter, 'since' | 'onUnchanged' | 'isOfStatement'>,
+  ): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
-        since,
-        isOfStatement,
+        ...options,
+        sinceMs: this.#options.clock.monotonicMs(),
         targets: new Map([...tables].map((table) => [table, undefined])),
         settle: (cause) => {
           this.#waiters.delete(waiter)
@@ -108,7 +126,8 @@ export class Visibility {
       const cancelDeadline = this.#options.clock.after(visibleDeadlineMs, () => waiter.settle(late))
       if (this.#closed) return waiter.settle(new Error('the store is closed'))
       this.#waiters.add(waiter)
-      this.#pollMs = pollMinMs
+      this.#isNew = true
+      this.#endPause()
       this.#poll()
     })
   }
@@ -132,20 +151,34 @@ export class Visibility {
     if (this.#polling || this.#closed || this.#waiters.size === 0) return
     this.#polling = true
     this.#look()
-      // The store is unavailable for a moment; each waiter has a deadline.
-      .catch(() => undefined)
-      .then(() => this.#options.clock.sleep(this.#pollMs))
+      .then(
+        () => (this.#isNew ? undefined : this.#pause(this.#readableMs / queriesPerWait)),
+        // The store is unavailable for a moment; each waiter has a deadline.
+        () => this.#pause(pauseMaxMs),
+      )
       .finally(() => {
         this.#polling = false
-        this.#pollMs = Math.min(pollMaxMs, this.#pollMs * 2)
         this.#poll()
       })
       .catch(() => undefined)
   }
 
+  /** Ends early when rows were committed: one query after their commit shows whether a table was replaced. */
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const bounded = Math.min(pauseMaxMs, Math.max(pauseMinMs, ms))
+      const cancel = this.#options.clock.after(bounded, resolve)
+      this.#endPause = () => {
+        cancel()
+        resolve()
+      }
+    })
+  }
+
   async #look(): Promise<void> {
     // Only waiters that existed before the query may use its answer as their target.
     const asking = [...this.#waiters]
+    this.#isNew = false
     const tablesOf = (waiters: readonly Waiter[]): ReadonlySet<string> =>
       new Set(waiters.flatMap(({ targets }) => [...targets.keys()]))
     const changed = tablesOf(asking.filter(({ isOfStatement }) => isOfStatement))
@@ -179,7 +212,10 @@ export class Visibility {
       if (state.applied >= wanted) waiter.targets.delete(table)
       else waiter.targets.set(table, wanted)
     }
-    if (waiter.targets.size === 0) waiter.settle()
+    waiter.onUnchanged()
+    if (waiter.targets.size > 0) return
+    this.#readableMs = this.#options.clock.monotonicMs() - waiter.sinceMs
+    waiter.settle()
   }
 }
 

@@ -34,6 +34,12 @@ export interface WriterDeps {
   readonly tableGone: () => void
 }
 
+export interface WriteOptions {
+  readonly lane: Lane
+  /** Called at most once, when all rows are committed to tables that were not replaced. */
+  readonly onCommitted?: (() => void) | undefined
+}
+
 /**
  * The only writer. It sends requests one after another, each over as many connections as its tables have, live rows
  * before backfill. A write resolves when its rows are readable. Pieces that QuestDB rejects for their rows go to
@@ -87,9 +93,10 @@ export class Writer {
   }
 
   /** Resolves once all rows are committed and readable, or parked. Rejects with `Unavailable` within the deadline. */
-  write(pieces: readonly EncodedRows[], lane: Lane, deadlineMs: number = writeDeadlineMs): Promise<void> {
+  write(pieces: readonly EncodedRows[], { lane, onCommitted }: WriteOptions): Promise<void> {
     if (pieces.length === 0) return Promise.resolve()
-    const submission = submissionOf(pieces, { lane, deadlineMs, clock: this.#deps.options.clock })
+    const { clock } = this.#deps.options
+    const submission = submissionOf(pieces, { lane, deadlineMs: writeDeadlineMs, clock, onCommitted })
     submission.onSettled = () => {
       this.#queue.leave(submission)
       this.#pump()

@@ -43,12 +43,12 @@ export function redisBus(deps: BusDeps): Bus {
     try {
       const args: Word[] = [given(), serverRun, streams]
       const lanes = laneTops(await calls.script(scripts.look, [tops, starts, life], args))
-      reader.start(lanes)
+      reader.start(lanes, following)
       if (!following.isLate) following.begin(lanes)
     } catch {
       // Redis is unavailable: the reader begins it, late, when Redis answers again.
       following.isLate = true
-      reader.start([])
+      reader.start([], following)
     }
   }
 
@@ -58,7 +58,10 @@ export function redisBus(deps: BusDeps): Bus {
       const names = [streams + lane, tops, starts, epochs, bytes, life, news]
       const fence = fencedFeed(event) === undefined ? '' : epoch
       const args: Word[] = [given(), serverRun, lane, fence, encodeEvent(event), keptBytesMax, keptMs]
-      const position = await calls.script(scripts.publish, names, args)
+      const published = calls.script(scripts.publish, names, args)
+      // Bars leave before the next message of a collector is decoded.
+      if (event.type === 'bars') calls.flush()
+      const position = await published
       return position === null ? { outcome: 'fenced' } : { outcome: 'published', position: Number(position) }
     },
     follow(follower) {

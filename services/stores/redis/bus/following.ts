@@ -1,6 +1,6 @@
 import type { Log } from '../../../platform/log/log.ts'
 import type { Delivered, Follower } from '../../../ports/bus.ts'
-import { feedOfLane, type Lane, type LaneTop } from './lanes.ts'
+import { feedOfLane, type Lane, type LaneTop, registryLane } from './lanes.ts'
 
 /**
  * Maximum events kept for a follower until its start is known; above that, the follower begins later and its loss is
@@ -26,6 +26,11 @@ export class Following {
     this.#log = log
   }
 
+  /** Whether it gets only the events of the registry. */
+  get wantsRegistryOnly(): boolean {
+    return this.#follower.wants === 'registry'
+  }
+
   get hasBegun(): boolean {
     return this.#starts !== undefined
   }
@@ -47,6 +52,7 @@ export class Following {
   }
 
   #take(event: LaneEvent): void {
+    if (this.wantsRegistryOnly && event.lane !== registryLane) return
     if (this.#starts) return this.#pass(event)
     if (this.#kept.length < keptMax) return void this.#kept.push(event)
     this.#kept = []

@@ -2,7 +2,7 @@ import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 
 /** The events of a feed or of the registry: a feed's key contains a colon. */
 export type Lane = string
-const registryLane: Lane = 'registry'
+export const registryLane: Lane = 'registry'
 
 export const laneOf = (feed: FeedKey | undefined): Lane => feed ?? registryLane
 export const feedOfLane = (lane: Lane): FeedKey | undefined =>

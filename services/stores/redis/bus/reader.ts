@@ -6,7 +6,7 @@ import type { Keys } from '../keys.ts'
 import { type Script, scripts } from '../scripts.ts'
 import { decodeEvent } from './codec.ts'
 import type { Following } from './following.ts'
-import { type Lane, type LaneTop, laneTops } from './lanes.ts'
+import { type Lane, type LaneTop, laneTops, registryLane } from './lanes.ts'
 
 /** How long a read waits for the next event; afterwards the reader checks for lost events. */
 const blockMs = 1_000
@@ -26,13 +26,15 @@ export interface ReaderDeps {
 }
 
 /**
- * Reads all lanes over a separate connection, once for all followers of this process. It reports lost events to them:
- * after a gap in the positions or, when no event follows, by a check each second.
+ * Reads the lanes that followers of this process want, over a separate connection, once for all followers. It reports
+ * lost events to them: after a gap in the positions or, when no event follows, by a check each second.
  */
 export class Reader {
   readonly #deps: ReaderDeps
   /** The last position read of each lane. */
   readonly #read = new Map<Lane, number>()
+  /** Other lanes are read from the first follower on that wants them. */
+  #readsRegistryOnly = true
   #newsRead = '0-0'
   #checkedAtMs = Number.NEGATIVE_INFINITY
   #isReading = false
@@ -41,9 +43,10 @@ export class Reader {
     this.#deps = deps
   }
 
-  /** Reads on from these positions. When it reads already, only unknown lanes are added. */
-  start(tops: readonly LaneTop[]): void {
-    for (const { lane, top } of tops) if (!this.#read.has(lane)) this.#read.set(lane, top)
+  /** Reads on from these positions what the follower wants. When it reads already, only unknown lanes are added. */
+  start(tops: readonly LaneTop[], { wantsRegistryOnly }: Following): void {
+    if (!wantsRegistryOnly) this.#readsRegistryOnly = false
+    for (const { lane, top } of tops) this.#add(lane, top)
     if (this.#isReading) return
     this.#isReading = true
     void this.#keepReading()
@@ -87,7 +90,7 @@ export class Reader {
     for (const each of followers) if (each.isLate && !each.hasBegun) each.begin(lanes)
     for (const { lane, start, top, more } of lanes) {
       const position = this.#read.get(lane)
-      if (position === undefined) this.#read.set(lane, start)
+      if (position === undefined) this.#add(lane, start)
       else if (!more && top > position) this.#reportLost(lane, top)
     }
   }
@@ -122,8 +125,12 @@ export class Reader {
   /** A new lane: it is read from its beginning. */
   #addLane(id: Buffer, [, lane, , start]: readonly Buffer[]): void {
     this.#newsRead = id.toString()
-    if (lane && start && !this.#read.has(lane.toString()))
-      this.#read.set(lane.toString(), Number(start.toString()))
+    if (lane && start) this.#add(lane.toString(), Number(start.toString()))
+  }
+
+  #add(lane: Lane, position: number): void {
+    const isWanted = lane === registryLane || !this.#readsRegistryOnly
+    if (isWanted && !this.#read.has(lane)) this.#read.set(lane, position)
   }
 
   #deliver(lane: Lane, id: Buffer, fields: readonly Buffer[]): void {

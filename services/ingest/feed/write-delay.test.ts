@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
+import { WriteDelay, writeDelayMaxMs } from './write-delay.ts'
+
+function fixture() {
+  const clock = createVirtualClock()
+  const delay = new WriteDelay(clock)
+  const started: string[] = []
+  /** Receives bars now; returns what ends their publication. */
+  const publish = (name: string): (() => Promise<void>) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    void delay.pass(promise, clock.monotonicMs()).then(() => started.push(name))
+    return async () => {
+      resolve()
+      await clock.advance(0)
+    }
+  }
+  return { clock, delay, started, publish }
+}
+
+test('writes start together, in order, when no publication is under way', async () => {
+  const { started, publish } = fixture()
+  const first = publish('first')
+  const second = publish('second')
+  await second()
+  expect(started).toEqual([])
+  await first()
+  expect(started).toEqual(['first', 'second'])
+})
+
+test('all waiting writes start when the oldest reaches the maximum delay', async () => {
+  const { clock, started, publish } = fixture()
+  publish('old')
+  await clock.advance(writeDelayMaxMs - 1)
+  publish('young')
+  expect(started).toEqual([])
+  await clock.advance(1)
+  expect(started).toEqual(['old', 'young'])
+})
+
+test('the maximum of a later write counts from its own receipt', async () => {
+  const { clock, started, publish } = fixture()
+  await publish('first')()
+  await clock.advance(writeDelayMaxMs - 1)
+  publish('second')
+  await clock.advance(writeDelayMaxMs - 1)
+  expect(started).toEqual(['first'])
+  await clock.advance(1)
+  expect(started).toEqual(['first', 'second'])
+})
+
+test('the end of delays starts waiting writes, and later writes are not delayed', async () => {
+  const { clock, delay, started, publish } = fixture()
+  publish('waiting')
+  delay.end()
+  publish('later')
+  await clock.advance(0)
+  expect(started).toEqual(['waiting', 'later'])
+})
