@@ -92,16 +92,19 @@ export function countUntil({ time: times }: Bars, time: number, start = 0): numb
   return low
 }
 
-/** A view (no copy) of the bars in `[start, end)` by index. */
-export const sliceBars = (bars: Bars, start: number, end: number): Bars => ({
-  time: bars.time.subarray(start, end),
-  open: bars.open.subarray(start, end),
-  high: bars.high.subarray(start, end),
-  low: bars.low.subarray(start, end),
-  close: bars.close.subarray(start, end),
-  volume: bars.volume.subarray(start, end),
-  revision: bars.revision.subarray(start, end),
-})
+/** A view (no copy) of the bars in `[start, end)` by index; the same object for all bars, since views are slow to make. */
+export const sliceBars = (bars: Bars, start: number, end: number): Bars =>
+  start === 0 && end >= barCount(bars)
+    ? bars
+    : {
+        time: bars.time.subarray(start, end),
+        open: bars.open.subarray(start, end),
+        high: bars.high.subarray(start, end),
+        low: bars.low.subarray(start, end),
+        close: bars.close.subarray(start, end),
+        volume: bars.volume.subarray(start, end),
+        revision: bars.revision.subarray(start, end),
+      }
 
 /** A copy of some bars: those at these indexes, in their order, or those whose index the rule keeps. */
 export function pickBars(bars: Bars, which: Uint32Array | ((index: number) => boolean)): Bars {
