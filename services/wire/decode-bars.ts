@@ -19,23 +19,28 @@ export interface ReceivedSeries {
   readonly bars: Bars | string
 }
 
-const prices = ['open', 'high', 'low', 'close'] as const
 /** Columns in the order of their field numbers, from `firstColumn`. */
 const columns = ['time', 'open', 'high', 'low', 'close', 'volume', 'revision'] as const
 const firstColumn = 4
 const lanes = [undefined, 'live', 'backfill'] as const
+const none = new Float64Array(0)
 
-type Columns = Partial<Record<(typeof columns)[number], Float64Array>>
+/** The columns that were read, in the order of `columns`. */
+type Columns = (Float64Array | undefined)[]
 
 /** Converts the message as the gRPC library decoded it. */
 export function receivedBars({ sequence, lane, series }: Bars__Output): ReceivedBars {
   return {
     sequence,
     lane: lane === 'LANE_LIVE' ? 'live' : lane === 'LANE_BACKFILL' ? 'backfill' : undefined,
-    series: series.map((each) => {
-      const summed = Object.fromEntries(columns.map((name) => [name, sums(each[name])]))
-      return toSeries(each.symbol, each.resolution, each.scale, summed)
-    }),
+    series: series.map((each) =>
+      toSeries(
+        each.symbol,
+        each.resolution,
+        each.scale,
+        columns.map((name) => sums(each[name])),
+      ),
+    ),
   }
 }
 
@@ -49,61 +54,71 @@ function sums(deltas: readonly number[]): Float64Array {
  * any unusual encoding: then the library must decode it.
  */
 export function decodeBars(message: Buffer): ReceivedBars | undefined {
-  const body = fieldsOf(message)
-  const only = body?.[0]
-  if (body?.length !== 1 || only?.number !== 3 || typeof only.value === 'number') return undefined
-  const fields = fieldsOf(only.value)
-  if (!fields) return undefined
+  const body = new FieldReader(message, 0, message.length)
+  if (!body.next() || body.number !== 3 || !body.isBytes) return undefined
+  const fields = new FieldReader(message, body.start, body.end)
+  if (body.next() || body.isOdd) return undefined
   let sequence = 0
   let lane = 0
   const series: ReceivedSeries[] = []
-  for (const { number, value } of fields) {
-    if (number === 1 && typeof value === 'number') sequence = value
-    else if (number === 2 && typeof value === 'number' && value < lanes.length) lane = value
-    else if (number === 3 && typeof value !== 'number') {
-      const one = decodeOne(value)
+  while (fields.next()) {
+    const { number, isBytes, value } = fields
+    if (number === 1 && !isBytes) sequence = value
+    else if (number === 2 && !isBytes && value < lanes.length) lane = value
+    else if (number === 3 && isBytes) {
+      const one = decodeOne(message, fields.start, fields.end)
       if (!one) return undefined
       series.push(one)
     } else return undefined
   }
-  return { sequence, lane: lanes[lane], series }
+  return fields.isOdd ? undefined : { sequence, lane: lanes[lane], series }
 }
 
-function decodeOne(bytes: Buffer): ReceivedSeries | undefined {
-  const fields = fieldsOf(bytes)
-  if (!fields) return undefined
+function decodeOne(bytes: Buffer, start: number, end: number): ReceivedSeries | undefined {
+  const fields = new FieldReader(bytes, start, end)
   let symbol = ''
   let resolution = ''
   let scale = 0
-  const read: Columns = {}
-  for (const { number, value } of fields) {
-    const column = columns[number - firstColumn]
-    if (typeof value === 'number') {
-      if (number !== 3 || value > 0xffff_ffff) return undefined
-      scale = value
-    } else if (number === 1) symbol = value.toString()
-    else if (number === 2) resolution = value.toString()
-    else if (column === undefined || read[column]) return undefined
+  const read: Columns = [undefined, undefined, undefined, undefined, undefined, undefined, undefined]
+  while (fields.next()) {
+    const { number } = fields
+    if (!fields.isBytes) {
+      if (number !== 3 || fields.value > 0xffff_ffff) return undefined
+      scale = fields.value
+    } else if (number === 1) symbol = bytes.toString('utf8', fields.start, fields.end)
+    else if (number === 2) resolution = bytes.toString('utf8', fields.start, fields.end)
     else {
-      const values = readColumn(value)
+      const column = number - firstColumn
+      if (column < 0 || column >= columns.length || read[column]) return undefined
+      const values = readColumn(bytes, fields.start, fields.end)
       if (!values) return undefined
       read[column] = values
     }
   }
-  return toSeries(symbol, resolution, scale, read)
+  return fields.isOdd ? undefined : toSeries(symbol, resolution, scale, read)
 }
 
+/** Written out by column: loops over column names cost several times as much, and most series have one bar. */
 function toSeries(symbol: string, resolution: string, scale: number, read: Columns): ReceivedSeries {
-  const none = new Float64Array(0)
-  const of = (name: (typeof columns)[number]): Float64Array => read[name] ?? none
-  const count = of('time').length
-  const odd = columns.find((name) => of(name).length !== count)
-  if (odd) {
-    const bars = `${odd}: got ${of(odd).length} values, wanted ${count} as in time`
-    return { symbol, resolution, scale, count, bars }
+  const bars: Bars = {
+    time: read[0] ?? none,
+    open: read[1] ?? none,
+    high: read[2] ?? none,
+    low: read[3] ?? none,
+    close: read[4] ?? none,
+    volume: read[5] ?? none,
+    revision: read[6] ?? none,
   }
-  for (const name of prices) toPrices(of(name), scale)
-  const bars = Object.fromEntries(columns.map((name) => [name, of(name)])) as unknown as Bars
+  const count = bars.time.length
+  const odd = columns.find((_, i) => (read[i] ?? none).length !== count)
+  if (odd) {
+    const fault = `${odd}: got ${bars[odd].length} values, wanted ${count} as in time`
+    return { symbol, resolution, scale, count, bars: fault }
+  }
+  toPrices(bars.open, scale)
+  toPrices(bars.high, scale)
+  toPrices(bars.low, scale)
+  toPrices(bars.close, scale)
   return { symbol, resolution, scale, count, bars }
 }
 
@@ -115,27 +130,48 @@ function toPrices(column: Float64Array, scale: number): void {
   }
 }
 
-interface Field {
-  readonly number: number
-  /** A varint, or the bytes of a length-delimited field. */
-  readonly value: number | Buffer
-}
-
 /** Maximum fields that are decoded here; the library decodes messages with more. */
 const fieldsMax = 10_000
 
-function fieldsOf(bytes: Buffer): Field[] | undefined {
-  const fields: Field[] = []
-  const at = { position: 0 }
-  while (at.position < bytes.length) {
-    const tag = readVarint(bytes, at)
-    const value = tag === undefined ? undefined : readVarint(bytes, at)
-    if (tag === undefined || value === undefined || fields.length === fieldsMax) return undefined
-    if (tag % 8 === 0) fields.push({ number: tag >>> 3, value })
-    else if (tag % 8 === 2 && value <= bytes.length - at.position) {
-      fields.push({ number: tag >>> 3, value: bytes.subarray(at.position, at.position + value) })
-      at.position += value
-    } else return undefined
+/** Reads the fields of a message, which lies at `[position, end)` of the bytes, one after another. */
+class FieldReader {
+  readonly #bytes: Buffer
+  readonly #limit: number
+  #count = 0
+  /** Where the next field begins. */
+  position: number
+  /** Number of the present field. */
+  number = 0
+  /** Whether it is length-delimited, from `start` to `end`; else it is the varint `value`. */
+  isBytes = false
+  value = 0
+  start = 0
+  end = 0
+  /** The library must decode this message. */
+  isOdd = false
+
+  constructor(bytes: Buffer, position: number, limit: number) {
+    this.#bytes = bytes
+    this.position = position
+    this.#limit = limit
   }
-  return fields
+
+  /** Moves to the next field; false behind the last one, and where `isOdd` became true. */
+  next(): boolean {
+    if (this.position >= this.#limit) return false
+    const tag = readVarint(this.#bytes, this, this.#limit)
+    const value = tag === undefined ? undefined : readVarint(this.#bytes, this, this.#limit)
+    this.isOdd = true
+    if (tag === undefined || value === undefined || this.#count === fieldsMax) return false
+    if (tag % 8 !== 0 && (tag % 8 !== 2 || value > this.#limit - this.position)) return false
+    this.isOdd = false
+    this.#count += 1
+    this.number = tag >>> 3
+    this.isBytes = tag % 8 === 2
+    this.value = value
+    this.start = this.position
+    this.end = this.isBytes ? this.position + value : this.position
+    this.position = this.end
+    return true
+  }
 }

@@ -2,11 +2,14 @@ const two32 = 2 ** 32
 const two31 = 2 ** 31
 const bytesMax = 10
 
-/** Reads the unsigned number at the position and advances it; `undefined` if it is truncated or not exact. */
-export function readVarint(bytes: Uint8Array, at: { position: number }): number | undefined {
+/**
+ * Reads the unsigned number at the position, before `end`, and advances the position. Returns `undefined` if the
+ * number is truncated or not exact.
+ */
+export function readVarint(bytes: Uint8Array, at: { position: number }, end: number): number | undefined {
   let value = 0
   let factor = 1
-  for (let i = at.position; i < bytes.length && i < at.position + bytesMax; i++) {
+  for (let i = at.position; i < end && i < at.position + bytesMax; i++) {
     const byte = bytes[i] as number
     value += (byte & 127) * factor
     factor *= 128
@@ -17,14 +20,14 @@ export function readVarint(bytes: Uint8Array, at: { position: number }): number 
   return undefined
 }
 
-/** Reads a packed column of zigzag differences and returns their sums; `undefined` if it is truncated. */
-export function readColumn(bytes: Uint8Array): Float64Array | undefined {
+/** Reads the packed column of zigzag differences in `[start, stop)`; returns their sums, `undefined` if truncated. */
+export function readColumn(bytes: Uint8Array, start: number, stop: number): Float64Array | undefined {
   let count = 0
-  for (let i = 0; i < bytes.length; i++) if ((bytes[i] as number) < 128) count += 1
-  if (bytes.length > 0 && (bytes[bytes.length - 1] as number) > 127) return undefined
+  for (let i = start; i < stop; i++) if ((bytes[i] as number) < 128) count += 1
+  if (stop > start && (bytes[stop - 1] as number) > 127) return undefined
   const column = new Float64Array(count)
   let sum = 0
-  let at = 0
+  let at = start
   for (let i = 0; i < count; i++) {
     const first = bytes[at] as number
     if (first < 128) {

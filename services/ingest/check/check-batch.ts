@@ -143,8 +143,7 @@ function keepGood(bars: Bars, of: SeriesContext, at: CheckContext, refused: Refu
       retained === undefined || at.feedNow === undefined ? undefined : feedSeconds(at.feedNow - retained),
   }
   const bar = { time: feedSeconds(0), open: 0, high: 0, low: 0, close: 0, volume: 0 }
-  const good = new Uint32Array(barCount(bars))
-  let count = 0
+  const good: number[] = []
   let last = Number.NEGATIVE_INFINITY
   const refuse = (index: number, reason: RefusalReason, message: string): void => {
     refused.push({ series: position, index, count: 1, reason, message })
@@ -156,19 +155,19 @@ function keepGood(bars: Bars, of: SeriesContext, at: CheckContext, refused: Refu
     else if (bar.time <= last) {
       refuse(i, 'MALFORMED', `time: got ${bar.time}, wanted more than ${last}, that of the bar before`)
     } else {
-      good[count++] = i
+      good.push(i)
       last = bar.time
     }
   }
   // A later bar closes every bar before it, independent of the clock.
   const newest = feedSeconds(Math.max(last, of.newest ?? Number.NEGATIVE_INFINITY))
   const moment = { now: at.feedNow, newest, delaySeconds: symbol.delaySeconds }
-  if (count > 0 && !isClosed(feedSeconds(last), resolution, moment)) {
+  if (good.length > 0 && !isClosed(feedSeconds(last), resolution, moment)) {
     const now =
       at.feedNow === undefined ? "the feed's clock is unknown" : `it is ${at.feedNow} on the feed's clock`
-    refuse(good[--count] as number, 'NOT_CLOSED', `time: got ${last}, a bar that is still forming (${now})`)
+    refuse(good.pop() as number, 'NOT_CLOSED', `time: got ${last}, a bar that is still forming (${now})`)
   }
-  return count === barCount(bars) ? bars : pickBars(bars, good.subarray(0, count))
+  return good.length === barCount(bars) ? bars : pickBars(bars, Uint32Array.from(good))
 }
 
 function revisionFault(revision: number, now: UtcMs): { reason: RefusalReason; message: string } | undefined {

@@ -74,7 +74,7 @@ export class LiveIntake {
 
   take(batch: readonly GoodSeries[], receivedMs: number): Taken {
     const { fresh, late } = this.#split(batch)
-    const newestBefore = new Map(batch.map(({ id }) => [id, this.#state.newest.get(id)]))
+    const newestBefore = new Map(late.map(({ id }) => [id, this.#state.newest.get(id)]))
     this.#noteReceipt(batch)
     const published = this.#publishFirst ? this.#publishBars(fresh, receivedMs) : undefined
     const begin = published && this.#deps.writeDelay.pass(published, receivedMs)
@@ -157,7 +157,7 @@ export class LiveIntake {
       // The series is live from its first bar: bars whose write only seemed to fail are not taken for history.
       if (pushed === undefined)
         this.#state.pushed.set(each.id, feedSeconds((each.bars.time[0] as number) - 1))
-      fresh.push({ ...each, bars: sliceBars(each.bars, start, count) })
+      fresh.push(start === 0 ? each : { ...each, bars: sliceBars(each.bars, start, count) })
       this.#chosen.set(each.id, feedSeconds(each.bars.time[count - 1] as number))
     }
     return { fresh, late }
