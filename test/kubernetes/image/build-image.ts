@@ -29,7 +29,9 @@ export const config: ImageConfig = {
   User: '65532:65532',
   Entrypoint: [
     '/usr/local/bin/node',
+    '--min-semi-space-size=8',
     '--max-semi-space-size=8',
+    '--no-parallel-scavenge',
     '--heap-growing-percent=50',
     '/app/services/main.ts',
   ],
