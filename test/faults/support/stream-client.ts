@@ -24,6 +24,8 @@ export interface StreamClientOptions {
   readonly random: () => number
   /** Reads from history the times of a symbol's bars after a time; without it nothing is filled. */
   readonly fill?: (symbol: string, after: number) => Promise<readonly number[]>
+  /** Called with each bar, in the turn in which its frame arrived. */
+  readonly onBar?: (bar: Bar) => void
 }
 
 type Writable = SocketRecord & {
@@ -156,6 +158,7 @@ export class StreamClient {
       const symbol = symbolOf(message.symbol)
       record.seen.push({ type: 'bar', symbol, bar: message.bar })
       this.#last.set(symbol, message.bar.time)
+      this.#options.onBar?.(message.bar)
     } else if (message.code === 'GAP')
       for (const { symbol, after = 0, until = Number.POSITIVE_INFINITY } of message.gaps ?? [])
         record.seen.push({ type: 'gap', symbol: symbolOf(symbol), after, until })

@@ -1,7 +1,10 @@
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Bar } from '../../../services/core/bars/bar.ts'
+import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
+import { feedKey } from '../../../services/core/feeds/compound-key.ts'
 
-export const followedFeed = 'BROKERB:FILES'
+export const followedFeed = feedKey('BROKERB', 'FILES')
 
 /** The manifest of a feed that a collector reads from a folder of exports, one file per symbol. */
 export const followed = (folder: string, symbols: readonly string[]): string => `---
@@ -29,9 +32,16 @@ export const writeExport = (folder: string, symbol: string, minutes: readonly nu
 export const appendExport = (folder: string, symbol: string, minute: number): void =>
   appendFileSync(fileOf(folder, symbol), line(minute))
 
+/** The bar that the export has for a minute. */
+export function exportedBar(minute: number): Bar {
+  const price = 1_000 + ((minute / 60) % 1_000)
+  const prices = { open: price, high: price + 2, low: price - 2, close: price + 1 }
+  return { time: feedSeconds(minute), ...prices, volume: 3 }
+}
+
 function line(minute: number): string {
   const at = new Date(minute * 1_000).toISOString()
-  const price = 1_000 + ((minute / 60) % 1_000)
-  const prices = [price, price + 2, price - 2, price + 1].join('\t')
-  return `${at.slice(0, 10).replaceAll('-', '.')}\t${at.slice(11, 19)}\t${prices}\t3\r\n`
+  const { open, high, low, close, volume } = exportedBar(minute)
+  const numbers = [open, high, low, close, volume].join('\t')
+  return `${at.slice(0, 10).replaceAll('-', '.')}\t${at.slice(11, 19)}\t${numbers}\r\n`
 }
