@@ -41,7 +41,7 @@ test('bars that were pushed before ingest and its collector were killed are in h
     },
   }).start()
   onTestFinished(() => client.stop())
-  await within(patienceMs, 'a subscription', () => client.life !== undefined)
+  await within(patienceMs, 'a subscription', () => client.record !== undefined)
 
   const exported = [...minutes]
   const append = (): number => {
@@ -78,8 +78,8 @@ test('bars that were pushed before ingest and its collector were killed are in h
   }
 
   const bars = minutes.map(exportedBar)
-  const pushed = client.lives.flatMap((life) =>
-    life.seen.flatMap((each) => ('bar' in each ? [each.bar] : [])),
+  const pushed = client.records.flatMap((record) =>
+    record.seen.flatMap((each) => ('bar' in each ? [each.bar] : [])),
   )
   expect(pushed).toEqual(bars.slice(1))
   const { body } = await followed.history(begin, begin + 60 * minutes.length)
