@@ -68,8 +68,11 @@ export function questdbBars(deps: BarDeps): BarStore {
 
 async function place(batch: readonly SeriesBars[], catalogue: Catalogue): Promise<TableBars[]> {
   const placed: TableBars[] = []
-  for (const { series, bars } of batch)
-    placed.push({ series, bars, table: await catalogue.needTableOf(series) })
+  for (const { series, bars } of batch) {
+    // Without an await for a known table: a minute has thousands of series.
+    const table = catalogue.knownTableOf(series) ?? (await catalogue.needTableOf(series))
+    placed.push({ series, bars, table })
+  }
   return placed
 }
 

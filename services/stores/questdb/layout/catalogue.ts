@@ -29,10 +29,10 @@ export class Catalogue {
 
   /** The table of a series' bars, or `undefined` when the store reports that there is none. */
   async #tableOf(series: Series): Promise<string | undefined> {
-    const known = this.#knownTable(series)
+    const known = this.knownTableOf(series)
     if (known !== undefined) return known
     await this.refresh()
-    return this.#knownTable(series)
+    return this.knownTableOf(series)
   }
 
   /**
@@ -47,18 +47,18 @@ export class Catalogue {
     } catch (cause) {
       if (!isTableMissing(cause)) throw cause
       await this.refresh()
-      const now = this.#knownTable(series)
+      const now = this.knownTableOf(series)
       return now === undefined ? none : await use(now)
     }
   }
 
   /** The table of a series' bars; creates it when there is none. */
   async needTableOf(series: Series): Promise<string> {
-    const known = this.#knownTable(series)
+    const known = this.knownTableOf(series)
     if (known !== undefined) return known
     const id = `${series.feed} ${series.resolution}`
     await this.#once(id, () => this.#make(series.feed, series.resolution))
-    const made = this.#knownTable(series)
+    const made = this.knownTableOf(series)
     if (made === undefined) throw new Unavailable('store', new Error(`no table for ${id} after making it`))
     return made
   }
@@ -106,7 +106,8 @@ export class Catalogue {
     this.#tables = tables
   }
 
-  #knownTable(series: Series): string | undefined {
+  /** The table of a series' bars as last listed; does not ask the server. */
+  knownTableOf(series: Series): string | undefined {
     const { names } = this.#deps
     const first = [...this.#splits(series.feed, series.resolution)][0]
     if (first === undefined) return undefined
