@@ -1,4 +1,3 @@
-import type { SenderOptions } from '@questdb/nodejs-client'
 import { barCount } from '../../core/bars/bar.ts'
 import type { SeriesBars } from '../../core/bars/series.ts'
 import { Unavailable } from '../../core/failure.ts'
@@ -27,7 +26,6 @@ const purgeDeadlineMs = 40_000
 
 export interface BarDeps extends ReadDeps {
   readonly writer: Writer
-  readonly sender: SenderOptions
   readonly visibility: Visibility
   readonly admin: Administration
   readonly queries: ServerQueries
@@ -36,7 +34,7 @@ export interface BarDeps extends ReadDeps {
 }
 
 export function questdbBars(deps: BarDeps): BarStore {
-  const { catalogue, writer, sender, visibility, queries, clock } = deps
+  const { catalogue, writer, visibility, queries, clock } = deps
   const nextTaken = ascendingMicros(clock)
   return {
     async write(batch, lane, onCommitted) {
@@ -48,7 +46,7 @@ export function questdbBars(deps: BarDeps): BarStore {
           throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
         },
       )
-      await writer.write(encodeBars(placed, sender, nextTaken), { lane, onCommitted })
+      await writer.write(encodeBars(placed, nextTaken), { lane, onCommitted })
     },
     read: (query) => readBars(query, deps),
     lastTimes: (feed, as = {}) => lastTimes(feed, as, deps),

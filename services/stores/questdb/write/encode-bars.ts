@@ -1,44 +1,22 @@
-import type { SenderOptions } from '@questdb/nodejs-client'
 import type { Bars } from '../../../core/bars/bar.ts'
 import type { Series, SeriesBars } from '../../../core/bars/series.ts'
 import { nameOf } from '../layout/tables.ts'
 import { timeMax, timeMin } from '../times.ts'
-import { type EncodedRows, RowEncoder } from './rows.ts'
-
-const microsPerSecond = 1_000_000
+import { BarRows } from './bar-rows.ts'
+import type { EncodedRows } from './rows.ts'
 
 export interface TableBars extends SeriesBars {
   readonly table: string
 }
 
 /** `nextTaken` returns a number for each row, ascending over all writes of this process. */
-export function encodeBars(
-  batch: readonly TableBars[],
-  sender: SenderOptions,
-  nextTaken: () => number,
-): readonly EncodedRows[] {
-  const encoder = new RowEncoder(sender)
+export function encodeBars(batch: readonly TableBars[], nextTaken: () => number): readonly EncodedRows[] {
+  const rows = new BarRows()
   // Rows of one table must be adjacent: each table is a separate commit.
-  const byTable = batch.toSorted((a, b) => (a.table < b.table ? -1 : Number(a.table > b.table)))
-  for (const { table, series, bars } of byTable) {
-    const symbol = nameOf(series)
-    const { time, open, high, low, close, volume, revision } = bars
-    for (let i = 0; i < time.length; i++) {
-      encoder.add(table, (row) => {
-        row
-          .symbol('sym', symbol)
-          .intColumn('rev', revision[i] as number)
-          .intColumn('taken', nextTaken())
-          .floatColumn('o', open[i] as number)
-          .floatColumn('h', high[i] as number)
-          .floatColumn('l', low[i] as number)
-          .floatColumn('c', close[i] as number)
-          .intColumn('v', volume[i] as number)
-          .at((time[i] as number) * microsPerSecond, 'us')
-      })
-    }
-  }
-  return encoder.pieces()
+  const byTable = [...Map.groupBy(batch, ({ table }) => table)].sort(([a], [b]) => (a < b ? -1 : 1))
+  for (const [table, list] of byTable)
+    for (const { series, bars } of list) rows.add(table, nameOf(series), bars, nextTaken)
+  return rows.pieces()
 }
 
 /**

@@ -11,7 +11,7 @@ export interface EncodedRows {
 }
 
 /** Maximum rows of one piece. The rows of a piece are sent, or rejected, together. */
-const rowsPerPiece = 5_000
+export const rowsPerPiece = 5_000
 
 /** Collects rows into pieces. */
 export class RowEncoder {
