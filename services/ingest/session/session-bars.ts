@@ -106,10 +106,8 @@ export class SessionBars {
       metrics.bars(lane, 'unchanged', counts.unchanged)
       acknowledgements.answer(sequence, refused, counts)
     })
-    inFlight.track(
-      lane,
-      answered.finally(() => done),
-      lane === 'live' ? precedesAll : historyPrecedes(series),
-    )
+    // After a failure of one the other may still be in flight.
+    const ended = Promise.allSettled([answered, done]).then(() => Promise.all([answered, done]))
+    inFlight.track(lane, ended, lane === 'live' ? precedesAll : historyPrecedes(series))
   }
 }

@@ -25,7 +25,8 @@ test('bars that were pushed before ingest and its collector were killed are in h
   const { cluster, writes } = followed
   const seen: number[] = []
   let fatal = 0
-  let killed: Promise<void> | undefined
+  /** By the bar whose arrival killed. */
+  const kills = new Map<number, Promise<void>>()
   const client = new StreamClient({
     name: 'client',
     // Without the load balancer, so that the kill follows the publication sooner.
@@ -37,7 +38,7 @@ test('bars that were pushed before ingest and its collector were killed are in h
     random: seeded().random,
     onBar: ({ time }) => {
       seen.push(time)
-      if (time === fatal) killed ??= followed.kill()
+      if (time === fatal && !kills.has(time)) kills.set(time, followed.kill())
     },
   }).start()
   onTestFinished(() => client.stop())
@@ -57,12 +58,11 @@ test('bars that were pushed before ingest and its collector were killed are in h
     const before = append()
     await within(patienceMs, `the first bar of round ${round}`, () => seen.includes(before))
     await followed.quiet(minutes)
-    killed = undefined
     if (write === 'lost') writes.set({ up: { kind: 'swallow' } })
     fatal = begin + 60 * minutes.length
     append()
-    await within(patienceMs, `the second bar of round ${round}`, () => killed !== undefined)
-    await killed
+    await within(patienceMs, `the second bar of round ${round}`, () => kills.has(fatal))
+    await kills.get(fatal)
     writes.set({})
     writes.reset()
     const isStored = (await followed.stored()).includes(fatal)
