@@ -19,7 +19,7 @@ type FeedStores = Pick<Stores, 'bars' | 'windows' | 'board'>
 export type FeedStateDeps = PublisherDeps & AbsenceDeps & FeedRegistryDeps
 
 /**
- * Live bars of one feed that were published but not stored: readers have them from the tail of the bus only. No
+ * Live bars of one feed that were published but not stored, or not readable: readers have them from the tail of the bus only. No
  * live session starts before they are stored, so no event claims that the store has them. They are at most the
  * bars that one session had in flight.
  */

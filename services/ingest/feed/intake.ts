@@ -20,7 +20,7 @@ export interface IntakeDeps {
 
 /** The work of one live batch. Batches reach each state in order. */
 export interface Taken {
-  /** Resolves once all bars are committed and published. Rejects if the session must end. */
+  /** Resolves once new bars are committed and published, and revised ones readable. Rejects if the session must end. */
   readonly committed: Promise<Counts>
   /** Resolves once history returns all bars and the events after it are published; rejects as `committed`. */
   readonly done: Promise<void>
@@ -79,11 +79,16 @@ export class LiveIntake {
     const published = this.#publishFirst ? this.#publishBars(fresh, receivedMs) : undefined
     const begin = published && this.#deps.writeDelay.pass(published, receivedMs)
     const write = this.#write(fresh, begin)
-    if (published)
-      write.readable.catch((cause: unknown) => {
-        // Any other error is a defect; a retry would fail again.
-        if (cause instanceof Unavailable) this.#state.unstored.add(fresh)
-      })
+    const noteUnstored = (cause: unknown): void => {
+      // Any other error is a defect; a retry would fail again.
+      if (cause instanceof Unavailable) this.#state.unstored.add(fresh)
+    }
+    // Bars that are published after their commit may still never become readable.
+    const isPushed = published ? Promise.resolve() : write.committed
+    isPushed.then(
+      () => write.readable.catch(noteUnstored),
+      () => undefined,
+    )
     const compare = (): Promise<HistoryOutcome> =>
       storeHistory(late, (id) => newestBefore.get(id), this.#deps.stores.bars, 'live')
     // A revision is not compared before the write of earlier batches has begun.

@@ -39,7 +39,7 @@ const seriesAtOnce = 8
 const reader = serviceReader('ingest')
 
 /**
- * Writes the bars of each series that differ from the stored bars. Resolves after the commit.
+ * Writes the bars of each series that differ from the stored bars. Resolves once they are readable.
  * `newestBefore`: the newest known time of a series before this batch; later bars are written without a comparison.
  */
 export async function storeHistory(

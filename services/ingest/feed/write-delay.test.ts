@@ -12,20 +12,31 @@ function fixture() {
     void delay.pass(promise, clock.monotonicMs()).then(() => started.push(name))
     return async () => {
       resolve()
-      await clock.advance(0)
+      await turns(1)
     }
   }
-  return { clock, delay, started, publish }
+  const turns = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) await new Promise<void>((resolve) => clock.soon(resolve))
+  }
+  return { clock, delay, started, publish, turns }
 }
 
-test('writes start together, in order, when no publication is under way', async () => {
-  const { started, publish } = fixture()
+test('writes start together, in order, four turns after the last publication', async () => {
+  const { started, publish, turns } = fixture()
   const first = publish('first')
   const second = publish('second')
   await second()
+  await turns(10)
   expect(started).toEqual([])
   await first()
-  expect(started).toEqual(['first', 'second'])
+  const third = publish('third')
+  await turns(10)
+  expect(started).toEqual([])
+  await third()
+  await turns(2)
+  expect(started).toEqual([])
+  await turns(2)
+  expect(started).toEqual(['first', 'second', 'third'])
 })
 
 test('all waiting writes start when the oldest reaches the maximum delay', async () => {
@@ -39,8 +50,9 @@ test('all waiting writes start when the oldest reaches the maximum delay', async
 })
 
 test('the maximum of a later write counts from its own receipt', async () => {
-  const { clock, started, publish } = fixture()
+  const { clock, started, publish, turns } = fixture()
   await publish('first')()
+  await turns(4)
   await clock.advance(writeDelayMaxMs - 1)
   publish('second')
   await clock.advance(writeDelayMaxMs - 1)

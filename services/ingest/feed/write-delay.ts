@@ -1,16 +1,21 @@
 import type { Cancel, Clock } from '../../ports/clock.ts'
 
+/** Turns of the event loop without a publication until writes start: in one process the frames leave in these. */
+const idleTurns = 4
 /** Maximum time from the receipt of bars to the start of their write. */
 export const writeDelayMaxMs = 50
 
 /**
  * Delays the writes of bars that are published first, so that frames do not wait for the store's work. All waiting
- * writes start together, in their order: when no publication is under way, or when the oldest reaches its maximum.
+ * writes start together, in their order: when no publication was under way for some turns of the event loop, or when
+ * the oldest reaches its maximum.
  */
 export class WriteDelay {
   readonly #clock: Clock
   #waiting: (() => void)[] = []
   #publishing = 0
+  /** Number of publications so far. */
+  #count = 0
   #cancelMaximum: Cancel = () => undefined
   #isEnded = false
 
@@ -22,9 +27,10 @@ export class WriteDelay {
   pass(published: Promise<unknown>, receivedMs: number): Promise<void> {
     if (this.#isEnded) return Promise.resolve()
     this.#publishing += 1
+    this.#count += 1
     const settled = (): void => {
       this.#publishing -= 1
-      if (this.#publishing === 0) this.#start()
+      if (this.#publishing === 0) this.#startAfter(idleTurns, this.#count)
     }
     published.then(settled, settled)
     if (this.#waiting.length === 0) {
@@ -38,6 +44,13 @@ export class WriteDelay {
   end(): void {
     this.#isEnded = true
     this.#start()
+  }
+
+  /** Does nothing if another publication begins before. */
+  #startAfter(turns: number, count: number): void {
+    if (count !== this.#count) return
+    if (turns === 0) this.#start()
+    else this.#clock.soon(() => this.#startAfter(turns - 1, count))
   }
 
   #start(): void {

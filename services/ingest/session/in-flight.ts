@@ -35,6 +35,15 @@ export const windowPrecedes =
   (later) =>
     symbol === undefined || later.symbol !== undefined
 
+export interface Work {
+  /** Resolves with the answer: the message counts towards the bounds until then. */
+  readonly answered: Promise<unknown>
+  /** Resolves once nothing of it is in flight; by default with the answer. */
+  readonly done?: Promise<unknown>
+  /** After it, later windows do not wait for this message; by default once it is done. */
+  readonly passed?: Promise<unknown>
+}
+
 interface Tracked {
   readonly precedes: Precedes
   /** Never rejects. After it no later window waits for this message. */
@@ -69,21 +78,18 @@ export class InFlight {
     return this.#counts.backfill + this.#counts.import
   }
 
-  /** `passed`: after it, later windows do not wait for this message; by default its answer. */
-  track(
-    kind: LaneName | 'windows',
-    work: Promise<unknown>,
-    precedes: Precedes,
-    passed?: Promise<unknown>,
-  ): void {
+  track(kind: LaneName | 'windows', { answered, done = answered, passed }: Work, precedes: Precedes): void {
     this.#count(kind, 1)
-    const tracked = work
-      .then(() => undefined, this.#fail)
+    const counted = answered
+      .catch(() => undefined)
       .finally(() => {
-        this.#tracked.delete(tracked)
         this.#count(kind, -1)
         this.#stream.throttle(this.isFull)
       })
+    const tracked = Promise.allSettled([counted, done])
+      .then(() => Promise.all([answered, done]))
+      .then(() => undefined, this.#fail)
+      .finally(() => this.#tracked.delete(tracked))
     this.#tracked.set(tracked, { precedes, passed: passed ?? tracked })
     this.#stream.throttle(this.isFull)
   }
@@ -99,7 +105,7 @@ export class InFlight {
     await Promise.all(all.map(({ passed }) => passed))
   }
 
-  /** Resolves when every message is answered or has failed. */
+  /** Resolves when nothing of any message is in flight. */
   async settle(): Promise<void> {
     while (this.#tracked.size > 0) await Promise.all(this.#tracked.keys())
   }

@@ -125,22 +125,32 @@ describe('the live lane', () => {
     await session.close()
   })
 
-  test('a batch that is acknowledged and never readable ends the session, and the next session stores it', async () => {
-    const noon = suite.minute
-    const first = suite.connect()
-    await first.hello(suite.feed.key)
-    suite.liveWrite = async (_write, onCommitted) => {
-      onCommitted?.()
-      throw new Unavailable('store', new Error('not readable'))
-    }
-    expect((await first.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])).ack).toMatchObject({ accepted: 1 })
-    expect((await first.ended).code).toBe('UNAVAILABLE')
-    suite.liveWrite = (write) => write()
-    const second = suite.connect()
-    await second.hello(suite.feed.key)
-    expect(await suite.times()).toEqual([noon - 60])
-    await second.close()
-  })
+  test.each([
+    ['that can send again', true],
+    ['that cannot', false],
+  ])(
+    'a batch of a collector %s, acknowledged and never readable, is stored by the next session',
+    async (_, rereadable) => {
+      const noon = suite.minute
+      const first = suite.connect()
+      await first.hello(suite.feed.key, { rereadable })
+      const readable = Promise.withResolvers<void>()
+      suite.liveWrite = async (_write, onCommitted) => {
+        onCommitted?.()
+        await readable.promise
+      }
+      expect((await first.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])).ack).toMatchObject({ accepted: 1 })
+      expect(suite.pushed()).toEqual([noon - 60])
+      readable.reject(new Unavailable('store', new Error('not readable')))
+      expect((await first.ended).code).toBe('UNAVAILABLE')
+      suite.liveWrite = (write) => write()
+      const second = suite.connect()
+      await second.hello(suite.feed.key, { rereadable })
+      expect(await suite.times()).toEqual([noon - 60])
+      expect(suite.busEvents('applied')).toEqual([])
+      await second.close()
+    },
+  )
 
   test('a live bar overtakes backfill that waits for the store, and the collector is asked to pause backfill', async () => {
     const noon = suite.minute

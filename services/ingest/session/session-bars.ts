@@ -106,8 +106,6 @@ export class SessionBars {
       metrics.bars(lane, 'unchanged', counts.unchanged)
       acknowledgements.answer(sequence, refused, counts)
     })
-    // After a failure of one the other may still be in flight.
-    const ended = Promise.allSettled([answered, done]).then(() => Promise.all([answered, done]))
-    inFlight.track(lane, ended, lane === 'live' ? precedesAll : historyPrecedes(series))
+    inFlight.track(lane, { answered, done }, lane === 'live' ? precedesAll : historyPrecedes(series))
   }
 }

@@ -54,7 +54,7 @@ export class SessionWindows {
     })
     const answered = stored.then(() => acknowledgements.answer(sequence, [], noCounts))
     // A later window does not wait for this write: both may share one write.
-    inFlight.track('windows', answered, windowPrecedes(window), passed)
+    inFlight.track('windows', { answered, passed }, windowPrecedes(window))
   }
 
   /** Publishes a complete minute of the feed during the write of its window: its bars are already stored. */

@@ -38,17 +38,20 @@ describe('tables that another process removed', () => {
     const { stores: a, prefix } = await openInTest(server())
     const { stores: b } = await openInTest(server(), { prefix })
     const series = freshSeries('60')
-    const untilStored = async (bars: BarStore, minute: number): Promise<void> =>
-      await expect
-        .poll(
-          () =>
-            bars.write([batchOf(series, [minuteBar(minute)])], 'live').then(
-              () => 'stored',
-              () => 'failed',
-            ),
-          untilServed,
+    const attempts: { outcome: string; isCommitted: boolean }[] = []
+    const untilStored = async (bars: BarStore, minute: number): Promise<void> => {
+      const write = async (): Promise<string> => {
+        let isCommitted = false
+        const onCommitted = (): void => void (isCommitted = true)
+        const outcome = await bars.write([batchOf(series, [minuteBar(minute)])], 'live', onCommitted).then(
+          () => 'stored',
+          () => 'failed',
         )
-        .toBe('stored')
+        attempts.push({ outcome, isCommitted })
+        return outcome
+      }
+      await expect.poll(write, untilServed).toBe('stored')
+    }
     await untilStored(a.bars, 0)
     await untilStored(b.bars, 1)
     await server().exec(`DROP TABLE ${h1(prefix)}`)
@@ -57,6 +60,7 @@ describe('tables that another process removed', () => {
     await untilStored(a.bars, 2)
     await untilStored(b.bars, 3)
     expect(await readList(a.bars, series)).toEqual(minuteBars(2, 4))
+    expect(attempts.filter(({ outcome, isCommitted }) => isCommitted !== (outcome === 'stored'))).toEqual([])
   })
 
   test('are read as empty', async () => {

@@ -9,8 +9,8 @@ import { readTableStates, type TableState } from './table-states.ts'
 /** Bounds of the pause between two queries. */
 const pauseMinMs = 4
 const pauseMaxMs = 50
-/** How often a commit is queried until it is readable, if it takes as long as the last one. */
-const queriesPerWait = 2
+/** Pauses between the first query after a commit and the one that shows its rows, if it takes as long as the last. */
+const pausesPerWait = 2
 /** Deadline of a wait, also while the server is unavailable. */
 export const visibleDeadlineMs = 30_000
 /** Suspended tables are noticed within this time even when no rows are written. */
@@ -152,7 +152,7 @@ export class Visibility {
     this.#polling = true
     this.#look()
       .then(
-        () => (this.#isNew ? undefined : this.#pause(this.#readableMs / queriesPerWait)),
+        () => (this.#isNew ? undefined : this.#pause(this.#readableMs / pausesPerWait)),
         // The store is unavailable for a moment; each waiter has a deadline.
         () => this.#pause(pauseMaxMs),
       )

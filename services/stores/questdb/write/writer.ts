@@ -36,7 +36,7 @@ export interface WriterDeps {
 
 export interface WriteOptions {
   readonly lane: Lane
-  /** Called at most once, when all rows are committed to tables that were not replaced. */
+  /** Called at most once, when all rows are committed, or parked, in tables that were not replaced. */
   readonly onCommitted?: (() => void) | undefined
 }
 

@@ -37,7 +37,7 @@ export class Following {
 
   begin(tops: readonly LaneTop[]): void {
     this.#starts = new Map(tops.map(({ lane, top }) => [lane, top]))
-    if (this.isLate) for (const { lane, top } of tops) this.#reportLost(lane, top)
+    if (this.isLate && !this.wantsRegistryOnly) for (const { lane, top } of tops) this.#reportLost(lane, top)
     const kept = this.#kept
     this.#kept = []
     for (const each of kept) this.#pass(each)

@@ -76,8 +76,8 @@ export class Reader {
   async #check(ready: Ready): Promise<void> {
     const { keys, given, clock, followers } = this.#deps
     const { tops, starts, life } = keys.bus
-    const read = [...this.#read].flatMap(([lane, position]) => [lane, position])
-    const args = [given(), ready.run, keys.bus.streams, ...read]
+    const asked = new Map(this.#read)
+    const args = [given(), ready.run, keys.bus.streams, ...[...asked].flat()]
     const lanes = laneTops(
       await within(
         clock,
@@ -91,7 +91,7 @@ export class Reader {
     for (const { lane, start, top, more } of lanes) {
       const position = this.#read.get(lane)
       if (position === undefined) this.#add(lane, start)
-      else if (!more && top > position) this.#reportLost(lane, top)
+      else if (asked.has(lane) && !more && top > position) this.#reportLost(lane, top)
     }
   }
 
