@@ -67,6 +67,7 @@ describe('rows that QuestDB rejects', () => {
       isStored = true
     })
     await expect.poll(() => metric('fxd_questdb_rejected_rows_pending'), untilSeen).toBe(5_000)
+    expect(await metric('fxd_questdb_rows_sifted')).toBe(5_000)
     for (let minute = 1; minute <= 3; minute++)
       await stores.bars.write([batchOf(other, [minuteBar(minute)])], 'live')
     expect(isStored).toBe(false)
