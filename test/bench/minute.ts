@@ -70,7 +70,7 @@ async function measureForms(subject: Subject, bursts: Bursts, nextMinute: () => 
   printTimes(all)
   printCpu(all, subject.ingest, idle)
   for (const [form, sent] of counted) {
-    console.log(`\n${subject.name}, stages of bursts ${nameOf(form)}: median, from the begin of sending`)
+    console.log(`\n${subject.name}, stages of bursts ${nameOf(form)}: median, from the start of sending`)
     printTable(['stage', 'first', 'last', 'times'], stageRows(sent, marks))
   }
   const alone = subject.questdb && (await commitsAlone(subject.questdb, nextMinute))

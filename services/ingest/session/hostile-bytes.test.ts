@@ -1,47 +1,17 @@
 import { connect as connectHttp2, constants } from 'node:http2'
 import { credentials, Metadata, type StatusObject, status } from '@grpc/grpc-js'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { effort } from '../../../test/support/effort.ts'
-import {
-  defineFeed,
-  type IngestFixture,
-  openIngestFixture,
-  testToken,
-} from '../../../test/support/fixtures/ingest-fixture.ts'
+import { expect, test } from 'vitest'
+import { defects, HostileFixture } from '../../../test/support/fixtures/hostile-fixture.ts'
+import { testToken } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { messageBytesMax } from '../../wire/limits.ts'
 import { Collector } from '../../wire/load.ts'
 
-const feed = defineFeed({
-  symbols: { suffixes: ['.z'], list: [{ raw: 'EURUSD.z', type: 'forex', digits: 5 }] },
-})
-const defects = ['INTERNAL', 'UNKNOWN', 'DATA_LOSS']
-
-// The test sends thousands of messages over hundreds of real connections.
-vi.setConfig({ testTimeout: 60_000 * Math.max(1, effort) })
-
-let fixture: IngestFixture
-beforeAll(async () => {
-  fixture = await openIngestFixture([feed])
-})
-afterAll(() => fixture.remove())
-
-const minuteAgo = (count: number): number => Math.floor(fixture.clock.utcMs() / 60_000) * 60 - count * 60
-
-/** Expects that a well-behaved collector is served as usual. */
-async function expectService(): Promise<void> {
-  const session = new RawSession(fixture.address)
-  await session.hello(feed.key)
-  const { ack, refused } = await session.bars('LIVE', [seriesAt('EURUSD', [minuteAgo(2)])])
-  expect(refused).toEqual([])
-  expect(ack.accepted + ack.revised + ack.unchanged).toBe(1)
-  await session.close()
-}
+const suite = new HostileFixture()
 
 /** Sends raw bytes, each as one message. Resolves with the status with which the stream ended. */
 function sendBytes(messages: readonly Uint8Array[]): Promise<string> {
-  const client = new Collector(fixture.address, credentials.createInsecure())
+  const client = new Collector(suite.ingest.address, credentials.createInsecure())
   const metadata = new Metadata()
   metadata.set('authorization', `Bearer ${testToken}`)
   const stream = client.makeBidiStreamRequest<Uint8Array, unknown>(
@@ -73,25 +43,25 @@ test('bytes that are no message of the protocol end the session with a sentence 
     ),
     { numRuns: 200 },
   )
-  await expectService()
+  await suite.expectService()
 })
 
 test('a status that quotes a lone surrogate is still sent', async () => {
   // A Hello whose feed is the bytes of a lone surrogate.
   const hello = [0x0a, 3, 0xed, 0xa0, 0x80, 0x12, 1, 0x61, 0x18, 1]
   expect(await sendBytes([Uint8Array.from([0x0a, hello.length, ...hello])])).toBe('NOT_FOUND')
-  await expectService()
+  await suite.expectService()
 })
 
 test('a message above 256 KiB ends only its own session', async () => {
   expect(await sendBytes([new Uint8Array(messageBytesMax + 1)])).toBe('RESOURCE_EXHAUSTED')
-  await expectService()
+  await suite.expectService()
 })
 
 test('invalid compressed bytes end only their own session', async () => {
   for (const encoding of ['gzip', 'deflate', 'identity', 'br']) {
     for (const body of [Buffer.alloc(0), Buffer.from('no such thing'), Buffer.alloc(70_000, 0x78)]) {
-      const connection = connectHttp2(`http://${fixture.address}`)
+      const connection = connectHttp2(`http://${suite.ingest.address}`)
       const stream = connection.request({
         [constants.HTTP2_HEADER_METHOD]: 'POST',
         [constants.HTTP2_HEADER_PATH]: Collector.service.Session.path,
@@ -116,5 +86,5 @@ test('invalid compressed bytes end only their own session', async () => {
       connection.destroy()
     }
   }
-  await expectService()
+  await suite.expectService()
 })

@@ -1,13 +1,8 @@
 import { connect as connectHttp2 } from 'node:http2'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { effort } from '../../../test/support/effort.ts'
-import {
-  defineFeed,
-  type IngestFixture,
-  openIngestFixture,
-} from '../../../test/support/fixtures/ingest-fixture.ts'
+import { defects, HostileFixture } from '../../../test/support/fixtures/hostile-fixture.ts'
 import { oddText, randomMessages, unsigned } from '../../../test/support/samples/random-messages.ts'
 import { toList } from '../../core/bars/bar.ts'
 import { barFault } from '../../core/bars/bar-rules.ts'
@@ -15,40 +10,20 @@ import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 import { streamsPerConnectionMax } from '../../wire/limits.ts'
 
-const feed = defineFeed({
-  symbols: { suffixes: ['.z'], list: [{ raw: 'EURUSD.z', type: 'forex', digits: 5 }] },
-})
-const defects = ['INTERNAL', 'UNKNOWN', 'DATA_LOSS']
-
-// The test sends thousands of messages over hundreds of real connections.
-vi.setConfig({ testTimeout: 60_000 * Math.max(1, effort) })
-
-let fixture: IngestFixture
-beforeAll(async () => {
-  fixture = await openIngestFixture([feed])
-})
-afterAll(() => fixture.remove())
-
-const minuteAgo = (count: number): number => Math.floor(fixture.clock.utcMs() / 60_000) * 60 - count * 60
-
-/** Expects that a well-behaved collector is served as usual. */
-async function expectService(): Promise<void> {
-  const session = new RawSession(fixture.address)
-  await session.hello(feed.key)
-  const { ack, refused } = await session.bars('LIVE', [seriesAt('EURUSD', [minuteAgo(2)])])
-  expect(refused).toEqual([])
-  expect(ack.accepted + ack.revised + ack.unchanged).toBe(1)
-  await session.close()
-}
+const suite = new HostileFixture()
+const { feed } = suite
 
 test('thousands of random messages neither end the process nor cause a defect status', async () => {
   let counter = 0
   await fc.assert(
     fc.asyncProperty(
-      fc.array(randomMessages(minuteAgo), { minLength: 10, maxLength: 40 }),
+      fc.array(
+        randomMessages((count) => suite.minuteAgo(count)),
+        { minLength: 10, maxLength: 40 },
+      ),
       fc.constantFrom('LIVE' as const, 'IMPORT' as const),
       async (messages, mode) => {
-        const session = new RawSession(fixture.address)
+        const session = new RawSession(suite.ingest.address)
         counter += 1
         await session.hello(feed.key, { mode, id: `random-${mode === 'LIVE' ? 'one' : counter}` })
         for (const message of messages) session.send(message)
@@ -58,11 +33,11 @@ test('thousands of random messages neither end the process nor cause a defect st
     ),
     { numRuns: 120 },
   )
-  await expectService()
-  const stored = await fixture.stores.bars.read({
+  await suite.expectService()
+  const stored = await suite.ingest.stores.bars.read({
     series: { feed: feed.key, symbol: compoundKey(feed.key, 'EURUSD'), resolution: '1' },
     from: feedSeconds(0),
-    to: feedSeconds(minuteAgo(-2)),
+    to: feedSeconds(suite.minuteAgo(-2)),
   })
   expect(toList(stored).filter((bar) => barFault(bar, '1'))).toEqual([])
 })
@@ -70,7 +45,7 @@ test('thousands of random messages neither end the process nor cause a defect st
 test('invalid Hellos are refused with a sentence', async () => {
   await fc.assert(
     fc.asyncProperty(oddText, oddText, oddText, unsigned, async (key, collectorId, terminal, mode) => {
-      const session = new RawSession(fixture.address)
+      const session = new RawSession(suite.ingest.address)
       session.send({ hello: { feed: key, collectorId, terminal, mode: mode as 0 } })
       const { code, details } = await session.ended
       expect(['INVALID_ARGUMENT', 'NOT_FOUND']).toContain(code)
@@ -78,11 +53,11 @@ test('invalid Hellos are refused with a sentence', async () => {
     }),
     { numRuns: 50 },
   )
-  await expectService()
+  await suite.expectService()
 })
 
 test('one connection has at most sixteen simultaneous calls', async () => {
-  const connection = connectHttp2(`http://${fixture.address}`)
+  const connection = connectHttp2(`http://${suite.ingest.address}`)
   const settings = await new Promise<{ maxConcurrentStreams?: number }>((resolve) =>
     connection.once('remoteSettings', resolve),
   )
@@ -92,11 +67,11 @@ test('one connection has at most sixteen simultaneous calls', async () => {
 
 test('connections that are cut at any time leave no open session', async () => {
   const sessions = Array.from({ length: 40 }, (_, i) => {
-    const session = new RawSession(fixture.address)
+    const session = new RawSession(suite.ingest.address)
     session.send({
       hello: { feed: feed.key, collectorId: `cut-${i}`, mode: 'SESSION_MODE_IMPORT', terminal: '' },
     })
-    if (i % 2 === 0) session.post('BACKFILL', [seriesAt('EURUSD', [minuteAgo(3)])])
+    if (i % 2 === 0) session.post('BACKFILL', [seriesAt('EURUSD', [suite.minuteAgo(3)])])
     return session
   })
   // The server serves sixteen of the forty calls of one connection at a time.
@@ -104,7 +79,7 @@ test('connections that are cut at any time leave no open session', async () => {
   for (const session of sessions) session.stream.cancel()
   await Promise.all(sessions.map(({ ended }) => ended))
   await expect
-    .poll(async () => (await fixture.metrics.render()).text)
+    .poll(async () => (await suite.ingest.metrics.render()).text)
     .toContain('fxd_ingest_sessions{mode="import"} 0')
-  await expectService()
+  await suite.expectService()
 })

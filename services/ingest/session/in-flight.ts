@@ -38,7 +38,7 @@ export const windowPrecedes =
 export interface Work {
   /** Resolves with the answer: the message counts towards the bounds until then. */
   readonly answered: Promise<unknown>
-  /** Resolves once nothing of it is in flight; by default with the answer. */
+  /** Resolves once no work of the message is in flight; default: `answered`. */
   readonly done?: Promise<unknown>
   /** After it, later windows do not wait for this message; by default once it is done. */
   readonly passed?: Promise<unknown>

@@ -16,7 +16,7 @@ const burstDeadlineMs = 30_000
 export const burstEndMs = 2_000
 const functionsMax = 18
 
-/** Milliseconds from the begin of sending, except `begun` and `ended`: those are of the monotonic clock. */
+/** Milliseconds from the start of sending, except `begun` and `ended`: those are of the monotonic clock. */
 export interface Burst {
   readonly begun: number
   readonly ended: number

@@ -18,7 +18,7 @@ const backToBack: readonly Form[] = [real, real40, realPush].map((form) => ({
 export const shortForms: readonly Form[] = [...backToBack, real]
 export const allForms: readonly Form[] = [...backToBack, real, real40, realPush]
 
-/** Bursts that do not count, before those that do. */
+/** Number of unmeasured bursts before the measured ones. */
 export const unmeasured = ({ cadence }: Form): number => (cadence === 'once a minute' ? 1 : 10)
 
 export const nameOf = ({ cadence, messages, isRereadable }: Form): string =>

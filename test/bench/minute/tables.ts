@@ -10,7 +10,7 @@ export interface Measured {
 
 const of = (values: readonly number[], q: number): string => ms(quantile(values, q))
 
-/** Milliseconds from the begin of sending: medians of the bursts, or their maximum. */
+/** Milliseconds from the start of sending: medians of the bursts, or their maximum. */
 export function printTimes(all: readonly Measured[]): void {
   const head = [
     'bursts',
