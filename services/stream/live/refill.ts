@@ -39,7 +39,7 @@ export interface RefillDelivery {
   wanted(feed: FeedKey): readonly WantedSymbol[]
   /** Pushes a bar, unless a later bar of its symbol was pushed. */
   emit(symbol: CompoundKey, bar: Bar): void
-  /** The hole of the feed ended: lost bars of the `filled` symbols were pushed; those of all others are unknown. */
+  /** Bars of the feed were lost: those of the `filled` symbols were pushed; those of all others are unknown. */
   broken(feed: FeedKey, filled: ReadonlySet<CompoundKey>): void
   /** The hole is closed, and all queued bars were pushed. Not whole: a GAP frame was sent. */
   ended(feed: FeedKey, isWhole: boolean): void
@@ -52,8 +52,8 @@ export interface RefillDelivery {
 interface Hole {
   /** The last position that may be lost. */
   readonly upTo: number
-  /** Bars that arrived since. */
-  readonly queued: LiveBar[]
+  /** Bars that arrived since, and `loss` where the bus lost more between two of them. */
+  readonly queued: (LiveBar | 'loss')[]
   /** Monotonic milliseconds of its first loss. */
   readonly begunMs: number
   /** Deadline; further losses move it only while no bar is queued. */
@@ -72,7 +72,7 @@ interface Hole {
 /**
  * Closes holes of the bus. After a loss the bars of the feed are queued until the store shows everything up to
  * it (`applied`, `settled`). Then the missed bars are read and pushed in order, and the queued bars follow.
- * A GAP frame names what cannot be read in time.
+ * GAP frames name what cannot be read in time: one before the bar that follows each loss.
  */
 export class Refill {
   readonly #delivery: RefillDelivery
@@ -98,7 +98,8 @@ export class Refill {
     const before = this.#holes.get(feed)
     before?.cancel()
     const nowMs = this.#clock.monotonicMs()
-    const { queued, begunMs } = before ?? { queued: [], begunMs: nowMs }
+    const { queued, begunMs }: Pick<Hole, 'queued' | 'begunMs'> = before ?? { queued: [], begunMs: nowMs }
+    if (queued.length > 0) queued.push('loss')
     const quietEndMs = Math.min(nowMs + quietMs, begunMs + quietMsMax)
     const endMs = before && queued.length > 0 ? before.endMs : quietEndMs
     const cancel = this.#endAfter(feed, endMs - nowMs)
@@ -187,10 +188,17 @@ export class Refill {
     hole.cancel()
     this.#holes.delete(feed)
     for (const [{ symbol }, bars] of found) for (const bar of toList(bars)) this.#delivery.emit(symbol, bar)
-    this.#delivery.broken(feed, new Set([...found.keys()].map(({ symbol }) => symbol)))
+    const filled = new Set([...found.keys()].map(({ symbol }) => symbol))
     const missing = wanted.filter((each) => !found.has(each))
-    if (missing.length > 0) this.#delivery.nameGap(missing)
-    for (const { symbol, bar } of hole.queued) this.#delivery.emit(symbol, bar)
+    const nameLoss = (): void => {
+      this.#delivery.broken(feed, filled)
+      if (missing.length > 0) this.#delivery.nameGap(missing)
+    }
+    nameLoss()
+    for (const each of hole.queued) {
+      if (each === 'loss') nameLoss()
+      else this.#delivery.emit(each.symbol, each.bar)
+    }
     this.#delivery.ended(feed, missing.length === 0)
   }
 }
