@@ -8,6 +8,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { printTable } from '../../bench/figures.ts'
+import { cache } from '../processes/cached-folder.ts'
 import { failureMark } from '../tally-reporter.ts'
 import { type Stage, tiers } from './tiers.ts'
 
@@ -74,7 +75,12 @@ async function run({
   const startedAt = performance.now()
   const child = spawn(process.execPath, [vitest, 'run', ...args], {
     cwd: repository,
-    env: { ...process.env, ...(process.stdout.isTTY && { FORCE_COLOR: '1' }) },
+    env: {
+      // Hundreds of processes are started: compiled code from a cache halves the time of a start.
+      NODE_COMPILE_CACHE: join(cache, 'compiled'),
+      ...process.env,
+      ...(process.stdout.isTTY && { FORCE_COLOR: '1' }),
+    },
     stdio: ['inherit', 'pipe', 'inherit'],
   })
   running = child
