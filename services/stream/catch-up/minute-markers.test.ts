@@ -10,8 +10,11 @@ import {
   opened,
   store,
   timeOf,
+  useResumableStream,
 } from '../../../test/support/fixtures/resumable-stream-fixture.ts'
 import { live, zero } from '../../../test/support/fixtures/stream-fixture.ts'
+
+useResumableStream()
 
 describe('a client that asks for markers', () => {
   const complete = (from: number, to = from, feed = zero) =>

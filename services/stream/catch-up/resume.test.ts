@@ -20,10 +20,13 @@ import {
   settledGaps,
   store,
   timeOf,
+  useResumableStream,
 } from '../../../test/support/fixtures/resumable-stream-fixture.ts'
 import { live, minuteBar, openStreamFixture, zero } from '../../../test/support/fixtures/stream-fixture.ts'
 import { barsOf } from '../../core/bars/bar.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
+
+useResumableStream()
 
 describe('a client that sends `since`', () => {
   test('gets the stored bars after its time, then the live ones, each once', async () => {

@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
-import { a, fixture, minutesOf, subscribed } from '../../../test/support/fixtures/lossy-stream-fixture.ts'
+import {
+  a,
+  fixture,
+  minutesOf,
+  subscribed,
+  useLossyStream,
+} from '../../../test/support/fixtures/lossy-stream-fixture.ts'
 import { minuteBar, zero } from '../../../test/support/fixtures/stream-fixture.ts'
+
+useLossyStream()
 
 test('a bar that is not newer than the last of its symbol is never pushed', async () => {
   const socket = await subscribed(a)

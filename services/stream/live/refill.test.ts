@@ -16,6 +16,7 @@ import {
   minutesOf,
   subscribed,
   timeOf,
+  useLossyStream,
 } from '../../../test/support/fixtures/lossy-stream-fixture.ts'
 import {
   feedBody,
@@ -27,6 +28,8 @@ import {
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import { queuedMsMax, quietMs, quietMsMax, refillBarsMax } from './refill.ts'
+
+useLossyStream()
 
 type Received = Parameters<typeof checkSequence>[1]
 
