@@ -75,9 +75,6 @@ export default defineConfig({
   test: {
     environment: 'node',
     pool: 'forks',
-    // The files of a worker share their modules: with modules of its own a file took half a second more.
-    isolate: false,
-    restoreMocks: true,
     maxWorkers: 2,
     testTimeout: 10 * secondMs,
     hookTimeout: 20 * secondMs,
