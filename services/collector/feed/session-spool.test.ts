@@ -88,7 +88,9 @@ describe('the spool', () => {
     source.shift = 1
     forget(source)
     suite.collect(source, { spool: await spoolIn(left) })
-    await expect.poll(async () => (await suite.stored()).at(-1), patience).toEqual(pushed)
+    // On a busy machine a session may end earlier, and the collector reads the same values again.
+    const values = { ...pushed, revision: expect.any(Number) as number }
+    await expect.poll(async () => (await suite.stored()).at(-1), patience).toEqual(values)
     expect((await suite.times()).filter((time) => time === noon)).toEqual([noon])
   }, 60_000)
 
