@@ -194,6 +194,9 @@ describe('when the bus loses an event', () => {
     for (const minute of [4, 6, 8, 10]) {
       await fixture.clock.advance(queuedMsMax / 4 - 1)
       await lose(() => fixture.publish([a], minute))
+      // Two losses without a bar between them need one GAP frame.
+      await applied(0)
+      await lose(() => fixture.publish([b], minute))
       await fixture.publish([a], minute + 1)
     }
     await socket.settled()

@@ -99,7 +99,7 @@ export class Refill {
     before?.cancel()
     const nowMs = this.#clock.monotonicMs()
     const { queued, begunMs }: Pick<Hole, 'queued' | 'begunMs'> = before ?? { queued: [], begunMs: nowMs }
-    if (queued.length > 0) queued.push('loss')
+    if (queued.length > 0 && queued.at(-1) !== 'loss') queued.push('loss')
     const quietEndMs = Math.min(nowMs + quietMs, begunMs + quietMsMax)
     const endMs = before && queued.length > 0 ? before.endMs : quietEndMs
     const cancel = this.#endAfter(feed, endMs - nowMs)
