@@ -1,4 +1,4 @@
-import { expect, inject } from 'vitest'
+import { inject } from 'vitest'
 
 /** Addresses of the service under test, and how tests issue keys and bring in bars. */
 export interface Target {
@@ -28,15 +28,11 @@ declare module 'vitest' {
   }
 }
 
-let own: { readonly file: string | undefined; readonly target: Target } | undefined
-
-/** The path of the present test file; files that a worker runs one after another share this module. */
-const presentFile = (): string | undefined => expect.getState().testPath
+let own: Target | undefined
 
 /** For a test file that starts its own service: all clients of the file then use it. */
 export const useTarget = (target: Target): void => {
-  own = { file: presentFile(), target }
+  own = target
 }
 
-export const target = (): Target =>
-  (own?.file === presentFile() ? own?.target : undefined) ?? inject('target')
+export const target = (): Target => own ?? inject('target')

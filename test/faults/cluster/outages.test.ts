@@ -131,7 +131,7 @@ test(
       await cluster.redis.command('FLUSHALL')
       await flows([live], 5)
       fixture.outages.push({ fromMs, untilMs: Date.now() })
-      // Acks precede visibility; further losses do not extend the 10 s after which a GAP frame is sent.
+      // The store shows bars after their acks. A GAP frame names bars that it does not show 10 s after the first loss.
       await fixture.caughtUp()
     }
     await slotsTaken()
