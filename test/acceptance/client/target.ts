@@ -1,4 +1,4 @@
-import { inject } from 'vitest'
+import { expect, inject } from 'vitest'
 
 /** Addresses of the service under test, and how tests issue keys and bring in bars. */
 export interface Target {
@@ -28,11 +28,15 @@ declare module 'vitest' {
   }
 }
 
-let own: Target | undefined
+let own: { readonly file: string | undefined; readonly target: Target } | undefined
+
+/** The path of the present test file; files that a worker runs one after another share this module. */
+const presentFile = (): string | undefined => expect.getState().testPath
 
 /** For a test file that starts its own service: all clients of the file then use it. */
 export const useTarget = (target: Target): void => {
-  own = target
+  own = { file: presentFile(), target }
 }
 
-export const target = (): Target => own ?? inject('target')
+export const target = (): Target =>
+  (own?.file === presentFile() ? own?.target : undefined) ?? inject('target')
