@@ -46,7 +46,19 @@ export const config: ImageConfig = {
  * Resolves with the path of a docker-archive in the folder `into`; its reference is `name`, such as `fxd:test`.
  */
 export function buildImage(name: string, into: string): Promise<string> {
-  const code = hashOf(
+  return cached({ name, into, key: [codeHash(), process.version, process.arch] }, (aside, file) => {
+    assemble(aside)
+    return packImage(file, {
+      name,
+      layers: ['base', 'packages', 'code'].map((layer) => join(aside, layer)),
+      config,
+    })
+  })
+}
+
+/** Hash of the files that determine an image of this release. */
+export const codeHash = (): string =>
+  hashOf(
     [
       'services',
       'operator',
@@ -57,15 +69,6 @@ export function buildImage(name: string, into: string): Promise<string> {
       'test/kubernetes/image',
     ].flatMap((part) => filesOf(join(root, part))),
   )
-  return cached({ name, into, key: [code, process.version, process.arch] }, (aside, file) => {
-    assemble(aside)
-    return packImage(file, {
-      name,
-      layers: ['base', 'packages', 'code'].map((layer) => join(aside, layer)),
-      config,
-    })
-  })
-}
 
 const pauseSource = `package main
 

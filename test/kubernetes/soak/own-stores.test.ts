@@ -1,9 +1,15 @@
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { RepeatedCalls } from '../../faults/support/cluster-user.ts'
 import { run } from '../cluster/kubectl.ts'
 import { kubernetesPrograms } from '../cluster/programs.ts'
+import type { Worker } from '../cluster/worker.ts'
 import { buildStoresImage } from '../image/build-stores-image.ts'
+import { CollectorPod } from '../installed/collector-pod.ts'
+import { deliveredKey } from '../installed/delivered-key.ts'
+import { namespace } from '../installed/installed.ts'
+import { firstFeed } from '../installed/objects.ts'
 import { secretValue, startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
 import { expectNothingMissed, flows, recoveryMs } from './expect-nothing-missed.ts'
 
@@ -12,6 +18,9 @@ import { expectNothingMissed, flows, recoveryMs } from './expect-nothing-missed.
  * the three public ones. The outside stores of other suites also run, but nothing uses them.
  */
 const startTimeoutMs = 900_000
+const patient = { timeout: recoveryMs, interval: 1_000 }
+const minutesShown = 300
+const outOfService = 'node.kubernetes.io/out-of-service'
 const image = { repository: 'fxd.test/stores', tag: '1', pullPolicy: 'Never' }
 const values = {
   questdb: {
@@ -28,6 +37,7 @@ const operations = join(import.meta.dirname, '../../../docs/kubernetes.md')
 let loaded: UnderLoad
 beforeAll(async () => {
   loaded = await startUnderLoad({
+    nodes: 3,
     hoursBack: 24,
     images: async (into) => [await buildStoresImage(`${image.repository}:${image.tag}`, into)],
     prepare: () => Promise.resolve(values),
@@ -66,33 +76,95 @@ test('the documented rotation of a Redis password misses no bar', async () => {
   await expectNothingMissed(loaded, 'password of Redis rotated')
 })
 
-test('a backup has all bars acknowledged before it, and is restored after the volume is lost', async () => {
-  const before = loaded.traffic.acknowledged
-  await loaded.kubectl('create', 'job', '--from=cronjob/fxd-questdb-backup', 'backup-now')
-  await loaded.kubectl('wait', 'job/backup-now', '--for=condition=Complete', '--timeout=300s')
-  expect(await loaded.kubectl('logs', 'job/backup-now')).toMatch(/questdb-\S+\.tar was written: \d+ bytes/)
+test('after the node of QuestDB is lost with its volume, the newest backup is restored as documented', async () => {
+  const { traffic, kubectl, installed, outside } = loaded
+  await kubectl('apply', '-f', firstFeed)
+  await Promise.all([loaded.ready('feed', 'demo'), loaded.ready('apikey', 'first')])
+  const key = await deliveredKey(installed.cluster, namespace, 'first')
+  await expect.poll(async () => (await minutesOf(key)).length, patient).toBe(minutesShown)
+  const before = traffic.acknowledged
+  await kubectl('create', 'job', '--from=cronjob/fxd-questdb-backup', 'backup-now')
+  await kubectl('wait', 'job/backup-now', '--for=condition=Complete', '--timeout=300s')
+  expect(await kubectl('logs', 'job/backup-now')).toMatch(/questdb-\S+\.tar was written: \d+ bytes/)
   await flows(loaded, 20)
-  await loaded.traffic.caughtUp()
+  await traffic.caughtUp()
 
-  await restore()
+  const answers: { readonly atMs: number; readonly status: number; readonly retryAfter: unknown }[] = []
+  const asking = new RepeatedCalls(1, 250, async () => {
+    const { status, headers } = await outside.get(historyPath, key)
+    answers.push({ atMs: performance.now(), status, retryAfter: headers['retry-after'] })
+  })
+  const lost = await nodeOf('fxd-questdb-0')
+  const collector = new CollectorPod(loaded, 'demo')
+  const lostMs = performance.now()
+  await lost.powerCut()
+  await destroyVolume('data-fxd-questdb-0')
+  await expect
+    .poll(async () => (await outside.get('/v1/status', key)).body, patient)
+    .toMatchObject({ status: 'degraded' })
+  await restore(lost.name)
+  await collector.ready()
+  const spooled = { bars: await collector.value('spool_bars'), bytes: await collector.value('spool_bytes') }
+  await installed.upgrade({}, '--force-conflicts')
   await loaded.shards(2)
+  await expect.poll(async () => (await minutesOf(key)).length, patient).toBe(minutesShown)
+  const servedMs = performance.now()
+  await expect.poll(() => collector.value('spool_bars'), patient).toBe(0)
   await flows(loaded, 20)
-  await loaded.traffic.caughtUp()
-  expect(loaded.traffic.checkUnplanned()).toEqual([])
-  const isThere = (): Promise<readonly string[]> => loaded.traffic.checkHistory(before)
+  await traffic.caughtUp()
+  await asking.stop()
+
+  expect(traffic.checkUnplanned()).toEqual([])
+  const isThere = (): Promise<readonly string[]> => traffic.checkHistory(before)
   await expect.poll(isThere, { timeout: recoveryMs, interval: 1_000 }).toEqual([])
-  const lost = (await loaded.traffic.checkHistory()).length
+  // The Simulator can be read again: nothing of it is lost.
+  const shown = await minutesOf(key)
+  expect(shown.filter((time, i) => i > 0 && time !== (shown[i - 1] ?? 0) + 60)).toEqual([])
+  const refused = answers.filter(({ status }) => status === 500)
+  expect(refused.length).toBeGreaterThan(0)
+  expect(refused.filter(({ retryAfter }) => retryAfter === undefined)).toEqual([])
+  const pushLost = (await traffic.checkHistory()).length
   console.log(
-    `restored: ${before.size} bars were acknowledged before the backup and are there, at least ${lost} later ones are not`,
+    `node and volume of QuestDB lost: ${((servedMs - lostMs) / 60_000).toFixed(1)} minutes without history, ` +
+      `${refused.length} answers of 500 with Retry-After; 0 of ${shown.length} minutes of the Simulator missing, ` +
+      `at least ${pushLost} of the Push feed's bars that were acknowledged after the backup; ` +
+      `${spooled.bars} bars in a spool of ${spooled.bytes} bytes`,
   )
-  console.log(`restored: ${loaded.traffic.summary()}`)
+  console.log(`restored: ${traffic.summary()}`)
+  await lost.start()
+  await installed.cluster.kubectl('taint', 'nodes', lost.name, `${outOfService}:NoExecute-`)
 })
 
-/** Runs the commands of docs/kubernetes.md for a lost volume, in order. */
-async function restore(): Promise<void> {
+const historyPath = `/v1/history?symbol=DEMO:SIM:BTCUSD&resolution=1&countback=${minutesShown}`
+
+/** The newest minutes of a symbol that trades at all times; none while history is unavailable. */
+async function minutesOf(key: string): Promise<readonly number[]> {
+  const { status, body } = await loaded.outside.get(historyPath, key)
+  return status === 200 ? ((body as { t?: readonly number[] }).t ?? []) : []
+}
+
+async function nodeOf(pod: string): Promise<Worker> {
+  const name = await loaded.kubectl('get', 'pod', pod, '-o=jsonpath={.spec.nodeName}')
+  const node = loaded.installed.cluster.nodes.find((each) => each.name === name)
+  if (node === undefined) throw new Error(`${pod} runs on ${name}`)
+  return node
+}
+
+/** Removes what a claim's volume holds, and makes it unusable for pods. */
+async function destroyVolume(claim: string): Promise<void> {
+  const volume = await loaded.kubectl('get', 'pvc', claim, '-o=jsonpath={.spec.volumeName}')
+  const folder = await loaded.kubectl('get', 'pv', volume, '-o=jsonpath={.spec.hostPath.path}')
+  rmSync(folder, { recursive: true })
+  mkdirSync(folder, { mode: 0 })
+}
+
+/** Runs the commands of docs/kubernetes.md for a lost node and volume, in order, until the stores are back. */
+async function restore(lostNode: string): Promise<void> {
   const { kubectl } = loaded
   const claim = 'pvc/data-fxd-questdb-0'
   const { metadata, spec } = JSON.parse(await kubectl('get', claim, '-o=json')) as Claim
+  await kubectl('scale', 'statefulset/fxd-questdb', '--replicas=0')
+  await kubectl('taint', 'nodes', lostNode, `${outOfService}=nodeshutdown:NoExecute`)
   await kubectl('scale', 'deploy/fxd-rest', 'deploy/fxd-ingest', 'deploy/fxd-operator', '--replicas=0')
   await kubectl(
     'wait',
@@ -118,7 +190,6 @@ async function restore(): Promise<void> {
   await kubectl('delete', 'pod/restore')
   await kubectl('scale', 'statefulset/fxd-questdb', '--replicas=1')
   await podReady('fxd-questdb-0')
-  await loaded.installed.upgrade({}, '--force-conflicts')
 }
 
 interface Claim {
