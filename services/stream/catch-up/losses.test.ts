@@ -9,7 +9,7 @@ import {
 } from '../../../test/support/fixtures/stream-fixture.ts'
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { Bus, Follower } from '../../ports/bus.ts'
-import { quietMs } from '../live/refill.ts'
+import { queuedMsMax, quietMs } from '../live/refill.ts'
 
 /** Number of the current minute; the tests publish minutes shortly before it. */
 const nowMinute = 2_000
@@ -96,6 +96,22 @@ describe('a client that returns after the bus lost bars', () => {
     await until('the bars', () => minutesOf(socket, a).includes(1998))
     expect(minutesOf(socket, a)).toEqual([1996, 1997, 1998])
     expect(gapsOf(socket)).toEqual([])
+  })
+
+  test('gets the lost bars of each of two losses that one hole contains', async () => {
+    const first = await opened(a)
+    await close(a, 1981)
+    lose()
+    position = await fixture.publish([a], 1982)
+    lose()
+    position = await fixture.publish([a], 1984)
+    await fixture.clock.advance(queuedMsMax)
+    await until('the bars', () => minutesOf(first, a).includes(1984))
+    await fixture.store(a, [1982, 1983, 1984])
+    await settle()
+    const socket = await resumed(a, 1982)
+    await until('the bars', () => minutesOf(socket, a).includes(1984))
+    expect(minutesOf(socket, a)).toEqual([1983, 1984])
   })
 
   test('gets the lost bars although its symbol had no subscriber during the loss', async () => {

@@ -49,6 +49,7 @@ test('every bar is delivered in order or named, after any losses and any delay o
   let minute = 1_000
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
+      faults.away = false
       const symbols = [a, b, compoundKey(zero, 'SYM39')]
       const socket = await subscribed(...symbols)
       const published: { symbol: CompoundKey; minute: number }[] = []

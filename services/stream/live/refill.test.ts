@@ -169,8 +169,8 @@ describe('when the bus loses an event', () => {
   })
 
   test('repeated losses do not delay queued bars longer than one loss', async () => {
-    const socket = await subscribed(a)
-    await fixture.publish([a], 1)
+    const socket = await subscribed(a, b)
+    await fixture.publish([a, b], 1)
     faults.away = true
     await lose(() => fixture.publish([a], 2))
     await fixture.publish([a], 3)
@@ -187,10 +187,34 @@ describe('when the bus loses an event', () => {
     await fixture.clock.advance(4)
     await socket.settled()
     expect(minutesOf(socket, a)).toEqual([1, 3, 5, 7, 9, 11])
-    // One GAP frame for each loss, before the bar that follows it.
-    expect(gapsOf(socket)).toMatchObject(
-      [1, 3, 5, 7, 9].map((minute) => ({ gaps: [{ symbol: a, after: timeOf(minute) }] })),
-    )
+    // One GAP frame for each loss, before the bar that follows it. A symbol without such a bar is named once.
+    const gaps = [1, 3, 5, 7, 9].map((minute) => [{ symbol: a, after: timeOf(minute) }])
+    gaps[0]?.push({ symbol: b, after: timeOf(1) })
+    expect(gapsOf(socket)).toMatchObject(gaps.map((each) => ({ gaps: each })))
+  })
+
+  test('a bar that is queued during a refill waits as long as any other when another loss follows it', async () => {
+    const socket = await subscribed(a)
+    await fixture.publish([a], 1)
+    faults.away = true
+    const lost = await lose(() => fixture.publish([a], 2))
+    // The next event shows a loss.
+    await applied(0)
+    await socket.settled()
+    await fixture.clock.advance(quietMs - 2_000)
+    await applied(lost)
+    await socket.settled()
+    await fixture.clock.advance(1_000)
+    await fixture.publish([a], 3)
+    await lose(() => fixture.publish([a], 4))
+    await applied(0)
+    await socket.settled()
+    await fixture.clock.advance(queuedMsMax - 100)
+    await socket.settled()
+    expect([minutesOf(socket, a), gapsOf(socket)]).toEqual([[1], []])
+    await fixture.clock.advance(100)
+    await until('a gap for each loss', () => gapsOf(socket).length === 2)
+    expect(minutesOf(socket, a)).toEqual([1, 3])
   })
 
   test('continuous losses end in a GAP frame, although no bar is queued', async () => {

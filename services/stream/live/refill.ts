@@ -52,12 +52,12 @@ export interface RefillDelivery {
 interface Hole {
   /** The last position that may be lost. */
   readonly upTo: number
-  /** Bars that arrived since, and `loss` where the bus lost more between two of them. */
+  /** Bars that arrived since; `loss` marks where the bus lost more. */
   readonly queued: (LiveBar | 'loss')[]
   /** Monotonic milliseconds of its first loss. */
   readonly begunMs: number
-  /** Deadline; further losses move it only while no bar is queued. */
-  endMs: number
+  /** Monotonic milliseconds of the first queued bar. */
+  queuedSinceMs: number | undefined
   cancel: Cancel
   /** Set once the store shows all lost bars: symbols to read, and bars read so far. */
   reading:
@@ -72,7 +72,7 @@ interface Hole {
 /**
  * Closes holes of the bus. After a loss the bars of the feed are queued until the store shows everything up to
  * it (`applied`, `settled`). Then the missed bars are read and pushed in order, and the queued bars follow.
- * GAP frames name what cannot be read in time: one before the bar that follows each loss.
+ * GAP frames name what cannot be read in time, before the bar that follows each loss.
  */
 export class Refill {
   readonly #delivery: RefillDelivery
@@ -98,21 +98,28 @@ export class Refill {
     const before = this.#holes.get(feed)
     before?.cancel()
     const nowMs = this.#clock.monotonicMs()
-    const { queued, begunMs }: Pick<Hole, 'queued' | 'begunMs'> = before ?? { queued: [], begunMs: nowMs }
+    const { queued, begunMs, queuedSinceMs }: Pick<Hole, 'queued' | 'begunMs' | 'queuedSinceMs'> = before ?? {
+      queued: [],
+      begunMs: nowMs,
+      queuedSinceMs: undefined,
+    }
     if (queued.length > 0 && queued.at(-1) !== 'loss') queued.push('loss')
     const quietEndMs = Math.min(nowMs + quietMs, begunMs + quietMsMax)
-    const endMs = before && queued.length > 0 ? before.endMs : quietEndMs
-    const cancel = this.#endAfter(feed, endMs - nowMs)
-    this.#holes.set(feed, { upTo, queued, begunMs, endMs, cancel, reading: undefined })
+    // Further losses move the end only while no bar is queued.
+    const endMs = queuedSinceMs === undefined ? quietEndMs : queuedSinceMs + queuedMsMax
+    const cancel = this.#endAfter(feed, Math.max(0, endMs - nowMs))
+    this.#holes.set(feed, { upTo, queued, begunMs, queuedSinceMs, cancel, reading: undefined })
   }
 
   queue(feed: FeedKey, bars: readonly LiveBar[]): void {
     const hole = this.#holes.get(feed)
     if (!hole || bars.length === 0) return
-    if (hole.queued.length === 0 && !hole.reading) {
-      hole.cancel()
-      hole.endMs = this.#clock.monotonicMs() + queuedMsMax
-      hole.cancel = this.#endAfter(feed, queuedMsMax)
+    if (hole.queuedSinceMs === undefined) {
+      hole.queuedSinceMs = this.#clock.monotonicMs()
+      if (!hole.reading) {
+        hole.cancel()
+        hole.cancel = this.#endAfter(feed, queuedMsMax)
+      }
     }
     hole.queued.push(...bars)
     if (hole.queued.length > queuedBarsMax) this.#endNow(feed)
@@ -190,14 +197,21 @@ export class Refill {
     for (const [{ symbol }, bars] of found) for (const bar of toList(bars)) this.#delivery.emit(symbol, bar)
     const filled = new Set([...found.keys()].map(({ symbol }) => symbol))
     const missing = wanted.filter((each) => !found.has(each))
-    const nameLoss = (): void => {
+    const reportLoss = (unread: readonly WantedSymbol[]): void => {
       this.#delivery.broken(feed, filled)
-      if (missing.length > 0) this.#delivery.nameGap(missing)
+      if (unread.length > 0) this.#delivery.nameGap(unread)
     }
-    nameLoss()
+    reportLoss(missing)
+    // A GAP frame counts up to the next bar, so a symbol without a bar since its last one needs no other.
+    const pushed = new Set<CompoundKey>()
     for (const each of hole.queued) {
-      if (each === 'loss') nameLoss()
-      else this.#delivery.emit(each.symbol, each.bar)
+      if (each === 'loss') {
+        reportLoss(missing.filter(({ symbol }) => pushed.has(symbol)))
+        pushed.clear()
+      } else {
+        this.#delivery.emit(each.symbol, each.bar)
+        pushed.add(each.symbol)
+      }
     }
     this.#delivery.ended(feed, missing.length === 0)
   }

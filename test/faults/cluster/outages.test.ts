@@ -131,7 +131,7 @@ test(
       await cluster.redis.command('FLUSHALL')
       await flows([live], 5)
       fixture.outages.push({ fromMs, untilMs: Date.now() })
-      // The store shows bars after their acks. A GAP frame names bars that it does not show 10 s after the first loss.
+      // A GAP frame names lost bars that the store does not show within 10 s of the next bar.
       await fixture.caughtUp()
     }
     await slotsTaken()
