@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ask, rateHeaders, read, refusedUpgrade } from './client/http.ts'
 import { type IssuedKey, issueKey, keysCommand, revokeKey, showKey, updateKey } from './client/keys.ts'
-import { connect } from './client/socket.ts'
+import { closeSockets, connect } from './client/socket.ts'
 import { until } from './client/until.ts'
 
 const unknownKey = `fxd_${'0123456789abcdef'.repeat(2)}`
@@ -13,6 +13,7 @@ beforeAll(async () => {
   issued = await issueKey()
   key = issued.key
 })
+afterEach(closeSockets)
 const ok = async (path: string, headers: Record<string, string> = {}) =>
   expect((await ask(path, { headers })).status).toBe(200)
 const refused = async (path: string, headers: Record<string, string> = {}) => {

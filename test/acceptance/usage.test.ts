@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ask, read, refusedUpgrade } from './client/http.ts'
 import { type IssuedKey, issueKey, rotateKey, updateKey } from './client/keys.ts'
-import { connect } from './client/socket.ts'
+import { closeSockets, connect } from './client/socket.ts'
 import { until } from './client/until.ts'
 
 const counterNames = [
@@ -30,6 +30,7 @@ let issued: IssuedKey
 beforeAll(async () => {
   issued = await issueKey()
 })
+afterEach(closeSockets)
 const usage = (key = issued.key, days?: number) =>
   read<Usage>(days === undefined ? '/v1/usage' : `/v1/usage?days=${days}`, key)
 const utcDay = (back = 0) => new Date(Date.now() - back * 86_400_000).toISOString().slice(0, 10)

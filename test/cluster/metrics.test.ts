@@ -1,15 +1,17 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, inject, onTestFinished, test } from 'vitest'
+import { afterEach, expect, inject, onTestFinished, test } from 'vitest'
 import { exportText, minutes } from '../acceptance/client/bars.ts'
 import { ask } from '../acceptance/client/http.ts'
 import { importFile } from '../acceptance/client/input.ts'
 import { issueKey } from '../acceptance/client/keys.ts'
-import { connect } from '../acceptance/client/socket.ts'
+import { closeSockets, connect } from '../acceptance/client/socket.ts'
 import { promtoolComplaints } from '../support/promtool.ts'
 
 const charts = join(import.meta.dirname, '../../charts')
+
+afterEach(closeSockets)
 
 const exposition = async (opsPort: number): Promise<string> =>
   (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text()

@@ -80,14 +80,17 @@ class Description {
   }
 }
 
-let description: Promise<Description> | undefined
+/** The description of each service, by its URL. */
+const descriptions = new Map<string, Promise<Description>>()
 
 export const assertDescribed = async (
   method: string,
   path: string,
   answer: { status: number; headers: Readonly<Record<string, unknown>>; body: unknown; text: string },
 ): Promise<void> => {
-  description ??= load(target().url).then((document) => new Description(document))
+  const { url } = target()
+  const description = descriptions.get(url) ?? load(url).then((document) => new Description(document))
+  descriptions.set(url, description)
   const bare = path.split('?')[0] ?? path
   ;(await description).assert(method, bare, answer)
 }

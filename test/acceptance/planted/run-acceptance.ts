@@ -29,7 +29,8 @@ export const runAcceptance = async (
   const suites = [...new Set(tests.map(([suite]) => `test/acceptance/${suite}`))]
   const names = [...new Set(tests.map(([, test]) => escaped(test)))].join('|')
   const args = ['run', '--project', 'acceptance', '--reporter=json', `--outputFile=${reportFile}`]
-  const { FXD_ACCEPTANCE_URL: _, ...env } = process.env
+  // Compiled code is cached by path, and each copy of the sources has another.
+  const { FXD_ACCEPTANCE_URL: _, NODE_COMPILE_CACHE: __, ...env } = process.env
   const child = spawn(
     join(repository, 'bin/node'),
     [join(repository, 'node_modules/vitest/vitest.mjs'), ...args, '-t', `(${names})$`, ...suites],
