@@ -13,7 +13,7 @@ const folder = '/earlier'
  * variables that it knows; everything else runs as in this release.
  */
 const start = `
-const earlierRoles = ['rest', 'stream', 'ingest', 'collector']
+const earlierRoles = ['rest', 'stream', 'ingest']
 const isEarlier = earlierRoles.includes(process.argv[2])
 if (isEarlier) {
   const { env } = process
@@ -24,7 +24,7 @@ await import(isEarlier ? '${folder}/services/main.ts' : '/app/services/main.ts')
 `
 
 /**
- * Builds an image whose rest, stream, ingest and collector are those of the earlier release, for the chart of this
+ * Builds an image whose rest, stream and ingest are those of the earlier release, for the chart of this
  * release. Both have one Node.
  */
 export function buildEarlierImage(name: string, into: string): Promise<string> {
