@@ -7,9 +7,13 @@ const secondMs = 1000 * Math.max(1, effort)
 const minuteMs = 60 * secondMs
 
 /** Timeouts of suites that start whole processes. */
-const patient = { testTimeout: minuteMs, hookTimeout: minuteMs }
+const patient = { testTimeout: minuteMs, hookTimeout: minuteMs, expect: { poll: { timeout: 30_000 } } }
 /** Timeouts of suites that start and kill QuestDB, whose start takes a minute on a busy machine. */
-const veryPatient = { testTimeout: 3 * minuteMs, hookTimeout: 3 * minuteMs }
+const veryPatient = {
+  testTimeout: 3 * minuteMs,
+  hookTimeout: 3 * minuteMs,
+  expect: { poll: { timeout: minuteMs } },
+}
 /** For a suite whose cases are so slow that all of FXD_TEST_EFFORT would take `make soak` hours more. */
 const effortAtMost = (most: number) => ({ env: { FXD_TEST_EFFORT: String(Math.min(most, effort)) } })
 /** One file at a time, so that two cores are enough for its processes. */
@@ -79,10 +83,11 @@ export default defineConfig({
     // The files that a worker runs share their modules: loading them anew for each file takes half of the time.
     isolate: false,
     restoreMocks: true,
-    testTimeout: 10 * secondMs,
-    hookTimeout: 20 * secondMs,
-    // Within the test's own time. Vitest's one second is less than a busy machine takes to start a thread.
-    expect: { poll: { timeout: 8_000 } },
+    // A busy machine needs 5 s to start a process, and some tests start several.
+    testTimeout: 30 * secondMs,
+    hookTimeout: 30 * secondMs,
+    // Within the test's own time. Vitest's default of 1 s is less than a busy machine needs to start a thread.
+    expect: { poll: { timeout: 15_000 } },
     // No result may depend on the time zone of the machine, so this one is unusual.
     env: { TZ: 'Asia/Kathmandu' },
     setupFiles: ['test/support/effort.ts'],
@@ -90,10 +95,15 @@ export default defineConfig({
     projects: [
       suite('unit', ['{services,operator}/**/*.test.ts'], 1, { exclude: edges }),
       suite('edges', edges, 1),
-      suite('tidy', ['test/tidy/**/*.test.ts'], 1, { testTimeout: 2 * minuteMs }),
+      suite('tidy', ['test/tidy/**/*.test.ts'], 1, { testTimeout: 5 * minuteMs }),
       // Each random case of a property creates separate tables.
       suite('contract', ['test/contract/**/*.test.ts'], 2, { ...veryPatient, ...effortAtMost(2) }),
-      suite('charts', ['test/charts/*.test.ts'], 2, { ...veryPatient, ...withKubernetes }),
+      // Some tests render the chart hundreds of times.
+      suite('charts', ['test/charts/*.test.ts'], 2, {
+        ...veryPatient,
+        ...withKubernetes,
+        testTimeout: 6 * minuteMs,
+      }),
       suite('sim', ['test/sim/*.test.ts'], 3, { testTimeout: 15 * minuteMs, ...effortAtMost(10) }),
       suite('acceptance', ['test/acceptance/*.test.ts'], 4, { ...patient, ...oneProcess }),
       suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 4, patient),
@@ -101,10 +111,10 @@ export default defineConfig({
       suite('interop', ['test/interop/**/*.test.ts'], 6, { ...patient, ...oneProcess }),
       suite('planted', ['test/acceptance/planted/*.test.ts'], 6, patient),
       suite('faults', ['test/faults/**/*.test.ts'], 7, {
-        ...patient,
+        ...veryPatient,
         exclude: [...clusterFaults, ...longFaults],
       }),
-      suite('faults-cluster', clusterFaults, 7, patient),
+      suite('faults-cluster', clusterFaults, 7, veryPatient),
       ...(isSoak ? [suite('faults-long', longFaults, 9, oneByOne)] : []),
       suite('kubernetes-api', ['test/kubernetes/api/*.test.ts'], 9, {
         ...patient,

@@ -32,7 +32,7 @@ function request(health: Health, path: string, method = 'GET'): Promise<{ status
 }
 
 test('a process is ready from listening with a loaded registry until it drains', async () => {
-  const { health, loaded } = await start(systemClock, { now: false })
+  const { health, loaded } = await start(createVirtualClock(), { now: false })
   expect(await request(health, '/readyz')).toEqual({ status: 503, text: 'not ready: starting\n' })
   health.listening()
   expect(await request(health, '/readyz')).toMatchObject({ status: 503 })

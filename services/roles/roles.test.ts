@@ -206,10 +206,9 @@ test('a full shard is not ready until a socket leaves', async () => {
   const shard = await stream({ streamConnectionsMax: 1 })
   const socket = new WebSocket(`ws://127.0.0.1:${shard.httpPort}/v1/stream?api_key=${secret}`)
   await new Promise((resolve, reject) => socket.on('open', resolve).on('error', reject))
-  expect(await ask(shard.opsPort, '/readyz')).toEqual({
-    status: 503,
-    text: 'not ready: full: it holds 1 sockets\n',
-  })
+  await expect
+    .poll(() => ask(shard.opsPort, '/readyz'))
+    .toEqual({ status: 503, text: 'not ready: full: it holds 1 sockets\n' })
   socket.terminate()
   await expect.poll(async () => (await ask(shard.opsPort, '/readyz')).status, { timeout: 10_000 }).toBe(200)
 })

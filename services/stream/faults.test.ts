@@ -41,7 +41,7 @@ test('a defect in the handling of a queued message closes that socket with 1011'
   const [broken, beside] = [await connect(), await connect()]
   for (let n = 0; n < 50; n++) broken.send({ action: 'ping' })
   broken.send({ action: 'subscribe', symbols: [secretWord] })
-  await vi.waitUntil(() => broken.frames.length === 51)
+  await expect.poll(() => broken.frames.length).toBe(51)
   vi.spyOn(fixture.registry, 'view').mockImplementationOnce(defect)
   await fixture.clock.advance(100)
   await expectOneSocketClosed(broken, beside)

@@ -85,7 +85,9 @@ describe('only closed bars are stored', () => {
     await storedExactly('BROKERA:ZERO:US500', [day(today - 2 * 86_400), day(today - 86_400)], '1D')
   })
 
-  test('bars of a delayed symbol close later by the delay of its quotes', async () => {
+  test('bars of a delayed symbol close later by the delay of its quotes', { timeout: 90_000 }, async () => {
+    // The next bar closes when the minute ends.
+    await until('20 s of the minute to be left', () => Date.now() % 60_000 < 40_000, 30_000)
     const bars = minutes(minutesAgo('BROKERB:LIVE', 30), 21, 300, 2)
     const file = new FollowedFile('brokerb-live', 'AAPL_CFD.US_M1.csv')
     const closedByTime = bars.filter(({ time }) => time + 60 + 900 <= feedNow('BROKERB:LIVE'))

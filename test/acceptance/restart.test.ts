@@ -42,10 +42,11 @@ const feedWith = async (
   key: string,
   bars: readonly Bar[],
   areThere = async () => (await stored(key)).length === bars.length,
+  deadlineMs = 20_000,
 ) => {
   const file = new FollowedFile('brokera-zero', 'EURUSD.z_M1.csv')
   file.write(bars)
-  await until('the bars', areThere)
+  await until('the bars', areThere, deadlineMs)
   return file
 }
 const someMinutes = () => minutes(minutesAgo('BROKERA:ZERO', 60), 30, 1.1, 5)
@@ -63,10 +64,11 @@ test('a stop closes open sockets with 1012 and ends the process within seconds',
 test('a request in progress when the service stops is answered in full', async () => {
   const { key } = await issueKey()
   const bars = minutes(Date.UTC(2020, 0, 6) / 1000, 60_000, 1.1, 5)
-  await feedWith(key, bars, async () => {
-    const got = await readHistory(key, { symbol, resolution: '1', from: 0, to: 4_000_000_000 })
-    return got.s === 'ok' && got.meta.bar_count === bars.length
-  })
+  const areThere = async () => {
+    const got = await readHistory(key, { symbol, resolution: '1', countback: 1 })
+    return got.t?.at(-1) === bars.at(-2)?.time || got.t?.at(-1) === bars.at(-1)?.time
+  }
+  await feedWith(key, bars, areThere, 45_000)
   const path = `/v1/history?symbol=${symbol}&resolution=1&from=0&to=4000000000`
   const response = await new Promise<http.IncomingMessage>((resolve, reject) => {
     const headers = { 'X-API-Key': key }

@@ -26,12 +26,14 @@ describe('a change of a key reaches its open sockets within five seconds', () =>
   })
 
   test('an expired key: the socket gets KEY_EXPIRED and is closed with 4501', async () => {
-    const end = Date.now() + 5000
-    const made = await issueKey({ expires: new Date(end).toISOString() })
+    const made = await issueKey()
     const socket = await connect(made.key)
+    const end = Date.now() + 5000
+    await updateKey(made.id, { expires: new Date(end).toISOString() })
     await until('the expiry', () => Date.now() >= end)
+    const inForce = Date.now()
     await cut(socket, 'KEY_EXPIRED', 4501)
-    expect(Date.now() - end).toBeLessThanOrEqual(inForceMs)
+    expect(Date.now() - inForce).toBeLessThanOrEqual(inForceMs)
   })
 
   test('an address that is no longer allowed: the socket gets IP_NOT_ALLOWED and is closed with 4502', async () => {
@@ -81,7 +83,14 @@ describe('a change of a key reaches its open sockets within five seconds', () =>
     const socket = await connect(made.key)
     await revokeKey(made.id)
     await socket.closed
-    const answer = await refusedUpgrade(`/v1/stream?api_key=${made.key}`)
-    expect(answer.body.error.code).toBe('KEY_INACTIVE')
+    // Another shard may learn of the revocation later than the one with the socket.
+    await until(
+      'a refused upgrade',
+      async () => {
+        const answer = await refusedUpgrade(`/v1/stream?api_key=${made.key}`)
+        return answer.body.error.code === 'KEY_INACTIVE'
+      },
+      inForceMs,
+    )
   })
 })

@@ -5,9 +5,9 @@ import { afterEach, expect, inject, onTestFinished, test } from 'vitest'
 import { exportText, minutes } from '../acceptance/client/bars.ts'
 import { ask } from '../acceptance/client/http.ts'
 import { importFile } from '../acceptance/client/input.ts'
-import { issueKey } from '../acceptance/client/keys.ts'
 import { closeSockets, connect } from '../acceptance/client/socket.ts'
 import { promtoolComplaints } from '../support/promtool.ts'
+import { issueForAllPods } from './pods.ts'
 
 const charts = join(import.meta.dirname, '../../charts')
 
@@ -69,7 +69,7 @@ async function useNewSymbol(n: number): Promise<void> {
   const feed = 'BROKERA:ZERO'
   const imported = await importFile(file, { feed, symbol, resolution: '1', more: ['--type', 'forex'] })
   expect(imported.code, imported.stderr).toBe(0)
-  const { key } = await issueKey({ feeds: [feed], plan: 'basic', rpd: 8 })
+  const { key } = await issueForAllPods({ feeds: [feed], plan: 'basic', rpd: 8 })
   const name = `${feed}:${symbol}`
   for (const path of [
     `/v1/history?symbol=${name}&resolution=1&countback=3`,

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { ask, rate } from '../acceptance/client/http.ts'
-import { issueKey, updateKey } from '../acceptance/client/keys.ts'
+import { updateKey } from '../acceptance/client/keys.ts'
 import { effort } from '../support/effort.ts'
-import { basesOf } from './pods.ts'
+import { basesOf, issueForAllPods } from './pods.ts'
 
 const limit = 100
 const minuteMs = 60_000
@@ -38,7 +38,7 @@ async function sendBurst(key: string, count: number, windows: Map<number, Window
 describe.each(Array.from({ length: rounds }, (_, round) => round))('round %i', () => {
   test('over all pods and across the end of a minute, each window admits exactly its limit, or all requests when they are fewer', async () => {
     const loads = [0.9, 1, 2]
-    const keys = await Promise.all(loads.map(() => issueKey({ rpm: limit })))
+    const keys = await Promise.all(loads.map(() => issueForAllPods({ rpm: limit })))
     const counted = keys.map(() => new Map<number, Window>())
     // Half of the load is sent before the end of the minute. If that is too close, wait for the next one.
     const untilMinuteEndMs = minuteMs - (Date.now() % minuteMs)
@@ -64,7 +64,7 @@ describe.each(Array.from({ length: rounds }, (_, round) => round))('round %i', (
 })
 
 test('every pod reports the usage that the client counted over all pods', async () => {
-  const { key, id } = await issueKey({ rpm: 40 })
+  const { key, id } = await issueForAllPods({ rpm: 40 })
   const pods = basesOf('rest')
   const paths = {
     symbols: '/v1/symbols?limit=1',

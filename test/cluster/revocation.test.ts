@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
-import { issueKey, revokeKey, updateKey } from '../acceptance/client/keys.ts'
+import { revokeKey, updateKey } from '../acceptance/client/keys.ts'
 import type { StreamSocket } from '../acceptance/client/socket.ts'
-import { basesOf, cutAll, isOpen, upgrade } from './pods.ts'
+import { basesOf, cutAll, isOpen, issueForAllPods, upgrade } from './pods.ts'
 
 const symbol = 'BROKERA:ZERO:BTCUSD'
 const withinMs = 5_000
@@ -18,7 +18,7 @@ async function onEveryShard(key: string): Promise<StreamSocket[]> {
 }
 
 test('the sockets of a revoked key are closed on every shard within five seconds', async () => {
-  const { key, id } = await issueKey()
+  const { key, id } = await issueForAllPods()
   const sockets = await onEveryShard(key)
   await revokeKey(id)
   const revokedMs = Date.now()
@@ -29,7 +29,7 @@ test('the sockets of a revoked key are closed on every shard within five seconds
 })
 
 test('a withdrawn grant ends subscriptions on every shard within five seconds, and the sockets stay open', async () => {
-  const { key, id } = await issueKey({ feeds: ['BROKERA:ZERO', 'BROKERB:LIVE'] })
+  const { key, id } = await issueForAllPods({ feeds: ['BROKERA:ZERO', 'BROKERB:LIVE'] })
   const sockets = await onEveryShard(key)
   await updateKey(id, { feeds: ['BROKERB:LIVE'] })
   const withdrawn = await Promise.all(sockets.map((socket) => socket.next('unsubscribed', withinMs)))

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { issueKey } from '../acceptance/client/keys.ts'
 import { until } from '../acceptance/client/until.ts'
 import { effort } from '../support/effort.ts'
-import { basesOf, cutAll, isOpen, upgrade } from './pods.ts'
+import { basesOf, cutAll, isOpen, issueForAllPods, upgrade } from './pods.ts'
 
 const attempts = 64
 /** Rounds for each cap; 500 over all caps in `make soak`. */
@@ -12,7 +11,7 @@ afterEach(cutAll)
 
 describe.each([1, 2, 10, 50])('a cap of %i sockets', (cap) => {
   test(`admits exactly that many of ${attempts} simultaneous upgrades over all shards, and is free again when they close`, async () => {
-    const { key } = await issueKey({ wsConnections: cap })
+    const { key } = await issueForAllPods({ wsConnections: cap })
     const shards = basesOf('stream')
     expect(shards.length).toBeGreaterThan(1)
     for (let round = 0; round < roundsPerCap; round++) {
@@ -29,7 +28,7 @@ describe.each([1, 2, 10, 50])('a cap of %i sockets', (cap) => {
 })
 
 test('a slot that one shard frees is free on the other shard at once', async () => {
-  const { key } = await issueKey({ wsConnections: 1 })
+  const { key } = await issueForAllPods({ wsConnections: 1 })
   const [here = '', there = ''] = basesOf('stream')
   for (let round = 0; round < 5 * effort; round++) {
     const first = await upgrade(here, key)
@@ -43,7 +42,7 @@ test('a slot that one shard frees is free on the other shard at once', async () 
 })
 
 test('a socket that ends without a close frame frees its slot', async () => {
-  const { key } = await issueKey({ wsConnections: 1 })
+  const { key } = await issueForAllPods({ wsConnections: 1 })
   const [here = '', there = ''] = basesOf('stream')
   const first = await upgrade(here, key)
   expect(isOpen(first)).toBe(true)

@@ -74,6 +74,8 @@ test('the address of a client is set by the ingress, not by headers of the clien
     return outside.get('/v1/status', key, domain, { 'x-forwarded-for': forged })
   }
   await expect.poll(async () => (await answerAs('here')).status, patient).toBe(200)
+  // The pods of rest learn of a key separately.
+  await expect.poll(async () => (await answerAs('elsewhere')).status, patient).not.toBe(401)
   expect((await answerAs('elsewhere')).body).toMatchObject({ error: { code: 'IP_NOT_ALLOWED' } })
 })
 

@@ -139,11 +139,12 @@ test('a repeated sequence with another body is refused and raises an alarm; with
   const before = await conflicts()
   const session = new RawSession(fixture.address)
   await session.hello(feed.key, { mode: 'IMPORT', id: 'replay' })
+  const at = minuteAgo(9)
   const batch = (close: number, revision = 1_000_000_000_000) => ({
     bars: {
       sequence: 1,
       lane: 'LANE_BACKFILL' as const,
-      series: [seriesAt('EURUSD', [minuteAgo(9)], { close, revision })],
+      series: [seriesAt('EURUSD', [at], { close, revision })],
     },
   })
   session.send(batch(1.1))

@@ -12,8 +12,9 @@ print('open')
 const bars = async (name: string, barsPerWrite: number): Promise<never> => {
   for (let minute = 0; ; minute += barsPerWrite) {
     const list = minuteBars(minute, minute + barsPerWrite)
+    const askedMs = systemClock.utcMs()
     await stores.bars.write([batchOf(seriesOf(name), list)], name === 'LIVE' ? 'live' : 'backfill')
-    print(`${name} ${minute + barsPerWrite}`)
+    print(`${name} ${minute + barsPerWrite} ${askedMs}`)
   }
 }
 const requests = async (): Promise<never> => {

@@ -62,16 +62,17 @@ describe('rows that QuestDB rejects', () => {
     const [narrow, other] = [freshSeries('60'), freshSeries('240')]
     await stores.bars.write([batchOf(other, [minuteBar(0)])], 'live')
     const list = spoiltBars(5_000, 50)
-    let isStored = false
-    const storing = stores.bars.write([batchOf(narrow, list)], 'live').then(() => {
-      isStored = true
-    })
+    let isCommitted = false
+    const storing = stores.bars.write([batchOf(narrow, list)], 'live', () => (isCommitted = true))
     await expect.poll(() => metric('fxd_questdb_rejected_rows_pending'), untilSeen).toBe(5_000)
     expect(await metric('fxd_questdb_rows_sifted')).toBe(5_000)
+    const beside: Promise<void>[] = []
     for (let minute = 1; minute <= 3; minute++)
-      await stores.bars.write([batchOf(other, [minuteBar(minute)])], 'live')
-    expect(isStored).toBe(false)
-    await storing
+      await new Promise<void>((committed) =>
+        beside.push(stores.bars.write([batchOf(other, [minuteBar(minute)])], 'live', committed)),
+      )
+    expect(isCommitted).toBe(false)
+    await Promise.all([storing, ...beside])
     expect(await readList(stores.bars, other)).toEqual(minuteBars(0, 4))
     expect(await readList(stores.bars, narrow)).toEqual(list.filter(({ volume }) => volume === 1))
     expect(await metric('fxd_questdb_parked_rows_total')).toBe(100)

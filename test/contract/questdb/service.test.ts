@@ -177,7 +177,9 @@ describe('fxd all with its bars in QuestDB', longTimeout, () => {
     await expect.poll(() => storedBars(config), untilServed).toBeGreaterThan(700)
     await first.stop()
     const second = await start({ ...config, dataDir: folder() })
-    expect((await ask(second.httpPort, history, key)).text).toContain('"s":"ok"')
+    await expect
+      .poll(async () => (await ask(second.httpPort, history, key)).text, untilServed)
+      .toContain('"s":"ok"')
   })
 
   test('`fxd feeds purge` removes the bars of a feed without a manifest from QuestDB', async () => {

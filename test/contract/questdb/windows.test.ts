@@ -77,6 +77,7 @@ test('a migration keeps windows of the first layout, and new windows join them',
   await expect
     .poll(async () => (await server().exec(`SELECT version FROM ${prefix}schema`))[0]?.[0], untilApplied)
     .toBe(1)
+  await server().exec(`SELECT wait_wal_table('${table(prefix)}')`)
   const opened = await Promise.all([openInTest(server(), { prefix }), openInTest(server(), { prefix })])
   for (const { stores } of opened)
     expect(await stores.windows.of(feed)).toEqual([window('A', 0, 60), window('A', 120, 180)])

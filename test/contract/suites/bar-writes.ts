@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { Lane, SeriesBars } from '../../../services/core/bars/series.ts'
 import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 import { type Open, openedOnce } from './opened.ts'
 import {
@@ -97,15 +98,23 @@ export function describeWriting(open: Open<'bars'>): void {
     const series = freshSeries()
     const writes = 50
     let backfilled = 0
+    const whole: Promise<void>[] = []
+    /** Resolves at the commit, or when the write is complete in a store that does not report its commits. */
+    const commit = (batch: SeriesBars, lane: Lane): Promise<void> => {
+      const { promise: committed, resolve } = Promise.withResolvers<void>()
+      const write = store().write([batch], lane, resolve)
+      whole.push(write)
+      return Promise.race([committed, write])
+    }
     const backfill = Array.from({ length: writes }, async (_, i) => {
-      await store().write([batchOf(series, minuteBars(i * 5_000, (i + 1) * 5_000))], 'backfill')
+      await commit(batchOf(series, minuteBars(i * 5_000, (i + 1) * 5_000)), 'backfill')
       backfilled += 1
     })
     const live = freshSeries()
-    await store().write([batchOf(live, [minuteBar(1)])], 'live')
+    await commit(batchOf(live, [minuteBar(1)]), 'live')
     expect(backfilled).toBeLessThan(writes / 2)
+    await Promise.all([...backfill, ...whole])
     expect(await readList(store(), live)).toEqual([minuteBar(1)])
-    await Promise.all(backfill)
     expect((await store().read({ series, ...always })).time).toHaveLength(writes * 5_000)
   })
 

@@ -55,7 +55,8 @@ async function round(kills: number, random: () => number): Promise<readonly stri
   for (let done = 0; done < kills; ) {
     await flows(watched, 4)
     await pause(market.any(1_000))
-    const both = market.any(100) < bothPercent && done + 1 < kills
+    // Two from one shuffle: no process is killed twice at once.
+    const both = queue.length !== 1 && market.any(100) < bothPercent && done + 1 < kills
     const chosen = both ? [next(), next()] : [next()]
     await Promise.all(chosen.map((each) => each.kill()))
     await pause(market.any(500))

@@ -29,14 +29,16 @@ test.each(mountable(60 * 2 ** 20))(
     const history = new Feeder({ ingest: fxd, mode: 'IMPORT', next: () => market.history(2_000) }).start()
     const feeders = [live, history]
     await flows(feeders, 3)
-    expect(await fxd.platformStatus()).toBe('ok')
+    await expect.poll(() => fxd.platformStatus(), pollOptions).toBe('ok')
 
     disk.fill(leftBytes)
     await expect
       .poll(() => live.broken + history.broken, pollOptions)
       .toBeGreaterThanOrEqual(failedAttemptsMin)
     await expect.poll(() => fxd.platformStatus(), pollOptions).toBe('degraded')
-    expect(await fxd.metric('fxd_store_bar_writes_failing_seconds')).toBeGreaterThan(10)
+    await expect
+      .poll(() => fxd.metric('fxd_store_bar_writes_failing_seconds'), pollOptions)
+      .toBeGreaterThan(10)
     await expect.poll(() => countMessages(fxd, 'unavailable: no bars can be stored'), pollOptions).toBe(1)
 
     disk.free()

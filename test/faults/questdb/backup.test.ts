@@ -51,7 +51,7 @@ test('a backup taken during writes has every bar acknowledged before it, and a s
   const readings = feeders.flatMap((feeder) => feeder.readings)
   const asOfThen = readings.map((reading) => ({ ...reading, acked: ackedBefore.has(reading) }))
   expect(checkHistory(asOfThen, await readHistory(service, market, '1')), hint).toEqual([])
-  expect(await service.platformStatus()).toBe('ok')
+  await expect.poll(() => service.platformStatus(), { timeout: 30_000 }).toBe('ok')
   expect(await service.doctor()).not.toContain('WRONG')
 
   // Collectors send the bars after the backup again.

@@ -58,12 +58,22 @@ test('a table that is suspended while bars flow delays acks and loses no bar: ev
   const fxd = await FxdProcess.start({ ...server(), prefix, manifests: [manifest] })
   await fxd.takeKey()
   const unseen: Reading[] = []
-  const onAck = async (readings: readonly Reading[]): Promise<void> => {
-    const last = readings.at(-1)
-    if (last !== undefined && !(await isShown(last))) unseen.push(last)
-  }
-  const live = new Feeder({ ingest: fxd, mode: 'LIVE', next: () => market.live(), onAck }).start()
-  const history = new Feeder({ ingest: fxd, mode: 'IMPORT', next: () => market.history(), onAck }).start()
+  const lastOfLive: Reading[] = []
+  const live = new Feeder({
+    ingest: fxd,
+    mode: 'LIVE',
+    next: () => market.live(),
+    onAck: async (readings) => void lastOfLive.push(...readings.slice(-1)),
+  }).start()
+  const history = new Feeder({
+    ingest: fxd,
+    mode: 'IMPORT',
+    next: () => market.history(),
+    onAck: async (readings) => {
+      const last = readings.at(-1)
+      if (last !== undefined && !(await isShown(last))) unseen.push(last)
+    },
+  }).start()
   const feeders = [live, history]
   await flows(feeders, 10)
 
@@ -71,11 +81,15 @@ test('a table that is suspended while bars flow delays acks and loses no bar: ev
   await suspend(suspended)
   await expect.poll(() => fxd.metric('fxd_questdb_suspended_tables'), pollOptions).toBe(1)
   await expect.poll(() => fxd.platformStatus(), pollOptions).toBe('degraded')
+  const ackedBefore = live.ackedBatches
   const poller = new Poller(fxd)
   await expect.poll(() => live.broken, pollOptions).toBeGreaterThanOrEqual(failedAttemptsMin)
   expect(await poller.stop()).toEqual([])
   expect([...poller.statuses]).toEqual(['degraded'])
   expect(await fxd.doctor()).toContain(`run: ALTER TABLE '${suspended}' RESUME WAL`)
+
+  // Every live batch has a bar for the suspended table.
+  expect(live.ackedBatches).toBe(ackedBefore)
 
   await server().exec(`ALTER TABLE '${suspended}' RESUME WAL`)
   await flows(feeders, 10)
@@ -83,4 +97,6 @@ test('a table that is suspended while bars flow delays acks and loses no bar: ev
   expect(await fxd.metric('fxd_questdb_suspended_tables')).toBe(0)
   await expectNothingLost(feeders, market, [fxd], `FXD_TEST_SEED=${seed}`)
   expect(unseen).toEqual([])
+  // A live bar is acknowledged at its commit and shown later.
+  for (const last of lastOfLive) expect(await isShown(last), `${last.symbol} ${last.bar.time}`).toBe(true)
 })

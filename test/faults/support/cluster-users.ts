@@ -1,5 +1,6 @@
 import { newKey } from '../../support/clients/new-key.ts'
 import type { Cluster } from '../../support/cluster/cluster.ts'
+import { untilUpgraded } from '../../support/cluster/until-upgraded.ts'
 import { checkLimits, type Outage } from './check-limits.ts'
 import { countGaps, type SocketRecord } from './check-sockets.ts'
 import { ask, GreedyUser, HistoryUser } from './cluster-user.ts'
@@ -71,6 +72,9 @@ export class ClusterUsers {
       const known = await Promise.all(requested.map((key) => ask(cluster.httpPort, '/v1/status', key)))
       return known.every(({ status }) => status === 200)
     })
+    // Shards learn of keys separately, in the order of the registry.
+    for (const { port } of cluster.pods.filter(({ role }) => role === 'stream'))
+      await untilUpgraded(port, keys.greedy)
     const users = new ClusterUsers(cluster, market, keys)
     for (const client of [...users.clients, ...users.capped]) client.start()
     await users.recovered()

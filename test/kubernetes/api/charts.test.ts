@@ -33,8 +33,9 @@ function namespace(name: string): (args: readonly string[], input?: string) => s
     kubectl(['delete', 'namespace', name, '--wait=false'])
     rmSync(folder, { recursive: true })
   })
-  kubectl(['create', 'namespace', name])
-  kubectl(['label', 'namespace', name, 'pod-security.kubernetes.io/enforce=restricted'])
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
+  const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
+  kubectl(['create', '-f', '-'], JSON.stringify(object))
   return kubectl
 }
 

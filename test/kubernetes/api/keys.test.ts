@@ -72,8 +72,9 @@ test('a key whose object and Secrets are restored from a backup is valid with it
   const names = ['restored', 'restored-digest']
   const saved = await Promise.all(names.map((name) => setting.get<Secret>(resources.secrets, name)))
   await setting.remove(resources.apikeys, 'restored')
-  for (const name of names) await setting.remove(resources.secrets, name)
+  // An operator that still sees the key would make another Secret.
   await until('the key to be inactive', () => setting.opens(secret) === undefined, 40_000)
+  for (const name of names) await setting.remove(resources.secrets, name)
   for (const each of saved) {
     const { name, labels, annotations } = (each as Secret).metadata
     const metadata = { name, labels, annotations }
@@ -108,7 +109,7 @@ test('a key is valid with the secret of the user, and with the next one after a 
 })
 
 test('a delivered Secret is deleted after deleteAfter, and the key stays valid', async () => {
-  await setting.applyKey('brief', { delivery: { secretName: 'brief-delivery', deleteAfter: '3s' } })
+  await setting.applyKey('brief', { delivery: { secretName: 'brief-delivery', deleteAfter: '10s' } })
   const secret = await setting.secret('brief-delivery')
   await active('brief')
   await until('no Secret', async () => (await setting.get(resources.secrets, 'brief-delivery')) === undefined)

@@ -9,6 +9,11 @@ import type { OperatorProcess } from './support/operator-process.ts'
 import { openSetting, type Setting } from './support/setting.ts'
 import { ShardPods, shardPool } from './support/shard-pods.ts'
 
+interface Event extends KubeObject {
+  readonly reason: string
+  readonly regarding: { readonly kind: string }
+}
+
 let setting: Setting
 let operators: OperatorProcess[]
 beforeAll(async () => {
@@ -55,6 +60,11 @@ test('nothing is written to the API server or the registry while bars flow and n
   })
   await setting.applyPool('pool', shardPool(port))
   await setting.reason(resources.streampools, 'pool', 'Serving')
+  // The operator writes an Event after the status that it is about.
+  await until('the Event of the pool', async () => {
+    const events = await setting.list<Event>(resources.events)
+    return events.some(({ reason, regarding }) => reason === 'Serving' && regarding.kind === 'StreamPool')
+  })
   await until(
     'bars in the status',
     async () => {
