@@ -224,7 +224,7 @@ async function shareLimits(both: TwoReleases): Promise<void> {
   })
   expect(opened.filter((each) => each instanceof StreamSocket)).toHaveLength(cap)
   cutAll()
-  // Pods of rest learn of keys separately, in the order of the registry: a later key leaves the counted one untouched.
+  // As in issueForAllPods.
   const later = (await both.fxd('new', `keys create --plan pro --feeds ${feeds.join(',')}`)) as {
     key: string
   }

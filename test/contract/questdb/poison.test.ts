@@ -7,7 +7,15 @@ import { createBars } from '../../../services/stores/questdb/layout/statements.t
 import { rejectedRowsMax } from '../../../services/stores/questdb/write/rejected-rows.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
 import { openInTest } from '../../support/questdb/stores.ts'
-import { always, batchOf, freshSeries, minuteBar, minuteBars, readList } from '../suites/sample-bars.ts'
+import {
+  always,
+  batchOf,
+  freshSeries,
+  minuteBar,
+  minuteBars,
+  readList,
+  startWrite,
+} from '../suites/sample-bars.ts'
 
 const server = oneServer()
 const untilSeen = { timeout: 60_000, interval: 5 }
@@ -67,10 +75,11 @@ describe('rows that QuestDB rejects', () => {
     await expect.poll(() => metric('fxd_questdb_rejected_rows_pending'), untilSeen).toBe(5_000)
     expect(await metric('fxd_questdb_rows_sifted')).toBe(5_000)
     const beside: Promise<void>[] = []
-    for (let minute = 1; minute <= 3; minute++)
-      await new Promise<void>((committed) =>
-        beside.push(stores.bars.write([batchOf(other, [minuteBar(minute)])], 'live', committed)),
-      )
+    for (let minute = 1; minute <= 3; minute++) {
+      const { committed, whole } = startWrite(stores.bars, batchOf(other, [minuteBar(minute)]), 'live')
+      beside.push(whole)
+      await committed
+    }
     expect(isCommitted).toBe(false)
     await Promise.all([storing, ...beside])
     expect(await readList(stores.bars, other)).toEqual(minuteBars(0, 4))

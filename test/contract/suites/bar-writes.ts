@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Lane, SeriesBars } from '../../../services/core/bars/series.ts'
 import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 import { type Open, openedOnce } from './opened.ts'
 import {
@@ -13,6 +12,7 @@ import {
   minuteBar,
   minuteBars,
   readList,
+  startWrite,
 } from './sample-bars.ts'
 
 /** `write` keeps the greatest revision of each bar, for any order of writes. */
@@ -98,22 +98,18 @@ export function describeWriting(open: Open<'bars'>): void {
     const series = freshSeries()
     const writes = 50
     let backfilled = 0
-    const whole: Promise<void>[] = []
-    /** Resolves at the commit, or when the write is complete in a store that does not report its commits. */
-    const commit = (batch: SeriesBars, lane: Lane): Promise<void> => {
-      const { promise: committed, resolve } = Promise.withResolvers<void>()
-      const write = store().write([batch], lane, resolve)
-      whole.push(write)
-      return Promise.race([committed, write])
-    }
     const backfill = Array.from({ length: writes }, async (_, i) => {
-      await commit(batchOf(series, minuteBars(i * 5_000, (i + 1) * 5_000)), 'backfill')
+      const batch = batchOf(series, minuteBars(i * 5_000, (i + 1) * 5_000))
+      const { committed, whole } = startWrite(store(), batch, 'backfill')
+      await committed
       backfilled += 1
+      await whole
     })
     const live = freshSeries()
-    await commit(batchOf(live, [minuteBar(1)]), 'live')
+    const { committed, whole } = startWrite(store(), batchOf(live, [minuteBar(1)]), 'live')
+    await committed
     expect(backfilled).toBeLessThan(writes / 2)
-    await Promise.all([...backfill, ...whole])
+    await Promise.all([whole, ...backfill])
     expect(await readList(store(), live)).toEqual([minuteBar(1)])
     expect((await store().read({ series, ...always })).time).toHaveLength(writes * 5_000)
   })

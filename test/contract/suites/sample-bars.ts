@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { barsOf, type RevisedBar, toList } from '../../../services/core/bars/bar.ts'
-import type { Series, SeriesBars } from '../../../services/core/bars/series.ts'
+import type { Lane, Series, SeriesBars } from '../../../services/core/bars/series.ts'
 import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 import { compoundKey, feedKey } from '../../../services/core/feeds/compound-key.ts'
 import type { Resolution } from '../../../services/core/feeds/resolution.ts'
@@ -44,6 +44,20 @@ export const batchOf = (series: Series, list: readonly RevisedBar[]): SeriesBars
 
 export async function readList(store: BarStore, series: Series, query: Partial<BarQuery> = {}) {
   return toList(await store.read({ series, ...always, ...query }))
+}
+
+/**
+ * A write. `committed` resolves at its commit, or at its end in a store that does not report commits. `whole` resolves
+ * when its bars are readable.
+ */
+export function startWrite(
+  store: Pick<BarStore, 'write'>,
+  batch: SeriesBars,
+  lane: Lane,
+): { readonly committed: Promise<void>; readonly whole: Promise<void> } {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const whole = store.write([batch], lane, resolve)
+  return { committed: Promise.race([promise, whole]), whole }
 }
 
 /** The simplest model of the bars of a series. */

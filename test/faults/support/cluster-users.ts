@@ -72,7 +72,7 @@ export class ClusterUsers {
       const known = await Promise.all(requested.map((key) => ask(cluster.httpPort, '/v1/status', key)))
       return known.every(({ status }) => status === 200)
     })
-    // Shards learn of keys separately, in the order of the registry.
+    // The last key: each shard learns of keys in their order.
     for (const { port } of cluster.pods.filter(({ role }) => role === 'stream'))
       await untilUpgraded(port, keys.greedy)
     const users = new ClusterUsers(cluster, market, keys)

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { assemble } from '../../../charts/image/assemble.ts'
 import { belongsToCode } from '../../../charts/image/contents.ts'
@@ -28,11 +28,11 @@ await import(isEarlier ? '${folder}/services/main.ts' : '/app/services/main.ts')
  * release. Both have one Node.
  */
 export function buildEarlierImage(name: string, into: string): Promise<string> {
-  const key = [codeHash(), readFileSync(import.meta.filename, 'utf8'), process.version, process.arch]
+  const release = realpathSync(earlierRelease())
+  const key = [codeHash(), release, process.version, process.arch]
   return cached({ name, into, key }, (aside, file) => {
     assemble(aside)
     const layer = join(aside, 'earlier')
-    const release = realpathSync(earlierRelease())
     mkdirSync(join(layer, folder), { recursive: true })
     for (const part of ['services', 'proto', 'package.json', 'node_modules'])
       cpSync(join(release, part), join(layer, folder, part), {

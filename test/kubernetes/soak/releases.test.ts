@@ -10,9 +10,9 @@ import { firstFeed, workKey } from '../installed/objects.ts'
 import { startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
 
 /**
- * The service goes back to the earlier release and forth again, with stored bars, keys and open sockets, on one QuestDB
- * and one Redis. Collectors stay: the operator changes them once ingest has the Feed, which the earlier ingest cannot
- * take. Collectors and spools of both releases are tested in test/cluster/rolling/upgrade.test.ts.
+ * The service is downgraded to the earlier release and upgraded again, with stored bars, keys and open sockets, on one
+ * QuestDB and one Redis. The collectors are not replaced: the operator replaces them only after ingest has the Feed, and
+ * the earlier ingest cannot take a Feed. test/cluster/rolling/upgrade.test.ts tests collectors and spools of both.
  */
 const startTimeoutMs = 900_000
 const patient = { timeout: 120_000, interval: 500 }
@@ -76,7 +76,7 @@ test('a downgrade to the earlier release and an upgrade from it lose no bar', as
   const collector = new CollectorPod(loaded, 'demo')
   const first = await deliveredKey(installed.cluster, namespace, 'work')
   await expect.poll(() => statusOf(first), patient).toBe(200)
-  const path = '/v1/history?symbol=DEMO:SIM:EURUSD&resolution=1&countback=3'
+  const path = '/v1/history?symbol=DEMO:SIM:BTCUSD&resolution=1&countback=3'
   const newest = async (): Promise<number> =>
     ((await outside.get(path, first)).body as { t?: number[] }).t?.at(-1) ?? 0
   for (const tag of ['earlier', 'test']) {
@@ -85,7 +85,9 @@ test('a downgrade to the earlier release and an upgrade from it lose no bar', as
     await expect.poll(images, patient).toEqual(roles.map((role) => `${role} fxd:${tag}`))
     await collector.ready()
     await traffic.join(6)
+    await expect.poll(newest, patient).toBeGreaterThan(0)
     const begun = await newest()
+    expect(begun).toBeGreaterThan(0)
     await expect.poll(newest, patient).toBeGreaterThan(begun)
     expect(await statusOf(first)).toBe(200)
     await traffic.caughtUp()

@@ -7,8 +7,8 @@ import { javaMajor, type QuestdbParts } from './parts.ts'
 
 /** Duration of the run that makes the archive: longer than a start on an idle machine. */
 const runSeconds = 10
-/** Runs the command for that many seconds. Java writes the archive when SIGTERM ends it. */
-const runForAWhile = '"$@" & sleep "$0"; kill $!; wait $!; exit 0'
+/** Runs Java for that many seconds, or until Ctrl-C. Java writes the archive when SIGTERM ends it. */
+const runForAWhile = '"$@" & java=$!; trap : INT TERM; sleep "$0"; kill $java; wait $java; exit 0'
 /** Java 25 and newer archive linked classes and their profiles, older ones parsed classes only. */
 const cacheMajorMin = 25
 
@@ -29,7 +29,7 @@ export function classArchiveFlag({ java, javaVersion, jar }: QuestdbParts): stri
     const place = '127.0.0.1:0'
     const options = ['-XX:+UseParallelGC', ...questdbModule(jar), '-d', data]
     mkdirSync(data)
-    // The shell ends Java even if the tests are killed meanwhile.
+    // The shell ends Java also if the tests end meanwhile.
     execFileSync('sh', ['-c', runForAWhile, String(runSeconds), java, make, ...options], {
       env: {
         ...process.env,
