@@ -36,7 +36,7 @@ export const tiers: Readonly<Record<string, readonly Stage[]>> = {
     { name: 'rolling', projects: ['rolling'] },
     { name: 'faults', projects: ['faults', 'faults-cluster'], workers: 3 },
     // This stage needs root.
-    { name: 'kubernetes', projects: ['kubernetes-api', 'kubernetes'] },
+    { name: 'kubernetes', projects: ['kubernetes-api', 'kubernetes'], workers: 3 },
     // These stages need root or many minutes.
     ...(effort > 1
       ? [
