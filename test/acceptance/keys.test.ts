@@ -90,7 +90,7 @@ describe('a changed key', () => {
     expect(await code(issued.key)).toBe('ok')
     await becomes(rotated.key, 'ok')
     expect(await code(issued.key)).toBe('ok')
-    // A pod that does not know the secret yet answers without counting.
+    // A pod may not know the new secret yet. It refuses the request and does not count it.
     const known = async () => {
       const now = await code(rotated.key)
       return now !== 'KEY_INVALID' && now

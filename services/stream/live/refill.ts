@@ -202,7 +202,7 @@ export class Refill {
       if (unread.length > 0) this.#delivery.nameGap(unread)
     }
     reportLoss(missing)
-    // A GAP frame covers all bars before the next one of its symbol: without a bar since its last frame a symbol needs no other.
+    // A GAP frame covers all bars before the next bar of its symbol. Until that bar the symbol needs no other frame.
     const pushed = new Set<CompoundKey>()
     for (const each of hole.queued) {
       if (each === 'loss') {

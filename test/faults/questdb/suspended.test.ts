@@ -50,7 +50,7 @@ async function isShown({ symbol, bar }: Reading): Promise<boolean> {
   return false
 }
 
-test('a table that is suspended while bars flow delays acks and loses no bar: no live bar is acknowledged meanwhile, and every acknowledged bar is visible after it is resumed', {
+test('while a table is suspended no live bar is acknowledged; after it is resumed every acknowledged bar is visible', {
   timeout: 400_000,
 }, async () => {
   const { random, seed } = seeded()

@@ -16,6 +16,8 @@ import { dnsAddress } from './dns.ts'
 import type { ClusterNetwork } from './network.ts'
 import { kubernetesPrograms, nodePackages } from './programs.ts'
 
+/** Taint of a node that is off: its pods may start on other nodes. */
+export const outOfService = 'node.kubernetes.io/out-of-service'
 const readyTimeoutMs = 120_000
 const cgroups = '/sys/fs/cgroup'
 /** Reference of the pause image of each pod; it is never pulled. */

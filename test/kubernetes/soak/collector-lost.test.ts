@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Bar, exportText, line, minutes } from '../../acceptance/client/bars.ts'
 import { barsOf, type History } from '../../acceptance/client/history.ts'
 import { within } from '../../faults/support/within.ts'
+import { outOfService } from '../cluster/worker.ts'
 import { CollectorPod } from '../installed/collector-pod.ts'
 import { deliveredKey } from '../installed/delivered-key.ts'
 import { namespace } from '../installed/installed.ts'
@@ -16,7 +17,6 @@ const startTimeoutMs = 900_000
 const feed = 'EXPORTS:CSV'
 const minutesBefore = 60
 const minutesInSpool = 120
-const outOfService = 'node.kubernetes.io/out-of-service'
 
 const readyStatus = '-o=jsonpath={.status.conditions[?(@.type=="Ready")].status}'
 
@@ -104,7 +104,7 @@ test('a collector on another node finds the spool on the volume, and all its bar
 
   const at = await collector.place()
   const lost = loaded.installed.cluster.nodes.find(({ name }) => name === at)
-  if (lost === undefined) throw new Error(`the collector runs on ${at}`)
+  if (lost === undefined) throw new Error(`the collector runs on "${at}", which is no node of this cluster`)
   await lost.powerCut()
   await within(recoveryMs, `${lost.name} to be unknown`, () => isReady(lost.name, 'Unknown'))
   // As in docs/kubernetes.md: only a person knows that the node is off.

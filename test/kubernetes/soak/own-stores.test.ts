@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { RepeatedCalls } from '../../faults/support/cluster-user.ts'
 import { run } from '../cluster/kubectl.ts'
 import { kubernetesPrograms } from '../cluster/programs.ts'
-import type { Worker } from '../cluster/worker.ts'
+import { outOfService, type Worker } from '../cluster/worker.ts'
 import { buildStoresImage } from '../image/build-stores-image.ts'
 import { CollectorPod } from '../installed/collector-pod.ts'
 import { deliveredKey } from '../installed/delivered-key.ts'
@@ -20,7 +20,6 @@ import { expectNothingMissed, flows, recoveryMs } from './expect-nothing-missed.
 const startTimeoutMs = 900_000
 const patient = { timeout: recoveryMs, interval: 1_000 }
 const minutesShown = 300
-const outOfService = 'node.kubernetes.io/out-of-service'
 const image = { repository: 'fxd.test/stores', tag: '1', pullPolicy: 'Never' }
 const values = {
   questdb: {
@@ -152,7 +151,7 @@ async function minutesOf(key: string): Promise<readonly number[]> {
 async function nodeOf(pod: string): Promise<Worker> {
   const name = await loaded.kubectl('get', 'pod', pod, '-o=jsonpath={.spec.nodeName}')
   const node = loaded.installed.cluster.nodes.find((each) => each.name === name)
-  if (node === undefined) throw new Error(`${pod} runs on ${name}`)
+  if (node === undefined) throw new Error(`${pod} runs on "${name}", which is no node of this cluster`)
   return node
 }
 
