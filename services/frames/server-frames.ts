@@ -60,7 +60,7 @@ const bar = closed({
     high: Type.Number(),
     low: Type.Number(),
     close: Type.Number(),
-    volume: Type.Number({ description: 'Tick volume.' }),
+    volume: integer('Tick volume.'),
   }),
 })
 

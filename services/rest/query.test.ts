@@ -88,4 +88,10 @@ describe('the parser follows the schema', () => {
     without.delete(name)
     expect(parsed(schema, filled(name, ''))).toEqual(parsed(schema, without))
   })
+
+  test.each(params)('empty $name beside a value is ignored', ({ schema, name }) => {
+    const query = filled(name, '1')
+    query.append(name, '')
+    expect(parsed(schema, query)).toEqual(parsed(schema, filled(name, '1')))
+  })
 })

@@ -35,7 +35,7 @@ export function parseQuery<Q extends TObject>(schema: Q, query: URLSearchParams)
 }
 
 function valueOf(query: URLSearchParams, name: string): ParamValue {
-  const values = query.getAll(name)
+  const values = query.getAll(name).filter((value) => value !== '')
   return values.length > 1 ? values : values[0]
 }
 

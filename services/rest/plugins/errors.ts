@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { RateExceeded } from '../../access/admit.ts'
+import { allowedMethods, preflightHeaders } from '../../access/cross-origin.ts'
 import { errorBody, Failure, failures, Overloaded, Unavailable } from '../../core/failure.ts'
 import { pathOf } from '../../platform/http/request-path.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { sendJson, setHeaders } from '../answer.ts'
 import { pathOfEndpoint } from '../route.ts'
-import { preflightHeaders } from './cors.ts'
 import { setExceeded } from './headers.ts'
 
 const minuteMs = 60_000
@@ -79,8 +79,6 @@ function answerFailure(reply: FastifyReply, failure: Failure, isHistory: boolean
   sendJson(reply.code(status), isHistory ? { s: 'error', errmsg: message, ...body } : body)
 }
 
-const allowed = 'GET, HEAD, OPTIONS'
-
 /**
  * Answers requests without a route: unknown paths, other methods, preflights. It runs before a body is read. The
  * framework's own handler would log the raw URL, and with it a key.
@@ -91,7 +89,7 @@ export function refuseUnknown(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, next) => {
     if (!request.is404) return next()
     if (!paths.has(pathOf(request.url))) return next(new Failure('NOT_FOUND'))
-    setHeaders(reply, { Allow: allowed })
+    setHeaders(reply, { Allow: allowedMethods })
     if (request.method !== 'OPTIONS') return next(new Failure('METHOD_NOT_ALLOWED'))
     setHeaders(reply, preflightHeaders)
     reply.code(204).send()

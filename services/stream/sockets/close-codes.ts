@@ -4,6 +4,7 @@
  */
 export const closings = {
   unsupportedData: { code: 1003, reason: 'only text messages are understood' },
+  flooding: { code: 1008, reason: 'too many messages for 60 s' },
   fault: { code: 1011, reason: 'something went wrong on our side' },
   draining: { code: 1012, reason: 'draining' },
   idle: { code: 4000, reason: 'idle' },
@@ -17,7 +18,7 @@ export const closings = {
 export type Closing = (typeof closings)[keyof typeof closings]
 
 /** Codes of RFC 6455 that a client or a protocol fault may cause. */
-const ordinaryCodes = [1000, 1001, 1002, 1005, 1006, 1007, 1008, 1009]
+const ordinaryCodes = [1000, 1001, 1002, 1005, 1006, 1007, 1009]
 const knownCodes = new Set<number>([...ordinaryCodes, ...Object.values(closings).map(({ code }) => code)])
 
 /** The metric label of a code; codes that clients invented share one. */

@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Refusal } from './upgrade-refusal.ts'
 
 const keyShape = /^[+/0-9A-Za-z]{22}==$/
+/** A token of RFC 9110. */
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 const versions = new Set(['13', '8'])
 
 /**
@@ -17,9 +19,21 @@ export function checkHandshake({ headers }: Pick<IncomingMessage, 'headers'>): R
       headers: { 'Sec-WebSocket-Version': 13 },
     }
   }
-  if (keyShape.test(headers['sec-websocket-key'] ?? '')) return undefined
-  return {
-    code: 'BAD_REQUEST',
-    message: 'The header Sec-WebSocket-Key is missing or malformed; it must be 16 bytes in base64.',
-  }
+  if (!keyShape.test(headers['sec-websocket-key'] ?? ''))
+    return {
+      code: 'BAD_REQUEST',
+      message: 'The header Sec-WebSocket-Key is missing or malformed; it must be 16 bytes in base64.',
+    }
+  if (!areProtocols(headers['sec-websocket-protocol']))
+    return {
+      code: 'BAD_REQUEST',
+      message: 'The header Sec-WebSocket-Protocol is malformed; it must be a list of different names.',
+    }
+  return undefined
+}
+
+function areProtocols(header: string | undefined): boolean {
+  if (header === undefined) return true
+  const names = header.split(',').map((name) => name.replace(/^[ \t]+|[ \t]+$/g, ''))
+  return new Set(names).size === names.length && names.every((name) => token.test(name))
 }

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { allowedMethods, anyOrigin, preflightHeaders } from '../../access/cross-origin.ts'
 import { errorBody, type FailureCode, failures } from '../../core/failure.ts'
 import { pathOf } from '../../platform/http/request-path.ts'
 
@@ -9,14 +10,20 @@ import { pathOf } from '../../platform/http/request-path.ts'
 export const answerPlainRequest =
   (streamPath: string): RequestListener =>
   (request, response) => {
-    const code = faultOf(request.method, pathOf(request.url ?? '') === streamPath)
+    const isStreamPath = pathOf(request.url ?? '') === streamPath
+    response.setHeaders(new Map(Object.entries(anyOrigin)))
+    if (isStreamPath && request.method === 'OPTIONS') {
+      response.writeHead(204, { Allow: allowedMethods, ...preflightHeaders }).end()
+      return
+    }
+    const code = faultOf(request.method, isStreamPath)
     const { status, message } = failures[code]
     const body = JSON.stringify(errorBody(code, message))
     if (code === 'UPGRADE_REQUIRED') {
       response.setHeader('Upgrade', 'websocket')
       response.setHeader('Connection', 'Upgrade, close')
     }
-    if (code === 'METHOD_NOT_ALLOWED') response.setHeader('Allow', 'GET')
+    if (code === 'METHOD_NOT_ALLOWED') response.setHeader('Allow', allowedMethods)
     response.writeHead(status, {
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': Buffer.byteLength(body),

@@ -1,5 +1,6 @@
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { type Allowance, KeyAllowances } from './allowance.ts'
+import { closings } from './close-codes.ts'
 import type { Connection } from './connection.ts'
 
 /** Maximum messages per second of all sockets of a key in this process: those of forty sockets at their maximum. */
@@ -20,6 +21,8 @@ const inboxMessagesMax = 1_000
 const inboxBytesMax = 65_536
 /** Maximum debt from pings and pongs, which are not queued: a flood of them pauses the reading of the socket. */
 const debtMax = 50
+/** Maximum time above the message rate without a break; then a socket that is still too full to be read is closed. */
+const floodMsMax = 60_000
 /** Interval at which waiting connections are checked. */
 const stepMs = 100
 
@@ -132,10 +135,10 @@ export class Throttle {
     if (socket.isPaused && fullness(connection, now) <= 0.5) socket.resume()
     const hasMessage = inbox !== undefined && inbox.texts.length > 0
     if (hasMessage && mayAnswer(connection, now)) this.#makeReady(connection, now)
-    else if (hasMessage || socket.isPaused) this.#wait(connection)
+    else if (hasMessage || socket.isPaused) this.#wait(connection, now)
     else {
       connection.inbox = undefined
-      connection.isThrottled = false
+      connection.throttledSince = undefined
     }
   }
 
@@ -151,9 +154,9 @@ export class Throttle {
     if (ofKey?.delete(connection) && ofKey.size === 0) this.#ready.delete(connection.keyAllowance)
   }
 
-  #wait(connection: Connection): void {
-    if (!connection.isThrottled) this.#onThrottled()
-    connection.isThrottled = true
+  #wait(connection: Connection, now: number): void {
+    if (connection.throttledSince === undefined) this.#onThrottled()
+    connection.throttledSince ??= now
     this.#unready(connection)
     this.#waiting.add(connection)
     this.#cancel ??= this.#clock.every(stepMs, () => this.#step())
@@ -174,8 +177,9 @@ export class Throttle {
   #step(): void {
     const now = this.#clock.monotonicMs()
     for (const connection of this.#waiting.values().toArray()) {
-      // The client is not silent: the process does not read.
-      if (connection.socket.isPaused) connection.lastSeen = now
+      // The end of a client is read behind its messages, and its slot is in use until then.
+      if (connection.socket.isPaused && now - (connection.throttledSince ?? now) >= floodMsMax)
+        connection.end(closings.flooding)
       this.#waiting.delete(connection)
       this.#place(connection, now)
     }

@@ -115,6 +115,29 @@ describe('a broken handshake takes no slot', () => {
   })
 })
 
+test('a malformed handshake takes no slot, so that it is not counted as a connection', async () => {
+  let opened = 0
+  const counted = await openStreamFixture({
+    change: ({ slots }) => ({
+      slots: {
+        ...slots,
+        open: (...args) => {
+          opened++
+          return slots.open(...args)
+        },
+      },
+    }),
+  })
+  const { secret } = await counted.issue()
+  const ofProtocols = async (names: string): Promise<number> => {
+    const headers = [...handshake, `Sec-WebSocket-Protocol: ${names}`]
+    return (await ask(counted, request(`/v1/stream?api_key=${secret}`, headers))).status
+  }
+  for (const names of ['a,,a', 'a,a', 'a b', '']) expect(await ofProtocols(names)).toBe(400)
+  expect(opened).toBe(0)
+  await counted.close()
+})
+
 test('of many simultaneous upgrades exactly as many as the cap succeed', async () => {
   const { secret, inUse } = await fixture.issue({
     limits: { rpm: 1, rpd: 1, wsConnections: 5, wsSymbols: 1 },
