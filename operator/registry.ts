@@ -81,25 +81,26 @@ export class Registry {
   }
 
   async #listFeeds(): Promise<Map<string, Feed__Output>> {
-    const feeds = new Map<string, Feed__Output>()
-    for (let after = '', pages = 0; pages < pagesMax; pages++) {
-      const page = await this.#call('ListFeeds', { after })
-      for (const feed of page.feeds) feeds.set(feed.key, feed)
-      if (page.next === '') break
-      after = page.next
-    }
-    return feeds
+    const pages = await this.#pages((after) => this.#call('ListFeeds', { after }))
+    return new Map(pages.flatMap(({ feeds }) => feeds.map((feed) => [feed.key, feed])))
   }
 
   async #listKeys(): Promise<Map<string, Key__Output>> {
-    const keys = new Map<string, Key__Output>()
-    for (let after = '', pages = 0; pages < pagesMax; pages++) {
-      const page = await this.#call('ListKeys', { after })
-      for (const key of page.keys) keys.set(key.id, key)
+    const pages = await this.#pages((after) => this.#call('ListKeys', { after }))
+    return new Map(pages.flatMap(({ keys }) => keys.map((key) => [key.id, key])))
+  }
+
+  async #pages<Page extends { readonly next: string }>(
+    read: (after: string) => Promise<Page>,
+  ): Promise<Page[]> {
+    const pages: Page[] = []
+    for (let after = ''; pages.length < pagesMax; ) {
+      const page = await read(after)
+      pages.push(page)
       if (page.next === '') break
       after = page.next
     }
-    return keys
+    return pages
   }
 
   #change<Name extends RegistryCall>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>> {

@@ -214,7 +214,11 @@ export class Canary implements SocketListener {
     const feed = feedOf(symbol as CompoundKey)
     metrics.missed.inc({ feed }, missed)
     metrics.differing.inc({ feed }, differing)
-    if (missed > 0) log.error({ symbol, bars: missed }, 'missed bars that history has')
+    if (missed > 0)
+      log.error(
+        { symbol, bars: missed },
+        'canary missed bars: history has them, the socket did not receive them',
+      )
   }
 }
 

@@ -51,13 +51,13 @@ describe('a service that is unavailable', () => {
   test('because it is not running is reported in a sentence with the variable', async () => {
     const outcome = await fixture.fxd('keys list', { FXD_GRPC_ADDR: '127.0.0.1:1' })
     expect(outcome.code).toBe(69)
-    expect(outcome.err).toMatch(/127\.0\.0\.1:1 \(FXD_GRPC_ADDR\) does not answer.*fxd all/)
+    expect(outcome.err).toMatch(/127\.0\.0\.1:1 \(FXD_GRPC_ADDR\) does not answer.*FXD_GRPC_ADDR is correct/)
   })
 
   test('because it never ran on this folder is reported in a sentence', async () => {
     const outcome = await fixture.fxd('keys list', { FXD_DATA_DIR: join(fixture.home, 'elsewhere') })
     expect(outcome.code).toBe(69)
-    expect(outcome.err).toMatch(/no service has run on this folder/)
+    expect(outcome.err).toMatch(/There is no token at/)
   })
 
   test('because it has another token is reported in a sentence without the token', async () => {

@@ -27,8 +27,8 @@ export function addFeeds(program: Command, terminal: Terminal): void {
   withJson(feeds.command('token').argument('<feed...>', 'such as BROKERA:ZERO'))
     .summary('issue a token for the collector of a feed')
     .description(
-      'Issue a token with which a collector may push these feeds and do nothing else. It is printed this once, ' +
-        'and stored nowhere: a new administration token is what ends it before its time.',
+      'Issue a token with which a collector may push these feeds and do nothing else. It is printed once and not stored. ' +
+        'To revoke it early, remove the key that signed it.',
     )
     .option(
       '--expires <when>',

@@ -34,11 +34,14 @@ function printIssued(
   options: Json,
   issued: { readonly key: Key__Output | null; readonly secret: string },
 ): void {
-  if (!issued.key) throw new Fatal('internal', 'The service issued a key and said nothing of it.')
+  if (!issued.key)
+    throw new Fatal(
+      'internal',
+      'The answer contains no key record. Find the key with "fxd keys list" and revoke it.',
+    )
   print(terminal, options, issued.key, issued.secret)
   terminal.err('Keep the key now: it is shown this once and cannot be recovered.\n')
-  if (issued.key.state === 'expired')
-    terminal.err('Mind that it is expired already: its expiry has passed.\n')
+  if (issued.key.state === 'expired') terminal.err('Warning: this key has already expired.\n')
 }
 
 const limitsOf = ({ rpm, rpd, wsConnections, wsSymbols }: KeyOptions) => ({

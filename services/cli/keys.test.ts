@@ -57,7 +57,7 @@ describe('keys', () => {
       'keys create --plan basic --feeds BROKERA:ZERO --expires 2020-01-01',
     )
     expect(code).toBe(0)
-    expect(err).toContain('expired already')
+    expect(err).toContain('already expired')
   })
 
   test('update changes the given fields; "any" and "never" remove a limit', async () => {

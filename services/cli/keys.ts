@@ -48,7 +48,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
   withJson(keys.command('rotate').argument('<id>', 'such as k_0123456789'))
     .summary('give a key a new secret')
     .description('Give a key a new secret; id, limits, slots and usage stay.')
-    .option('--overlap <time>', 'how long the old secret goes on working: 30s, 15m, 1h, 7d', '0s')
+    .option('--overlap <time>', 'how long the old secret stays valid: 30s, 15m, 1h, 7d', '0s')
     .action(async (id: string, options: KeyOptions & { overlap: string }) =>
       (await actions()).rotateKey(id, options, terminal),
     )

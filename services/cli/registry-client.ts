@@ -41,8 +41,8 @@ export function neededIdentity(config: Config): ClientIdentity {
   if (token !== undefined || tls?.pair) return { token, tls }
   throw new Fatal(
     'unavailable',
-    `There is no token at ${tokenPath(config)}: no service has run on this folder yet. ` +
-      'Start one with "fxd all", or set FXD_DATA_DIR to the data folder of the one that runs.',
+    `There is no token at ${tokenPath(config)}. Start a service with "fxd all", or select the token of the ` +
+      'service that runs: set FXD_TOKEN_FILE to its token file, or FXD_DATA_DIR to its data folder.',
   )
 }
 
@@ -94,11 +94,15 @@ export function explain(error: Pick<ServiceError, 'code' | 'details'>, service: 
   }
   const isUnreachable = exit === 'unavailable' && /no connection|ECONN|resolution failed/i.test(error.details)
   if (isUnreachable)
-    return new Fatal(exit, `${where} does not answer. Is it running? Start it with "fxd all".`, error)
+    return new Fatal(
+      exit,
+      `${where} does not answer. Check that it runs and that ${service.variable} is correct.`,
+      error,
+    )
   if (error.code === status.DEADLINE_EXCEEDED)
     return new Fatal(exit, `${where} did not answer in time.`, error)
   if (exit === 'internal') return new Fatal(exit, `${where} failed: ${error.details}`, error)
   if (error.code !== status.UNAUTHENTICATED) return new Fatal(exit, error.details, error)
-  const cure = 'FXD_DATA_DIR must name the data folder of the service that runs there.'
+  const cure = 'FXD_TOKEN_FILE or FXD_DATA_DIR must select the token of that service.'
   return new Fatal(exit, `${where} refused the token of ${tokenPath(service.config)}: ${cure}`, error)
 }

@@ -31,7 +31,7 @@ const roles: readonly Role[] = [
     summary: 'hold sockets of /v1/stream, beside others',
     description:
       'Hold sockets of /v1/stream on FXD_HTTP_ADDR, fed by Redis. Any number of these may run behind one address.\n' +
-      'SIGTERM sends the sockets away over FXD_DRAIN_SECONDS, a second one and Ctrl-C at once.',
+      'SIGTERM closes the sockets over FXD_DRAIN_SECONDS. A second SIGTERM, or Ctrl-C, closes all immediately.',
     start: async (config, ending) => (await import('../roles/stream.ts')).startStream(config, { ending }),
   },
   {
@@ -58,8 +58,8 @@ const roles: readonly Role[] = [
     drains: false,
     summary: 'follow the Feed, ApiKey and StreamPool objects of Kubernetes',
     description:
-      'Make registry (FXD_INGEST), collectors, keys and shards as the Feed, ApiKey and StreamPool objects of one namespace\n' +
-      'want them. In a pod it uses its service account, else KUBECONFIG. Of several replicas one acts.',
+      'Reconcile the registry (FXD_INGEST), collectors, keys and shards with the Feed, ApiKey and StreamPool objects of one\n' +
+      'namespace. In a pod it uses its service account, else KUBECONFIG. One of several replicas leads.',
     start: async (config, ending) =>
       (await import('../../operator/main.ts')).startOperator(config, { ending }),
   },

@@ -54,7 +54,7 @@ function createProgram(terminal: Terminal): Command {
     .helpOption('-h, --help', 'print this')
     .helpCommand(false)
     .exitOverride()
-    .showHelpAfterError('(--help tells what is possible)')
+    .showHelpAfterError('(--help lists the options)')
     .configureOutput({
       writeOut: (text) => terminal.out(withEnd(text)),
       writeErr: (text) => terminal.err(withEnd(text.replace(/^error: /, 'fxd: '))),

@@ -52,7 +52,7 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
   const alarms = fromZero(
     metrics.counter(
       'fxd_ingest_alarms_total',
-      'Sequences used twice, revisions from the future, bars not published, history lost by a collector',
+      'Sequences skipped or reused, revisions from the future, bars not published, history lost by a collector',
       ['kind'],
     ),
     'kind',

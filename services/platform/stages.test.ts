@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { channelOf, reached, type Stage } from './stages.ts'
 
-test('a subscriber is told of its stage only, and until it leaves', () => {
+test('a subscriber receives only its own stage, until it unsubscribes', () => {
   const heard: unknown[] = []
   const listen = (stage: unknown): void => void heard.push(stage)
   const subscribed = channelOf('checked')

@@ -15,7 +15,7 @@ test('a defect before a request reaches its route is answered 500, logged and co
   const { status, body } = await edge.ask('/v1/config')
   expect([status, body.error.code]).toEqual([500, 'SERVER_ERROR'])
   expect(JSON.stringify(body)).not.toContain('inner words')
-  const line = edge.logged.find((each) => each.includes('a defect before a request'))
+  const line = edge.logged.find((each) => each.includes('request failed before its route'))
   expect(JSON.parse(line ?? '')).toMatchObject({ level: 50, fault: 'RangeError' })
   expect(await edge.metrics()).toContain('fxd_http_faults_total 1')
   expect((await edge.ask('/v1/config')).status).toBe(200)

@@ -19,7 +19,7 @@ export function containFaults(handle: RequestListener, log: Log, metrics: Metric
       handle(request, response)
     } catch (cause) {
       faults.inc()
-      log.error(faultPlace(cause), 'failed: a defect before a request reached its route')
+      log.error(faultPlace(cause), 'request failed before its route: a defect in fxd')
       if (response.headersSent) return void response.destroy()
       const body = JSON.stringify(errorBody('SERVER_ERROR', failures.SERVER_ERROR.message))
       response.writeHead(500, { 'Content-Type': jsonType, 'Content-Length': Buffer.byteLength(body) })

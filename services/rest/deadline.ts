@@ -30,7 +30,7 @@ export class Deadline {
   #arm(ms: number): Cancel {
     return this.#clock.after(ms, () => {
       this.#ended = true
-      this.#expire(new Unavailable('a dependency within the deadline'))
+      this.#expire(new Unavailable('progress within the request deadline'))
     })
   }
 

@@ -12,6 +12,6 @@ export const createOnFault =
     faults.inc({ place })
     log.error(
       { place, session, ...faultPlace(cause) },
-      'failed: a defect in a handler; its socket or call was ended',
+      'handler failed: a defect in fxd; its socket or call was ended',
     )
   }

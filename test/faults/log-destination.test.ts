@@ -68,7 +68,7 @@ test('an unread log pipe: REST answers, log lines are dropped and counted, and t
         try {
           for (;;) log += chunk.toString('utf8', 0, readSync(reader, chunk))
         } catch {
-          return /"lines":(\d+),"msg":"dropped log lines/.exec(log)?.[1]
+          return /"lines":(\d+),"msg":"log lines dropped/.exec(log)?.[1]
         }
       },
       { timeout: 30_000 },

@@ -21,7 +21,7 @@ export function addImport(program: Command, terminal: Terminal): void {
     )
     .option('--type <type>', 'of a symbol that is added: forex, crypto, index or cfd (default: cfd)')
     .option('--description <words>', 'of a symbol that is added')
-    .option('--derive <resolutions>', 'longer bars to be folded from the minutes, such as 5,15,60,1D')
+    .option('--derive <resolutions>', 'longer resolutions to derive from the M1 bars, such as 5,15,60,1D')
     .option('--max-gap <time>', 'neighbours further apart leave a gap (default: 4d; 12d from 1D on)')
   withJson(command)
     .addHelpText('after', help)
@@ -32,8 +32,8 @@ export function addImport(program: Command, terminal: Terminal): void {
 }
 
 const help = `
-The file's times stand as they are: they are the feed's clock. Lines may be in any order; of lines
-with one time the last wins. The same file again changes nothing. Resolution 30 is derived on reading.
+Times are on the feed's clock and are not changed. Lines may be in any order. For lines with equal
+times, the last line is stored. The same file again changes nothing. Resolution 30 is derived on reading.
 
 Exit codes:
    0  every line is stored, was stored before or is still forming

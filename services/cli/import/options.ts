@@ -83,7 +83,7 @@ function parseStored(option: string, text: string): Resolution {
 
 function parseSymbol(name: string): string {
   if (name.includes(':')) {
-    return refuse('--symbol', name, 'the clean name alone; its feed is told by --feed')
+    return refuse('--symbol', name, 'the clean name alone; give the feed with --feed')
   }
   return isCleanName(name) ? name : refuse('--symbol', name, nameWanted)
 }

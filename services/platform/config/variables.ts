@@ -165,25 +165,25 @@ export const variables = {
   tlsCa: variable(
     'FXD_TLS_CA',
     '',
-    'PEM file of authorities: both sides trust certificates of these authorities',
+    'PEM file of CA certificates: both sides trust certificates that these CAs signed',
     optional(parsePath),
   ),
   streamConnectionsMax: variable(
     'FXD_STREAM_CONNECTIONS_MAX',
     '10000',
-    'sockets of one process; at the bound it is not ready and refuses newcomers',
+    'maximum sockets of one process; at this limit it is not ready and rejects new sockets',
     wholeNumber('sockets', 1, 1_000_000),
   ),
   drainSeconds: variable(
     'FXD_DRAIN_SECONDS',
     '30',
-    'how long fxd stream takes after SIGTERM to close its sockets, a few at a time; fxd rest goes on answering for 5 of them (fewer when this is less)',
+    'how long fxd stream takes after SIGTERM to close its sockets, a few at a time; fxd rest continues to answer for up to 5 s of this time',
     wholeNumber('seconds', 0, 3_600),
   ),
   spoolMib: variable(
     'FXD_SPOOL_MIB',
     '256',
-    'disk that the spool of fxd collector takes at most; then its oldest batches leave it',
+    'maximum disk space of the spool of fxd collector; above it the oldest batches are dropped',
     wholeNumber('MiB', 1, 1_000_000),
   ),
   spoolHours: variable(
@@ -245,13 +245,13 @@ export const variables = {
   trustedProxies: variable(
     'FXD_TRUSTED_PROXIES',
     '',
-    'CIDR blocks of proxies whose X-Forwarded-For is believed',
+    'CIDR blocks of proxies whose X-Forwarded-For is trusted',
     parseCidrs,
   ),
   logLevel: variable(
     'FXD_LOG_LEVEL',
     '',
-    `least level that is logged: ${logLevels.join(', ')}; empty: info, for text on a terminal warn`,
+    `lowest level that is logged: ${logLevels.join(', ')}; empty: info, for text on a terminal warn`,
     optional(oneOf(logLevels)),
   ),
   logFormat: variable(

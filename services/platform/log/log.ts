@@ -47,7 +47,7 @@ export function openProcessLog(format: LogFormat, level: LogLevel | undefined): 
   const writer = new LogWriter({
     fd: descriptorThatNeverWaits(isTerminal),
     clock: systemClock,
-    resumed: (lines) => log.error({ lines }, 'dropped log lines: standard error took none'),
+    resumed: (lines) => log.error({ lines }, 'log lines dropped: standard error was blocked'),
   })
   const isText = format === 'text' || (format === 'auto' && isTerminal)
   const log = createLog(

@@ -50,7 +50,7 @@ export async function emptyTables(
     const more = left.size > namesMax ? ` and ${left.size - namesMax} more` : ''
     throw new Unfinished(
       'store',
-      `${what} is not purged whole: ${left.size} of ${tables.length} tables may still hold rows (${names}${more}), because ${reasonOf(cause)}. Purge it again: it goes on with these.`,
+      `${what} is only partly purged: ${left.size} of ${tables.length} tables may still hold rows (${names}${more}), because ${reasonOf(cause)}. Run the purge again; it continues with these tables.`,
       cause,
     )
   }

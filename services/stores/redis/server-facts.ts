@@ -44,7 +44,7 @@ export function serverJudge(log: Log, metrics: Metrics): (facts: ServerFacts) =>
     if (facts.policy === wantedPolicy) isAccepted = true
     else if (!isAccepted)
       throw new WrongServer(
-        `Redis throws keys away when its memory is full (maxmemory-policy ${facts.policy}): ${policyCure}.`,
+        `Redis evicts keys when its memory is full (maxmemory-policy ${facts.policy}): ${policyCure}.`,
       )
     else if (before !== policy)
       log.error({ policy, cure: policyCure }, 'Redis evicts keys when its memory is full')

@@ -31,7 +31,7 @@ export function redisSlots(calls: Calls, keys: Keys, given: () => string): Slots
       if (opened === -1)
         throw new Unavailable(
           'Redis',
-          new Error(`its slots may have been lost: shards have ${number} ms more to take theirs again`),
+          new Error(`slot counts are unknown; new sockets get 503 for another ${number} ms`),
         )
       return { outcome: opened === 1 ? 'open' : 'full', inUse: number }
     },

@@ -197,7 +197,10 @@ export class Sessions {
   /** Logs once until no slot is lapsed: each renewal returns the same sessions. */
   #logLapses(sessions: number): void {
     if (sessions > 0 && !this.#areLapsesLogged)
-      this.#log.warn({ sessions }, 'slots lapsed; retrying within the connection cap of their keys')
+      this.#log.warn(
+        { sessions },
+        'slot leases expired; renewing them; sockets above the connection cap will close with 4002',
+      )
     this.#areLapsesLogged = sessions > 0
   }
 
@@ -206,9 +209,6 @@ export class Sessions {
     this.#failures.inc({ call })
     if (this.#logged.has(call)) return
     this.#logged.add(call)
-    this.#log.warn(
-      { err: cause, call },
-      'slots unavailable; fxd_stream_slot_failures_total counts each failure',
-    )
+    this.#log.warn({ err: cause, call }, 'slots unavailable: new sockets get 503, open sockets stay')
   }
 }

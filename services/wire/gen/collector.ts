@@ -66,7 +66,7 @@ export interface ProtoGrpcType {
        * Unacknowledged messages. An Ack means that the store has committed. Keep a message until its Ack, and send it
        * again in the next session, with the revisions of its first reading. While 64 LIVE batches, 16 BACKFILL batches or
        * 256 windows of a session wait for their Ack, ingest reads nothing from it, not even heartbeats. Stay below these
-       * limits: at most 12 BACKFILL batches (from there on ingest sends Slow) and 128 windows. Nothing is dropped.
+       * limits: at most 11 BACKFILL batches (at 12 ingest sends Slow) and 127 windows. Nothing is dropped.
        * 
        * Heartbeats. A live session sends one every 5 s. A peer that does not answer an HTTP/2 ping within 5 s is disconnected.
        */

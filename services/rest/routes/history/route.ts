@@ -76,7 +76,7 @@ type Wanted =
 function wantedBars({ from, to, countback }: HistoryQuery): Wanted {
   if (countback !== undefined) return { countback, to }
   if (from === undefined && to === undefined)
-    throw new Failure('INVALID_PARAMS', 'countback: got nothing, wanted it, or from together with to')
+    throw new Failure('INVALID_PARAMS', 'countback: got nothing, wanted countback, or both from and to')
   if (from === undefined) throw new Failure('INVALID_PARAMS', 'from: got nothing, wanted it together with to')
   if (to === undefined) throw new Failure('INVALID_PARAMS', 'to: got nothing, wanted it together with from')
   if (from > to) throw new Failure('INVALID_PARAMS', `from: got ${from}, wanted at most to, ${to}`)

@@ -15,7 +15,7 @@ const query = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: countbackMax,
-      description: 'So many of the latest bars up to `to`, or up to now; `from` is then ignored.',
+      description: 'Number of newest bars up to `to` (default: now). `from` is ignored.',
     }),
   ),
 })

@@ -143,7 +143,7 @@ const streamOperation = {
   responses: {
     101: { description: 'The WebSocket is open.' },
     503: {
-      description: 'SERVER_ERROR while slots cannot be proven.',
+      description: 'SERVER_ERROR while the number of open connections is unknown.',
       headers: { 'Retry-After': integerHeader(true) },
       ...json(errorAnswer),
     },
