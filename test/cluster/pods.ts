@@ -1,9 +1,7 @@
 import { inject } from 'vitest'
 import { WebSocket } from 'ws'
-import { ask } from '../acceptance/client/http.ts'
-import { type IssuedKey, issueKey } from '../acceptance/client/keys.ts'
+import { type IssuedKey, issueKey, untilPodsKnow } from '../acceptance/client/keys.ts'
 import { StreamSocket } from '../acceptance/client/socket.ts'
-import { until } from '../acceptance/client/until.ts'
 import type { Role } from '../support/cluster/cluster.ts'
 
 /** Base URLs of all processes of a role, without the load balancer. */
@@ -39,24 +37,10 @@ export function upgrade(
 export const isOpen = (outcome: Awaited<ReturnType<typeof upgrade>>): outcome is StreamSocket =>
   outcome instanceof StreamSocket
 
-/**
- * Issues a key that all pods know. Each pod learns of keys separately, in the order of the registry. So this waits for a
- * later key, which leaves the limits of the first untouched.
- */
+/** Issues a key that all pods know. */
 export async function issueForAllPods(options: Parameters<typeof issueKey>[0] = {}): Promise<IssuedKey> {
   const issued = await issueKey(options)
-  const { key: later } = await issueKey()
-  for (const base of basesOf('rest'))
-    await until(
-      'a pod to know the key',
-      async () => (await ask('/v1/status', { key: later, base })).status === 200,
-    )
-  for (const base of basesOf('stream'))
-    await until('a shard to know the key', async () => {
-      const outcome = await upgrade(base, later)
-      if (isOpen(outcome)) outcome.raw.terminate()
-      return isOpen(outcome)
-    })
+  await untilPodsKnow({ rest: basesOf('rest'), stream: basesOf('stream') })
   return issued
 }
 

@@ -20,6 +20,7 @@ const manifests = join(repository, 'test/acceptance/feeds')
 /** The loopback address whose X-Forwarded-For the acceptance suite expects to be trusted. */
 const trustedProxy = '127.0.0.2'
 const input = 'input'
+const httpPort = 8080
 const opsPort = 9464
 const keyShape = /fxd_[0-9a-f]{32}/
 
@@ -131,6 +132,10 @@ async function targetOf(
   const commandEnv = { FXD_GRPC_ADDR: grpc, FXD_TOKEN_FILE: token }
   const assigned = Object.entries(commandEnv).map(([name, value]) => `${name}='${value}'`)
   const tool = `${assigned.join(' ')} '${join(repository, 'bin/node')}' '${join(repository, 'services/main.ts')}'`
+  const basesOf = async (role: string): Promise<readonly string[]> =>
+    (await addressesOf(installed, `app.kubernetes.io/component=${role}`)).map(
+      (ip) => `http://${ip}:${httpPort}`,
+    )
   const [rest] = await addressesOf(installed, 'app.kubernetes.io/component=rest')
   const target = {
     url: `http://127.0.0.1:${port}`,
@@ -142,6 +147,7 @@ async function targetOf(
     importer: `${tool} import`,
     input: inputFolder,
     log,
+    pods: { rest: await basesOf('rest'), stream: await basesOf('stream') },
   }
   return { target, commandEnv }
 }

@@ -1,5 +1,8 @@
+import { WebSocket } from 'ws'
 import { type Outcome, run } from './command.ts'
-import { target } from './target.ts'
+import { ask } from './http.ts'
+import { type Pods, target } from './target.ts'
+import { until } from './until.ts'
 
 /** What `fxd keys` prints about a key. */
 export interface KeyRecord {
@@ -74,12 +77,43 @@ export const everyFeed = [
 /** No key of the suite is granted this feed, nor BROKERA:VIP. */
 export const ungrantedFeed = 'BROKERA:PRIME'
 
-export const issueKey = (wanted: Wanted = {}): Promise<IssuedKey> =>
+const create = (wanted: Wanted): Promise<IssuedKey> =>
   succeed('create', [], {
     ...(wanted.plan === undefined ? highLimits : {}),
     feeds: wanted.feeds ?? everyFeed,
     ...wanted,
   })
+
+const isUpgraded = (base: string, key: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const raw = new WebSocket(`${base.replace('http', 'ws')}/v1/stream?api_key=${key}`)
+    raw.once('open', () => {
+      raw.terminate()
+      resolve(true)
+    })
+    raw.on('error', () => resolve(false))
+  })
+
+/**
+ * Resolves once all pods know the keys that were issued before. Pods learn of keys in the order of the registry, so this waits
+ * for a later key, which leaves the limits and the usage of the others untouched.
+ */
+export async function untilPodsKnow({ rest, stream }: Pods): Promise<void> {
+  const { key } = await create({})
+  await Promise.all([
+    ...rest.map((base) =>
+      until(`${base} to know the key`, async () => (await ask('/v1/status', { key, base })).status === 200),
+    ),
+    ...stream.map((base) => until(`${base} to know the key`, () => isUpgraded(base, key))),
+  ])
+}
+
+export async function issueKey(wanted: Wanted = {}): Promise<IssuedKey> {
+  const issued = await create(wanted)
+  const { pods } = target()
+  if (pods) await untilPodsKnow(pods)
+  return issued
+}
 
 export const updateKey = (id: string, wanted: Wanted) => succeed<KeyRecord>('update', [id], wanted)
 export const revokeKey = (id: string) => succeed<KeyRecord>('revoke', [id])

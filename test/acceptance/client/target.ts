@@ -1,5 +1,11 @@
 import { expect, inject } from 'vitest'
 
+/** Base URLs of the pods of a service. Each pod learns of keys separately. */
+export interface Pods {
+  readonly rest: readonly string[]
+  readonly stream: readonly string[]
+}
+
 /** Addresses of the service under test, and how tests issue keys and bring in bars. */
 export interface Target {
   /** `http://host:port` */
@@ -20,6 +26,8 @@ export interface Target {
   readonly input: string
   /** Path of the file with the standard output and error of the service. */
   readonly log: string
+  /** Pods that must know a key before a test uses it. */
+  readonly pods?: Pods
 }
 
 declare module 'vitest' {

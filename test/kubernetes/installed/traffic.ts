@@ -183,9 +183,9 @@ export class Traffic {
   }
 
   async stop(): Promise<void> {
+    await Promise.all(this.#clients.map((client) => client.stop()))
     await this.#asking?.stop()
     await this.#feeder.stop()
-    await Promise.all(this.#clients.map((client) => client.stop()))
     if (this.#feeder.fault) throw this.#feeder.fault
   }
 

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ClientTls } from '../../../services/wire/client.ts'
 import { seeded } from '../../faults/support/seeded.ts'
 import { within } from '../../faults/support/within.ts'
@@ -10,6 +11,8 @@ import { Outside } from './outside.ts'
 import { Traffic } from './traffic.ts'
 
 const drainedMs = 300_000
+/** Maximum wait for the load to stop; then its cluster ends. */
+const stopTimeoutMs = 30_000
 
 /** A service in a cluster under continuous load. */
 export interface UnderLoad {
@@ -97,8 +100,10 @@ export async function startUnderLoad(options: InstalledOptions & LoadOptions = {
     return {
       ...loaded,
       stop: async () => {
-        await loaded.stop()
-        await installed.stop()
+        const stopped = loaded.stop()
+        // After a failed test ingest may be away, and the feeder waits for it.
+        const late = pause(stopTimeoutMs, undefined, { ref: false })
+        await Promise.race([stopped, late]).finally(() => installed.stop())
       },
     }
   } catch (cause) {

@@ -8,7 +8,7 @@ const startTimeoutMs = 900_000
 
 let loaded: UnderLoad
 beforeAll(async () => {
-  loaded = await startUnderLoad()
+  loaded = await startUnderLoad({ hoursBack: 12 })
 }, startTimeoutMs)
 afterAll(() => loaded?.stop())
 

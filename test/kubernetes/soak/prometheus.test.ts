@@ -48,6 +48,7 @@ const notReached: Readonly<Record<string, string>> = {
   FxdDrainForced: 'needs a drain that ends at the end of a minute',
   FxdObjectsNotReady: 'needs a quarter of an hour in which no operator is replaced',
   FxdOperatorFailing: 'needs twenty minutes of failures',
+  FxdOperatorRegistryUnreachable: 'needs five minutes of a leading operator without the registry',
 }
 
 let installed: Installed

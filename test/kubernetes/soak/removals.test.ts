@@ -7,7 +7,7 @@ const startTimeoutMs = 900_000
 
 let loaded: UnderLoad
 beforeAll(async () => {
-  loaded = await startUnderLoad({ nodes: 3 })
+  loaded = await startUnderLoad({ nodes: 3, hoursBack: 12 })
 }, startTimeoutMs)
 afterAll(() => loaded?.stop())
 

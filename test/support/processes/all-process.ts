@@ -14,7 +14,7 @@ const variables = {
   importer: 'FXD_ACCEPTANCE_IMPORTER',
   input: 'FXD_ACCEPTANCE_INPUT',
   log: 'FXD_ACCEPTANCE_LOG',
-} as const satisfies Record<keyof Target, string>
+} as const satisfies Record<Exclude<keyof Target, 'pods'>, string>
 
 /** A running service on the manifests of test/acceptance/feeds, from variables; undefined: start a new one. */
 const existingTarget = (): Target | undefined => {
