@@ -103,4 +103,49 @@ test('a key whose digest is lost is valid with the last delivered secret', async
   await until('the key to open', () => setting.opens(secret) === 'key')
   const key = await setting.get<ApiKeyObject>(resources.apikeys, 'key')
   expect(key?.status?.prefix).toBe(secret.slice(0, 8))
+  await operator.kill()
+}, 300_000)
+
+test('a Feed that becomes a Push feed loses its collector after crashes, and stays registered', async () => {
+  await setting.applyFeed('sim', { source: { type: 'Push' } })
+  const { registry } = await crashUntil(
+    { ...setting, operator },
+    async () =>
+      (await reasonOf('feeds', 'sim')) === 'Registered' &&
+      (await setting.list(resources.statefulsets)).length === 0 &&
+      (await setting.get(resources.configmaps, 'sim-feed')) === undefined,
+  )
+  expect(registry).toBe(1)
+  expect(setting.ingest.registry.view().allFeeds()).toMatchObject([{ hidden: false }])
+}, 300_000)
+
+test('a revocation is completed after crashes', async () => {
+  const secret = await setting.secret('key')
+  await setting.applyKey('key', { issue: 2, revoked: true })
+  const { registry } = await crashUntil(
+    { ...setting, operator },
+    async () => (await reasonOf('apikeys', 'key')) === 'Revoked',
+  )
+  expect(registry).toBe(1)
+  expect(setting.opens(secret)).toBeUndefined()
+}, 300_000)
+
+test('the feed and the key of deleted objects are removed after crashes, each by one call', async () => {
+  await setting.applyKey('second')
+  await operator.start()
+  await until('the second key', async () => (await reasonOf('apikeys', 'second')) === 'Active', 60_000)
+  await operator.kill()
+  const secret = await setting.secret('second')
+  expect(setting.opens(secret)).toBe('second')
+  await setting.remove(resources.feeds, 'sim')
+  await setting.remove(resources.apikeys, 'second')
+  const isHidden = (): boolean =>
+    setting.ingest.registry
+      .view()
+      .allFeeds()
+      .every(({ hidden }) => hidden)
+  const { registry } = await crashUntil({ ...setting, operator }, async () =>
+    Promise.resolve(isHidden() && setting.opens(secret) === undefined),
+  )
+  expect(registry).toBe(2)
 }, 300_000)
