@@ -17,5 +17,7 @@ test('docs/api.md lists every error with its status', () => {
 
 test('docs/api.md lists every close code of the service', () => {
   const rows = [...page.matchAll(/^\| (\d{4}) \|/gm)].map(([, code]) => Number(code))
-  expect(rows).toEqual(Object.values(closings).map(({ code }) => code))
+  // The WebSocket library closes with 1009.
+  const codes = [1009, ...Object.values(closings).map(({ code }) => code)]
+  expect(rows).toEqual(codes.sort((a, b) => a - b))
 })

@@ -96,7 +96,7 @@ const isUpgraded = (base: string, key: string): Promise<boolean> =>
 
 /**
  * Resolves once all pods know the keys that were issued before. Pods learn of keys in the order of the registry, so this waits
- * for a later key, which leaves the limits and the usage of the others untouched.
+ * for a later key. The limits and the usage of the others stay untouched.
  */
 export async function untilPodsKnow({ rest, stream }: Pods): Promise<void> {
   const { key } = await create({})

@@ -103,7 +103,11 @@ export async function startUnderLoad(options: InstalledOptions & LoadOptions = {
         const stopped = loaded.stop()
         // After a failed test ingest may be away, and the feeder waits for it.
         const late = pause(stopTimeoutMs, undefined, { ref: false })
-        await Promise.race([stopped, late]).finally(() => installed.stop())
+        try {
+          await Promise.race([stopped, late])
+        } finally {
+          await installed.stop()
+        }
       },
     }
   } catch (cause) {
