@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -9,6 +9,7 @@ import { charts, find, part, render } from './render.ts'
 
 interface Rule {
   readonly alert?: string
+  readonly expr?: string
   readonly annotations?: Readonly<Record<string, string>>
   readonly labels?: Readonly<Record<string, string>>
 }
@@ -147,13 +148,30 @@ test('promtool reports an alert that does not fire, and one that should not fire
   expect(complaints([{ ...situation, series: pods, fires: [trouble.alert] }])).toContain(trouble.alert)
 })
 
-test('every alert has a case, a severity and a runbook with its name', () => {
+const runbooks = readdirSync(join(charts, '../docs/runbooks')).map((name) => `docs/runbooks/${name}`)
+
+test('every alert has a case, a severity, a summary and a runbook', () => {
   const names = new Set(alerts().map(({ alert }) => alert))
   expect(new Set(alertCases.map(({ alert }) => alert))).toEqual(names)
   for (const { alert, annotations, labels } of alerts()) {
     expect(['critical', 'warning'], alert).toContain(labels?.['severity'])
     expect(annotations?.['summary'], alert).toBeTruthy()
-    const runbook = annotations?.['runbook_url'] ?? ''
-    expect(existsSync(join(charts, '..', runbook)), `${alert}: ${runbook}`).toBe(true)
+    expect(runbooks, alert).toContain(annotations?.['runbook_url'])
   }
+})
+
+test('every metric of an alert is in a case', () => {
+  const metrics = (text: string): string[] => text.match(/\b(fxd|kube)_\w+|\bup\b/g) ?? []
+  const tested = new Set(alertCases.flatMap(({ series }) => metrics(Object.keys(series).join(' '))))
+  const used = alerts().flatMap(({ expr = '' }) => metrics(expr))
+  expect(used.length).toBeGreaterThan(40)
+  expect(used.filter((name) => !tested.has(name))).toEqual([])
+})
+
+test.for(runbooks)('%s names the alerts that name it, and no others', (path) => {
+  const [, line = ''] = /^Alerts?: (.*)$/m.exec(readFileSync(join(charts, '..', path), 'utf8')) ?? []
+  const naming = alerts().flatMap(({ alert, annotations }) =>
+    annotations?.['runbook_url'] === path ? [`\`${alert}\``] : [],
+  )
+  expect(line.replace(/\.$/, '').split(', ').toSorted()).toEqual(naming.toSorted())
 })
