@@ -43,7 +43,7 @@ describe('the Dockerfile', () => {
   const all = (instruction: string): string[] =>
     last.flatMap(([name, value]) => (name === instruction ? [value] : []))
 
-  test('the last stage equals the image of the tests: user, entry point, environment, ports, layers', () => {
+  test('the last stage equals the image of the tests: user, entry point, environment, ports, labels, layers', () => {
     expect(all('FROM')).toEqual(['scratch'])
     expect(all('USER')).toEqual([config.User])
     expect(all('ENTRYPOINT').map((value) => JSON.parse(value) as unknown)).toEqual([config.Entrypoint])
@@ -55,6 +55,12 @@ describe('the Dockerfile', () => {
         ?.split(' ')
         .map((port) => `${port}/tcp`),
     ).toEqual(Object.keys(config.ExposedPorts ?? {}))
+    const labels = all('LABEL').flatMap((value) => [...value.matchAll(/(\S+)="([^"]*)"/g)])
+    expect(Object.fromEntries(labels.map(([, name, value]) => [name, value]))).toEqual({
+      ...config.Labels,
+      'org.opencontainers.image.version': '${VERSION}',
+      'org.opencontainers.image.revision': '${REVISION}',
+    })
     expect(all('COPY')).toEqual(['base', 'packages', 'code'].map((layer) => `--from=build /image/${layer} /`))
     expect(all('RUN')).toEqual([])
   })

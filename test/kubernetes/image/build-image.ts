@@ -39,6 +39,13 @@ export const config: ImageConfig = {
   WorkingDir: '/app',
   Env: ['PATH=/usr/local/bin', 'MALLOC_ARENA_MAX=2'],
   ExposedPorts: { '8080/tcp': {}, '8090/tcp': {}, '9464/tcp': {} },
+  // Version and revision are arguments of the Dockerfile's build.
+  Labels: {
+    'org.opencontainers.image.title': 'fxd',
+    'org.opencontainers.image.description':
+      'A market data service: live and historical OHLCV bars over REST and WebSocket',
+    'org.opencontainers.image.licenses': 'Apache-2.0',
+  },
 }
 
 /**
