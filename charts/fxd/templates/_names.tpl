@@ -19,9 +19,6 @@ app.kubernetes.io/part-of: fxd
 app.kubernetes.io/version: {{ $root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ $root.Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name ($root.Chart.Version | replace "+" "_") }}
-{{- with $root.Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
 {{- end }}
 
 {{/* Name, namespace, labels and annotations of an object: (dict "root" . "component" "rest" "name" "fxd-rest"), and
@@ -33,7 +30,7 @@ name: {{ .name }}
 namespace: {{ .root.Release.Namespace }}
 labels:
   {{- include "fxd.labels" (list .root .component) | nindent 2 }}
-  {{- with $of.labels }}
+  {{- with merge dict ($of.labels | default dict) .root.Values.commonLabels }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- with $annotations }}

@@ -3,10 +3,7 @@
 labels:
   {{- include "fxd.selector" (list .root .component) | nindent 2 }}
   app.kubernetes.io/part-of: fxd
-  {{- with .root.Values.commonLabels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
-  {{- with .of.podLabels }}
+  {{- with merge dict .of.podLabels .root.Values.commonLabels }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- with merge dict (.annotations | default dict) .of.podAnnotations .root.Values.commonAnnotations }}
