@@ -93,6 +93,21 @@ test('the claim of a spool has only the labels of a release that never change', 
   expect(volumeClaimTemplates.map(({ metadata }) => metadata)).toEqual([{ name: 'spool', labels: stable }])
 })
 
+test('a StatefulSet has the labels and annotations of the template file, its selector and claims have not', () => {
+  const workloadMetadata = {
+    labels: { team: 'markets', 'app.kubernetes.io/managed-by': 'Helm', 'helm.sh/chart': 'fxd-1' },
+    annotations: { 'example.org/cost': '7' },
+  }
+  const set = collectorSet(feed({ type: 'Mt5Csv', path: 'exports' }), { ...template, workloadMetadata })
+  expect(set.metadata).toEqual({
+    name: 'zero-collector',
+    labels: { team: 'markets', 'marketdata.fxd.dev/feed': 'zero' },
+    annotations: { 'example.org/cost': '7' },
+  })
+  expect(JSON.stringify(set.spec)).not.toMatch(/markets|cost/)
+  expect(set.spec).toMatchObject({ selector: { matchLabels: { 'marketdata.fxd.dev/feed': 'zero' } } })
+})
+
 test('the oldest Feed has the key; between two of one second the choice is always the same', () => {
   const push = { type: 'Push' as const }
   const old = feed(push, { uid: 'b' })

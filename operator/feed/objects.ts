@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
+import { inherited, type LabelsAndAnnotations } from '../kube/inherited.ts'
 import type { KubeObject } from '../kube/object.ts'
 import {
   apiVersionOf,
@@ -33,6 +34,8 @@ type Mapping = Readonly<Record<string, unknown>>
 
 /** Pod template of all collectors. The first container is the collector; the operator adds the parts of a feed. */
 export interface PodTemplate {
+  /** Labels and annotations of the StatefulSets. */
+  readonly workloadMetadata?: LabelsAndAnnotations
   readonly metadata?: { readonly labels?: Mapping; readonly annotations?: Mapping }
   readonly spec: { readonly containers: readonly Mapping[]; readonly volumes?: readonly Mapping[] }
 }
@@ -77,10 +80,11 @@ export function collectorSet(feed: FeedObject, template: PodTemplate): Workload 
   const { name } = feed.metadata
   const { replicas = 1, storage } = feed.spec.collector ?? {}
   const { set } = collectorNames(name)
+  const { labels, annotations } = inherited(template.workloadMetadata ?? {})
   const wanted = {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
-    metadata: { name: set, labels: labelsOf(feed) },
+    metadata: { name: set, labels: { ...labels, ...labelsOf(feed) }, annotations },
     spec: {
       replicas,
       serviceName: set,

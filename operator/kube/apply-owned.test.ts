@@ -4,15 +4,15 @@ import type { KubeObject } from './object.ts'
 import { feedLabel, keyLabel, managedByOperator, resources } from './resources.ts'
 
 const owner = { apiVersion: 'v1', kind: 'Feed', name: 'x', uid: 'u', controller: true }
-const wanted: KubeObject = { metadata: { name: 'x-token', labels: { [feedLabel]: 'x' } } }
+const wanted: KubeObject = { metadata: { name: 'x-token', labels: { [feedLabel]: 'x', team: 'markets' } } }
 const apply = (labels: Readonly<Record<string, string>>) => {
   const found = { metadata: { name: 'x-token', labels } }
   const api = { get: async () => found, apply: async (_: unknown, object: KubeObject) => object }
   return applyOwned({ api: api as never, of: resources.secrets, existing: undefined, owner }, () => wanted)
 }
 
-test("an object with the owner's labels and no owner reference is adopted", async () => {
-  const given = await apply({ ...managedByOperator, [feedLabel]: 'x' })
+test("an object with the operator's labels and no owner reference is adopted, whatever its other labels are", async () => {
+  const given = await apply({ ...managedByOperator, [feedLabel]: 'x', team: 'before' })
   expect(given.metadata.ownerReferences).toEqual([owner])
 })
 
@@ -23,7 +23,7 @@ test.for([
     { ...managedByOperator, [keyLabel]: 'x-token', [feedLabel]: 'x' },
   ],
   ['of another Feed', { ...managedByOperator, [feedLabel]: 'y' }],
-  ['of a person', {}],
+  ['of a person', { team: 'markets' }],
 ] as const)('an object %s is not adopted', async ([, labels]) => {
   await expect(apply(labels)).rejects.toMatchObject({ reason: 'NameTaken' })
 })

@@ -63,8 +63,8 @@ const isOwned = ({ metadata }: KubeObject, { uid }: OwnerReference): boolean =>
   metadata.ownerReferences?.some((each) => each.controller && each.uid === uid) ?? false
 
 /**
- * Rejects objects of other owners. An object without an owner is adopted if it has the labels of the wanted object,
- * which name its Feed or StreamPool: a restored backup loses the owner. Secrets of an ApiKey are never adopted.
+ * Rejects objects of other owners. An object without an owner is adopted if it has the operator's labels of the wanted
+ * object, which name its Feed or StreamPool: a restored backup loses the owner. Secrets of an ApiKey are never adopted.
  */
 function refuseForeign(
   found: KubeObject | undefined,
@@ -73,9 +73,9 @@ function refuseForeign(
 ): void {
   if (found === undefined || isOwned(found, owner)) return
   const { labels = {}, ownerReferences = [], name } = found.metadata
-  const isOurs = Object.entries(wanted.metadata.labels ?? {}).every(
-    ([label, value]) => labels[label] === value,
-  )
+  const isOurs = Object.entries(wanted.metadata.labels ?? {})
+    .filter(([label]) => label in managedByOperator || label.startsWith(`${group}/`))
+    .every(([label, value]) => labels[label] === value)
   if (isOurs && !(keyLabel in labels) && !ownerReferences.some((each) => each.controller)) return
   throw new NotReady(
     'NameTaken',

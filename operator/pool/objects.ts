@@ -1,3 +1,4 @@
+import { inherited } from '../kube/inherited.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { type PoolObject, poolLabel, type Workload } from '../kube/resources.ts'
 
@@ -16,6 +17,13 @@ const labelsOf = ({ metadata }: PoolObject): Readonly<Record<string, string>> =>
   [poolLabel]: metadata.name,
 })
 
+/** Selectors never have the pool's own labels: those of a Deployment are immutable. */
+function metadataOf({ metadata }: PoolObject): KubeObject['metadata'] {
+  const { labels, annotations } = inherited(metadata)
+  const { name } = metadata
+  return { name, labels: { ...labels, [poolLabel]: name }, annotations }
+}
+
 /** Label selector of the shards, for autoscalers that read `/scale`. */
 export const selectorOf = ({ metadata }: PoolObject): string => `${poolLabel}=${metadata.name}`
 
@@ -24,7 +32,7 @@ export function shardDeployment(pool: PoolObject, replicas: number): Workload {
   const wanted = {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: pool.metadata.name, labels: labelsOf(pool) },
+    metadata: metadataOf(pool),
     spec: {
       replicas,
       revisionHistoryLimit: 3,
@@ -65,7 +73,7 @@ export const shardBudget = (pool: PoolObject): KubeObject => {
   const wanted = {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
-    metadata: { name: pool.metadata.name, labels: labelsOf(pool) },
+    metadata: metadataOf(pool),
     spec: {
       maxUnavailable: 1,
       unhealthyPodEvictionPolicy: 'AlwaysAllow',
@@ -80,7 +88,7 @@ export const shardService = (pool: PoolObject): KubeObject => {
   const wanted = {
     apiVersion: 'v1',
     kind: 'Service',
-    metadata: { name: pool.metadata.name, labels: labelsOf(pool) },
+    metadata: metadataOf(pool),
     spec: {
       selector: labelsOf(pool),
       ports: [{ name: 'http', protocol: 'TCP', port: httpPort, targetPort: 'http', appProtocol: webSocket }],

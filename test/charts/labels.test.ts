@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import { collectorSet, type PodTemplate } from '../../operator/feed/objects.ts'
+import type { FeedObject, PoolObject } from '../../operator/kube/resources.ts'
+import { shardBudget, shardDeployment, shardService } from '../../operator/pool/objects.ts'
 import { podOfComponent } from './pods.ts'
-import { find, render } from './render.ts'
+import { find, part, render, type Texts } from './render.ts'
 
 const common = { labels: { team: 'markets', tier: 'all' }, annotations: { 'example.org/cost': '7' } }
 const of = (component: string): object => ({
@@ -16,10 +19,44 @@ const objects = render({
     collector: of('collector'),
   },
 })
+const pool = find(objects, 'StreamPool', 'fxd-stream') as unknown as PoolObject
+const template = JSON.parse(
+  part<Texts>(find(objects, 'ConfigMap', 'fxd-collector-template'), 'data')['template.json'] ?? '',
+) as PodTemplate
+const feed: FeedObject = {
+  metadata: { name: 'demo' },
+  spec: {
+    broker: 'DEMO',
+    account: 'SIM',
+    clock: { mode: 'UTC' },
+    quoteBasis: 'Bid',
+    resolutions: ['1'],
+    source: { type: 'Simulator' },
+  },
+}
+
+test.for([
+  ['Deployment of shards', 'stream', shardDeployment(pool, 2)],
+  ['PodDisruptionBudget of shards', 'stream', shardBudget(pool)],
+  ['Service of shards', 'stream', shardService(pool)],
+  ['StatefulSet of a collector', 'collector', collectorSet(feed, template)],
+] as const)(
+  'common labels and annotations and those of the part reach the %s, which the operator makes',
+  ([, component, { metadata }]) => {
+    const { labels, annotations } = metadata
+    expect(labels).toMatchObject({
+      'app.kubernetes.io/instance': 'fxd',
+      'app.kubernetes.io/component': component,
+      team: 'markets',
+      tier: component,
+    })
+    expect(labels).not.toHaveProperty('app.kubernetes.io/managed-by')
+    expect(annotations).toEqual({ 'example.org/cost': '7', 'example.org/part': component })
+  },
+)
 
 test('a label of a part or its pods overrides the common one of that name', () => {
-  const { labels } = find(objects, 'StreamPool', 'fxd-stream').metadata
-  expect(labels).toMatchObject({ team: 'markets', tier: 'stream' })
-  const pod = podOfComponent(objects, 'stream').metadata
-  expect(pod.labels).toMatchObject({ team: 'markets', tier: 'stream-pod' })
+  expect(pool.metadata.labels).toMatchObject({ team: 'markets', tier: 'stream' })
+  const { labels } = podOfComponent(objects, 'stream').metadata
+  expect(labels).toMatchObject({ team: 'markets', tier: 'stream-pod' })
 })

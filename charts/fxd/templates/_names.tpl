@@ -24,10 +24,15 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name ($root.Chart.Version | replace
 {{/* Name, namespace, labels and annotations of an object: (dict "root" . "component" "rest" "name" "fxd-rest"), and
 optional "of" (values with labels and annotations) and "annotations". */}}
 {{- define "fxd.metadata" -}}
-{{- $of := .of | default dict -}}
-{{- $annotations := merge dict (.annotations | default dict) ($of.annotations | default dict) .root.Values.commonAnnotations -}}
 name: {{ .name }}
 namespace: {{ .root.Release.Namespace }}
+{{ include "fxd.labelsAndAnnotations" . }}
+{{- end }}
+
+{{/* Labels and annotations of an object: the same arguments without "name". */}}
+{{- define "fxd.labelsAndAnnotations" -}}
+{{- $of := .of | default dict -}}
+{{- $annotations := merge dict (.annotations | default dict) ($of.annotations | default dict) .root.Values.commonAnnotations -}}
 labels:
   {{- include "fxd.labels" (list .root .component) | nindent 2 }}
   {{- with merge dict ($of.labels | default dict) .root.Values.commonLabels }}

@@ -207,7 +207,7 @@ export const variables = {
   collectorTemplate: variable(
     'FXD_COLLECTOR_TEMPLATE',
     '',
-    'JSON file with the pod template of the collectors that fxd operator makes; without it Feeds with a source other than Push are not ready',
+    'JSON file with the pod template of the collectors that fxd operator makes, and with labels and annotations of their StatefulSets; without it Feeds with a source other than Push are not ready',
     optional(parsePath),
   ),
   canaryRest: variable(

@@ -1,9 +1,12 @@
-{{/* PodTemplateSpec of collectors in YAML. The operator completes it for each Feed. */}}
+{{/* PodTemplateSpec of collectors in YAML, with labels and annotations of their StatefulSets. The operator completes it
+for each Feed. */}}
 {{- define "fxd.collectorTemplate" -}}
 {{- $part := dict "root" . "component" "collector" "of" .Values.collector }}
 {{- $env := list
   (printf "- {name: FXD_INGEST, value: %q}" (printf "%s-ingest:8090" (include "fxd.fullname" .)))
   (include "fxd.caEnv" .) }}
+workloadMetadata:
+  {{- include "fxd.labelsAndAnnotations" $part | nindent 2 }}
 metadata:
   {{- include "fxd.podMetadata" $part | nindent 2 }}
 spec:
