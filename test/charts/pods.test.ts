@@ -130,6 +130,49 @@ describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, 
   })
 })
 
+test.for(['rest', 'stream', 'ingest', 'operator', 'collector', 'canary'])(
+  '%s starts and lives by /livez, and is ready by /readyz',
+  (component) => {
+    const [container] = podOfComponent(everything, component).spec.containers
+    expect(container).toMatchObject({
+      ports: expect.arrayContaining([{ name: 'ops', containerPort: 9464 }]) as unknown,
+      startupProbe: { httpGet: { path: '/livez', port: 'ops' } },
+      livenessProbe: { httpGet: { path: '/livez', port: 'ops' } },
+      readinessProbe: { httpGet: { path: '/readyz', port: 'ops' } },
+    })
+  },
+)
+
+test.for(['questdb', 'redis'])('%s has probes for start, liveness and readiness', (component) => {
+  const [container] = podOfComponent(everything, component).spec.containers
+  expect(container).toMatchObject({ startupProbe: any, livenessProbe: any, readinessProbe: any })
+})
+
+test.for([
+  ['rest', 'pod-template-hash'],
+  ['stream', 'pod-template-hash'],
+  ['ingest', 'pod-template-hash'],
+  ['operator', 'pod-template-hash'],
+  ['collector', 'marketdata.fxd.dev/feed'],
+] as const)('pods of %s with the same %s are spread over zones and nodes', ([component, label]) => {
+  const { metadata, spec } = podOfComponent(everything, component)
+  const matchLabels = {
+    'app.kubernetes.io/name': 'fxd',
+    'app.kubernetes.io/instance': 'fxd',
+    'app.kubernetes.io/component': component,
+  }
+  expect(metadata.labels).toMatchObject(matchLabels)
+  expect(spec['topologySpreadConstraints']).toEqual(
+    ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'].map((topologyKey) => ({
+      maxSkew: 1,
+      topologyKey,
+      whenUnsatisfiable: 'ScheduleAnyway',
+      matchLabelKeys: [label],
+      labelSelector: { matchLabels },
+    })),
+  )
+})
+
 test('the termination grace period is the drain plus 45 s', () => {
   const objects = render({ values: { rest: { drainSeconds: 5 }, stream: { drain: { seconds: 90 } } } })
   expect(podOfComponent(objects, 'rest').spec['terminationGracePeriodSeconds']).toBe(50)
