@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { rights } from '../../operator/rights.ts'
@@ -109,6 +110,13 @@ describe('an ApiKey on an open socket', () => {
     expect(await closed).toBe(4500)
     await expect.poll(() => statusOf('/v1/status', after), patient).toBe(401)
   })
+})
+
+test('the access log of the ingress has the path of a socket without the query, which had its key', async () => {
+  const log = (): string => readFileSync(installed.cluster.ingress.accessLog, 'utf8')
+  // Envoy writes the line of a socket some seconds after its end.
+  await expect.poll(log, patient).toContain('/v1/stream')
+  expect(log()).not.toMatch(/api_key|fxd_[0-9a-f]{32}/)
 })
 
 describe('under load', () => {
