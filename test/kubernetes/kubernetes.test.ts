@@ -170,6 +170,7 @@ test('helm uninstall keeps only the kinds and the data', async () => {
       'service/redis',
       'serviceaccount/default',
     ])
+  expect(await left('persistentvolumeclaims')).toEqual(['persistentvolumeclaim/spool-demo-collector-0'])
   const secrets = await left('secrets')
   expect(secrets).toContain('secret/first')
   expect(secrets.filter((name) => name.startsWith('secret/fxd-'))).toEqual(['secret/fxd-tls'])
