@@ -7,11 +7,17 @@ const takeoverMs = 120_000
 export async function killLeader({ kubectl }: Pick<UnderLoad, 'kubectl'>): Promise<void> {
   const leader = (): Promise<string> =>
     kubectl('get', 'lease', 'fxd-operator', '-o=jsonpath={.spec.holderIdentity}')
-  /** Resolves once the Lease has another holder; after a clean stop it has none at first. */
-  const another = (old: string): Promise<void> =>
-    within(takeoverMs, 'another operator to lead', async () => !['', old].includes(await leader()))
-  await another('')
-  const old = await leader()
-  await kubectl('delete', 'pod', old, '--grace-period=0', '--force')
+  /** Resolves with the next holder of the Lease; after a clean stop it has none at first. */
+  const another = async (old: string): Promise<string> => {
+    let next = ''
+    await within(takeoverMs, 'another operator to lead', async () => {
+      next = await leader()
+      return !['', old].includes(next)
+    })
+    return next
+  }
+  const old = await another('')
+  // A rollout may have removed it meanwhile.
+  await kubectl('delete', 'pod', old, '--grace-period=0', '--force', '--ignore-not-found')
   await another(old)
 }

@@ -25,10 +25,13 @@ export const lateFeed = {
   },
 }
 
-/** Values of the chart that change the template of every pod. */
+/** Values of the chart that change the template of the pods of every role. */
 export const replacingAllPods = (mark: string): object =>
   Object.fromEntries(
-    ['rest', 'stream', 'ingest'].map((role) => [role, { podAnnotations: { 'fxd.test/mark': mark } }]),
+    ['rest', 'stream', 'ingest', 'operator', 'collector'].map((role) => [
+      role,
+      { podAnnotations: { 'fxd.test/mark': mark } },
+    ]),
   )
 
 export const apiKey = (name: string, spec: object): object => ({

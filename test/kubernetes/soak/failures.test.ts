@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { feed } from '../../faults/support/market.ts'
+import { seeded } from '../../faults/support/seeded.ts'
 import { within } from '../../faults/support/within.ts'
 import { effort } from '../../support/effort.ts'
 import { compactHistory } from '../cluster/compact-history.ts'
@@ -14,10 +15,14 @@ import { expectNothingMissed, flows, recoveryMs } from './expect-nothing-missed.
 const startTimeoutMs = 900_000
 const minuteMs = 60_000
 const kills = Math.max(3, effort)
+/** Maximum seconds from a change of the pool to the kill, so that kills hit each step of the change. */
+const secondsToKillMax = 20
+/** The feed covers a minute each second. */
+const hoursBack = 24 + Math.ceil((kills * secondsToKillMax) / 60)
 
 let loaded: UnderLoad
 beforeAll(async () => {
-  loaded = await startUnderLoad({ nodes: 3, hoursBack: 24 })
+  loaded = await startUnderLoad({ nodes: 3, hoursBack })
 }, startTimeoutMs)
 afterAll(() => loaded?.stop())
 
@@ -29,8 +34,11 @@ const nodeIs = (name: string, status: string): Promise<void> =>
   })
 
 test('repeated kills of the operator while shards are added and removed lose no bar', async () => {
+  const { seed, random } = seeded()
+  console.log(`FXD_TEST_SEED=${seed}: ${kills} kills of the operator`)
   for (let kill = 0; kill < kills; kill += 1) {
     await loaded.kubectl('scale', 'streampool/fxd-stream', `--replicas=${kill % 2 === 0 ? 3 : 2}`)
+    await pause(1_000 * secondsToKillMax * random())
     await killLeader(loaded)
   }
   await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=2')
