@@ -43,7 +43,11 @@ test('two operators are both ready, and one acts', async () => {
   expect(await other?.metric('fxd_operator_cache_synced')).toBe(10)
 })
 
-test('nothing is written to the API server or the registry while bars flow and nothing else changes', async () => {
+const hourMs = 3_600_000
+/** Interval of renewals of the Lease by its holder. */
+const renewEveryMs = 4_000
+
+test('only the Lease is renewed, and the registry is not written, while bars flow and nothing else changes', async () => {
   await setting.applyKey('idle')
   await setting.applyFeed('sim', { account: 'SIM', source: { type: 'Simulator' } })
   await setting.reason(resources.apikeys, 'idle', 'Active')
@@ -76,13 +80,24 @@ test('nothing is written to the API server or the registry while bars flow and n
   const acting = await leader()
   const looks = (kind: string): Promise<number> => acting.metric('fxd_operator_reconciles_total', { kind })
   const [keys, pools, minutes] = [await looks('apikeys'), await looks('streampools'), flow.minutes]
-  const written = [setting.gateway.writes.length, setting.registry.writes.length]
+  const { writes, leaseWrites } = setting.gateway
+  const written = [writes.length, setting.registry.writes.length, leaseWrites.length] as const
+  const begunMs = performance.now()
   const times = Math.min(3, effort)
   // The registry is read every 15 s, and the loads of shards every 10 s.
   const areDone = async (): Promise<boolean> =>
     (await looks('apikeys')) >= keys + 4 * times && (await looks('streampools')) >= pools + 5 * times
   await until('a reconcile of everything', areDone, 120_000 * times)
-  expect(setting.gateway.writes.slice(written[0])).toEqual([])
+  const tookMs = performance.now() - begunMs
+  const renewals = leaseWrites.length - written[2]
+  const inAnHour = (count: number): number => Math.round((count * hourMs) / tookMs)
+  console.log(
+    `idle for ${Math.round(tookMs / 1_000)} s; in an hour ${inAnHour(renewals)} renewals of the Lease, ` +
+      `${inAnHour(writes.length - written[0])} other writes`,
+  )
+  expect(writes.slice(written[0])).toEqual([])
+  expect(renewals).toBeGreaterThan(0)
+  expect(renewals).toBeLessThanOrEqual(1 + Math.floor(tookMs / renewEveryMs))
   expect(setting.registry.writes.slice(written[1])).toEqual([])
   expect(flow.minutes).toBeGreaterThan(minutes)
 }, 600_000)

@@ -16,6 +16,8 @@ export interface Gateway {
   readonly url: string
   /** Calls that changed something, except those of the Lease. */
   readonly writes: readonly ForwardedCall[]
+  /** Calls that changed the Lease. */
+  readonly leaseWrites: readonly ForwardedCall[]
   /** Makes the API server unavailable: calls fail and open watches end. */
   cut(): void
   /** Makes the API server available again. */
@@ -25,20 +27,23 @@ export interface Gateway {
   close(): Promise<void>
 }
 
-const isWrite = (method: string, path: string): boolean => method !== 'GET' && !path.includes('/leases')
+const isWrite = (method: string): boolean => method !== 'GET'
+const isOfLease = (path: string): boolean => path.includes('/leases')
 
 export async function openGateway({ url, ca, cert, key }: ApiServer): Promise<Gateway> {
   const agent = new Agent({ ca: readFileSync(ca), keepAlive: true, maxSockets: 64 })
   const writes: ForwardedCall[] = []
+  const leaseWrites: ForwardedCall[] = []
   let isCut = false
   let reached: (() => void) | undefined
 
   const pass = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
     if (isCut) return void incoming.socket.destroy()
     const { method = '', url: path = '', headers } = incoming
-    const ours = isWrite(method, path)
+    const ours = isWrite(method) && !isOfLease(path)
     const upstream = request(url + path, { method, headers, agent }, (answer) => {
-      if (ours) writes.push({ method, path: path.split('?')[0] ?? '' })
+      const written = isOfLease(path) ? leaseWrites : writes
+      if (isWrite(method)) written.push({ method, path: path.split('?')[0] ?? '' })
       if (ours && reached !== undefined) {
         isCut = true
         answer.destroy()
@@ -61,6 +66,7 @@ export async function openGateway({ url, ca, cert, key }: ApiServer): Promise<Ga
   return {
     url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
     writes,
+    leaseWrites,
     cut() {
       isCut = true
       server.closeAllConnections()
