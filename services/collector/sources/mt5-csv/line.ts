@@ -1,3 +1,4 @@
+import { barTimeMax, barTimeMin } from '../../../core/bars/bar-rules.ts'
 import { parseDate } from '../../../core/clocks/calendar.ts'
 import { show } from '../../../core/show.ts'
 import type { Layout } from './layout.ts'
@@ -46,6 +47,8 @@ export class LineReader {
     values.decimals = 0
     values.time = this.#date()
     if (this.#layout.hasTime) values.time += this.#time()
+    if (values.time < barTimeMin || values.time > barTimeMax)
+      this.#bad(`the date is ${show(line.slice(0, 10))}; wanted is 1970.01.01 to 2255.06.05`)
     values.open = this.#price('open')
     values.high = this.#price('high')
     values.low = this.#price('low')

@@ -1,4 +1,13 @@
 import { noBars } from '../../../core/bars/bar.ts'
+import { closeToleranceSeconds } from '../../../core/bars/closed.ts'
+import {
+  type FeedSeconds,
+  feedSeconds,
+  fixedOffset,
+  offsetSecondsMax,
+  toFeed,
+  toSeconds,
+} from '../../../core/clocks/feed-clock.ts'
 import type { Source, SourceAnswer } from '../source.ts'
 import { ExportFiles, type Mt5CsvDeps } from './export-files.ts'
 import { asSourceFault } from './file-fault.ts'
@@ -37,7 +46,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
     },
     async *read(series, _span, signal) {
       const all = files.index.of(series)
-      const owners = await ownersOf(all, signal)
+      const owners = await ownersOf(all, latestNow(deps), signal)
       for (const [index, file] of all.entries()) {
         const done = await fileLock.acquire(file, signal)
         try {
@@ -58,8 +67,12 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
 }
 
 /** Decides which file owns each time that several files contain: the last one in the order of names. */
-async function ownersOf(files: readonly FollowedFile[], signal: AbortSignal): Promise<Owners> {
-  const owners = new Owners()
+async function ownersOf(
+  files: readonly FollowedFile[],
+  latest: FeedSeconds,
+  signal: AbortSignal,
+): Promise<Owners> {
+  const owners = new Owners(latest)
   if (files.length < 2) return owners
   for (const [index, file] of files.entries()) {
     for await (const bars of file.peek()) {
@@ -68,4 +81,10 @@ async function ownersOf(files: readonly FollowedFile[], signal: AbortSignal): Pr
     }
   }
   return owners
+}
+
+/** "Now" on the feed's clock; of a measured clock, the latest that it may show. */
+function latestNow({ definition, clock }: Mt5CsvDeps): FeedSeconds {
+  const offset = fixedOffset(definition.clock) ?? -offsetSecondsMax
+  return feedSeconds(toFeed(toSeconds(clock.utcMs()), offset) + closeToleranceSeconds)
 }

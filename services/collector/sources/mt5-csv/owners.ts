@@ -1,16 +1,24 @@
 import { type Bars, barCount, pickBars } from '../../../core/bars/bar.ts'
+import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 
-/** Minutes per block of memory, two bytes each; bars open on whole minutes. */
-const blockMinutes = 64
+/** Minutes per block of memory, two bytes each; bars open on whole minutes. All minutes since 1970 take 60 MiB. */
+const blockMinutes = 1_024
 const minuteSeconds = 60
 
 /** For several files of one series: which file is the last that contains each time. */
 export class Owners {
   readonly #blocks = new Map<number, Uint16Array>()
+  readonly #latest: FeedSeconds
+
+  /** Times after `latest` take no memory and get no owner: ingest refuses their bars, whichever file they are from. */
+  constructor(latest: FeedSeconds) {
+    this.#latest = latest
+  }
 
   /** Called for the files in their order: a later file takes over a time. */
   claim(bars: Bars, file: number): void {
     for (const time of bars.time) {
+      if (time > this.#latest) continue
       const minute = Math.floor(time / minuteSeconds)
       const key = Math.floor(minute / blockMinutes)
       let block = this.#blocks.get(key)

@@ -142,6 +142,9 @@ test('good lines of a damaged file are read, and each bad one is reported with n
     ['2024.03.08\t13:07:00\t1.1', /high is missing/],
     [lineAt('13:08:00').replace('1.09321', '1e5'), /open is "1e5"/],
     [lineAt('13:09:00').replace('1.09321', `${'9'.repeat(30)}`), /open is "9+"/],
+    [lineAt('23:59:00').replace('2024.03.08', '1969.12.31'), /date is "1969.12.31"; wanted is 1970.01.01 to/],
+    [lineAt('23:48:00').replace('2024.03.08', '2255.06.05'), /date is "2255.06.05"/],
+    [lineAt('13:10:00').replace('2024', '9999'), /date is "9999.03.08"/],
   ]
   const { bars, bad } = await readText(
     `${header}\n${lineAt('13:01:00')}\n${damage.map(([line]) => line).join('\n')}\n`,
