@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -7,18 +7,44 @@ import { createVirtualClock } from '../../../../test/support/fixtures/virtual-cl
 import { silentLog } from '../../../platform/log/log.ts'
 import { ExportFiles } from './export-files.ts'
 
-test('a file that was found without a bar is added when it grows within the same modification time', async () => {
+const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\r\n'
+const line = '2026.01.06\t12:00:00\t1.1\t1.1\t1.1\t1.1\t1\r\n'
+
+async function openFiles() {
   const folder = await mkdtemp(join(tmpdir(), 'fxd-exports-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  const path = join(folder, 'GBPUSD_M1.csv')
-  const tick = new Date(Date.UTC(2026, 0, 7))
-  await writeFile(path, '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\r\n')
-  await utimes(path, tick, tick)
   const definition = defineFeed({ symbols: { list: [] } })
   const clock = createVirtualClock()
   const files = new ExportFiles({ definition, path: folder, follow: true, clock, log: silentLog })
-  expect(await files.addNew()).toEqual([])
-  await appendFile(path, '2026.01.06\t12:00:00\t1.1\t1.1\t1.1\t1.1\t1\r\n')
+  return { folder, files }
+}
+
+test('a file that was found without a bar is added when it grows within the same modification time', async () => {
+  const { folder, files } = await openFiles()
+  const path = join(folder, 'GBPUSD_M1.csv')
+  const tick = new Date(Date.UTC(2026, 0, 7))
+  await writeFile(path, header)
   await utimes(path, tick, tick)
-  expect(await files.addNew()).toEqual([{ raw: 'GBPUSD', resolution: '1' }])
+  expect(await files.refresh()).toEqual([])
+  await appendFile(path, line)
+  await utimes(path, tick, tick)
+  expect(await files.refresh()).toEqual([{ raw: 'GBPUSD', resolution: '1' }])
+})
+
+test('a file that is renamed repeatedly is known by its newest name only', async () => {
+  const { folder, files } = await openFiles()
+  const series = { raw: 'GBPUSD', resolution: '1' } as const
+  const path = (name: string | number): string => join(folder, `GBPUSD_${name}.csv`)
+  await writeFile(path('H1'), header + line)
+  await writeFile(path('M1_0'), header + line)
+  await files.refresh()
+  for (let i = 1; i <= 3; i++) {
+    await rename(path(`M1_${i - 1}`), path(`M1_${i}`))
+    expect(await files.refresh()).toEqual([series])
+    expect(files.index.of(series).map(({ options }) => options.path)).toEqual([path(`M1_${i}`)])
+    expect([files.index.all().length, files.index.named('GBPUSD_M1_0.csv')]).toEqual([2, undefined])
+  }
+  await rm(path('M1_3'))
+  expect(await files.refresh()).toEqual([])
+  expect(files.symbols([series])).toMatchObject([{ raw: 'GBPUSD', digits: 1, resolutions: ['60'] }])
 })

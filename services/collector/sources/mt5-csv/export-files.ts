@@ -51,16 +51,30 @@ export class ExportFiles {
     this.#list = createListing(deps.path, deps.definition, deps.log)
   }
 
-  /** Adds new files and returns their series. A file without a bar, or that is no export, is checked again when it changes. */
-  async addNew(): Promise<readonly SourceSeries[]> {
+  /**
+   * Forgets files that are gone. Adds new files and returns their series. A file without a bar, or that is no export, is
+   * checked again when it changes.
+   */
+  async refresh(): Promise<readonly SourceSeries[]> {
     const added: SourceSeries[] = []
-    for (const file of await this.#list()) {
+    const files = await this.#list()
+    this.#forgetOthers(new Set(files.map(({ path }) => path)))
+    for (const file of files) {
       if (this.index.has(file.path) || this.#hasOtherName(file)) continue
       if (!(await this.#knowsDigits(file))) continue
       this.index.add(this.#follow(file))
       added.push(file.series)
     }
     return added
+  }
+
+  /** Forgets what has none of these paths: files that are renamed repeatedly would take ever more memory. */
+  #forgetOthers(paths: ReadonlySet<string>): void {
+    for (const file of this.index.all()) if (!paths.has(file.options.path)) this.index.remove(file)
+    for (const path of this.#waiting.keys()) if (!paths.has(path)) this.#waiting.delete(path)
+    for (const path of this.#misnamed) if (!paths.has(path)) this.#misnamed.delete(path)
+    for (const raw of this.#digits.keys())
+      if (this.index.resolutionsOf(raw).length === 0) this.#digits.delete(raw)
   }
 
   /** True when the manifest has another raw name for the file's clean name: the service would refuse the file's symbol. */

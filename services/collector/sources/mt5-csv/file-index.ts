@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { Resolution } from '../../../core/feeds/resolution.ts'
+import { type Resolution, storedResolutions } from '../../../core/feeds/resolution.ts'
 import type { SourceSeries } from '../source.ts'
 import type { FollowedFile } from './followed-file.ts'
 
@@ -7,8 +7,7 @@ import type { FollowedFile } from './followed-file.ts'
 export class FileIndex {
   readonly #byPath = new Map<string, FollowedFile>()
   readonly #byName = new Map<string, FollowedFile>()
-  readonly #bySeries = new Map<string, FollowedFile[]>()
-  readonly #resolutions = new Map<string, Set<Resolution>>()
+  readonly #bySeries = new Map<string, readonly FollowedFile[]>()
 
   add(file: FollowedFile): void {
     const { path, series } = file.options
@@ -20,8 +19,15 @@ export class FileIndex {
       id,
       files.sort((a, b) => (a.options.path < b.options.path ? -1 : 1)),
     )
-    const resolutions = this.#resolutions.get(series.raw) ?? new Set()
-    this.#resolutions.set(series.raw, resolutions.add(series.resolution))
+  }
+
+  remove(file: FollowedFile): void {
+    const { path, series } = file.options
+    this.#byPath.delete(path)
+    this.#byName.delete(basename(path))
+    const others = this.of(series).filter((each) => each !== file)
+    if (others.length > 0) this.#bySeries.set(idOf(series), others)
+    else this.#bySeries.delete(idOf(series))
   }
 
   has(path: string): boolean {
@@ -43,7 +49,7 @@ export class FileIndex {
   }
 
   resolutionsOf(raw: string): readonly Resolution[] {
-    return [...(this.#resolutions.get(raw) ?? [])]
+    return storedResolutions.filter((resolution) => this.of({ raw, resolution }).length > 0)
   }
 }
 

@@ -16,7 +16,7 @@ const scansMax = 8
 interface FolderScanDeps {
   readonly files: ExportFiles
   /** Files that were read in full once; only lines added after that are live. */
-  readonly readOnce: Set<FollowedFile>
+  readonly readOnce: WeakSet<FollowedFile>
   readonly fileLock: KeyedLock<FollowedFile>
   readonly log: Log
   readonly clock: Clock
@@ -25,13 +25,13 @@ interface FolderScanDeps {
 /** Scans followed files for added lines: single files when they change, and all files regularly. */
 export class FolderScan {
   readonly #files: ExportFiles
-  readonly #readOnce: Set<FollowedFile>
+  readonly #readOnce: WeakSet<FollowedFile>
   readonly #fileLock: KeyedLock<FollowedFile>
   readonly #log: Log
   readonly #clock: Clock
   readonly #minutes: CompleteMinutes
   /** Files that are to be scanned once more. */
-  readonly #again = new Set<FollowedFile>()
+  readonly #again = new WeakSet<FollowedFile>()
   readonly #outages = new WeakMap<FollowedFile, OutageLog>()
 
   constructor({ files, readOnce, fileLock, log, clock }: FolderScanDeps) {
@@ -79,7 +79,7 @@ export class FolderScan {
 
   async run(listener: SourceListener, signal: AbortSignal): Promise<void> {
     const begunMs = this.#clock.monotonicMs()
-    const added = await this.#files.addNew()
+    const added = await this.#files.refresh()
     if (added.length > 0) listener.catalogue(this.#files.symbols(added), { snapshot: false })
     for (const series of added) listener.readAgain(series, allTimes)
     const all = this.#files.index.all()

@@ -1,5 +1,4 @@
-import type { Dirent } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { opendir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import { terminalCodes } from '../../../core/feeds/resolution.ts'
@@ -25,8 +24,10 @@ function nameFault(name: string): string {
   return `${show(last)} is no resolution${didYouMean(last, terminalCodes.keys())}; ${wanted}`
 }
 
-/** Maximum files, more than any terminal writes; further files are ignored with a warning. */
-const filesMax = 20_000
+/** Maximum entries of a folder, more than any terminal writes; further ones are not read, with a warning. */
+const entriesMax = 20_000
+/** Entries that the system returns at once. */
+const entriesPerCall = 1_000
 
 /**
  * Returns a function that lists the exports of a folder, or the one file. It logs once for each other file why that
@@ -36,7 +37,7 @@ export function createListing(
   path: string,
   { key, resolutions }: Pick<FeedDefinition, 'key' | 'resolutions'>,
   log: Log,
-  max = filesMax,
+  max = entriesMax,
 ): () => Promise<readonly ListedFile[]> {
   const reported = new Set<string>()
   let wasTooMany = false
@@ -59,25 +60,37 @@ export function createListing(
   }
   return async () => {
     isFolder = (await stat(path)).isDirectory()
-    const names = isFolder ? await regularNames(path, ignore) : [basename(path)]
-    const isTooMany = names.length > max
-    if (isTooMany && !wasTooMany)
-      log.warn({ files: names.length, filesMax: max }, 'too many files; the rest is ignored')
+    const { names, isTooMany } = isFolder
+      ? await regularNames(path, max, ignore)
+      : { names: [basename(path)], isTooMany: false }
+    if (isTooMany && !wasTooMany) {
+      const text = `${path} has more than ${max} entries; ${max} of them are read, bars in the other files are missing`
+      log.warn({ file: path, entriesMax: max }, text)
+    }
     wasTooMany = isTooMany
-    return names.slice(0, max).flatMap((name) => {
+    return names.flatMap((name) => {
       const series = seriesOf(name)
       return series ? [isFolder ? { path: join(path, name), folder: path, series } : { path, series }] : []
     })
   }
 }
 
-/** Returns names of regular files and links, sorted; others are ignored. Targets of links are checked when they are opened. */
-async function regularNames(folder: string, ignore: (name: string, why: string) => void): Promise<string[]> {
-  const entries = await readdir(folder, { withFileTypes: true })
-  const isFit = (entry: Dirent): boolean => entry.isFile() || entry.isSymbolicLink()
-  for (const entry of entries) if (!isFit(entry)) ignore(entry.name, 'not a regular file')
-  return entries
-    .filter(isFit)
-    .map(({ name }) => name)
-    .sort()
+/**
+ * Returns names of regular files and links, sorted; others are ignored. Targets of links are checked when they are opened.
+ * Stops after `max` entries: this runs each second, and a folder may have millions.
+ */
+async function regularNames(
+  folder: string,
+  max: number,
+  ignore: (name: string, why: string) => void,
+): Promise<{ names: readonly string[]; isTooMany: boolean }> {
+  const names: string[] = []
+  let entries = 0
+  for await (const entry of await opendir(folder, { bufferSize: entriesPerCall })) {
+    entries += 1
+    if (entries > max) break
+    if (entry.isFile() || entry.isSymbolicLink()) names.push(entry.name)
+    else ignore(entry.name, 'not a regular file')
+  }
+  return { names: names.sort(), isTooMany: entries > max }
 }

@@ -21,7 +21,7 @@ import { watchFolder } from './watch-folder.ts'
 export function createMt5Csv(deps: Mt5CsvDeps): Source {
   const files = new ExportFiles(deps)
   /** Files that were read in full once; only lines added after that are live. */
-  const readOnce = new Set<FollowedFile>()
+  const readOnce = new WeakSet<FollowedFile>()
   const fileLock = createKeyedLock<FollowedFile>()
 
   const scan = new FolderScan({ ...deps, files, readOnce, fileLock })
@@ -30,7 +30,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
     terminal: `mt5-csv ${deps.path}`,
     capabilities: { rereadable: true, reads: 'whole' },
     async open(listener, signal) {
-      await files.addNew().catch((cause: unknown) => {
+      await files.refresh().catch((cause: unknown) => {
         throw asSourceFault(deps.path, cause)
       })
       listener.catalogue(files.symbols(files.index.all().map((file) => file.options.series)), {
