@@ -9,13 +9,19 @@ import { show } from '../../core/show.ts'
 import type { Window__Output } from '../../wire/gen/fxd/v1/Window.ts'
 import type { SymbolLookup } from './check-batch.ts'
 
-interface WindowFault {
+export interface WindowFault {
   readonly reason: RefusalReason
   readonly message: string
 }
 
 /** Minimum end of a window (the start of 1971); an earlier end means that the times were not set. */
 const windowEndMin = 31_536_000
+
+/**
+ * Maximum windows of one series, and of the whole feed at one resolution, that do not touch. A collector leaves one per
+ * interruption: one a day for 27 years. Each request for coverage reads all of them.
+ */
+export const separateWindowsMax = 10_000
 
 /** The window as it may be stored, or its fault. The end is limited to the present: the future has no bars yet. */
 export function checkWindow(
@@ -57,3 +63,11 @@ export function checkWindow(
   }
   return { feed, symbol: key, resolution, from: feedSeconds(from), to: feedSeconds(end) }
 }
+
+/** The fault of a window that touches none of its series, which has as many as are stored. */
+export const tooManyWindows = ({ feed, symbol, resolution, from, to }: Window): WindowFault => ({
+  reason: 'MALFORMED',
+  message:
+    `from, to: got ${from}, ${to}, wanted a window that touches a stored one: ` +
+    `${symbol ?? feed} has ${separateWindowsMax} separate windows of resolution ${resolution}, the maximum`,
+})

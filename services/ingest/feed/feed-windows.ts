@@ -1,14 +1,18 @@
-import type { Window } from '../../core/bars/window.ts'
+import { joinSpans } from '../../core/bars/coverage.ts'
+import type { Span, Window } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { SharedRun } from '../../platform/serial.ts'
 import type { WindowStore } from '../../ports/windows.ts'
+import { separateWindowsMax } from '../check/check-window.ts'
 
 /** Writes the windows of one feed: one write at a time, with all windows that wait. */
 export class FeedWindows {
   readonly #feed: FeedKey
   readonly #store: WindowStore
   #watchedUntil = feedSeconds(0)
+  /** The stored and the expected windows of each series, joined. */
+  #joined = new Map<string, readonly Span[]>()
   #waiting: Window[] = []
   readonly #writes = new SharedRun(() => this.#write())
 
@@ -20,7 +24,8 @@ export class FeedWindows {
   /** Reads all stored windows. */
   async load(): Promise<readonly Window[]> {
     const windows = await this.#store.of(this.#feed)
-    for (const window of windows) this.expect(window)
+    this.#joined = Map.groupBy(windows, seriesOf)
+    for (const window of windows) this.#watch(window)
     return windows
   }
 
@@ -40,8 +45,22 @@ export class FeedWindows {
     return this.#writes.ended()
   }
 
-  /** Notes a received window that is stored later: it does not cover symbols that are listed from now on. */
-  expect({ symbol, to }: Window): void {
+  /**
+   * Notes a received window that is stored later: it does not cover symbols that are listed from now on. Returns false
+   * for a window beyond `separateWindowsMax`, which must not be stored.
+   */
+  expect(window: Window): boolean {
+    const series = seriesOf(window)
+    const joined = this.#joined.get(series) ?? []
+    const apart = joined.filter(({ from, to }) => to < window.from || from > window.to)
+    if (apart.length === joined.length && joined.length >= separateWindowsMax) return false
+    const touching = joined.filter(({ from, to }) => to >= window.from && from <= window.to)
+    this.#joined.set(series, [...apart, ...joinSpans([...touching, window])])
+    this.#watch(window)
+    return true
+  }
+
+  #watch({ symbol, to }: Window): void {
     if (symbol === undefined) this.#watchedUntil = feedSeconds(Math.max(this.#watchedUntil, to))
   }
 
@@ -51,3 +70,5 @@ export class FeedWindows {
     return this.#store.add(windows)
   }
 }
+
+const seriesOf = ({ symbol, resolution }: Window): string => `${resolution} ${symbol ?? ''}`

@@ -3,7 +3,7 @@ import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Window__Output } from '../../wire/gen/fxd/v1/Window.ts'
 import { refuseWhole } from '../check/check-batch.ts'
-import { checkWindow } from '../check/check-window.ts'
+import { checkWindow, tooManyWindows, type WindowFault } from '../check/check-window.ts'
 import type { FeedState } from '../feed/feed-state.ts'
 import type { ImportedSymbols } from '../feed/imported-symbols.ts'
 import type { LiveIntake } from '../feed/intake.ts'
@@ -42,11 +42,10 @@ export class SessionWindows {
       feedNow: state.now(feed, clock),
       isImport: imported !== undefined,
     })
-    if ('reason' in window) {
-      acknowledgements.answer(sequence, [refuseWhole(window.reason, window.message)], noCounts)
-      return
-    }
-    state.windows.expect(window)
+    const refuse = (fault: WindowFault): void =>
+      acknowledgements.answer(sequence, [refuseWhole(fault.reason, fault.message)], noCounts)
+    if ('reason' in window) return refuse(window)
+    if (!state.windows.expect(window)) return refuse(tooManyWindows(window))
     const passed = inFlight.before(window)
     const stored = passed.then(async () => {
       if (inFlight.hasFailed) throw new SessionEnd('UNAVAILABLE', 'what the window speaks for was not stored')

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
+import { separateWindowsMax } from '../check/check-window.ts'
 
 const suite = new SessionFixture()
 
@@ -29,6 +33,34 @@ describe('windows', () => {
         { symbol: undefined, from: noon - 180, to: end },
       ])
     }
+    await session.close()
+  })
+
+  test('a series with the maximum of separate windows refuses a further one, and takes one that touches them', async () => {
+    const [noon, { key: feed }] = [suite.minute, suite.feed]
+    const symbol = compoundKey(feed, 'EURUSD')
+    const start = noon - separateWindowsMax * 120
+    const separate = Array.from({ length: separateWindowsMax }, (_, i) => {
+      const from = feedSeconds(start + i * 120)
+      return { feed, symbol, resolution: '1' as const, from, to: feedSeconds(from + 60) }
+    })
+    await suite.fixture.stores.windows.add(separate)
+    const session = suite.connect()
+    await session.hello(feed)
+    const take = async (from: number, resolution: Resolution = '1') =>
+      (await session.window(resolution, from, from + 60, 'EURUSD')).refused ?? []
+    const refusal = {
+      reason: 'REFUSAL_REASON_MALFORMED',
+      message: expect.stringMatching(`${symbol} has ${separateWindowsMax} separate windows`) as string,
+    }
+    expect(await take(start - 120)).toMatchObject([refusal])
+    expect(await take(start - 120, '5')).toEqual([])
+    // It joins two windows.
+    expect(await take(start + 60)).toEqual([])
+    expect(await take(start - 120)).toEqual([])
+    expect(await take(start - 240)).toMatchObject([refusal])
+    const stored = await suite.fixture.stores.windows.of(feed)
+    expect(stored.filter(({ resolution }) => resolution === '1')).toHaveLength(separateWindowsMax)
     await session.close()
   })
 

@@ -18,7 +18,7 @@ export const RefusalReason = {
   REFUSAL_REASON_SCALE: 'REFUSAL_REASON_SCALE',
   REFUSAL_REASON_REVISION: 'REFUSAL_REASON_REVISION',
   /**
-   * Columns of different lengths, times that do not ascend, too many bars, or an invalid window.
+   * Columns of different lengths, times that do not ascend, too many bars, an invalid window, or too many separate windows.
    */
   REFUSAL_REASON_MALFORMED: 'REFUSAL_REASON_MALFORMED',
   /**
@@ -62,7 +62,7 @@ export type RefusalReason =
   | 'REFUSAL_REASON_REVISION'
   | 12
   /**
-   * Columns of different lengths, times that do not ascend, too many bars, or an invalid window.
+   * Columns of different lengths, times that do not ascend, too many bars, an invalid window, or too many separate windows.
    */
   | 'REFUSAL_REASON_MALFORMED'
   | 13

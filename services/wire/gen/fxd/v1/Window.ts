@@ -5,6 +5,8 @@ import type { Long } from '@grpc/proto-loader';
 /**
  * States that the terminal answered completely for this range. Send it only after the bars of the range were acked.
  * Its Ack means that the window is stored and that coverage shows it. The part after the feed's current time is cut off.
+ * Windows that touch or overlap are joined. A series, and a feed at one resolution, has at most 10,000 separate
+ * windows: one that touches none of them is then refused.
  */
 export interface Window {
   'sequence'?: (number | string | Long);
@@ -23,6 +25,8 @@ export interface Window {
 /**
  * States that the terminal answered completely for this range. Send it only after the bars of the range were acked.
  * Its Ack means that the window is stored and that coverage shows it. The part after the feed's current time is cut off.
+ * Windows that touch or overlap are joined. A series, and a feed at one resolution, has at most 10,000 separate
+ * windows: one that touches none of them is then refused.
  */
 export interface Window__Output {
   'sequence': (number);
