@@ -53,6 +53,11 @@ describe('help', () => {
     ['keys help', /create.*[\s\S]*rotate/],
     ['keys help create', /--plan <plan>/],
     ['keys create -h', /--plan <plan>/],
+    ['keys create help', /--plan <plan>/],
+    ['import help', /- is standard input/],
+    ['help import', /- is standard input/],
+    ['all help', /FXD_DATA_DIR/],
+    ['feeds purge help', /cannot be\s+brought back/],
     ['import -h', /- is standard input/],
     ['symbols -h', /remove/],
   ])('"fxd %s" prints help and exits with 0', async (line, words) => {

@@ -40,11 +40,16 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-/** Converts the word `help` to `--help`: `fxd help keys create`, `fxd keys help`. */
+/** Converts the word `help` to `--help`: `fxd help keys create`, `fxd keys help`, and as the only argument, `fxd import help`. */
 function withHelpWord(args: readonly string[], program: Command): readonly string[] {
-  const group = program.commands.find((each) => each.name() === args[0] && each.commands.length > 0)
-  const at = group === undefined ? 0 : 1
-  return args[at] === 'help' ? [...args.toSpliced(at, 1), '--help'] : args
+  let command: Command | undefined = program
+  for (const [at, arg] of args.entries()) {
+    const isWord = command.commands.length > 0 || at === args.length - 1
+    if (arg === 'help' && isWord) return [...args.toSpliced(at, 1), '--help']
+    command = command.commands.find((each) => each.name() === arg)
+    if (command === undefined) return args
+  }
+  return args
 }
 
 function createProgram(terminal: Terminal): Command {
