@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { RawSession, seriesAt } from '../../test/support/clients/raw-session.ts'
 import { type CliFixture, openCliFixture } from '../../test/support/fixtures/cli-fixture.ts'
 
 let fixture: CliFixture
@@ -22,6 +23,24 @@ describe('feeds', () => {
     })
     expect((await fixture.fxd('feeds list')).out).toMatch(/^FEED\s+STATUS/)
     expect((await fixture.fxd('feeds show BROKERA:ZERO')).out).toContain('kind: Feed')
+  })
+
+  test('show names the symbols without bars, and those whose history is being read for the first time', async () => {
+    const shown = async (): Promise<string> => (await fixture.fxd('feeds show BROKERA:ZERO')).out
+    expect(await shown()).toMatch(/^BROKERA:ZERO:EURUSD {2}\(no bars yet\)$/m)
+    const session = new RawSession(
+      fixture.environment.FXD_GRPC_ADDR,
+      readFileSync(join(fixture.home, 'data', 'token'), 'utf8').trim(),
+    )
+    await session.hello('BROKERA:ZERO')
+    const time = Math.floor(Date.now() / 60_000) * 60 - 600
+    await session.bars('BACKFILL', [seriesAt('EURUSD', [time])])
+    expect(await shown()).toMatch(
+      /^BROKERA:ZERO:EURUSD {2}\(its history is being read for the first time\)$/m,
+    )
+    await session.window('1', time, time + 60, 'EURUSD')
+    expect(await shown()).toMatch(/^BROKERA:ZERO:EURUSD$/m)
+    await session.close()
   })
 
   test('token issues a token that allows pushing one feed only', async () => {
