@@ -66,7 +66,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   const writeDelay = new WriteDelay(clock)
   const serve = createServe(authorizer, sessions, { ...deps, metrics, states, sessions, writeDelay })
   server.addService(
-    { Session: { ...Collector.service.Session, requestDeserialize: receive } },
+    { Session: { ...Collector.service.Session, requestDeserialize: receive, responseSerialize: asIs } },
     { Session: serve },
   )
   const endFeed = async (feed: FeedKey): Promise<void> => {
@@ -108,6 +108,9 @@ export function createIngest(deps: IngestDeps): Ingest {
     },
   }
 }
+
+/** A session encodes its answers itself. */
+const asIs = (encoded: Buffer): Buffer => encoded
 
 const serverBehind = ({ interceptor }: ReturnType<typeof createAuthorizer>): Server =>
   new Server({ ...serverOptions, interceptors: [wellFormedStatus, interceptor] })

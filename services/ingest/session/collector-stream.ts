@@ -1,53 +1,66 @@
 import type { ServerDuplexStream } from '@grpc/grpc-js'
+import type { Clock } from '../../ports/clock.ts'
 import type { IngestMessage } from '../../wire/gen/fxd/v1/IngestMessage.ts'
+import { Collector } from '../../wire/load.ts'
 import { SessionEnd } from '../session-end.ts'
 import { InOrder } from './in-order.ts'
 import type { Received } from './receive.ts'
+import { UnreadAnswers } from './unread-answers.ts'
 
-/** Maximum answers that the collector has not read; above it the session ends. */
-const answersMax = 1_000
 /** Maximum messages that wait for a catalogue or for the start of the session; above it reading pauses. */
 const waitingMax = 64
 
-export type CollectorCall = ServerDuplexStream<Received, IngestMessage>
+const { responseSerialize } = Collector.service.Session
+
+/** Answers are encoded before they wait, so that their bytes can be counted. */
+export type CollectorCall = ServerDuplexStream<Received, Buffer>
 
 /**
- * The gRPC stream of one collector. Messages are processed in order, and reading pauses while too many wait.
- * Unread answers are bounded.
+ * The gRPC stream of one collector. Messages are processed in order, and reading pauses while too many wait. They
+ * also wait while the collector has too many unread answers.
  */
 export class CollectorStream {
   readonly #call: CollectorCall
   readonly #queue: InOrder
+  readonly #unread: UnreadAnswers
   #isThrottling = true
   #isWorkFull = false
   /** Ends the session. */
   readonly fail: (cause: unknown) => void
+  /** Resolves when the collector has read all answers, or is disconnected. */
+  readonly closed: Promise<void>
 
-  constructor(call: CollectorCall, fail: (cause: unknown) => void) {
+  constructor(call: CollectorCall, clock: Pick<Clock, 'after'>, fail: (cause: unknown) => void) {
     this.#call = call
     this.fail = fail
+    this.closed = new Promise((resolve) => void call.once('close', resolve))
+    this.#unread = new UnreadAnswers(
+      clock,
+      () => this.throttle(this.#isWorkFull),
+      (why) => fail(new SessionEnd('RESOURCE_EXHAUSTED', why)),
+    )
     // Messages that are never answered, such as heartbeats, may have paused reading.
     this.#queue = new InOrder(fail, () => this.throttle(this.#isWorkFull))
   }
 
-  /** Runs the work of a message after the work of all earlier messages. */
+  /** Runs the work of a message after the work of all earlier messages, and while few answers are unread. */
   run(work: () => Promise<void> | void): void {
-    this.#queue.run(work)
+    this.#queue.run(() => (this.#unread.isFull ? this.#unread.room().then(work) : work()))
   }
 
   send(message: IngestMessage): void {
     if (this.#call.writableEnded || this.#call.destroyed) return
-    this.#call.write(message)
-    if (this.#call.writableLength > answersMax) {
-      this.fail(new SessionEnd('RESOURCE_EXHAUSTED', `more than ${answersMax} answers were not read`))
-    }
+    const bytes = responseSerialize(message)
+    this.#unread.sent(bytes.length)
+    this.#call.write(bytes, () => this.#unread.read(bytes.length))
+    if (this.#unread.isFull) this.throttle(this.#isWorkFull)
   }
 
   /** Pauses or resumes reading. Backfill that arrives faster than it is stored waits in the collector. */
   throttle(isWorkFull: boolean): void {
     this.#isWorkFull = isWorkFull
     if (!this.#isThrottling) return
-    const isFull = this.#queue.length > waitingMax || isWorkFull
+    const isFull = this.#queue.length > waitingMax || isWorkFull || this.#unread.isFull
     if (isFull && !this.#call.isPaused()) this.#call.pause()
     else if (!isFull && this.#call.isPaused()) this.#call.resume()
   }

@@ -54,7 +54,7 @@ export class CollectorSession {
   constructor(call: CollectorCall, id: string, access: Access, deps: SessionDeps) {
     this.id = id
     this.access = access
-    this.#stream = new CollectorStream(call, (cause) => void this.end(cause))
+    this.#stream = new CollectorStream(call, deps.clock, (cause) => void this.end(cause))
     this.#deps = deps
     this.#log = deps.log.child({ session: id })
     this.#cancelHelloDeadline = deps.clock.after(helloDeadlineMs, () => {
@@ -68,6 +68,8 @@ export class CollectorSession {
     call.on('end', () => this.#attempt(() => this.#stream.run(() => void this.end())))
     call.on('cancelled', () => void this.end())
     call.on('close', () => void this.end())
+    // Unread answers stay in memory after the end, so until then the session counts towards the maximum.
+    void this.#stream.closed.then(() => this.end()).then(() => deps.sessions.remove(this))
   }
 
   /** A defect ends this session only. */
@@ -92,7 +94,6 @@ export class CollectorSession {
   /** Called when the regular end failed through a defect. */
   #cut(defect: unknown): void {
     this.#log.error({ err: defect }, 'ending a session failed; its stream is cut')
-    this.#deps.sessions.remove(this)
     this.#stream.cut(sessionEnd(defect))
   }
 
@@ -116,7 +117,6 @@ export class CollectorSession {
     await this.#leadership?.release()
     this.#work?.leave()
     if (this.#identity) this.#deps.metrics.session(this.#identity.isImport ? 'import' : 'live', -1)
-    this.#deps.sessions.remove(this)
   }
 
   #receive(received: Received): void {

@@ -54,7 +54,7 @@ export interface ProtoGrpcType {
        * - FAILED_PRECONDITION: wrong order of messages, or a removed feed.
        * - ABORTED: another session took over.
        * - DEADLINE_EXCEEDED: no Hello within 10 s.
-       * - RESOURCE_EXHAUSTED: too many sessions, or 1,000 unread answers.
+       * - RESOURCE_EXHAUSTED: too many sessions, or 512 KiB of unread answers of which none was read for 60 s.
        * - UNAVAILABLE: ingest stops, the store is unavailable, or ingest could not find out for 5 s whether this session
        * leads. Retry with another ingest, or with this one after growing pauses.
        * 
@@ -66,7 +66,8 @@ export interface ProtoGrpcType {
        * Unacknowledged messages. An Ack means that the store has committed. Keep a message until its Ack, and send it
        * again in the next session, with the revisions of its first reading. While 64 LIVE batches, 16 BACKFILL batches or
        * 256 windows of a session wait for their Ack, ingest reads nothing from it, not even heartbeats. Stay below these
-       * limits: at most 11 BACKFILL batches (at 12 ingest sends Slow) and 127 windows. Nothing is dropped.
+       * limits: at most 11 BACKFILL batches (at 12 ingest sends Slow) and 127 windows. Ingest also reads nothing while more
+       * than 512 KiB of its answers are unread. Nothing is dropped.
        * 
        * Heartbeats. A live session sends one every 5 s. A peer that does not answer an HTTP/2 ping within 5 s is disconnected.
        */

@@ -2,7 +2,7 @@ import { barAt, barCount } from '../../../services/core/bars/bar.ts'
 import { compoundKey, type FeedKey } from '../../../services/core/feeds/compound-key.ts'
 import type { CollectorCall } from '../../../services/ingest/session/collector-stream.ts'
 import type { Received } from '../../../services/ingest/session/receive.ts'
-import type { IngestMessage } from '../../../services/wire/gen/fxd/v1/IngestMessage.ts'
+import { Collector } from '../../../services/wire/load.ts'
 import type { Record } from './record.ts'
 
 /** Records which bars ingest acknowledges on this call, by the rules that a collector uses. */
@@ -10,15 +10,16 @@ export function watchAcks(call: CollectorCall, feed: FeedKey, record: Record): v
   const batches = new Map<number, NonNullable<Received['bars']>>()
   const refused = new Set<number>()
   call.on('data', ({ bars }: Received) => bars && batches.set(bars.sequence, bars))
-  const write = call.write.bind(call) as (message: IngestMessage) => boolean
-  call.write = (message: IngestMessage): boolean => {
-    if (message.refused?.sequence) refused.add(Number(message.refused.sequence))
-    const batch = message.ack?.sequence ? batches.get(Number(message.ack.sequence)) : undefined
+  const write = call.write.bind(call) as (bytes: Buffer, sent: () => void) => boolean
+  call.write = (bytes: Buffer, sent: () => void): boolean => {
+    const message = Collector.service.Session.responseDeserialize(bytes)
+    if (message.refused) refused.add(message.refused.sequence)
+    const batch = message.ack ? batches.get(message.ack.sequence) : undefined
     if (batch && !refused.has(batch.sequence))
       for (const { symbol, bars } of batch.series) {
         if (typeof bars === 'string') continue
         for (let i = 0; i < barCount(bars); i++) record.ack(compoundKey(feed, symbol), barAt(bars, i))
       }
-    return write(message)
+    return write(bytes, sent)
   }
 }

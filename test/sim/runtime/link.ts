@@ -22,7 +22,7 @@ export interface SimIngest {
   receive(bytes: Buffer): unknown
 }
 
-const { responseSerialize, responseDeserialize } = Collector.service.Session
+const { responseDeserialize } = Collector.service.Session
 
 /** Connects to the ingests of this run by their names. Bytes arrive late but in order, or the connection fails. */
 export function dialer(
@@ -153,7 +153,6 @@ class SimConnection {
 class SimCall extends EventEmitter {
   destroyed = false
   writableEnded = false
-  readonly writableLength = 0
   readonly #send: (bytes: Buffer) => void
   readonly #close: (end: { code: number; details: string }) => void
   #paused = false
@@ -167,8 +166,9 @@ class SimCall extends EventEmitter {
     this.on('error', (end: { code: number; details: string }) => this.#finish(end))
   }
 
-  write(message: Parameters<typeof responseSerialize>[0]): boolean {
-    if (!this.writableEnded && !this.destroyed) this.#send(Buffer.from(responseSerialize(message)))
+  write(bytes: Buffer, sent: () => void): boolean {
+    if (!this.writableEnded && !this.destroyed) this.#send(bytes)
+    sent()
     return true
   }
 
@@ -215,5 +215,6 @@ class SimCall extends EventEmitter {
     this.writableEnded = true
     this.destroyed = true
     this.#close(end)
+    this.emit('close')
   }
 }
