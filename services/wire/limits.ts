@@ -6,6 +6,8 @@ export const messageBytesMax = 256 * 1024
 export const batchBarsMax = 5_000
 /** Maximum symbols in one catalogue, over all its parts. */
 export const catalogueSymbolsMax = 10_000
+/** Maximum symbols of one feed, hidden ones included; further names are refused. A manifest's list is always taken. */
+export const feedSymbolsMax = 20_000
 /** Maximum simultaneous calls over one connection. */
 export const streamsPerConnectionMax = 16
 /** Maximum connections of one ingest, with and without a credential; further ones are dropped. */

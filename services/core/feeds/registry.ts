@@ -20,6 +20,8 @@ export interface RegistryView {
   symbolsOf(feed: FeedKey): readonly SymbolRecord[]
   /** Hidden symbols included, to compare with the catalogue of a collector. */
   allSymbolsOf(feed: FeedKey): readonly SymbolRecord[]
+  /** Number of the feed's symbols, hidden ones included. */
+  symbolCount(feed: FeedKey): number
   /** Readings of the feed's clock, in the order of time. */
   clocksOf(feed: FeedKey): readonly ClockReading[]
   /** The version of one record, on which a change is based. */
@@ -103,6 +105,10 @@ export class Registry implements RegistryView {
 
   allSymbolsOf(feed: FeedKey): readonly SymbolRecord[] {
     return [...(this.#symbols.get(feed)?.values() ?? [])].sort((a, b) => byText(a.symbol, b.symbol))
+  }
+
+  symbolCount(feed: FeedKey): number {
+    return this.#symbols.get(feed)?.size ?? 0
   }
 
   clocksOf(feed: FeedKey): readonly ClockReading[] {

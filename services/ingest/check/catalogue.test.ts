@@ -2,11 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { defineFeed } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
-import { compoundKey } from '../../core/feeds/compound-key.ts'
+import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import { Registry } from '../../core/feeds/registry.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { isCleanName } from '../../core/feeds/symbol-name.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
+import { feedSymbolsMax } from '../../wire/limits.ts'
 import { type Absence, decideCatalogue, decideImport, type WholeCatalogue } from './catalogue.ts'
 
 const definition = defineFeed({ delaySeconds: 15, symbols: { suffixes: ['.z', '.x'], list: [] } })
@@ -56,10 +57,23 @@ const decide = (catalogue: Partial<WholeCatalogue>, view = registryOf(), absence
   })
   return { rows: rows.map(({ body }) => body as SymbolRecord), ...result }
 }
-const add = (symbols: readonly CatalogueSymbol__Output[], view = registryOf()) => {
-  const { rows, result } = decideImport(symbols, { view, definition })
+const add = (
+  symbols: readonly CatalogueSymbol__Output[],
+  view = registryOf(),
+  waiting: readonly CompoundKey[] = [],
+) => {
+  const { rows, result } = decideImport(symbols, { view, definition }, waiting)
   return { rows: rows.map(({ body }) => body as SymbolRecord), ...result }
 }
+
+/** A feed with room for one more name. */
+const almostFull = (): Registry =>
+  registryOf(
+    record('KNOWN'),
+    record('GONE', { hidden: true, since: undefined }),
+    ...Array.from({ length: feedSymbolsMax - 3 }, (_, i) => record(`S${i}`)),
+  )
+const fullReason = 'the feed has 20000 symbols, hidden ones included; no further name is taken'
 
 describe("a live session's catalogue", () => {
   test('a new symbol gets its clean name and the defaults, and is covered from now on', () => {
@@ -198,6 +212,15 @@ describe("a live session's catalogue", () => {
     expect(symbols.map(({ name }) => name)).toEqual(names)
   })
 
+  test('new names above the maximum of a feed are refused, and names that it had, hidden or not, are accepted', () => {
+    const { symbols, refused } = decide(
+      { symbols: ['NEW1', 'KNOWN', 'NEW2', 'GONE'].map((raw) => wire(raw)) },
+      almostFull(),
+    )
+    expect(symbols.map(({ name }) => name)).toEqual(['NEW1', 'KNOWN', 'GONE'])
+    expect(refused).toEqual([{ raw: 'NEW2', reason: fullReason }])
+  })
+
   test('for any list, names are unique and clean, and the same catalogue again changes nothing', () => {
     const raw = fc.oneof(
       fc.constantFrom('A', 'A.z', 'A.x', 'B', 'B.z', 'C_CFD.z', 'C_CFD'),
@@ -243,6 +266,16 @@ describe('an import', () => {
       expect(rows).toEqual([])
       expect(symbols).toEqual([had])
     }
+  })
+
+  test('adds no new name above the maximum of a feed; names that wait for a bar count', () => {
+    const asked = ['NEW1', 'KNOWN', 'NEW2', 'GONE'].map((name) => wire('', { name }))
+    const first = add(asked, almostFull())
+    expect(first.symbols.map(({ name }) => name)).toEqual(['NEW1', 'KNOWN', 'GONE'])
+    expect(first.refused).toEqual([{ raw: 'NEW2', reason: fullReason }])
+    const waiting = [compoundKey(definition.key, 'NEW2')]
+    const next = add(asked, almostFull(), waiting)
+    expect(next.symbols.map(({ name }) => name)).toEqual(['KNOWN', 'NEW2', 'GONE'])
   })
 
   test('changes of an earlier import only what is given anew, and never to fewer digits', () => {

@@ -7,7 +7,11 @@ import { cleanName, isCleanName, nameWanted } from '../../core/feeds/symbol-name
 import { show } from '../../core/show.ts'
 import type { RegistryBody } from '../../ports/registry.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
+import { feedSymbolsMax } from '../../wire/limits.ts'
 import { describeSymbol, symbolFault } from './catalogue-symbol.ts'
+
+/** Why a feed takes no further symbol. */
+export const feedIsFull = `the feed has ${feedSymbolsMax} symbols, hidden ones included; no further name is taken`
 
 /** A symbol that the catalogue of a live session no longer lists, and that is still shown. */
 export interface Absence {
@@ -52,7 +56,8 @@ export interface CatalogueContext {
 /**
  * What the catalogue of a live session changes. The manifest wins over it, and it wins over imports. A snapshot
  * ends the coverage of symbols that it no longer lists; `Absences` hides them a minute later. If two raw names
- * would become one clean name, the known one keeps it. If both are new, both are refused.
+ * would become one clean name, the known one keeps it. If both are new, both are refused. New names above
+ * `feedSymbolsMax` are refused.
  */
 export function decideCatalogue(catalogue: WholeCatalogue, at: CatalogueContext): CatalogueChange {
   const { definition } = at
@@ -60,10 +65,16 @@ export function decideCatalogue(catalogue: WholeCatalogue, at: CatalogueContext)
   const rows: RegistryBody[] = []
   const symbols: SymbolRecord[] = []
   const refused: CatalogueRefusal[] = []
+  let room = feedSymbolsMax - known.size
   for (const [name, group] of byCleanName(catalogue.symbols, definition, refused)) {
     const had = known.get(compoundKey(definition.key, name))
     const chosen = chooseRaw(name, group, catalogue.snapshot, had, refused)
     if (chosen === undefined) continue
+    if (had === undefined && room <= 0) {
+      refused.push({ raw: chosen.raw, reason: feedIsFull })
+      continue
+    }
+    if (had === undefined) room -= 1
     const record = liveRecord(name, chosen, had, at)
     if (!sameSymbol(had, record)) rows.push({ kind: 'symbol', id: record.symbol, body: record })
     symbols.push(record)
@@ -152,18 +163,30 @@ function liveRecord(
   return { ...describeSymbol(name, symbol, definition), raw: symbol.raw, origin: 'collector', since }
 }
 
-/** What the catalogue of an import changes. It never changes a symbol of the manifest or of a collector. */
+/** True for a name that the feed never had: hidden symbols have a version, too. */
+export const isNewName = (key: CompoundKey, view: RegistryView): boolean => view.versionOf(key) === 0
+
+/**
+ * What the catalogue of an import changes. It never changes a symbol of the manifest or of a collector. New names
+ * above `feedSymbolsMax` are refused; those that wait for their first bar count.
+ */
 export function decideImport(
   asked: readonly CatalogueSymbol__Output[],
   { view, definition }: Pick<CatalogueContext, 'view' | 'definition'>,
+  waiting: Iterable<CompoundKey>,
 ): CatalogueChange {
+  const added = new Set([...waiting].filter((key) => isNewName(key, view)))
   const rows: RegistryBody[] = []
   const symbols: SymbolRecord[] = []
   const refused: CatalogueRefusal[] = []
   for (const each of asked) {
     const key = compoundKey(definition.key, each.name)
     const had = view.symbol(key)
-    const fault = importNameFault(each.name, definition) ?? symbolFault(each)
+    const isNew = isNewName(key, view) && !added.has(key)
+    const isFull = isNew && view.symbolCount(definition.key) + added.size >= feedSymbolsMax
+    const fault =
+      importNameFault(each.name, definition) ?? symbolFault(each) ?? (isFull ? feedIsFull : undefined)
+    if (isNew && fault === undefined) added.add(key)
     if (fault !== undefined) refused.push({ raw: each.name, reason: fault })
     else if (had !== undefined && had.origin !== 'import') symbols.push(had)
     else {

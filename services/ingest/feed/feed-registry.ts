@@ -19,12 +19,12 @@ export interface FeedRegistryDeps {
 
 /** The registry for the sessions of one feed: reads the feed and changes its records. */
 export class FeedRegistry {
-  readonly #feed: FeedKey
+  readonly feed: FeedKey
   readonly #registry: Pick<FollowedRegistry, 'view'>
   readonly #writer: RegistryWriter
 
   constructor(feed: FeedKey, { registry, writer }: FeedRegistryDeps) {
-    this.#feed = feed
+    this.feed = feed
     this.#registry = registry
     this.#writer = writer
   }
@@ -36,8 +36,8 @@ export class FeedRegistry {
 
   /** The feed in this version. Throws `SessionEnd` if the version does not define it. */
   within(view: RegistryView): FeedView {
-    const definition = view.feed(this.#feed)
-    if (!definition) throw new SessionEnd('FAILED_PRECONDITION', `${this.#feed} is no longer defined`)
+    const definition = view.feed(this.feed)
+    if (!definition) throw new SessionEnd('FAILED_PRECONDITION', `${this.feed} is no longer defined`)
     return { view, definition }
   }
 

@@ -3,8 +3,8 @@ import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import type { RegistryBody } from '../../ports/registry.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
-import { catalogueSymbolsMax } from '../../wire/limits.ts'
-import { type CatalogueChange, decideImport } from '../check/catalogue.ts'
+import { catalogueSymbolsMax, feedSymbolsMax } from '../../wire/limits.ts'
+import { type CatalogueChange, decideImport, feedIsFull, isNewName } from '../check/catalogue.ts'
 import type { GoodSeries, SymbolLookup } from '../check/check-batch.ts'
 import { SessionEnd } from '../session-end.ts'
 import type { FeedRegistry } from './feed-registry.ts'
@@ -25,7 +25,7 @@ export class ImportedSymbols {
   /** Resolves with the symbols as they are, or as they will be once they have a bar. */
   async take(asked: readonly CatalogueSymbol__Output[]): Promise<CatalogueChange['result']> {
     const { added, ...result } = await this.#registry.change((view) => {
-      const change = decideImport(asked, this.#registry.within(view))
+      const change = decideImport(asked, this.#registry.within(view), this.#waiting.keys())
       const isNew = ({ id }: RegistryBody): boolean => view.symbol(id as CompoundKey) === undefined
       const known = change.rows.filter((row) => !isNew(row))
       return { rows: known, result: { ...change.result, added: change.rows.filter(isNew) } }
@@ -47,12 +47,18 @@ export class ImportedSymbols {
     }
   }
 
-  /** Adds the symbols of these stored bars to the registry. Resolves once they are stored. */
+  /**
+   * Adds the symbols of these stored bars to the registry. Resolves once they are stored. Rejects with `SessionEnd`
+   * if another session used the feed's last room meanwhile; the bars get no Ack then.
+   */
   async stored(good: readonly GoodSeries[]): Promise<void> {
     const keys = new Set(good.map(({ series }) => series.symbol).filter((key) => this.#waiting.has(key)))
     if (keys.size === 0) return
     await this.#registry.change((view) => {
       const added = [...keys].filter((key) => view.symbol(key) === undefined)
+      const newNames = added.filter((key) => isNewName(key, view)).length
+      if (newNames > 0 && view.symbolCount(this.#registry.feed) + newNames > feedSymbolsMax)
+        throw new SessionEnd('RESOURCE_EXHAUSTED', feedIsFull)
       const rows = added.flatMap((key): RegistryBody[] => {
         const body = this.#waiting.get(key)
         return body ? [{ kind: 'symbol', id: key, body }] : []

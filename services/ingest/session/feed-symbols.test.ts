@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { seriesAt } from '../../../test/support/clients/raw-session.ts'
+import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
+import type { SymbolRecord } from '../../core/feeds/symbol.ts'
+import { feedSymbolsMax } from '../../wire/limits.ts'
+
+const suite = new SessionFixture()
+const reason = 'the feed has 20000 symbols, hidden ones included; no further name is taken'
+
+/** Gives the feed of the test hidden symbols, up to the maximum less `room`. */
+async function fill(room: number): Promise<void> {
+  const { writer, registry } = suite.fixture
+  const feed = suite.feed.key
+  const [had] = registry.view().symbolsOf(feed)
+  const names = Array.from({ length: feedSymbolsMax - room - 1 }, (_, i) => `FILLED${i}`)
+  const rows = names.map((name) => {
+    const symbol = compoundKey(feed, name)
+    const body: SymbolRecord = { ...(had as SymbolRecord), symbol, name, raw: name, hidden: true }
+    return { kind: 'symbol', id: symbol, body } as const
+  })
+  await writer.change(() => ({ rows, result: undefined }))
+}
+
+test('catalogues of many sessions add no more symbols to a feed than its maximum, and known ones are served', async () => {
+  await fill(2)
+  const session = suite.connect()
+  await session.hello(suite.feed.key)
+  const { refused } = await session.catalogue([
+    { raw: 'NEW1', digits: 5 },
+    { raw: 'NEW2', digits: 5 },
+    { raw: 'NEW3', digits: 5 },
+  ])
+  expect(refused).toEqual([{ raw: 'NEW3', reason }])
+  const delta = await session.catalogue([{ raw: 'NEW4', digits: 5 }], { snapshot: false })
+  expect(delta).toMatchObject({ names: [], refused: [{ raw: 'NEW4', reason }] })
+  expect(suite.fixture.registry.view().symbolCount(suite.feed.key)).toBe(feedSymbolsMax)
+  const { ack } = await session.bars('LIVE', [
+    seriesAt('EURUSD', [suite.minute - 60]),
+    seriesAt('NEW2', [suite.minute - 60]),
+  ])
+  expect(ack).toMatchObject({ accepted: 2 })
+  await session.close()
+})
+
+test('of two imports with a new name each, the second ends if the feed has room for one', async () => {
+  await fill(1)
+  const [first, second] = [suite.connect(), suite.connect()]
+  for (const session of [first, second]) await session.hello(suite.feed.key, { mode: 'IMPORT' })
+  expect((await first.catalogue([{ name: 'NEW1', digits: 5 }])).refused).toEqual([])
+  expect((await second.catalogue([{ name: 'NEW2', digits: 5 }])).refused).toEqual([])
+  const bars = (name: string) => [seriesAt(name, [suite.minute - 60])]
+  expect((await first.bars('BACKFILL', bars('NEW1'))).ack).toMatchObject({ accepted: 1 })
+  second.post('BACKFILL', bars('NEW2'))
+  expect(await second.ended).toEqual({ code: 'RESOURCE_EXHAUSTED', details: reason })
+  expect(second.received.filter(({ ack }) => ack)).toEqual([])
+  expect((await first.catalogue([{ name: 'NEW2', digits: 5 }])).refused).toEqual([{ raw: 'NEW2', reason }])
+  expect(suite.fixture.registry.view().symbolCount(suite.feed.key)).toBe(feedSymbolsMax)
+  await first.close()
+})
