@@ -1,5 +1,4 @@
-import type { RefusalReason } from '../../core/bars/bar-rules.ts'
-import type { Log } from '../../platform/log/log.ts'
+import type { LimitedLog } from '../../platform/log/limited-log.ts'
 import { type Refusal, refuseWhole } from '../check/check-batch.ts'
 import type { Counts } from '../feed/store-history.ts'
 import type { IngestMetrics } from '../metrics.ts'
@@ -10,9 +9,15 @@ import type { SessionCatalogue } from './session-catalogue.ts'
 
 const notCatalogued = 'got bars or a window before Catalogued, wanted a Catalogue of this session first'
 
+/** Why a whole message is rejected, for the log. */
+const rejections = {
+  NOT_CATALOGUED: 'message before Catalogued rejected; it gets no Ack',
+  SEQUENCE: 'message with a wrong sequence rejected; it gets no Ack',
+} as const
+
 export interface AcknowledgementDeps {
   readonly metrics: IngestMetrics
-  readonly log: Log
+  readonly log: LimitedLog
 }
 
 /** Answers the messages of one session that have a sequence: batches and windows. */
@@ -56,9 +61,9 @@ export class Acknowledgements {
   }
 
   /** Refuses a whole message; no Ack follows. */
-  #refuse(sequence: number, reason: RefusalReason, message: string): void {
+  #refuse(sequence: number, reason: keyof typeof rejections, message: string): void {
     this.#deps.metrics.refused(reason, 1)
-    this.#deps.log.error({ sequence }, message)
+    this.#deps.log.write('error', { sequence, why: message }, rejections[reason])
     for (const part of refusedParts(sequence, [refuseWhole(reason, message)])) this.#stream.send(part)
   }
 }

@@ -1,9 +1,15 @@
 import type { RegistryView } from '../../core/feeds/registry.ts'
-import type { Log } from '../../platform/log/log.ts'
+import { show } from '../../core/show.ts'
+import type { LimitedLog } from '../../platform/log/limited-log.ts'
 import type { Catalogue__Output } from '../../wire/gen/fxd/v1/Catalogue.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
 import { catalogueSymbolsMax } from '../../wire/limits.ts'
-import { type CatalogueChange, decideCatalogue, type WholeCatalogue } from '../check/catalogue.ts'
+import {
+  type CatalogueChange,
+  type CatalogueRefusal,
+  decideCatalogue,
+  type WholeCatalogue,
+} from '../check/catalogue.ts'
 import type { FeedState } from '../feed/feed-state.ts'
 import type { ImportedSymbols } from '../feed/imported-symbols.ts'
 import { SessionEnd } from '../session-end.ts'
@@ -41,9 +47,13 @@ class CatalogueParts {
   }
 }
 
+/** The first refusals, for the log. */
+const shown = (refused: readonly CatalogueRefusal[]): readonly CatalogueRefusal[] =>
+  refused.slice(0, 20).map(({ raw, reason }) => ({ raw: show(raw), reason }))
+
 /** Applies the catalogues of one session to the symbols of the feed, and answers with their names. */
 export class SessionCatalogue {
-  readonly #log: Log
+  readonly #log: LimitedLog
   readonly #stream: CollectorStream
   readonly #state: FeedState
   /** `undefined` in a live session. */
@@ -51,7 +61,12 @@ export class SessionCatalogue {
   readonly #parts = new CatalogueParts()
   #isTaken = false
 
-  constructor(log: Log, stream: CollectorStream, state: FeedState, imported: ImportedSymbols | undefined) {
+  constructor(
+    log: LimitedLog,
+    stream: CollectorStream,
+    state: FeedState,
+    imported: ImportedSymbols | undefined,
+  ) {
     this.#log = log
     this.#stream = stream
     this.#state = state
@@ -73,8 +88,8 @@ export class SessionCatalogue {
     const result = await (this.#imported ? this.#imported.take(whole.symbols) : registry.change(decide))
     const { symbols, refused } = result
     absences.note(result.absent, registry.current().view)
-    if (refused.length > 0) this.#log.warn({ refused: refused.slice(0, 20) }, 'catalogue symbols rejected')
-    this.#log.info({ symbols: symbols.length, refused: refused.length }, 'catalogue accepted')
+    if (refused.length > 0) this.#log.write('warn', { refused: shown(refused) }, 'catalogue symbols rejected')
+    this.#log.write('info', { symbols: symbols.length, refused: refused.length }, 'catalogue accepted')
     for (const answer of cataloguedParts(part.revision, result)) this.#stream.send(answer)
     this.#isTaken = true
   }

@@ -1,6 +1,9 @@
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import { show } from '../../core/show.ts'
+import { LimitedLog } from '../../platform/log/limited-log.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Cancel } from '../../ports/clock.ts'
+import type { Gap__Output } from '../../wire/gen/fxd/v1/Gap.ts'
 import type { FeedState, FeedStates } from '../feed/feed-state.ts'
 import { ImportedSymbols } from '../feed/imported-symbols.ts'
 import { BackfillIntake, type IntakeDeps, LiveIntake } from '../feed/intake.ts'
@@ -33,8 +36,8 @@ export interface SessionWorkDeps extends IntakeDeps {
 
 /** The work of an active session: processes the messages of one collector or import. */
 export class SessionWork {
-  readonly #metrics: IngestMetrics
-  readonly #log: Log
+  /** Lines that the collector causes. */
+  readonly #log: LimitedLog
   readonly #states: FeedStates
   readonly #state: FeedState
   readonly #inFlight: InFlight
@@ -43,6 +46,7 @@ export class SessionWork {
   readonly #windows: SessionWindows
   /** `undefined` for an import. */
   readonly #liveness: Liveness | undefined
+  readonly #noteGap: (gap: Gap__Output) => void
   readonly #stopSettling: Cancel
   #hasLeft = false
 
@@ -52,8 +56,8 @@ export class SessionWork {
     stream: CollectorStream,
     state: FeedState,
   ) {
-    const { clock, metrics, log } = deps
-    this.#metrics = metrics
+    const { clock, metrics } = deps
+    const log = new LimitedLog(deps.log, clock)
     this.#log = log
     this.#states = deps.states
     this.#state = state
@@ -63,11 +67,12 @@ export class SessionWork {
     const inFlight = new InFlight(stream, metrics)
     this.#inFlight = inFlight
     this.#catalogue = new SessionCatalogue(log, stream, state, imported)
-    const acknowledgements = new Acknowledgements(deps, stream, this.#catalogue)
+    const acknowledgements = new Acknowledgements({ metrics, log }, stream, this.#catalogue)
     const answering = { clock, state, imported, live, inFlight, acknowledgements }
     this.#bars = new SessionBars({ ...answering, metrics, backfill })
     this.#windows = new SessionWindows(answering)
     this.#liveness = options.isImport ? undefined : new Liveness(deps, state)
+    this.#noteGap = (gap) => noteGap(gap, metrics, log)
     this.#stopSettling = options.isImport
       ? () => undefined
       : clock.every(settleMs, () => void live.settled().catch(stream.fail))
@@ -112,10 +117,7 @@ export class SessionWork {
     if (message.catalogue) return this.#catalogue.take(message.catalogue)
     if (message.heartbeat) this.#liveness?.heartbeat(message.heartbeat)
     if (message.clockSample) this.#liveness?.clockSample(message.clockSample)
-    if (message.gap) {
-      this.#metrics.alarm('gap')
-      this.#log.error({ gap: message.gap }, 'the collector lost history; its bars are missing')
-    }
+    if (message.gap) this.#noteGap(message.gap)
     return undefined
   }
 
@@ -128,7 +130,18 @@ export class SessionWork {
   leave(): void {
     if (!this.#hasLeft) this.#states.leave(this.#state)
     if (!this.#hasLeft) this.#liveness?.end()
+    this.#log.flush()
     this.#hasLeft = true
     this.#stopSettling()
   }
+}
+
+function noteGap(gap: Gap__Output, metrics: IngestMetrics, log: LimitedLog): void {
+  const { symbol, resolution, from, to, reason } = gap
+  metrics.alarm('gap')
+  log.write(
+    'error',
+    { symbol: show(symbol), resolution: show(resolution), from, to, reason: show(reason) },
+    'the collector lost history; its bars are missing',
+  )
 }

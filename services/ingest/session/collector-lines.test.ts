@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
+import {
+  defineFeed,
+  type IngestFixture,
+  openIngestFixture,
+} from '../../../test/support/fixtures/ingest-fixture.ts'
+import { createLog } from '../../platform/log/log.ts'
+
+const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
+const many = 100
+const long = 'x'.repeat(50_000)
+
+interface Line {
+  readonly msg: string
+  readonly events?: number
+}
+
+const logged: string[] = []
+let fixture: IngestFixture
+beforeAll(async () => {
+  const log = createLog('info', { write: (line: string) => void logged.push(line) })
+  fixture = await openIngestFixture([feed], { log })
+})
+afterAll(() => fixture.remove())
+beforeEach(() => {
+  logged.length = 0
+})
+
+/** The numbers of events in the lines with this text. */
+const eventsOf = (text: string): number[] =>
+  logged.flatMap((line) => {
+    const { msg, events = 0 } = JSON.parse(line) as Line
+    return msg.includes(text) ? [events] : []
+  })
+const alarms = (kind: string): Promise<number> => fixture.metrics.total('fxd_ingest_alarms_total', { kind })
+const longest = (): number => Math.max(...logged.map(({ length }) => length))
+
+test('gaps of one session have one line a minute, without long texts, and each raises the alarm', async () => {
+  const before = await alarms('gap')
+  const session = new RawSession(fixture.address)
+  await session.hello(feed.key)
+  const gap = { symbol: long, resolution: long, from: 0, to: 60, reason: long }
+  for (let i = 0; i < many; i++) session.send({ gap })
+  await session.close()
+  expect(eventsOf('lost history')).toEqual([1, many - 1])
+  expect((await alarms('gap')) - before).toBe(many)
+  expect(longest()).toBeLessThan(1_000)
+})
+
+test('wrong sequences of one session have one line a minute, and each is refused and raises the alarm', async () => {
+  const before = await alarms('sequence')
+  const session = new RawSession(fixture.address)
+  await session.hello(feed.key)
+  const series = [seriesAt('EURUSD', [0])]
+  for (let i = 0; i < many; i++) session.send({ bars: { sequence: i + 2, lane: 'LANE_LIVE', series } })
+  await session.close()
+  expect(session.received.filter(({ refused }) => refused)).toHaveLength(many)
+  expect(eventsOf('wrong sequence')).toEqual([1, many - 1])
+  expect((await alarms('sequence')) - before).toBe(many)
+})
+
+test('messages before the first Catalogued have one line a minute', async () => {
+  const session = new RawSession(fixture.address)
+  await session.hello(feed.key, { isCatalogued: false })
+  for (let i = 0; i < many; i++) session.send({ window: { sequence: 1, resolution: '1', from: 60, to: 120 } })
+  await session.close()
+  expect(eventsOf('before Catalogued')).toEqual([1, many - 1])
+})
+
+test('catalogues of one session have one line a minute, without long names', async () => {
+  const session = new RawSession(fixture.address)
+  await session.hello(feed.key, { isCatalogued: false })
+  for (let i = 0; i < many; i++)
+    await session.catalogue([{ raw: `${i}${long}`, digits: 5 }], { snapshot: false })
+  await session.close()
+  expect(eventsOf('catalogue symbols rejected')).toEqual([1, many - 1])
+  expect(eventsOf('catalogue accepted')).toEqual([1, many - 1])
+  expect(longest()).toBeLessThan(1_000)
+})

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
+import { LimitedLog } from './limited-log.ts'
+import { createLog } from './log.ts'
+
+test('each text is logged at once, then once a minute with its count, and the rest at the end', async () => {
+  const clock = createVirtualClock()
+  const lines: object[] = []
+  const log = createLog('info', {
+    write: (line: string) => {
+      const { time: _, ...rest } = JSON.parse(line) as { time: string }
+      lines.push(rest)
+    },
+  })
+  const limited = new LimitedLog(log, clock)
+  for (let i = 0; i < 5; i++) limited.write('error', { sequence: i }, 'sequence rejected')
+  limited.write('warn', {}, 'symbols rejected')
+  expect(lines.splice(0)).toEqual([
+    { level: 50, sequence: 0, events: 1, msg: 'sequence rejected' },
+    { level: 40, events: 1, msg: 'symbols rejected' },
+  ])
+  await clock.advance(60_000)
+  for (let i = 5; i < 8; i++) limited.write('error', { sequence: i }, 'sequence rejected')
+  expect(lines.splice(0)).toEqual([{ level: 50, sequence: 5, events: 5, msg: 'sequence rejected' }])
+  limited.flush()
+  limited.flush()
+  expect(lines).toEqual([{ level: 50, events: 2, msg: 'sequence rejected' }])
+})
