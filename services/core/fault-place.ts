@@ -1,3 +1,5 @@
+import { Unavailable } from './failure.ts'
+
 /**
  * The kind of a defect and where it was thrown, for the log. The message stays out: it may quote what a client
  * sent, as the message of a `SyntaxError` does.
@@ -8,3 +10,7 @@ export function faultPlace(cause: unknown): { readonly fault: string; readonly a
   const start = stack.search(/^ +at /m)
   return { fault: cause.name, at: start < 0 ? '' : stack.slice(start) }
 }
+
+/** The log's fields for a failure: what is unavailable and why, which an operator needs, or the place of a defect. */
+export const failureFields = (cause: unknown): object =>
+  cause instanceof Unavailable ? { err: cause } : faultPlace(cause)

@@ -137,12 +137,23 @@ describe('an unavailable dependency', () => {
     expect((await askWhileTimePasses('/v1/config')).answer.status).toBe(200)
   })
 
-  test('with a defect is 500 without Retry-After, and its message appears in the log only', async () => {
+  test('with a defect is 500 without Retry-After, and the log has its place but not its message', async () => {
     outage = { bars: 'broken' }
+    edge.logged.length = 0
     const { status, headers, text } = await edge.ask(history, { key: 1 })
     expect([status, headers['retry-after']]).toEqual([500, undefined])
     expect(text).not.toContain('inner words')
-    expect(edge.logged.join('')).toContain('inner words')
+    const line = edge.logged.find((each) => each.includes('a request failed'))
+    expect(JSON.parse(line ?? '')).toMatchObject({ level: 50, fault: 'TypeError' })
+    expect(edge.logged.join('')).not.toContain('inner words')
+  })
+
+  test('is logged with its cause', async () => {
+    outage = { bars: 'refusing' }
+    edge.logged.length = 0
+    await edge.ask(history, { key: 1 })
+    const line = edge.logged.find((each) => each.includes('a request failed'))
+    expect(line).toContain('bars is unavailable: inner words')
   })
 
   test('does not stop requests, which use the last good registry', async () => {

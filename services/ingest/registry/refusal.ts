@@ -16,7 +16,7 @@ export const forbiddenByState = (message: string) => new RegistryRefusal(status.
 export const alreadyExists = (message: string) => new RegistryRefusal(status.ALREADY_EXISTS, message)
 export const moved = (message: string) => new RegistryRefusal(status.ABORTED, message)
 
-/** The refusal for an error; `undefined` for a defect, whose cause is only logged. */
+/** The refusal for an error; `undefined` for a defect, of which only the place is logged. */
 export function refusalOf(error: unknown): RegistryRefusal | undefined {
   if (error instanceof RegistryRefusal) return error
   if (error instanceof Failure && error.code === 'INVALID_PARAMS') return invalid(error.message)

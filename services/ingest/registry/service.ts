@@ -151,7 +151,7 @@ function refuseMoved(id: string, basedOn: number | undefined, view: RegistryView
 const messageOf = (id: string, view: RegistryView, clock: RegistryServiceDeps['clock']): Key =>
   keyMessage(keyOf({ id, basedOn: 0 }, view), view.versionOf(id), clock.utcMs())
 
-/** Answers a call. An error becomes a status with a sentence; a defect is logged, and its cause is not sent. */
+/** Answers a call. An error becomes a status with a sentence; the place of a defect is logged, and its cause is not sent. */
 function unary<Request, Response>(
   act: (request: Request) => Response | Promise<Response>,
   log: Log,
@@ -183,7 +183,7 @@ async function outcomeOf<Response>(
     return { response: await act() }
   } catch (error) {
     const refusal = refusalOf(error)
-    if (!refusal) log.error({ err: error, method }, 'Registry call failed through a defect')
+    if (!refusal) log.error({ ...faultPlace(error), method }, 'Registry call failed through a defect')
     return { refusal: refusal ?? defect }
   }
 }

@@ -1,4 +1,5 @@
 import type { UtcMs } from '../../core/clocks/feed-clock.ts'
+import { failureFields, faultPlace } from '../../core/fault-place.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
@@ -93,7 +94,7 @@ export class CollectorSession {
 
   /** Called when the regular end failed through a defect. */
   #cut(defect: unknown): void {
-    this.#log.error({ err: defect }, 'ending a session failed; its stream is cut')
+    this.#log.error(failureFields(defect), 'ending a session failed; its stream is cut')
     this.#stream.cut(sessionEnd(defect))
   }
 
@@ -103,7 +104,7 @@ export class CollectorSession {
     this.#abort.abort()
     this.#stream.stopThrottling()
     const end = cause === undefined ? undefined : sessionEnd(cause)
-    if (end?.code === 'INTERNAL') this.#log.error({ err: cause }, 'session failed through a defect')
+    if (end?.code === 'INTERNAL') this.#log.error(faultPlace(cause), 'session failed through a defect')
     else if (end?.code === 'UNAVAILABLE')
       this.#log.warn({ err: cause }, 'session ended with UNAVAILABLE; the collector is retrying')
     else if (this.#identity) this.#log.info({ code: end?.code ?? 'OK', why: end?.message }, 'session ended')

@@ -176,6 +176,16 @@ describe('a defect', () => {
     throw new RangeError('internal text')
   }
 
+  /** Its text may quote a client. */
+  const expectOnlyPlace = (text: string): void => {
+    const line = logged.find((each) => each.includes(text))
+    expect(JSON.parse(line ?? '')).toMatchObject({
+      fault: 'RangeError',
+      at: expect.stringContaining('at ') as string,
+    })
+    expect(line).not.toContain('internal text')
+  }
+
   test('in the listener of a session ends only that session, with INTERNAL', async () => {
     const session = new RawSession(fixture.address)
     await session.hello(feed.key, { mode: 'IMPORT', id: 'broken' })
@@ -183,7 +193,7 @@ describe('a defect', () => {
     session.send({ heartbeat: {} })
     expect(await session.ended).toEqual({ code: 'INTERNAL', details: 'something went wrong on our side' })
     broken.mockRestore()
-    expect(logged.some((line) => line.includes('session failed through a defect'))).toBe(true)
+    expectOnlyPlace('session failed through a defect')
     await expectOthersServed()
   })
 
@@ -194,6 +204,15 @@ describe('a defect', () => {
     session.stream.end()
     expect(await session.ended).toMatchObject({ code: 'INTERNAL' })
     broken.mockRestore()
+    expectOnlyPlace('ending a session failed')
+    await expectOthersServed()
+  })
+
+  test('in a call of administration ends only that call, with INTERNAL', async () => {
+    const broken = vi.spyOn(fixture.stores.bars, 'lastTimes').mockImplementationOnce(defect)
+    expect((await call('GetFeed', { key: feed.key })).code).toBe(status.INTERNAL)
+    broken.mockRestore()
+    expectOnlyPlace('Registry call failed through a defect')
     await expectOthersServed()
   })
 })

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { RateExceeded } from '../../access/admit.ts'
 import { allowedMethods, preflightHeaders } from '../../access/cross-origin.ts'
 import { errorBody, Failure, failures, Overloaded, Unavailable } from '../../core/failure.ts'
+import { failureFields } from '../../core/fault-place.ts'
 import { pathOf } from '../../platform/http/request-path.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
@@ -46,7 +47,7 @@ class OverloadLog {
 
 const dependencyRetrySeconds = 2
 
-/** The only place where a failure becomes an answer; its cause appears in the log only. */
+/** The only place where a failure becomes an answer. Its cause, or the place of a defect, appears in the log only. */
 export function answerFailures(app: FastifyInstance, log: Log, clock: Clock): void {
   const overloads = new OverloadLog(log, clock)
   app.addHook('onClose', () => overloads.flush())
@@ -54,7 +55,7 @@ export function answerFailures(app: FastifyInstance, log: Log, clock: Clock): vo
     const failure = failureOf(error)
     if (error instanceof Overloaded && request.caller) overloads.note(request.caller.prefix)
     else if (failure.code === 'SERVER_ERROR' && !reply.raw.destroyed)
-      log.error({ id: request.id, err: failure.cause }, 'a request failed')
+      log.error({ id: request.id, ...failureFields(failure.cause) }, 'a request failed')
     answerFailure(reply, failure, pathOf(request.url) === pathOfEndpoint('history'))
   })
 }
