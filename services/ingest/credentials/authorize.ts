@@ -1,16 +1,15 @@
 import { X509Certificate } from 'node:crypto'
 import {
-  Metadata,
-  ServerInterceptingCall,
+  type Metadata,
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
-  ServerListenerBuilder,
   status,
 } from '@grpc/grpc-js'
 import { utcMs } from '../../core/clocks/feed-clock.ts'
 import { type FeedKey, isFeedKey } from '../../core/feeds/compound-key.ts'
 import type { Secrets } from '../../platform/credentials/secrets.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { authorizeCalls } from '../../wire/authorize-calls.ts'
 import { bearerOf, tokenCheck } from '../../wire/bearer.ts'
 import { type Access, administration, type CredentialFault, type CredentialRefusal } from './access.ts'
 import { expired, type FeedTokens, unknown } from './feed-tokens.ts'
@@ -74,15 +73,17 @@ export function createAuthorizer({ tokens, feedTokens, clock, refused }: Authori
   }
 
   return {
-    interceptor: (method, call) =>
-      intercept(call, async (metadata) => {
-        const found = await authorize(metadata, call)
-        const isRefused = 'fault' in found
-        const refusal = isRefused ? found : allowed(found, method.path)
-        if (refusal) refused(refusal.fault)
-        else if (!isRefused) accesses.set(metadata, found)
-        return refusal
-      }),
+    interceptor: authorizeCalls(async (path, metadata, call) => {
+      const found = await authorize(metadata, call)
+      const isRefused = 'fault' in found
+      const refusal = isRefused ? found : allowed(found, path)
+      if (!refusal) {
+        if (!isRefused) accesses.set(metadata, found)
+        return undefined
+      }
+      refused(refusal.fault)
+      return { code: codes[refusal.fault], details: refusal.message }
+    }),
     accessOf(metadata) {
       const access = accesses.get(metadata)
       if (!access) throw new Error('a call bypassed the authorizer')
@@ -102,30 +103,3 @@ const codes = {
   expired: status.UNAUTHENTICATED,
   not_administration: status.PERMISSION_DENIED,
 } as const satisfies Record<CredentialFault, status>
-
-/** Delays a call until it is authorized, and ends a refused call. */
-function intercept(
-  call: ServerInterceptingCallInterface,
-  authorize: (metadata: Metadata) => Promise<CredentialRefusal | undefined>,
-): ServerInterceptingCall {
-  let isRefused = false
-  const end = (code: status, details: string): void => {
-    isRefused = true
-    call.sendStatus({ code, details, metadata: new Metadata() })
-  }
-  const listener = new ServerListenerBuilder()
-    .withOnReceiveMetadata((metadata, pass) => {
-      authorize(metadata).then(
-        (refusal) => (refusal ? end(codes[refusal.fault], refusal.message) : pass(metadata)),
-        () => end(status.INTERNAL, 'something went wrong on our side'),
-      )
-    })
-    .withOnReceiveMessage((message, pass) => {
-      if (!isRefused) pass(message)
-    })
-    .withOnReceiveHalfClose((pass) => {
-      if (!isRefused) pass()
-    })
-    .build()
-  return new ServerInterceptingCall(call, { start: (next) => next(listener) })
-}

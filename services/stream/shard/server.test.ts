@@ -1,3 +1,4 @@
+import { type ClientHttp2Stream, connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2'
 import { type Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
@@ -13,6 +14,7 @@ import { createShardServer, type ShardServer } from './server.ts'
 const token = 'an-administration-token'
 let fixture: StreamFixture
 let server: ShardServer
+let port: number
 let client: InstanceType<typeof Shard>
 
 beforeEach(async () => {
@@ -25,7 +27,7 @@ beforeEach(async () => {
     tokens: () => [token],
     log: silentLog,
   })
-  const port = await server.listen('127.0.0.1', 0)
+  port = await server.listen('127.0.0.1', 0)
   client = new Shard(`127.0.0.1:${port}`, credentials.createInsecure())
 })
 afterEach(async () => {
@@ -103,6 +105,17 @@ test('every call without the administration token is refused', async () => {
     }
   }
   expect(fixture.stream.draining.isOn).toBe(false)
+})
+
+const answerTo = (stream: ClientHttp2Stream): Promise<IncomingHttpHeaders> =>
+  new Promise((resolve) => void stream.once('response', resolve))
+
+test('a call without the token is refused before its request arrives', async () => {
+  const connection = connectHttp2(`http://127.0.0.1:${port}`)
+  const head = { ':method': 'POST', ':path': Shard.service.GetLoad.path, 'content-type': 'application/grpc' }
+  const stream = connection.request({ ...head, te: 'trailers' }, { endStream: false })
+  expect(await answerTo(stream)).toMatchObject({ 'grpc-status': String(status.UNAUTHENTICATED) })
+  connection.destroy()
 })
 
 test('a drain longer than an hour is refused with a reason', async () => {

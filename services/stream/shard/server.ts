@@ -1,5 +1,8 @@
-import { Server } from '@grpc/grpc-js'
+import { Server, status } from '@grpc/grpc-js'
+import type { Secrets } from '../../platform/credentials/secrets.ts'
 import type { WatchedTls } from '../../platform/credentials/tls.ts'
+import { authorizeCalls, type CallCheck } from '../../wire/authorize-calls.ts'
+import { bearerOf, tokenCheck } from '../../wire/bearer.ts'
 import { serverOptions, shardConnectionsMax } from '../../wire/limits.ts'
 import { type ConnectionCounts, type Listening, listen } from '../../wire/listen.ts'
 import { Shard } from '../../wire/load.ts'
@@ -7,6 +10,8 @@ import { serverCredentials } from '../../wire/server-credentials.ts'
 import { type ShardServiceDeps, shardService } from './service.ts'
 
 export interface ShardServerDeps extends ShardServiceDeps {
+  /** Every call must have one of these as `authorization: Bearer <token>`. */
+  readonly tokens: Secrets
   /** If absent, calls are not encrypted. */
   readonly tls?: WatchedTls | undefined
   readonly connectionCounts?: ConnectionCounts
@@ -21,7 +26,8 @@ export interface ShardServer {
 
 /** The gRPC server through which the operator reads a shard's load and drains it. */
 export function createShardServer(deps: ShardServerDeps): ShardServer {
-  const server = new Server(serverOptions)
+  const interceptors = [authorizeCalls(refuseUnless(tokenCheck(deps.tokens)))]
+  const server = new Server({ ...serverOptions, interceptors })
   server.addService(Shard.service, shardService(deps))
   let listening: Listening | undefined
   return {
@@ -41,3 +47,12 @@ export function createShardServer(deps: ShardServerDeps): ShardServer {
     },
   }
 }
+
+const refuseUnless =
+  (isToken: (given: string) => boolean): CallCheck =>
+  async (_path, metadata) => {
+    const given = bearerOf(metadata)
+    if (given !== undefined && isToken(given)) return undefined
+    const details = 'this service wants the metadata "authorization: Bearer <token of the shards>"'
+    return { code: status.UNAUTHENTICATED, details }
+  }

@@ -1,7 +1,5 @@
 import { type handleUnaryCall, status } from '@grpc/grpc-js'
-import type { Secrets } from '../../platform/credentials/secrets.ts'
 import type { Log } from '../../platform/log/log.ts'
-import { bearerOf, tokenCheck } from '../../wire/bearer.ts'
 import type { DrainRequest__Output } from '../../wire/gen/fxd/v1/DrainRequest.ts'
 import type { Load } from '../../wire/gen/fxd/v1/Load.ts'
 import type { ShardHandlers } from '../../wire/gen/fxd/v1/Shard.ts'
@@ -14,14 +12,11 @@ export interface ShardServiceDeps {
   readonly stream: Pick<Stream, 'load' | 'draining' | 'onFault'>
   /** The reason that `/readyz` gives. */
   readonly notReady: () => string | undefined
-  /** Every call must have one of these as `authorization: Bearer <token>`. */
-  readonly tokens: Secrets
   readonly log: Log
 }
 
 /** The calls of `fxd.v1.Shard`; each answers the current load. */
-export function shardService({ stream, notReady, tokens, log }: ShardServiceDeps): ShardHandlers {
-  const isToken = tokenCheck(tokens)
+export function shardService({ stream, notReady, log }: ShardServiceDeps): ShardHandlers {
   const load = (): Load => {
     const { connections, connectionsMax, subscriptions, backlogBytes, forcedCloses } = stream.load()
     const reason = notReady()
@@ -37,16 +32,11 @@ export function shardService({ stream, notReady, tokens, log }: ShardServiceDeps
       forcedCloses,
     }
   }
-  /** Refuses calls without a valid token. `act` returns a sentence if it refuses the request. */
+  /** `act` returns a sentence if it refuses the request. */
   const answering =
     <Request>(act: (request: Request) => string | undefined): handleUnaryCall<Request, Load> =>
     (call, answer) => {
       try {
-        const token = bearerOf(call.metadata)
-        if (token === undefined || !isToken(token)) {
-          const details = 'this service wants the metadata "authorization: Bearer <token of the shards>"'
-          return answer({ code: status.UNAUTHENTICATED, details })
-        }
         const refusal = act(call.request)
         if (refusal === undefined) answer(null, load())
         else answer({ code: status.INVALID_ARGUMENT, details: refusal })

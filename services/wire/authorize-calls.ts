@@ -1,0 +1,48 @@
+import {
+  Metadata,
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+  ServerListenerBuilder,
+  type StatusObject,
+} from '@grpc/grpc-js'
+import { defectStatus } from './listen.ts'
+
+/** The status of a refused call. */
+export type CallRefusal = Pick<StatusObject, 'code' | 'details'>
+
+/** Returns why the call is refused. */
+export type CallCheck = (
+  path: string,
+  metadata: Metadata,
+  call: ServerInterceptingCallInterface,
+) => Promise<CallRefusal | undefined>
+
+/**
+ * Delays each call until it is authorized, and ends a refused call. The check runs when the metadata arrives: the
+ * message of a stranger may never follow.
+ */
+export const authorizeCalls =
+  (check: CallCheck): ServerInterceptor =>
+  ({ path }, call) => {
+    let isRefused = false
+    const end = (refusal: CallRefusal): void => {
+      isRefused = true
+      call.sendStatus({ ...refusal, metadata: new Metadata() })
+    }
+    const listener = new ServerListenerBuilder()
+      .withOnReceiveMetadata((metadata, pass) => {
+        check(path, metadata, call).then(
+          (refusal) => (refusal ? end(refusal) : pass(metadata)),
+          () => end(defectStatus),
+        )
+      })
+      .withOnReceiveMessage((message, pass) => {
+        if (!isRefused) pass(message)
+      })
+      .withOnReceiveHalfClose((pass) => {
+        if (!isRefused) pass()
+      })
+      .build()
+    return new ServerInterceptingCall(call, { start: (next) => next(listener) })
+  }
