@@ -10,9 +10,10 @@ import type { Stores } from '../ports/stores.ts'
 import type { FollowedRegistry } from '../registry/follow.ts'
 import type { RegistryWriter } from '../registry/writer.ts'
 import { ingestConnectionsMax, serverOptions } from '../wire/limits.ts'
-import { type ConnectionCounts, defectStatus, type Listening, listen } from '../wire/listen.ts'
+import { type ConnectionCounts, defectStatus, type ListenAt, type Listening, listen } from '../wire/listen.ts'
 import { Collector, Registry } from '../wire/load.ts'
 import { serverCredentials } from '../wire/server-credentials.ts'
+import { UnauthenticatedConnections } from '../wire/unauthenticated-connections.ts'
 import { countCalls, wellFormedStatus } from './call-guards.ts'
 import { type Authorizer, createAuthorizer } from './credentials/authorize.ts'
 import { createFeedTokens } from './credentials/feed-tokens.ts'
@@ -59,7 +60,13 @@ export function createIngest(deps: IngestDeps): Ingest {
   const { clock, log, stores } = deps
   const metrics = createIngestMetrics(deps.metrics)
   const feedTokens = createFeedTokens(deps.signingKeys, clock)
-  const authorizer = createAuthorizer({ ...deps, feedTokens, refused: (fault) => metrics.refusedCall(fault) })
+  const unauthenticated = new UnauthenticatedConnections()
+  const authorizer = createAuthorizer({
+    ...deps,
+    feedTokens,
+    unauthenticated,
+    refused: (fault) => metrics.refusedCall(fault),
+  })
   const server = serverBehind(authorizer)
   const states = new FeedStates(stores, { ...deps, bus: stores.bus, metrics })
   const sessions = new OpenSessions()
@@ -83,7 +90,7 @@ export function createIngest(deps: IngestDeps): Ingest {
 
   return {
     async listen(host, port) {
-      listening = await listenFor(server, deps, host, port)
+      listening = await listenFor(server, { ...deps, unauthenticated }, host, port)
       stopCounting = countCalls(listening.port, (code) => metrics.call(code))
       return listening.port
     },
@@ -117,7 +124,7 @@ const serverBehind = ({ interceptor }: ReturnType<typeof createAuthorizer>): Ser
 
 const listenFor = (
   server: Server,
-  { tls, connectionCounts: counts }: IngestDeps,
+  { tls, connectionCounts: counts, unauthenticated }: IngestDeps & Pick<ListenAt, 'unauthenticated'>,
   host: string,
   port: number,
 ): Promise<Listening> =>
@@ -126,6 +133,7 @@ const listenFor = (
     port,
     credentials: serverCredentials(tls),
     connectionsMax: ingestConnectionsMax,
+    unauthenticated,
     counts,
   })
 

@@ -7,6 +7,7 @@ import {
   type StatusObject,
 } from '@grpc/grpc-js'
 import { defectStatus } from './listen.ts'
+import type { UnauthenticatedConnections } from './unauthenticated-connections.ts'
 
 /** The status of a refused call. */
 export type CallRefusal = Pick<StatusObject, 'code' | 'details'>
@@ -23,7 +24,7 @@ export type CallCheck = (
  * message of a stranger may never follow.
  */
 export const authorizeCalls =
-  (check: CallCheck): ServerInterceptor =>
+  (check: CallCheck, unauthenticated: UnauthenticatedConnections): ServerInterceptor =>
   ({ path }, call) => {
     let isRefused = false
     const end = (refusal: CallRefusal): void => {
@@ -33,7 +34,11 @@ export const authorizeCalls =
     const listener = new ServerListenerBuilder()
       .withOnReceiveMetadata((metadata, pass) => {
         check(path, metadata, call).then(
-          (refusal) => (refusal ? end(refusal) : pass(metadata)),
+          (refusal) => {
+            if (refusal) return end(refusal)
+            unauthenticated.authenticated(call.getPeer())
+            pass(metadata)
+          },
           () => end(defectStatus),
         )
       })

@@ -10,9 +10,9 @@ export const catalogueSymbolsMax = 10_000
 export const feedSymbolsMax = 20_000
 /** Maximum simultaneous calls over one connection. */
 export const streamsPerConnectionMax = 16
-/** Maximum connections of one ingest, with and without a credential; further ones are dropped. */
+/** Maximum connections of one ingest, with and without a credential; see `listen`. */
 export const ingestConnectionsMax = 2_000
-/** Maximum connections to `fxd.v1.Shard` of one shard, which the operator calls; further ones are dropped. */
+/** Maximum connections to `fxd.v1.Shard` of one shard, which the operator calls; see `listen`. */
 export const shardConnectionsMax = 100
 
 /** Interval and timeout of pings. A silent peer is detected after their sum, so a standby takes over within 15 s. */
@@ -24,7 +24,8 @@ export const handshakeTimeoutMs = 5_000
 
 /**
  * Maximum idle time of a connection without a call; at most twice as long, because grpc-js waits once more if its
- * timer fires a millisecond early. Clients without a credential have no call.
+ * timer fires a millisecond early. A refused call whose client never ends its request keeps its connection open:
+ * `listen` closes that one when connections run short.
  */
 export const idleMs = 10_000
 

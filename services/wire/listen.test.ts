@@ -1,18 +1,30 @@
 import { once } from 'node:events'
+import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2'
 import { connect, type Socket } from 'node:net'
-import { Client, credentials, Server, ServerCredentials } from '@grpc/grpc-js'
+import { Client, credentials, Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js'
 import { expect, onTestFinished, test } from 'vitest'
 import { CertificateFixture } from '../../test/support/fixtures/certificate-fixture.ts'
+import { authorizeCalls } from './authorize-calls.ts'
 import { handshakeTimeoutMs } from './limits.ts'
 import { listen } from './listen.ts'
 import { serverCredentials } from './server-credentials.ts'
+import { UnauthenticatedConnections } from './unauthenticated-connections.ts'
 
 const path = '/test.Echo/Echo'
 const same = (bytes: Buffer): Buffer => bytes
 
 async function start(connectionsMax: number, serverSide = ServerCredentials.createInsecure()) {
   const counted = { open: 0, dropped: 0, failed: 0 }
-  const server = new Server()
+  const unauthenticated = new UnauthenticatedConnections()
+  const refusal = { code: status.UNAUTHENTICATED, details: 'no credential' }
+  const server = new Server({
+    interceptors: [
+      authorizeCalls(
+        async (_path, metadata) => (metadata.get('authorization').length > 0 ? undefined : refusal),
+        unauthenticated,
+      ),
+    ],
+  })
   server.register(
     path,
     (call: { request: Buffer }, answer: (error: null, value: Buffer) => void) => answer(null, call.request),
@@ -25,6 +37,7 @@ async function start(connectionsMax: number, serverSide = ServerCredentials.crea
     port: 0,
     credentials: serverSide,
     connectionsMax,
+    unauthenticated,
     counts: {
       opened: (by) => void (counted.open += by),
       dropped: () => void (counted.dropped += 1),
@@ -35,16 +48,39 @@ async function start(connectionsMax: number, serverSide = ServerCredentials.crea
     void listening.close()
     server.forceShutdown()
   })
-  const client = new Client(`127.0.0.1:${listening.port}`, credentials.createInsecure())
+  return { listening, counted, echo: echoClient(listening.port) }
+}
+
+/** A client on a connection of its own, with a credential. */
+function echoClient(port: number, clientSide = credentials.createInsecure()) {
+  const options = { 'grpc.use_local_subchannel_pool': 1 }
+  const client = new Client(`127.0.0.1:${port}`, clientSide, options)
   onTestFinished(() => client.close())
-  const echo = (text: string): Promise<string> =>
+  const metadata = new Metadata()
+  metadata.set('authorization', 'Bearer of-the-test')
+  return (text: string): Promise<string> =>
     new Promise((resolve, reject) => {
-      client.makeUnaryRequest(path, same, same, Buffer.from(text), (error, value) => {
+      client.makeUnaryRequest(path, same, same, Buffer.from(text), metadata, (error, value) => {
         if (error) reject(error)
         else resolve(String(value))
       })
     })
-  return { listening, counted, echo }
+}
+
+/** A connection of a client without a credential; `call` makes a call whose request never ends. */
+async function stranger(port: number) {
+  const connection = connectHttp2(`http://127.0.0.1:${port}`)
+  connection.on('error', () => undefined)
+  onTestFinished(() => connection.destroy())
+  await once(connection, 'connect')
+  const call = async (): Promise<unknown> => {
+    const head = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' }
+    const stream = connection.request(head, { endStream: false })
+    stream.on('error', () => undefined)
+    const answer = await new Promise<IncomingHttpHeaders>((resolve) => void stream.once('response', resolve))
+    return answer['grpc-status']
+  }
+  return { connection, call }
 }
 
 const silent = async (port: number): Promise<Socket> => {
@@ -55,21 +91,43 @@ const silent = async (port: number): Promise<Socket> => {
   return socket
 }
 
-test('connections above the maximum are dropped and counted, and calls on other connections continue', async () => {
+test('a new connection above the maximum replaces the oldest one without a credential, and is counted', async () => {
   const { listening, counted, echo } = await start(3)
   expect(await echo('first')).toBe('first')
-  await silent(listening.port)
-  const within = await silent(listening.port)
+  const oldest = await silent(listening.port)
+  await expect.poll(() => counted.open).toBe(2)
+  const next = await silent(listening.port)
   await expect.poll(() => counted.open).toBe(3)
+  expect(await echoClient(listening.port)('newcomer')).toBe('newcomer')
+  await once(oldest.resume(), 'close')
+  await expect.poll(() => counted).toEqual({ open: 3, dropped: 1, failed: 0 })
+  expect([await echo('still'), next.destroyed]).toEqual(['still', false])
+})
+
+test('a new connection above the maximum is dropped while all others have a credential', async () => {
+  const { listening, counted, echo } = await start(2)
+  const other = echoClient(listening.port)
+  await echo('first')
+  await other('second')
   const beyond = await silent(listening.port)
   await once(beyond.resume(), 'close')
-  expect(counted).toEqual({ open: 3, dropped: 1, failed: 0 })
-  expect(await echo('still')).toBe('still')
-  within.destroy()
-  await expect.poll(() => counted.open).toBe(2)
-  await silent(listening.port)
-  await expect.poll(() => counted.open).toBe(3)
-  expect(counted.dropped).toBe(1)
+  expect(counted).toEqual({ open: 2, dropped: 1, failed: 0 })
+  expect([await echo('still'), await other('still')]).toEqual(['still', 'still'])
+})
+
+test('clients with a credential are served while strangers use all connections for refused calls', async () => {
+  const { listening, counted, echo } = await start(20)
+  const strangers = await Promise.all(Array.from({ length: 20 }, () => stranger(listening.port)))
+  for (let rounds = 0; rounds < 3; rounds += 1)
+    for (const { call } of strangers) expect(await call()).toBe(String(status.UNAUTHENTICATED))
+  expect(counted).toEqual({ open: 20, dropped: 0, failed: 0 })
+  const clients = Array.from({ length: 10 }, () => echoClient(listening.port))
+  for (const client of [echo, ...clients]) expect(await client('served')).toBe('served')
+  expect(counted).toMatchObject({ dropped: 11 })
+  // A flood of further strangers replaces strangers only.
+  for (let count = 0; count < 30; count += 1) await stranger(listening.port)
+  for (const client of [echo, ...clients]) expect(await client('still')).toBe('still')
+  await expect.poll(() => counted).toMatchObject({ open: 20, dropped: 41 })
 })
 
 test('after close no connection is accepted, and open connections continue', async () => {
@@ -89,20 +147,36 @@ test('listening on an address in use rejects', async () => {
     port: listening.port,
     credentials: ServerCredentials.createInsecure(),
     connectionsMax: 1,
+    unauthenticated: new UnauthenticatedConnections(),
   })
   await expect(second).rejects.toThrow('EADDRINUSE')
+})
+
+/** Credentials of a server with a certificate, and the authority that signed it. */
+function serverTls() {
+  const certificates = new CertificateFixture()
+  onTestFinished(() => certificates.remove())
+  const ca = certificates.read(certificates.authority('ours'))
+  const { cert, key } = certificates.certificate('server')
+  const pair = { cert: certificates.read(cert), key: certificates.read(key) }
+  return { ca, credentials: serverCredentials({ files: { ca: undefined, pair }, onChange: () => undefined }) }
+}
+
+test('above the maximum a TLS handshake under way is cut, and a TLS connection with a credential is not', async () => {
+  const tls = serverTls()
+  const { listening, counted } = await start(2, tls.credentials)
+  const echo = echoClient(listening.port, credentials.createSsl(tls.ca))
+  expect(await echo('first')).toBe('first')
+  for (let count = 0; count < 5; count += 1) await silent(listening.port)
+  await expect.poll(() => counted).toEqual({ open: 2, dropped: 4, failed: 0 })
+  const other = echoClient(listening.port, credentials.createSsl(tls.ca))
+  expect([await other('newcomer'), await echo('still')]).toEqual(['newcomer', 'still'])
 })
 
 test(
   'a TLS connection with a silent client is closed and no longer counts',
   async () => {
-    const certificates = new CertificateFixture()
-    onTestFinished(() => certificates.remove())
-    certificates.authority('ours')
-    const { cert, key } = certificates.certificate('server')
-    const pair = { cert: certificates.read(cert), key: certificates.read(key) }
-    const tls = { files: { ca: undefined, pair }, onChange: () => undefined }
-    const { listening, counted } = await start(10, serverCredentials(tls))
+    const { listening, counted } = await start(10, serverTls().credentials)
     const socket = await silent(listening.port)
     await once(socket.resume(), 'close')
     await expect.poll(() => counted.open).toBe(0)

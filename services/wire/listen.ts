@@ -1,5 +1,6 @@
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { type Server, type ServerCredentials, status } from '@grpc/grpc-js'
+import type { UnauthenticatedConnections } from './unauthenticated-connections.ts'
 
 /** The status of a call that failed through a defect; only the log has the cause. */
 export const defectStatus = { code: status.INTERNAL, details: 'something went wrong on our side' } as const
@@ -7,7 +8,7 @@ export const defectStatus = { code: status.INTERNAL, details: 'something went wr
 /** Counts connections. */
 export interface ConnectionCounts {
   opened(by: 1 | -1): void
-  /** A connection above the maximum was dropped. */
+  /** A connection was closed because there were more than the maximum. */
   dropped(): void
   /** A connection could not be accepted, for example with `EMFILE`. */
   acceptFailed(cause: Error): void
@@ -17,8 +18,10 @@ export interface ListenAt {
   readonly host: string
   readonly port: number
   readonly credentials: ServerCredentials
-  /** Maximum open connections, with or without calls; further ones are dropped. */
+  /** Maximum open connections, with or without calls. */
   readonly connectionsMax: number
+  /** Above the maximum the oldest of these is closed for a new connection. */
+  readonly unauthenticated: UnauthenticatedConnections
   readonly counts?: ConnectionCounts | undefined
 }
 
@@ -29,19 +32,30 @@ export interface Listening {
 }
 
 /**
- * Accepts connections for a gRPC server, up to a maximum that the server lacks. Resolves with the port (a free one
- * for port 0); rejects if it cannot listen on the address.
+ * Accepts connections for a gRPC server, up to a maximum that the server lacks. At the maximum a new connection
+ * replaces the oldest unauthenticated one; without one it is dropped. Otherwise strangers could use all connections.
+ * Resolves with the port (a free one for port 0); rejects if it cannot listen on the address.
  */
 export function listen(server: Server, at: ListenAt): Promise<Listening> {
   const injector = server.createConnectionInjector(at.credentials)
-  const { counts } = at
-  const listener = createServer((socket) => {
-    counts?.opened(1)
-    socket.once('close', () => counts?.opened(-1))
+  const { counts, unauthenticated } = at
+  let open = 0
+  const opened = (by: 1 | -1): void => {
+    open += by
+    counts?.opened(by)
+  }
+  const accept = (socket: Socket): void => {
+    opened(1)
+    socket.once('close', () => opened(-1))
+    unauthenticated.add(socket)
     injector.injectConnection(socket)
+  }
+  const listener = createServer((socket) => {
+    const isAboveMax = open >= at.connectionsMax
+    if (isAboveMax) counts?.dropped()
+    if (isAboveMax && !unauthenticated.closeOldest()) socket.destroy()
+    else accept(socket)
   })
-  listener.maxConnections = at.connectionsMax
-  listener.on('drop', () => counts?.dropped())
   return new Promise((resolve, reject) => {
     listener.once('error', reject)
     listener.listen(at.port, at.host, () => {

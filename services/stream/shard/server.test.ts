@@ -1,6 +1,6 @@
-import { type ClientHttp2Stream, connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2'
+import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2'
 import { type Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import {
   openStreamFixture,
   type StreamFixture,
@@ -8,6 +8,7 @@ import {
 } from '../../../test/support/fixtures/stream-fixture.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import type { Load__Output } from '../../wire/gen/fxd/v1/Load.ts'
+import { shardConnectionsMax } from '../../wire/limits.ts'
 import { Shard } from '../../wire/load.ts'
 import { createShardServer, type ShardServer } from './server.ts'
 
@@ -107,15 +108,27 @@ test('every call without the administration token is refused', async () => {
   expect(fixture.stream.draining.isOn).toBe(false)
 })
 
-const answerTo = (stream: ClientHttp2Stream): Promise<IncomingHttpHeaders> =>
-  new Promise((resolve) => void stream.once('response', resolve))
-
-test('a call without the token is refused before its request arrives', async () => {
-  const connection = connectHttp2(`http://127.0.0.1:${port}`)
+/** Makes a call on a connection of its own, and never ends its request. */
+async function callWithoutToken() {
+  const connection = connectHttp2(`http://127.0.0.1:${port}`).on('error', () => undefined)
+  onTestFinished(() => connection.destroy())
   const head = { ':method': 'POST', ':path': Shard.service.GetLoad.path, 'content-type': 'application/grpc' }
   const stream = connection.request({ ...head, te: 'trailers' }, { endStream: false })
-  expect(await answerTo(stream)).toMatchObject({ 'grpc-status': String(status.UNAUTHENTICATED) })
-  connection.destroy()
+  stream.on('error', () => undefined)
+  const answer = await new Promise<IncomingHttpHeaders>((resolve) => void stream.once('response', resolve))
+  return { connection, answer }
+}
+
+test('a call without the token is refused before its request arrives', async () => {
+  const { answer } = await callWithoutToken()
+  expect(answer).toMatchObject({ 'grpc-status': String(status.UNAUTHENTICATED) })
+})
+
+test('the operator is served while strangers use all connections for calls whose request never ends', async () => {
+  const strangers = await Promise.all(Array.from({ length: shardConnectionsMax }, callWithoutToken))
+  expect(await call('GetLoad')).toMatchObject({ ready: true })
+  const open = () => strangers.filter(({ connection }) => !connection.destroyed).length
+  await expect.poll(open).toBe(shardConnectionsMax - 1)
 })
 
 test('a drain longer than an hour is refused with a reason', async () => {

@@ -7,6 +7,7 @@ import { serverOptions, shardConnectionsMax } from '../../wire/limits.ts'
 import { type ConnectionCounts, type Listening, listen } from '../../wire/listen.ts'
 import { Shard } from '../../wire/load.ts'
 import { serverCredentials } from '../../wire/server-credentials.ts'
+import { UnauthenticatedConnections } from '../../wire/unauthenticated-connections.ts'
 import { type ShardServiceDeps, shardService } from './service.ts'
 
 export interface ShardServerDeps extends ShardServiceDeps {
@@ -26,7 +27,8 @@ export interface ShardServer {
 
 /** The gRPC server through which the operator reads a shard's load and drains it. */
 export function createShardServer(deps: ShardServerDeps): ShardServer {
-  const interceptors = [authorizeCalls(refuseUnless(tokenCheck(deps.tokens)))]
+  const unauthenticated = new UnauthenticatedConnections()
+  const interceptors = [authorizeCalls(refuseUnless(tokenCheck(deps.tokens)), unauthenticated)]
   const server = new Server({ ...serverOptions, interceptors })
   server.addService(Shard.service, shardService(deps))
   let listening: Listening | undefined
@@ -37,6 +39,7 @@ export function createShardServer(deps: ShardServerDeps): ShardServer {
         port,
         credentials: serverCredentials(deps.tls),
         connectionsMax: shardConnectionsMax,
+        unauthenticated,
         counts: deps.connectionCounts,
       })
       return listening.port
