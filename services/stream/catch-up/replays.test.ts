@@ -100,6 +100,16 @@ test('sockets that do not read block no other replay, and get theirs when they r
   expect(gaps).toEqual([])
 })
 
+test('sockets of two keys that do not read delay no replay of another key, and read once each', async () => {
+  const slow = ['one', 'two'].flatMap((key) => Array.from({ length: 30 }, () => asking(key)))
+  const other = asking('other')
+  other.raw.resume()
+  await until('all bars of the other key', () => !other.isDeferred())
+  await clock.advance(10_000)
+  expect(slow.every(({ isDeferred }) => isDeferred())).toBe(true)
+  expect(reads).toBeLessThan(slow.length + 10)
+})
+
 test('one key uses at most half of the concurrent reads, so that another key gets its replay', async () => {
   areReadsBlocked = true
   for (let i = 0; i < 20; i++) asking('one')

@@ -18,8 +18,6 @@ export const replayMsMax = 120_000
 const overdueEveryMs = 1_000
 /** Maximum bars of one replay: two days of minutes. `since` reaches back one day, unless the feed's clock is unknown. */
 const replayBarsMax = 2 * 1_440
-/** Maximum wait for a socket that accepts no more bytes; then another socket's replay reads. */
-const writableWaitMs = 250
 
 /** Poll interval while a hole of the bus is open; then replays of its feed continue. */
 const holePauseMs = 100
@@ -200,6 +198,8 @@ export class Replays {
 
   /** Sends the later bars of the store and its tail. Returns false if the socket accepts no more at present. */
   async #send(connection: Connection, replay: Replay): Promise<boolean> {
+    // A read would be in vain.
+    if (connection.isFull) return false
     const { feed, symbol, id } = replay
     const series = { feed, symbol, resolution: '1' } as const
     const from = feedSeconds(replay.last + 1)
@@ -207,7 +207,7 @@ export class Replays {
     for await (const bars of this.#deps.history.range(series, from, barTimeMax, reader)) {
       const list = toList(bars)
       for (let start = 0; start < list.length; start += framesPerWrite) {
-        if (!(await this.#isWritable(connection))) return false
+        if (connection.isFull) return false
         if (!this.#isWanted(connection, replay)) return true
         const some = list.slice(start, start + framesPerWrite)
         connection.write(some.map((bar) => this.#deps.frame(id, bar)).join(''))
@@ -229,11 +229,6 @@ export class Replays {
         return !isWanted()
       },
     }
-  }
-
-  async #isWritable(connection: Connection): Promise<boolean> {
-    if (connection.isFull) await Promise.race([connection.writable(), this.#deps.clock.sleep(writableWaitMs)])
-    return !connection.isFull
   }
 
   /** In one turn of the event loop: sends the live bars that arrived meanwhile, then subscribes to the next ones. */
