@@ -6,10 +6,15 @@ import type { Clock } from '../ports/clock.ts'
 export interface JsonText {
   readonly pieces: readonly Buffer[]
   /**
-   * Memory that a long answer reserves. `leave` frees it when the client has read the answer; after `ms` the
-   * connection is cut. Such an answer is written as fast as its client reads, any other in one piece.
+   * Memory that a long answer reserves. `begin` is called with what cuts the connection when the client may read;
+   * `leave` frees the memory when it has read the answer; after `ms` the connection is cut. Such an answer is
+   * written as fast as its client reads, any other in one piece.
    */
-  readonly reserved?: { readonly leave: () => void; readonly ms: number }
+  readonly reserved?: {
+    readonly begin: (cut: () => void) => void
+    readonly leave: () => void
+    readonly ms: number
+  }
 }
 
 export const isJsonText = (value: object): value is JsonText => 'pieces' in value
@@ -22,9 +27,11 @@ export function sendText(reply: FastifyReply, { pieces, reserved }: JsonText, cl
   const bytes = bytesOf(pieces)
   reply.type(jsonType)
   if (!reserved) return reply.send(Buffer.concat(pieces, bytes))
-  const cancel = clock.after(reserved.ms, () => {
+  const cut = (): void => {
     reply.raw.req.socket.destroy()
-  })
+  }
+  reserved.begin(cut)
+  const cancel = clock.after(reserved.ms, cut)
   reply.raw.once('close', () => {
     cancel()
     reserved.leave()

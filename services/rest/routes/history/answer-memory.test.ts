@@ -1,4 +1,4 @@
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -14,7 +14,7 @@ import {
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { deadlineMs } from '../../deadline.ts'
-import { AnswerMemory, takeMs, waitingMax, waitMs } from './answer-memory.ts'
+import { AnswerMemory, takeMinMs, takeMs, waitingMax, waitMs } from './answer-memory.ts'
 
 /** Four keys have a quarter each, and one answer is oversize; returns one of the four. */
 async function fill(memory: AnswerMemory) {
@@ -94,6 +94,42 @@ describe('the memory for long answers', () => {
     await clock.advance(0)
     expect([growing, entering]).toEqual([{ outcome: 'in' }, { outcome: 'in' }])
     expect(memory.bytes).toBe(61)
+  })
+
+  test('after an oversize answer the next one is of another key that waits, before the waiting ones of its key', async () => {
+    const clock = createVirtualClock()
+    const memory = new AnswerMemory(clock, max)
+    const [first, half] = [memory.open('a'), memory.open('a')]
+    await half.grow(20)
+    await first.grow(300)
+    const ofKey = follow(half.grow(300))
+    const ofOther = follow(memory.open('b').grow(300))
+    await clock.advance(0)
+    expect([ofKey, ofOther]).toEqual([{ outcome: 'waits' }, { outcome: 'waits' }])
+    first.leave()
+    await clock.advance(0)
+    expect([ofKey, ofOther]).toEqual([{ outcome: 'waits' }, { outcome: 'in' }])
+  })
+
+  test('an oversize answer is cut once its client has read for 30 s and an answer of another key waits', async () => {
+    const clock = createVirtualClock()
+    const memory = new AnswerMemory(clock, max)
+    const oversize = memory.open('a')
+    await oversize.grow(300)
+    let cuts = 0
+    oversize.begin(() => {
+      cuts += 1
+      oversize.leave()
+    })
+    await clock.advance(takeMinMs - 1)
+    const early = follow(memory.open('b').grow(300))
+    await clock.advance(waitMs)
+    const ofKey = follow(memory.open('a').grow(300))
+    await clock.advance(0)
+    expect([cuts, early, ofKey]).toEqual([0, { outcome: 'refused' }, { outcome: 'waits' }])
+    const late = follow(memory.open('b').grow(300))
+    await clock.advance(0)
+    expect([cuts, late, ofKey]).toEqual([1, { outcome: 'in' }, { outcome: 'waits' }])
   })
 
   test('is waited for at most the maximum, which is within a request’s two seconds', async () => {
@@ -179,11 +215,11 @@ describe('a client of a long answer', () => {
   const measured = async (name: string): Promise<number> =>
     Number(new RegExp(`^${RegExp.escape(name)} (\\d+)`, 'm').exec(await edge.metrics())?.[1])
   /** Sends a request, and reads the beginning of the answer only. */
-  const askAndStare = () => {
+  const askAndStare = (key = 1) => {
     const socket = connect(edge.port, '127.0.0.1').on('error', () => undefined)
     const asked = { socket, isAnswered: false }
     socket.once('readable', () => (asked.isAnswered = true))
-    socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${secretOf(1)}\r\n\r\n`)
+    socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${secretOf(key)}\r\n\r\n`)
     return asked
   }
   /** Each read of the metrics takes time of the service. */
@@ -241,6 +277,30 @@ describe('a client of a long answer', () => {
     await untilHeld('0')
     expect(await measured(heldBytes)).toBe(0)
     expect((await edge.ask(target, { key: 1 })).status).toBe(200)
+  }, 60_000)
+
+  test('that reads the oversize answer for 30 s is cut for an answer of another key', async () => {
+    /** Answers that a key may hold within its quarter. */
+    const full = Math.floor((16 * 1_048_576) / wholeBytes)
+    const stared: ReturnType<typeof askAndStare>[] = []
+    const stare = async (key: number): Promise<Socket> => {
+      const asked = askAndStare(key)
+      stared.push(asked)
+      while (!asked.isAnswered) await edge.clock.advance(0)
+      return asked.socket
+    }
+    for (let i = 0; i < full; i++) await stare(1)
+    const oversize = await stare(1)
+    for (let i = 0; i < full; i++) await stare(2)
+    const closed = new Promise((resolve) => oversize.once('close', resolve))
+    await edge.clock.advance(takeMinMs)
+    const held = await longAnswers()
+    expect((await edge.ask(target, { key: 2 })).status).toBe(200)
+    oversize.resume()
+    await closed
+    expect(held).toBe(String(2 * full + 1))
+    for (const { socket } of stared) socket.destroy()
+    await untilHeld('0')
   }, 60_000)
 
   test('gets its length by HEAD, without any memory', async () => {

@@ -13,13 +13,17 @@ export const waitingMax = 32
 export const waitMs = 1_500
 
 /** Maximum time for a client to read an answer of this length; then its connection is cut. */
-export const takeMs = (bytes: number): number => 30_000 + bytes / 256
+export const takeMs = (bytes: number): number => takeMinMs + bytes / 256
+/** Maximum time for a client to read the oversize answer while an answer of another key waits for memory. */
+export const takeMinMs = 30_000
 
 /** The memory that one answer reserves. */
 export interface AnswerReservation {
   readonly bytes: number
   /** `bytes` is the new length. Resolves when the memory is reserved; rejects with `Overloaded`. */
   readonly grow: (bytes: number) => Promise<void>
+  /** The client begins to read. `cut` closes its connection; it is called when another key needs the memory. */
+  readonly begin: (cut: () => void) => void
   /** Frees all memory of the answer; a second call does nothing. */
   readonly leave: () => void
 }
@@ -27,6 +31,8 @@ export interface AnswerReservation {
 interface Reservation {
   readonly key: string
   bytes: number
+  /** Cuts the client if it has read for too long. */
+  hurry?: () => void
 }
 
 interface Waiting {
@@ -38,7 +44,8 @@ interface Waiting {
 /**
  * Limits the memory of long answers, in total and per key. The length of an answer is known only at its end, so two
  * half-read answers could wait for each other. Therefore one answer at a time, the oversize one, may exceed the
- * limits, and is not counted until it is read. All others wait, answers with memory before answers without.
+ * limits, and is not counted until it is read. All others wait, answers with memory before answers without. While
+ * an answer of another key waits, the client of the oversize one has less time, and the answer of the other key is next.
  */
 export class AnswerMemory {
   readonly #clock: Clock
@@ -82,6 +89,12 @@ export class AnswerMemory {
         return own.bytes
       },
       grow: (bytes) => this.#grow(own, bytes - own.bytes),
+      begin: (cut) => {
+        const endMs = this.#clock.monotonicMs() + takeMinMs
+        own.hurry = () => {
+          if (this.#clock.monotonicMs() >= endMs) cut()
+        }
+      },
       leave: () => this.#leave(own),
     }
   }
@@ -95,7 +108,10 @@ export class AnswerMemory {
   #leave(own: Reservation): void {
     if (!this.#inside.delete(own)) return
     own.bytes = 0
-    if (this.#oversize === own) this.#oversize = undefined
+    if (this.#oversize === own) {
+      this.#oversize = undefined
+      this.#admitOther(own.key)
+    }
     this.#admit()
   }
 
@@ -138,7 +154,16 @@ export class AnswerMemory {
         reject(this.#refuse())
       })
       queue.push(turn)
+      if (this.#oversize?.key !== own.key) this.#oversize?.hurry?.()
     })
+  }
+
+  /** Otherwise the answers of one key could follow each other for as long as it sends requests. */
+  #admitOther(key: string): void {
+    for (const queue of [this.#growing, this.#entering]) {
+      const at = queue.findIndex(({ own }) => own.key !== key)
+      if (at >= 0) return queue.splice(at, 1)[0]?.enter()
+    }
   }
 
   #admit(): void {

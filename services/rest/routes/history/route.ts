@@ -35,14 +35,14 @@ export function createHistoryRoute({
       if (!found?.feed.resolutions.includes(query.resolution)) return noData
       const { symbol, feed } = found.symbol
       const series: Series = { feed, symbol, resolution: query.resolution }
-      const { text, leave } = await collect(
+      const { text, reservation } = await collect(
         readBars(history, series, wanted, reader),
         deadline,
         memory.open(key.id),
       )
       if (text.count === 0) return noData
       const pieces = text.pieces(symbol, query.resolution)
-      return { pieces, ...(leave && { reserved: { leave, ms: takeMs(bytesOf(pieces)) } }) }
+      return { pieces, ...(reservation && { reserved: { ...reservation, ms: takeMs(bytesOf(pieces)) } }) }
     },
   }
 }
@@ -115,5 +115,5 @@ async function collect(slices: AsyncIterable<Bars>, deadline: Deadline, reservat
     reservation.leave()
     throw error
   }
-  return { text, leave: reservation.bytes > 0 ? reservation.leave : undefined }
+  return { text, reservation: reservation.bytes > 0 ? reservation : undefined }
 }
