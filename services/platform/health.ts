@@ -6,7 +6,7 @@ import { watchLoop } from './loop-watch.ts'
 import type { Metrics } from './metrics.ts'
 
 const closeGraceMs = 500
-/** Maximum connections to the operations port; more are dropped. */
+/** Maximum connections to the operations port; above it the one that is idle longest is closed. */
 export const opsConnectionsMax = 1_000
 
 export interface Health {

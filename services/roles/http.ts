@@ -14,7 +14,7 @@ export interface HttpDeps {
   readonly stream?: Stream
 }
 
-/** Maximum connections to the HTTP port, with or without `/v1/stream`; further ones are dropped. */
+/** Maximum connections to the HTTP port, with or without `/v1/stream`. */
 export const httpConnectionsMax = ({ config }: Pick<ProcessContext, 'config'>, hasStream: boolean): number =>
   requestConnectionsMax + (hasStream ? config.streamConnectionsMax : 0)
 
@@ -23,11 +23,11 @@ export async function startHttp(context: ProcessContext, { handle, stream }: Htt
   const { config, clock, metrics, lifecycle, handles } = context
   const dropped = metrics.counter(
     'fxd_http_dropped_connections_total',
-    'Connections dropped above the maximum.',
+    'New connections dropped above the maximum, while none was idle.',
   )
   const cut = metrics.counter(
     'fxd_http_cut_connections_total',
-    'Connections closed by reason: more than 8 requests under way (pipelined), or unread answers while all answers used their maximum of 64 MiB (unread).',
+    'Connections closed by reason: more than 8 requests under way (pipelined), unread answers while all answers used their maximum of 64 MiB (unread), or the longest without a request when a new one came at the maximum of connections (idle).',
     ['reason'],
   )
   const http = await lifecycle.start({

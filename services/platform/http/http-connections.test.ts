@@ -1,6 +1,7 @@
+import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { dial, startHttpServer as start } from '../../../test/support/fixtures/http-server.ts'
 
 /** A handler whose answers wait for `answer`, in the order of the requests. */
@@ -58,6 +59,81 @@ test.each([
   expect(server.connections()).toBe(1)
   expect(other.destroyed).toBe(false)
   other.destroy()
+})
+
+describe('a new connection at the maximum', () => {
+  /** A server whose answers to `/held` wait for `answer`, and which accepts upgrades of `/stream`. */
+  const startSmall = async (connectionsMax: number) => {
+    const seen = { cuts: [] as string[], dropped: 0 }
+    const held: (() => void)[] = []
+    const server = await start({
+      connectionsMax,
+      handle: ({ url }, response) => {
+        if (url === '/held') held.push(() => response.end('late'))
+        else response.end('hello')
+      },
+      upgrade: { path: '/stream', listener: (_request, socket) => void socket.write('upgraded') },
+      cut: (reason) => seen.cuts.push(reason),
+      dropped: () => (seen.dropped += 1),
+    })
+    return { server, seen, held }
+  }
+  const dialQuiet = async (port: number): Promise<Socket> => {
+    const socket = await dial(port)
+    onTestFinished(() => void socket.destroy())
+    return socket.on('error', () => undefined).resume()
+  }
+  const answered = async (socket: Socket, path = '/'): Promise<string> => {
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    return String(await once(socket, 'data'))
+  }
+  const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
+
+  test('replaces the one that is idle longest since its last request', async () => {
+    const { server, seen } = await startSmall(3)
+    const [first, second, third] = [
+      await dialQuiet(server.port),
+      await dialQuiet(server.port),
+      await dialQuiet(server.port),
+    ]
+    for (const socket of [second, third, first]) await answered(socket)
+    const closed = once(second, 'close')
+    expect(await answered(await dialQuiet(server.port))).toContain('hello')
+    await closed
+    expect(seen).toEqual({ cuts: ['idle'], dropped: 0 })
+    expect(server.connections()).toBe(3)
+    for (const socket of [third, first]) expect(await answered(socket)).toContain('hello')
+  })
+
+  test('replaces no upgraded one and none with a request under way: without an idle one it is dropped', async () => {
+    const { server, seen, held } = await startSmall(2)
+    const upgraded = await dialQuiet(server.port)
+    upgraded.write(`GET /stream HTTP/1.1\r\nHost: x\r\n${upgrade}\r\n`)
+    expect(String(await once(upgraded, 'data'))).toBe('upgraded')
+    const busy = await dialQuiet(server.port)
+    const late = answered(busy, '/held')
+    await expect.poll(() => held.length).toBe(1)
+    const newcomer = await dialQuiet(server.port)
+    await once(newcomer, 'close')
+    expect(seen).toEqual({ cuts: [], dropped: 1 })
+    held[0]?.()
+    expect(await late).toContain('late')
+    expect(await answered(await dialQuiet(server.port))).toContain('hello')
+    expect(seen).toEqual({ cuts: ['idle'], dropped: 1 })
+    expect(upgraded.destroyed).toBe(false)
+  })
+
+  test('is served although one client holds the maximum of idle connections and opens more', async () => {
+    const { server, seen } = await startSmall(20)
+    const held = await Promise.all(Array.from({ length: 20 }, () => dialQuiet(server.port)))
+    for (const socket of held) await answered(socket)
+    for (let count = 0; count < 30; count += 1) {
+      await dialQuiet(server.port)
+      expect(await answered(await dialQuiet(server.port))).toContain('hello')
+      expect(server.connections()).toBe(20)
+    }
+    expect(seen).toEqual({ cuts: Array(60).fill('idle'), dropped: 0 })
+  })
 })
 
 describe('answers that clients do not read', () => {

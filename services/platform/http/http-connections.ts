@@ -2,13 +2,20 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { UnreadAnswers, unreadBytesMax } from './unread-answers.ts'
 
+/** Maximum open connections, sockets of the stream included. */
+const connectionsMax = 20_000
 /** Maximum requests of one connection under way at once; one more closes the connection. */
 const requestsPerConnectionMax = 8
 
-/** Why the server closed a connection: too many requests under way, or answers that were not read. */
-export type CutReason = 'pipelined' | 'unread'
+/**
+ * Why the server closed a connection: too many requests under way, answers that were not read, or idle while there
+ * was the maximum of connections.
+ */
+export type CutReason = 'pipelined' | 'unread' | 'idle'
 
 export interface HttpConnectionsDeps {
+  readonly connectionsMax?: number
+  readonly dropped?: (() => void) | undefined
   readonly unreadBytesMax?: number
   readonly cut?: ((reason: CutReason) => void) | undefined
 }
@@ -16,11 +23,18 @@ export interface HttpConnectionsDeps {
 /** The open connections of an HTTP server, upgraded ones included, and the requests that are under way on each. */
 export class HttpConnections {
   readonly #open = new Map<Socket, Set<ServerResponse>>()
+  /** Connections without a request under way, upgraded ones excluded; the one that is idle longest is first. */
+  readonly #idle = new Set<Socket>()
+  readonly #connectionsMax: number
+  readonly #dropped: () => void
   readonly #unread: UnreadAnswers
   readonly #cut: (reason: CutReason) => void
   #draining = false
 
-  constructor({ unreadBytesMax: bytesMax = unreadBytesMax, cut }: HttpConnectionsDeps) {
+  constructor(deps: HttpConnectionsDeps) {
+    const { unreadBytesMax: bytesMax = unreadBytesMax, dropped, cut } = deps
+    this.#connectionsMax = deps.connectionsMax ?? connectionsMax
+    this.#dropped = () => dropped?.()
     this.#cut = (reason) => cut?.(reason)
     this.#unread = new UnreadAnswers(bytesMax, (socket) => this.close(socket, 'unread'))
   }
@@ -34,12 +48,19 @@ export class HttpConnections {
     return this.#unread.bytes
   }
 
+  /** At the maximum it replaces the connection that is idle longest; without one it is dropped. */
   opened(socket: Socket): void {
+    if (this.#open.size >= this.#connectionsMax && !this.#closeIdle()) {
+      socket.destroy()
+      this.#dropped()
+      return
+    }
     const underWay = new Set<ServerResponse>()
     this.#open.set(socket, underWay)
+    this.#idle.add(socket)
     socket.once('close', () => {
       for (const response of underWay) closeQueued(response)
-      this.#open.delete(socket)
+      this.#forget(socket)
       this.#unread.taken(socket, 0)
     })
     // Node removes its own error listener at an upgrade; a reset at that moment must not end the process.
@@ -56,8 +77,10 @@ export class HttpConnections {
     const underWay = this.#open.get(socket)
     if (!underWay || socket.destroyed) return false
     underWay.add(response)
+    this.#idle.delete(socket)
     response.once('close', () => {
       underWay.delete(response)
+      if (underWay.size === 0 && this.#open.has(socket)) this.#idle.add(socket)
       this.#unread.taken(socket, this.#unreadOf(socket))
     })
     if (this.#draining) endConnection(response)
@@ -67,6 +90,11 @@ export class HttpConnections {
   /** An answer of this connection was written; it waits until the client has read the answers before it. */
   answered(socket: Socket): void {
     this.#unread.written(socket, this.#unreadOf(socket))
+  }
+
+  /** The connection is no longer one of requests. */
+  upgraded(socket: Socket): void {
+    this.#idle.delete(socket)
   }
 
   isAnswering(socket: Socket): boolean {
@@ -86,6 +114,20 @@ export class HttpConnections {
   close(socket: Socket, reason: CutReason): void {
     socket.destroy()
     this.#cut(reason)
+  }
+
+  #closeIdle(): boolean {
+    const [socket] = this.#idle
+    if (!socket) return false
+    // Its close event comes later.
+    this.#forget(socket)
+    this.close(socket, 'idle')
+    return true
+  }
+
+  #forget(socket: Socket): void {
+    this.#open.delete(socket)
+    this.#idle.delete(socket)
   }
 
   #unreadOf(socket: Socket): number {

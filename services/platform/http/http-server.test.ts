@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import {
   bodyOf,
@@ -83,18 +83,6 @@ test('invalid bytes after a request never change its answer', async () => {
   await begun
   socket.write('\x00\x00\r\n\r\n')
   expect(await readAll(socket)).not.toContain('400')
-})
-
-test('connections above the limit are dropped, earlier ones continue', async () => {
-  let dropped = 0
-  const { port } = await start({ connectionsMax: 1, dropped: () => (dropped += 1) })
-  const first = await dial(port)
-  const second = connect(port, '127.0.0.1')
-  second.on('error', () => undefined)
-  await once(second, 'close')
-  expect(dropped).toBe(1)
-  first.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
-  expect(await readAll(first)).toContain('hello')
 })
 
 test('a busy port fails with an error that names the variable to set', async () => {

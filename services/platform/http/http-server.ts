@@ -19,8 +19,6 @@ export const httpTimings = {
   stalledMs: 30_000,
 } as const
 
-/** Maximum open connections, sockets of the stream included; new ones above it are dropped. */
-const connectionsMax = 20_000
 const headerBytesMax = 16_384
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
@@ -34,7 +32,7 @@ export interface HttpServerDeps {
   readonly upgrade?: { readonly path: string; readonly listener: UpgradeListener }
   readonly timings?: { readonly [K in keyof typeof httpTimings]: number }
   readonly connectionsMax?: number
-  /** Called for each connection above the limit. */
+  /** Called for each new connection that was dropped above the limit. */
   readonly dropped?: () => void
   /** Called when a connection could not be accepted, such as with `EMFILE`. */
   readonly acceptFailed?: (cause: Error) => void
@@ -75,7 +73,6 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
       isOneTooMany || (headers.upgrade?.toLowerCase() === 'websocket' && upgrade?.path === pathOf(url)),
   })
   server.timeout = timings.stalledMs
-  server.maxConnections = deps.connectionsMax ?? connectionsMax
 
   let isDraining = false
   const handle: RequestListener = (request, response) => {
@@ -92,9 +89,11 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
   server.on('checkExpectation', handle)
   server.on('upgrade', (request: InstanceType<typeof BoundedRequest>, socket, head) => {
     if (request.isOneTooMany) connections.close(request.socket, 'pipelined')
-    else upgrade?.listener(request, socket, head)
+    else {
+      connections.upgraded(request.socket)
+      upgrade?.listener(request, socket, head)
+    }
   })
-  server.on('drop', () => deps.dropped?.())
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // A second head must not be written into an answer.
     if (connections.isAnswering(socket as Socket)) socket.destroy()
