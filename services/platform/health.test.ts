@@ -1,5 +1,6 @@
 import { get } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
+import { dial } from '../../test/support/fixtures/http-server.ts'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { type Health, openHealth } from './health.ts'
 import { recoveryMs, stallMs } from './loop-watch.ts'
@@ -83,6 +84,17 @@ test('/metrics has metrics of the process and of the role, all with the fxd_ pre
   const names = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
   expect(names.length).toBeGreaterThan(20)
   expect(names.filter((line) => !line.startsWith('fxd_'))).toEqual([])
+})
+
+test('a connection with 2,000 pipelined requests for metrics is closed and counted', async () => {
+  const { health } = await start()
+  const socket = await dial(health.port)
+  socket.on('error', () => undefined).resume()
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000))
+  await closed
+  const { text } = await request(health, '/metrics')
+  expect(text).toContain('fxd_ops_cut_connections_total{reason="pipelined"} 1\n')
 })
 
 test('a counter can be summed over some of its labels', async () => {
