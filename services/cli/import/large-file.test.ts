@@ -59,7 +59,8 @@ describe('a large file', () => {
     expect(await fixture.history('BROKERA:ZERO:SPARSE', '1')).toEqual(bars)
     const memoryMib = Number(/memory (\S+)/.exec(stderr)?.[1])
     expect(memoryMib).toBeGreaterThan(20)
-    expect(memoryMib).toBeLessThan(192)
+    // Node alone takes 70 MiB; how much garbage it keeps depends on how busy the machine is. The whole file would add 256.
+    expect(memoryMib).toBeLessThan(256)
   })
 })
 
