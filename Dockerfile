@@ -29,5 +29,5 @@ WORKDIR /app
 USER 65532:65532
 EXPOSE 8080 8090 9464
 # The same flags as bin/node, which says why.
-ENTRYPOINT ["/usr/local/bin/node", "--min-semi-space-size=8", "--max-semi-space-size=8", "--no-parallel-scavenge", "--heap-growing-percent=50", "/app/services/main.ts"]
+ENTRYPOINT ["/usr/local/bin/node", "--expose-gc", "--min-semi-space-size=16", "--max-semi-space-size=16", "--no-parallel-scavenge", "--heap-growing-percent=50", "/app/services/main.ts"]
 CMD ["all"]

@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Config } from './config.ts'
+import { collectBeforeMinuteEnd, collectYoung } from './garbage.ts'
 import { HandleWatch } from './handle-watch.ts'
 import { createLifecycle, type Lifecycle } from './lifecycle.ts'
 import { type Log, openProcessLog, type ProcessLog } from './log/log.ts'
@@ -44,6 +45,11 @@ export async function runProcess<T>(
       name: 'handles',
       start: () => new HandleWatch({ clock, log, metrics }),
       stop: (started) => started.close(),
+    })
+    await lifecycle.start({
+      name: 'garbage',
+      start: () => collectBeforeMinuteEnd(clock, collectYoung),
+      stop: (cancel) => cancel(),
     })
     return await start({ config, clock, log, metrics, lifecycle, handles })
   } catch (cause) {

@@ -29,8 +29,9 @@ export const config: ImageConfig = {
   User: '65532:65532',
   Entrypoint: [
     '/usr/local/bin/node',
-    '--min-semi-space-size=8',
-    '--max-semi-space-size=8',
+    '--expose-gc',
+    '--min-semi-space-size=16',
+    '--max-semi-space-size=16',
     '--no-parallel-scavenge',
     '--heap-growing-percent=50',
     '/app/services/main.ts',

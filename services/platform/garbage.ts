@@ -1,0 +1,24 @@
+import type { Cancel, Clock } from '../ports/clock.ts'
+
+const minuteMs = 60_000
+/** Ten seconds leave time for the collection, and little new garbage before the minute ends. */
+const collectedAtMs = 50_000
+
+/**
+ * Collects the young generation in second 50 of each minute. Without this, V8 collects the garbage of the quiet minute
+ * while the bars of the minute's end pass (docs/decisions/whole.md).
+ */
+export function collectBeforeMinuteEnd(clock: Clock, collect: () => void): Cancel {
+  const next = (): Cancel => {
+    const sinceLastMs = (clock.utcMs() - collectedAtMs) % minuteMs
+    return clock.after(minuteMs - sinceLastMs, () => {
+      collect()
+      cancel = next()
+    })
+  }
+  let cancel = next()
+  return () => cancel()
+}
+
+/** Collects V8's young generation; without the flag `--expose-gc` it does nothing. */
+export const collectYoung = (): void => void globalThis.gc?.({ type: 'minor', execution: 'sync' })
