@@ -36,6 +36,7 @@ const comparisons = new Map<string, Bench>([
   ['embedded-store', { what: 'the embedded store alone' }],
 ])
 const onlyByName = new Map<string, Bench>([
+  ['rest-pod', { what: 'requests a second of one rest pod in a cluster, and their CPU' }],
   ['questdb-layout', { what: 'layouts of QuestDB side by side; takes an hour and 30 GB of disk' }],
 ])
 const all = new Map([...benches, ...comparisons, ...onlyByName])

@@ -17,6 +17,8 @@ const facts = machine()
 const inFlight = [1, 100, 1_000]
 const keys = Array.from({ length: 20 }, (_, i) => `key${i}`)
 const limits = { rpm: 1_000_000_000, rpd: 1_000_000_000 }
+/** Keys for the measurement of memory. */
+const manyKeys = 10_000
 const minuteSeconds = 60
 const daySeconds = 86_400
 
@@ -120,6 +122,13 @@ try {
   const lost = await metrics.total('fxd_redis_unknown_outcomes_total', {})
   console.log(`${facts}; ${turns} turns of ${turnMs} ms each; ${lost} decisions were taken by share`)
   printTable(['rate decisions', 'decisions', 'fxd is times as fast', 'CPU of each', 'p50', 'p95'], rows)
+  const memory = async (): Promise<number> =>
+    Number(/^used_memory:(\d+)/m.exec(await redis.info('memory'))?.[1])
+  const before = await memory()
+  const many = Array.from({ length: manyKeys }, (_, i) => `many${i}`)
+  for (const keyId of many) await ours(stores.limits, keyId)
+  const bytes = ((await memory()) - before) / manyKeys
+  console.log(`memory of Redis for each key with a request on this day: ${bytes.toFixed(0)} bytes`)
   redis.disconnect()
   await stores.close()
 } finally {
