@@ -37,23 +37,14 @@ afterAll(async () => {
 
 let names = 0
 /** A reader of a new symbol, whose clock is `now` seconds after the start; `undefined` if unknown. */
-function open(
-  now: number | undefined,
-  delaySeconds = 0,
-  feedClock: FeedClock = now === undefined ? { mode: 'Measured' } : { mode: 'Fixed', offsetSeconds: -now },
-): { series: Series; tail: Tail; history: History } {
+function open(now: number | undefined, delaySeconds = 0): { series: Series; tail: Tail; history: History } {
+  const feedClock: FeedClock =
+    now === undefined ? { mode: 'Measured' } : { mode: 'Fixed', offsetSeconds: -now }
   const feed = aFeed('BROKERA', `N${++names}`, { clock: feedClock })
   const symbol = aSymbol(`${feed.key}:X`, { delaySeconds })
   const registry = new Registry()
   registry.apply({ kind: 'feed', id: feed.key, version: 1, body: { definition: feed, hidden: false } })
   registry.apply({ kind: 'symbol', id: symbol.symbol, version: 2, body: symbol })
-  if (feedClock.mode === 'Measured' && now !== undefined)
-    registry.apply({
-      kind: 'clock',
-      id: `${feed.key} 1`,
-      version: 3,
-      body: { feed: feed.key, source: 'Measured', offsetSeconds: -now, since: clock.utcMs() },
-    })
   const tail = createTail(stores.bus)
   const { bars, board } = stores
   const history = createHistory({ bars, board, tail, clock, registry: { view: () => registry } }, sliceMax)
@@ -197,20 +188,6 @@ describe('a reader of store, tail and revisions', () => {
     expect(await count()).toBe(0)
     await stores.board.note(reader.series.feed, { newestTick: feedSeconds(start + 1795) })
     expect(await count()).toBe(1)
-    reader.tail.close()
-  })
-
-  test.each([
-    ['later ones too with a measured clock, which may have jumped', { mode: 'Measured' }, [0, 30, 90]],
-    ['no later one with a fixed clock', { mode: 'Fixed', offsetSeconds: -2_400 }, [0, 30]],
-  ] as const)('countback without `to` reads bars until now, %s', async (_, feedClock, minutes) => {
-    const reader = open(2_400, 0, feedClock)
-    await store(
-      reader,
-      [0, 30, 90].map((minute) => barOf({ minute, revision: 1 })),
-    )
-    const { time } = await reader.history.countback(reader.series, 5, undefined, asker)
-    expect([...time].map((each) => (each - start) / 60)).toEqual(minutes)
     reader.tail.close()
   })
 

@@ -45,17 +45,6 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
     const signs = offset === undefined ? (await deps.board.read([feed])).get(feed) : undefined
     return feedNow(deps.clock.utcMs(), offset, signs?.newestTick)
   }
-  /**
-   * The newest open time that counts as "now". A measured clock is known only minutes after it jumped, and bars are
-   * pushed meanwhile: every stored bar counts there.
-   */
-  const latestOf = (feed: FeedKey): FeedSeconds => {
-    const view = deps.registry.view()
-    const definition = view.feed(feed)
-    const isMeasured = definition?.clock.mode === 'Measured'
-    const offset = definition && !isMeasured ? knownOffset(definition, view) : undefined
-    return feedNow(deps.clock.utcMs(), offset, undefined) ?? barTimeMax
-  }
   const contextOf = async (series: Series, reader: Reader): Promise<FoldContext> => ({
     reader,
     now: await nowOf(series.feed),
@@ -70,10 +59,12 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
       else yield* stored.range(series, first, last, reader)
     },
     async countback(series, count, to, reader) {
-      const latest = notAfter(to ?? latestOf(series.feed))
-      if (series.resolution === '30')
-        return folded.newest(series, count, latest, await contextOf(series, reader))
-      return stored.newest(series, count, latest, reader)
+      if (series.resolution === '30') {
+        const context = await contextOf(series, reader)
+        return folded.newest(series, count, notAfter(to ?? context.now ?? barTimeMax), context)
+      }
+      // With an unknown clock there is no current time: reads the newest bars of all.
+      return stored.newest(series, count, notAfter(to ?? (await nowOf(series.feed)) ?? barTimeMax), reader)
     },
   }
 }

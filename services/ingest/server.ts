@@ -64,14 +64,23 @@ export function createIngest(deps: IngestDeps): Ingest {
   const authorizer = createAuthorizer({
     ...deps,
     feedTokens,
-    unauthenticated,
+    passed: (path, peer) => {
+      // A session may still be refused: one token must not hold all connections.
+      if (path !== Collector.service.Session.path) unauthenticated.authenticated(peer)
+    },
     refused: (fault) => metrics.refusedCall(fault),
   })
   const server = serverBehind(authorizer)
   const states = new FeedStates(stores, { ...deps, bus: stores.bus, metrics })
   const sessions = new OpenSessions()
   const writeDelay = new WriteDelay(clock)
-  const serve = createServe(authorizer, sessions, { ...deps, metrics, states, sessions, writeDelay })
+  const serve = createServe(authorizer, sessions, unauthenticated, {
+    ...deps,
+    metrics,
+    states,
+    sessions,
+    writeDelay,
+  })
   server.addService(
     { Session: { ...Collector.service.Session, requestDeserialize: receive, responseSerialize: asIs } },
     { Session: serve },
@@ -143,7 +152,12 @@ const shutDown = (server: Server): Promise<void> =>
   })
 
 /** Starts a session for each permitted call; a defect at the start ends the call. */
-function createServe(authorizer: Authorizer, sessions: OpenSessions, deps: SessionDeps) {
+function createServe(
+  authorizer: Authorizer,
+  sessions: OpenSessions,
+  unauthenticated: UnauthenticatedConnections,
+  deps: SessionDeps,
+) {
   const processId = deps.clock.randomHex(8)
   let count = 0
   const begin = (call: CollectorCall): void => {
@@ -153,6 +167,7 @@ function createServe(authorizer: Authorizer, sessions: OpenSessions, deps: Sessi
       call.emit('error', refusal.status)
       return
     }
+    unauthenticated.authenticated(call.getPeer())
     count += 1
     sessions.add(new CollectorSession(call, `${processId}-${count}`, access, deps))
   }

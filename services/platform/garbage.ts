@@ -21,4 +21,6 @@ export function collectBeforeMinuteEnd(clock: Clock, collect: () => void): Cance
 }
 
 /** Collects V8's young generation; without the flag `--expose-gc` it does nothing. */
-export const collectYoung = (): void => void globalThis.gc?.({ type: 'minor', execution: 'sync' })
+export function collectYoung(): void {
+  globalThis.gc?.({ type: 'minor', execution: 'sync' })
+}

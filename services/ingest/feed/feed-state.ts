@@ -170,6 +170,7 @@ export class FeedStates {
 
   leave(state: FeedState): void {
     state.sessions -= 1
+    if (state.sessions === 0) state.windows.unload()
   }
 
   /** Forgets a feed without sessions and drops what waits. Resolves once no write is in flight. */

@@ -29,6 +29,11 @@ export class FeedWindows {
     return windows
   }
 
+  /** Frees what `load` reads again. */
+  unload(): void {
+    this.#joined.clear()
+  }
+
   /** The greatest end of all feed-wide windows of any resolution; 0 without one. */
   get watchedUntil(): FeedSeconds {
     return this.#watchedUntil

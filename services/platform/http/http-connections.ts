@@ -25,6 +25,7 @@ export class HttpConnections {
   readonly #open = new Map<Socket, Set<ServerResponse>>()
   /** Connections without a request under way, upgraded ones excluded; the one that is idle longest is first. */
   readonly #idle = new Set<Socket>()
+  readonly #upgraded = new WeakSet<Socket>()
   readonly #connectionsMax: number
   readonly #dropped: () => void
   readonly #unread: UnreadAnswers
@@ -80,7 +81,7 @@ export class HttpConnections {
     this.#idle.delete(socket)
     response.once('close', () => {
       underWay.delete(response)
-      if (underWay.size === 0 && this.#open.has(socket)) this.#idle.add(socket)
+      if (underWay.size === 0 && this.#open.has(socket) && !this.#upgraded.has(socket)) this.#idle.add(socket)
       this.#unread.taken(socket, this.#unreadOf(socket))
     })
     if (this.#draining) endConnection(response)
@@ -95,6 +96,7 @@ export class HttpConnections {
   /** The connection is no longer one of requests. */
   upgraded(socket: Socket): void {
     this.#idle.delete(socket)
+    this.#upgraded.add(socket)
   }
 
   isAnswering(socket: Socket): boolean {

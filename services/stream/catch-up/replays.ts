@@ -207,7 +207,8 @@ export class Replays {
     for await (const bars of this.#deps.history.range(series, from, barTimeMax, reader)) {
       const list = toList(bars)
       for (let start = 0; start < list.length; start += framesPerWrite) {
-        if (connection.isFull) return false
+        // A write that the system took whole is only in name above the limit until the next turn.
+        if (connection.isFull && connection.backlogBytes > 0) return false
         if (!this.#isWanted(connection, replay)) return true
         const some = list.slice(start, start + framesPerWrite)
         connection.write(some.map((bar) => this.#deps.frame(id, bar)).join(''))

@@ -28,7 +28,11 @@ export interface ShardServer {
 /** The gRPC server through which the operator reads a shard's load and drains it. */
 export function createShardServer(deps: ShardServerDeps): ShardServer {
   const unauthenticated = new UnauthenticatedConnections()
-  const interceptors = [authorizeCalls(refuseUnless(tokenCheck(deps.tokens)), unauthenticated)]
+  const interceptors = [
+    authorizeCalls(refuseUnless(tokenCheck(deps.tokens)), (_path, peer) =>
+      unauthenticated.authenticated(peer),
+    ),
+  ]
   const server = new Server({ ...serverOptions, interceptors })
   server.addService(Shard.service, shardService(deps))
   let listening: Listening | undefined

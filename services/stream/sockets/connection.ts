@@ -64,8 +64,10 @@ export class Connection {
   readonly keyAllowance: Allowance
   /** Messages read and not yet answered. */
   inbox: Inbox | undefined
-  /** Monotonic milliseconds since when messages are queued because its allowance, or that of its key, is spent. */
-  throttledSince: number | undefined
+  /** Whether its messages are queued because its allowance, or that of its key, is spent. */
+  isThrottled = false
+  /** Monotonic milliseconds since when messages are queued because its own allowance is spent. */
+  floodingSince: number | undefined
   /** The newest ping not yet answered. */
   pongDue: Buffer | undefined
   #stage: 'open' | 'leaving' | 'left' = 'open'

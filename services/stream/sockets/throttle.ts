@@ -138,7 +138,8 @@ export class Throttle {
     else if (hasMessage || socket.isPaused) this.#wait(connection, now)
     else {
       connection.inbox = undefined
-      connection.throttledSince = undefined
+      connection.isThrottled = false
+      connection.floodingSince = undefined
     }
   }
 
@@ -155,8 +156,10 @@ export class Throttle {
   }
 
   #wait(connection: Connection, now: number): void {
-    if (connection.throttledSince === undefined) this.#onThrottled()
-    connection.throttledSince ??= now
+    if (!connection.isThrottled) this.#onThrottled()
+    connection.isThrottled = true
+    // Other sockets of its key may be the cause.
+    if (connection.allowance.left(now) < 1) connection.floodingSince ??= now
     this.#unready(connection)
     this.#waiting.add(connection)
     this.#cancel ??= this.#clock.every(stepMs, () => this.#step())
@@ -178,7 +181,7 @@ export class Throttle {
     const now = this.#clock.monotonicMs()
     for (const connection of this.#waiting.values().toArray()) {
       // The end of a client is read behind its messages, and its slot is in use until then.
-      if (connection.socket.isPaused && now - (connection.throttledSince ?? now) >= floodMsMax)
+      if (connection.socket.isPaused && now - (connection.floodingSince ?? now) >= floodMsMax)
         connection.end(closings.flooding)
       this.#waiting.delete(connection)
       this.#place(connection, now)

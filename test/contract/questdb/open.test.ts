@@ -234,7 +234,7 @@ test('an unfinished purge names the remaining tables within its deadline, and th
   const unfinished: unknown = await stores.bars.purge(feed).catch((cause: unknown) => cause)
   expect(unfinished).toBeInstanceOf(Unfinished)
   expect(String(unfinished)).toContain(`1 of 2 tables may still hold rows (${table})`)
-  expect(String(unfinished)).toContain('Purge it again')
+  expect(String(unfinished)).toContain('Run the purge again')
   await server().exec(`ALTER TABLE ${table} RESUME WAL`)
   await expect.poll(() => stores.bars.purge(feed).then(() => 'purged', String)).toBe('purged')
   expect(await readList(stores.bars, hours)).toEqual([])

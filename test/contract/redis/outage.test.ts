@@ -164,7 +164,9 @@ test('all calls but those of limits fail as Unavailable during a Redis outage, a
   expect(await leases.acquire('name', 'a')).toBeDefined()
 })
 
-test.each([['maxmemory-policy allkeys-lru', /keys away when its memory is full .*allkeys-lru.*noeviction/]])(
+test.each([
+  ['maxmemory-policy allkeys-lru', /evicts keys when its memory is full .*allkeys-lru.*noeviction/],
+])(
   'a Redis with %s is refused at the start with an error that names the right setting',
   async (setting, message) => {
     const wrong = await startRedis({ settings: [setting] })

@@ -14,7 +14,7 @@ import {
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { deadlineMs } from '../../deadline.ts'
-import { AnswerMemory, takeMinMs, takeMs, waitingMax, waitMs } from './answer-memory.ts'
+import { AnswerMemory, hurriedTakeMs, takeMs, waitingMax, waitMs } from './answer-memory.ts'
 
 /** Four keys have a quarter each, and one answer is oversize; returns one of the four. */
 async function fill(memory: AnswerMemory) {
@@ -111,7 +111,7 @@ describe('the memory for long answers', () => {
     expect([ofKey, ofOther]).toEqual([{ outcome: 'waits' }, { outcome: 'in' }])
   })
 
-  test('an oversize answer is cut once its client has read for 30 s and an answer of another key waits', async () => {
+  test('an oversize answer is cut once its client has read for too long and an answer of another key waits', async () => {
     const clock = createVirtualClock()
     const memory = new AnswerMemory(clock, max)
     const oversize = memory.open('a')
@@ -121,7 +121,7 @@ describe('the memory for long answers', () => {
       cuts += 1
       oversize.leave()
     })
-    await clock.advance(takeMinMs - 1)
+    await clock.advance(hurriedTakeMs(300) - 1)
     const early = follow(memory.open('b').grow(300))
     await clock.advance(waitMs)
     const ofKey = follow(memory.open('a').grow(300))
@@ -279,7 +279,7 @@ describe('a client of a long answer', () => {
     expect((await edge.ask(target, { key: 1 })).status).toBe(200)
   }, 60_000)
 
-  test('that reads the oversize answer for 30 s is cut for an answer of another key', async () => {
+  test('that reads the oversize answer for too long is cut for an answer of another key', async () => {
     /** Answers that a key may hold within its quarter. */
     const full = Math.floor((16 * 1_048_576) / wholeBytes)
     const stared: ReturnType<typeof askAndStare>[] = []
@@ -293,7 +293,7 @@ describe('a client of a long answer', () => {
     const oversize = await stare(1)
     for (let i = 0; i < full; i++) await stare(2)
     const closed = new Promise((resolve) => oversize.once('close', resolve))
-    await edge.clock.advance(takeMinMs)
+    await edge.clock.advance(hurriedTakeMs(wholeBytes) + 1_000)
     const held = await longAnswers()
     expect((await edge.ask(target, { key: 2 })).status).toBe(200)
     oversize.resume()

@@ -12,10 +12,14 @@ export const waitingMax = 32
 /** Maximum wait for memory; with the reading before it this stays within a request's deadline of two seconds. */
 export const waitMs = 1_500
 
+const takeMinMs = 30_000
 /** Maximum time for a client to read an answer of this length; then its connection is cut. */
 export const takeMs = (bytes: number): number => takeMinMs + bytes / 256
-/** Maximum time for a client to read the oversize answer while an answer of another key waits for memory. */
-export const takeMinMs = 30_000
+/**
+ * The same while an answer of another key waits for memory: at least 2.5 MB/s, so that two keys that read long answers do not
+ * cut each other for ever.
+ */
+export const hurriedTakeMs = (bytes: number): number => takeMinMs + bytes / 2_560
 
 /** The memory that one answer reserves. */
 export interface AnswerReservation {
@@ -90,7 +94,7 @@ export class AnswerMemory {
       },
       grow: (bytes) => this.#grow(own, bytes - own.bytes),
       begin: (cut) => {
-        const endMs = this.#clock.monotonicMs() + takeMinMs
+        const endMs = this.#clock.monotonicMs() + hurriedTakeMs(own.bytes)
         own.hurry = () => {
           if (this.#clock.monotonicMs() >= endMs) cut()
         }

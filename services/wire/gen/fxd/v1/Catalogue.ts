@@ -5,7 +5,8 @@ import type { Long } from '@grpc/proto-loader';
 
 /**
  * Sent in parts, and applied as a whole after the last part. At most 10,000 symbols. A feed has at most 20,000 symbols,
- * hidden ones and those of earlier catalogues and imports included: further new names are refused. Every session sends at least one
+ * hidden ones and those of earlier catalogues and imports included: further new names are refused, but for those of its
+ * manifest. Every session sends at least one
  * before its first Bars or Window message. Earlier ones are refused with REFUSAL_REASON_NOT_CATALOGUED, get no Ack and
  * use no sequence. An empty catalogue that is no snapshot suffices for a feed whose definition lists all symbols.
  * Windows of the whole catalogue count only for symbols that a live session has listed.
@@ -29,7 +30,8 @@ export interface Catalogue {
 
 /**
  * Sent in parts, and applied as a whole after the last part. At most 10,000 symbols. A feed has at most 20,000 symbols,
- * hidden ones and those of earlier catalogues and imports included: further new names are refused. Every session sends at least one
+ * hidden ones and those of earlier catalogues and imports included: further new names are refused, but for those of its
+ * manifest. Every session sends at least one
  * before its first Bars or Window message. Earlier ones are refused with REFUSAL_REASON_NOT_CATALOGUED, get no Ack and
  * use no sequence. An empty catalogue that is no snapshot suffices for a feed whose definition lists all symbols.
  * Windows of the whole catalogue count only for symbols that a live session has listed.
