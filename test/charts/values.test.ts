@@ -122,6 +122,11 @@ test.for([
     { redis: { users: { rest: { user: 'default' } } } },
     'cannot be default',
   ],
+  [
+    'a label that the chart sets itself',
+    { commonLabels: { 'app.kubernetes.io/part-of': 'trading' } },
+    "invalid propertyName 'app.kubernetes.io/part-of'",
+  ],
   ['no Gateway', { httpRoute: { enabled: true } }, 'httpRoute.parentRefs is needed'],
   ['no issuer', { tls: { mode: 'CertManager' } }, 'tls.certManager.issuerRef.name is needed'],
   ['no certificate', { tls: { mode: 'Secret' } }, 'is needed with tls.mode Secret'],

@@ -17,23 +17,32 @@ const texts = shipped.flatMap((file) => {
 })
 
 function checkSearches({ path, text }: TextFile): string[] {
-  return [...text.matchAll(/\bgrep '([^']+)'/g)].flatMap(([, wanted = '']) =>
-    ofLogger.has(wanted) || texts.some((each) => each.includes(wanted))
-      ? []
-      : [`${path} searches for "${wanted}"; no text of the code contains it`],
-  )
+  return [...text.matchAll(/\bgrep (?:'([^']+)'|([^`|]*))/g)].flatMap(([, wanted, other]) => {
+    if (wanted === undefined) return [`${path} has "grep ${other}"; write grep '…'`]
+    if (ofLogger.has(wanted) || texts.some((each) => each.includes(wanted))) return []
+    return [`${path} searches for "${wanted}"; no text of the code contains it`]
+  })
 }
 
+const namespaceLine = 'Commands are for the namespace of the release'
+
+const checkNamespace = ({ path, text }: TextFile): string[] =>
+  /`kubectl (?!config)/.test(text) && !text.includes(namespaceLine)
+    ? [`${path} has kubectl commands; it lacks the line "${namespaceLine}: …"`]
+    : []
+
 tidyRule('runbooks search logs for texts that the code writes', {
-  check: (files) => files.flatMap(checkSearches),
+  check: (files) => files.flatMap((file) => [...checkSearches(file), ...checkNamespace(file)]),
   on: everything.filter(({ path }) => path.startsWith('docs/runbooks/')),
   atLeast: 15,
   planted: [
     {
       path: 'docs/runbooks/slow.md',
-      text: "1. `kubectl logs NAME | grep 'it was never logged'`",
+      text: "1. `logs NAME | grep 'it was never logged'`",
       complaint: 'searches for "it was never logged"',
     },
+    { path: 'docs/runbooks/slow.md', text: '`logs NAME | grep refused`', complaint: 'has "grep refused"' },
+    { path: 'docs/runbooks/slow.md', text: '`kubectl get pods`', complaint: 'it lacks the line' },
   ],
   fine: [{ path: 'docs/runbooks/slow.md', text: "grep '\"level\":50', grep 'they are parked'" }],
 })

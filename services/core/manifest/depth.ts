@@ -54,7 +54,7 @@ function perResolution<T>(
   for (const r of fields.names) {
     const field = fields.may(r)
     if (r === '30')
-      field.fault('got a value for "30", wanted it for "1": 30 is folded from 1 and never stored')
+      field.fault('got a value for "30", wanted it for "1": 30 is derived from 1 and never stored')
     else if (!served.includes(r))
       field.fault(`got a value for "${r}", wanted one of the feed's own resolutions`)
     else {

@@ -107,7 +107,7 @@ function parseResolutions(place: Place): Resolution[] {
   if (items.length === 0 && Array.isArray(place.value))
     place.fault('got an empty list, wanted at least one resolution')
   if (served.includes('30') && !served.includes('1')) {
-    place.fault('got "30" without "1", wanted "1" too: 30 is folded from it and never stored')
+    place.fault('got "30" without "1", wanted "1" too: 30 is derived from it and never stored')
   }
   return served.sort(finestFirst)
 }

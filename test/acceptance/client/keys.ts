@@ -86,7 +86,8 @@ const create = (wanted: Wanted): Promise<IssuedKey> =>
 
 const isUpgraded = (base: string, key: string): Promise<boolean> =>
   new Promise((resolve) => {
-    const raw = new WebSocket(`${base.replace('http', 'ws')}/v1/stream?api_key=${key}`)
+    const url = `${base.replace('http', 'ws')}/v1/stream?api_key=${key}`
+    const raw = new WebSocket(url, { handshakeTimeout: 5_000 })
     raw.once('open', () => {
       raw.terminate()
       resolve(true)

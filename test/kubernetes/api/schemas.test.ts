@@ -111,11 +111,6 @@ test.for([
     'part of the identity and no suffix',
   ],
   [
-    'a share that is no cfd',
-    () => feed('share', { symbols: { list: [{ raw: 'AAPL_CFD.US', type: 'forex', digits: 2 }] } }),
-    'a name with _CFD.<EXCHANGE> goes with type cfd',
-  ],
-  [
     'a seed of a Push feed',
     () => feed('seed', { source: { type: 'Push', seed: 1 } }),
     'seed goes with type Simulator',

@@ -49,7 +49,7 @@ const begin = Math.floor(Date.now() / 60_000) * 60 - (minutesBefore + minutesInS
 const all = minutes(begin, minutesBefore + minutesInSpool, 1.1, 5)
 
 beforeAll(async () => {
-  loaded = await startUnderLoad({ nodes: 3, hoursBack: 24 })
+  loaded = await startUnderLoad({ nodes: 3, hoursBack: 23 })
   await loaded.installed.cluster.apply(claim)
   await loaded.kubectl('wait', 'pvc/exports', '--for=jsonpath={.status.phase}=Bound', '--timeout=60s')
   const volume = await loaded.kubectl('get', 'pvc/exports', '-o=jsonpath={.spec.volumeName}')

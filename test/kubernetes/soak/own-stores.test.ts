@@ -37,7 +37,7 @@ let loaded: UnderLoad
 beforeAll(async () => {
   loaded = await startUnderLoad({
     nodes: 3,
-    hoursBack: 24,
+    hoursBack: 23,
     images: async (into) => [await buildStoresImage(`${image.repository}:${image.tag}`, into)],
     prepare: () => Promise.resolve(values),
   })

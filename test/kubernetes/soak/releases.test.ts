@@ -43,7 +43,7 @@ beforeAll(async () => {
   loaded = await startUnderLoad({
     images: async (into) => [await buildEarlierImage('fxd:earlier', into)],
     prepare: oneTokenForAll,
-    hoursBack: 24,
+    hoursBack: 23,
   })
 }, startTimeoutMs)
 afterAll(() => loaded?.stop())

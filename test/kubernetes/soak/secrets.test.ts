@@ -35,7 +35,7 @@ let collector: CollectorPod
 /** Such as `stores/redis-rest`. */
 const rotated = new Set<string>()
 beforeAll(async () => {
-  loaded = await startUnderLoad({ prepare: podTls, ingestTls: trustOf, hoursBack: 24 })
+  loaded = await startUnderLoad({ prepare: podTls, ingestTls: trustOf, hoursBack: 23 })
   ingest = `${loaded.installed.cluster.network.address}:8090`
   // A real collector, whose single session must not end.
   await loaded.kubectl('apply', '-f', firstFeed)

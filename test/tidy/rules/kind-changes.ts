@@ -29,10 +29,20 @@ function kindChanges(kind: string, was: Kind['spec'], is: Kind['spec']): string[
         ? [`${kind}: version ${version.name} is not served`]
         : versionChanges(kind, version, at)
     }),
+    ...addedVersions(kind, was, is),
   ]
 }
 
 type Version = Kind['spec']['versions'][number]
+
+/** A field that a new version lacks is lost with each write through it. */
+function addedVersions(kind: string, was: Kind['spec'], is: Kind['spec']): string[] {
+  const stored = was.versions.find(({ storage }) => storage)
+  const added = is.versions.filter(({ name }) => was.versions.every((version) => version.name !== name))
+  return added.flatMap(({ name, schema }) =>
+    stored ? schemaChanges(`${kind} ${name}`, stored.schema.openAPIV3Schema, schema.openAPIV3Schema) : [],
+  )
+}
 
 function versionChanges(kind: string, was: Version, is: Version): string[] {
   const columns = (of: Version) => of.additionalPrinterColumns?.map(({ name }) => name)
@@ -49,6 +59,10 @@ function schemaChanges(at: string, was: Schema, is: Schema | undefined): string[
   const keywords = new Set(Object.keys({ ...others, ...is }))
   for (const nested of ['properties', 'items', 'additionalProperties', 'description']) keywords.delete(nested)
   return [
+    // Without properties an object of the API server takes any field.
+    ...(properties === undefined && is.properties !== undefined && was.type === 'object'
+      ? Object.keys(is.properties).map((name) => `${at}.${name} has a new rule`)
+      : []),
     ...Object.entries(properties ?? {}).flatMap(([name, field]) =>
       schemaChanges(`${at}.${name}`, field, is.properties?.[name]),
     ),
