@@ -44,8 +44,8 @@ function writeSparse(path: string, bytes: number): Bar[] {
 }
 
 describe('a large file', () => {
-  // 2 GB with an effort of 8.
-  const bytes = 256 * mebibyte * Math.min(8, Math.max(1, effort))
+  // 2 GB with an effort of 4.
+  const bytes = 512 * mebibyte * Math.min(4, Math.max(1, effort))
 
   test('is streamed: the command needs the same memory for any size', {
     timeout: patienceMs,
@@ -59,8 +59,8 @@ describe('a large file', () => {
     expect(await fixture.history('BROKERA:ZERO:SPARSE', '1')).toEqual(bars)
     const memoryMib = Number(/memory (\S+)/.exec(stderr)?.[1])
     expect(memoryMib).toBeGreaterThan(20)
-    // Node alone takes 70 MiB; how much garbage it keeps depends on how busy the machine is. The whole file would add 256.
-    expect(memoryMib).toBeLessThan(256)
+    // How much garbage Node keeps depends on how busy the machine is: 200 MiB, or 260. The whole file would take 580.
+    expect(memoryMib).toBeLessThan(400)
   })
 })
 
