@@ -82,7 +82,7 @@ function podsBehind(objects: readonly Rendered[], host: string): Texts | undefin
   return service && part<Texts>(service, 'spec.selector')
 }
 
-/** Addresses in the environment of a pod that it connects to. */
+/** Addresses to which a pod connects, from its environment. */
 const addressesOf = ({ spec }: PodTemplate): readonly { readonly host: string; readonly port: number }[] =>
   spec.containers
     .flatMap(({ env = [] }) => env)

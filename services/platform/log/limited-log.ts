@@ -12,8 +12,8 @@ interface Line {
 }
 
 /**
- * The log of events that a peer causes, and must not flood it with. Each text is written at once, then at most once
- * a minute, with the number of its events since its last line.
+ * Limits the log lines that a peer causes. Each text is written at once, then at most once a minute, with the number of
+ * its events since its last line.
  */
 export class LimitedLog {
   readonly #log: Log
