@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../ports/clock.ts'
 import type { Address } from './config.ts'
+import { cutReasons } from './http/http-connections.ts'
 import { type HttpServer, openHttpServer } from './http/http-server.ts'
 import { watchLoop } from './loop-watch.ts'
-import type { Metrics } from './metrics.ts'
+import { fromZero, type Metrics } from './metrics.ts'
 
 const closeGraceMs = 500
 /** Maximum connections to the operations port; above it the one that is idle longest is closed. */
@@ -47,10 +48,14 @@ export async function openHealth(deps: HealthDeps, clock: Clock): Promise<Health
     if (!deps.loaded()) return 'the registry is not loaded yet'
     return loop.stalled() ? 'the event loop stood still' : why()
   }
-  const cut = deps.metrics.counter(
-    'fxd_ops_cut_connections_total',
-    'Connections to the operations port closed by reason, as fxd_http_cut_connections_total.',
-    ['reason'],
+  const cut = fromZero(
+    deps.metrics.counter(
+      'fxd_ops_cut_connections_total',
+      'Connections to the operations port closed by reason, as fxd_http_cut_connections_total.',
+      ['reason'],
+    ),
+    'reason',
+    cutReasons,
   )
   const server: HttpServer = await openHttpServer(
     {

@@ -1,5 +1,7 @@
 import type { RequestListener } from 'node:http'
+import { cutReasons } from '../platform/http/http-connections.ts'
 import { openHttpServer } from '../platform/http/http-server.ts'
+import { fromZero } from '../platform/metrics.ts'
 import type { ProcessContext } from '../platform/process-context.ts'
 import { type Stream, streamPath } from '../stream/stream.ts'
 
@@ -25,10 +27,14 @@ export async function startHttp(context: ProcessContext, { handle, stream }: Htt
     'fxd_http_dropped_connections_total',
     'New connections dropped above the maximum, while none was idle.',
   )
-  const cut = metrics.counter(
-    'fxd_http_cut_connections_total',
-    'Connections closed by reason: more than 8 requests under way (pipelined), unread answers while all answers used their maximum of 64 MiB (unread), or the longest without a request when a new one came at the maximum of connections (idle).',
-    ['reason'],
+  const cut = fromZero(
+    metrics.counter(
+      'fxd_http_cut_connections_total',
+      'Connections closed by reason: more than 8 requests under way (pipelined), unread answers while all answers used their maximum of 64 MiB (unread), or the longest without a request when a new one came at the maximum of connections (idle).',
+      ['reason'],
+    ),
+    'reason',
+    cutReasons,
   )
   const http = await lifecycle.start({
     name: 'http',

@@ -11,7 +11,8 @@ const requestsPerConnectionMax = 8
  * Why the server closed a connection: too many requests under way, answers that were not read, or idle while there
  * was the maximum of connections.
  */
-export type CutReason = 'pipelined' | 'unread' | 'idle'
+export const cutReasons = ['pipelined', 'unread', 'idle'] as const
+export type CutReason = (typeof cutReasons)[number]
 
 export interface HttpConnectionsDeps {
   readonly connectionsMax?: number
