@@ -198,7 +198,7 @@ export class Replays {
 
   /** Sends the later bars of the store and its tail. Returns false if the socket accepts no more at present. */
   async #send(connection: Connection, replay: Replay): Promise<boolean> {
-    // A read would be in vain.
+    // The bars that were read could not be sent.
     if (connection.isFull) return false
     const { feed, symbol, id } = replay
     const series = { feed, symbol, resolution: '1' } as const
@@ -207,7 +207,7 @@ export class Replays {
     for await (const bars of this.#deps.history.range(series, from, barTimeMax, reader)) {
       const list = toList(bars)
       for (let start = 0; start < list.length; start += framesPerWrite) {
-        // A write that the system took whole is only in name above the limit until the next turn.
+        // After a long write a socket counts as full until the next turn, even if the system took all bytes.
         if (connection.isFull && connection.backlogBytes > 0) return false
         if (!this.#isWanted(connection, replay)) return true
         const some = list.slice(start, start + framesPerWrite)

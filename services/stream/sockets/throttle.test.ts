@@ -189,6 +189,37 @@ describe('the sockets of a key', () => {
     for (const socket of sockets) socket.raw.terminate()
   })
 
+  test('a socket that is not read because its key has no allowance is neither idle nor flooding', async () => {
+    const clock = createVirtualClock()
+    const throttle = new Throttle(
+      clock,
+      () => 0,
+      () => undefined,
+    )
+    const socket = {
+      readyState: WebSocket.OPEN,
+      isPaused: false,
+      pause: () => void (socket.isPaused = true),
+      resume: () => void (socket.isPaused = false),
+      close: vi.fn<() => void>(),
+    }
+    const host = { keyAllowance: (id: string) => throttle.entered(id), now: () => clock.monotonicMs() }
+    const connection = new Connection(
+      { key: { id: 'a' }, digest: '', address: '', sessionId: '' } as unknown as Caller,
+      0,
+      socket as unknown as StreamSocket,
+      new PassThrough(),
+      host as unknown as ConnectionDeps,
+    )
+    connection.keyAllowance.spend(1_000_000, clock.monotonicMs())
+    for (let n = 0; n < 1_000; n++) throttle.message(connection, '{"action":"ping"}')
+    expect(socket.isPaused).toBe(true)
+    await clock.advance(70_000)
+    expect(clock.monotonicMs() - connection.lastSeen).toBeLessThan(1_000)
+    expect(socket.close).not.toHaveBeenCalled()
+    throttle.close()
+  })
+
   test('a key without sockets is forgotten once its allowance is full', async () => {
     const clock = createVirtualClock()
     const keys = new KeyAllowances(clock, 100)

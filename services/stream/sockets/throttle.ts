@@ -180,9 +180,12 @@ export class Throttle {
   #step(): void {
     const now = this.#clock.monotonicMs()
     for (const connection of this.#waiting.values().toArray()) {
-      // The end of a client is read behind its messages, and its slot is in use until then.
-      if (connection.socket.isPaused && now - (connection.floodingSince ?? now) >= floodMsMax)
-        connection.end(closings.flooding)
+      if (connection.socket.isPaused) {
+        // The client is not silent: the process does not read. Other sockets of its key may be the cause for minutes.
+        connection.lastSeen = now
+        // The end of a client is read behind its messages, and its slot is in use until then.
+        if (now - (connection.floodingSince ?? now) >= floodMsMax) connection.end(closings.flooding)
+      }
       this.#waiting.delete(connection)
       this.#place(connection, now)
     }
