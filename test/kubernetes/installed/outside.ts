@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
-import type { LookupFunction } from 'node:net'
+import { connect, type LookupFunction } from 'node:net'
 import { type ClientOptions, WebSocket } from 'ws'
 import { until } from '../../acceptance/client/until.ts'
 import { answerOf, type UserAnswer } from '../../faults/support/cluster-user.ts'
@@ -9,6 +9,7 @@ import { domain, ports } from '../cluster/ingress.ts'
 import { type Installed, namespace } from './installed.ts'
 
 const upgradeMsMax = 90_000
+const ingestPort = 8090
 
 /** Access from outside of the cluster: clients through the ingress with TLS, collectors at one address. */
 export class Outside {
@@ -71,7 +72,7 @@ export class Outside {
     socket.terminate()
   }
 
-  /** Makes ingest reachable for collectors outside, as a load balancer would. Returns host:port. */
+  /** Makes ingest reachable for collectors outside, as a load balancer would. Returns host:port once it accepts connections. */
   async exposeIngest(): Promise<string> {
     const { cluster } = this.#installed
     await cluster.apply({
@@ -81,9 +82,16 @@ export class Outside {
       spec: {
         selector: { 'app.kubernetes.io/component': 'ingest' },
         externalIPs: [cluster.network.address],
-        ports: [{ name: 'grpc', port: 8090 }],
+        ports: [{ name: 'grpc', port: ingestPort }],
       },
     })
-    return `${cluster.network.address}:8090`
+    const { address } = cluster.network
+    const connected = await until('ingest to accept a connection from outside', async () => {
+      const opening = connect(ingestPort, address)
+      await once(opening, 'connect')
+      return opening
+    })
+    connected.destroy()
+    return `${address}:${ingestPort}`
   }
 }
