@@ -137,12 +137,15 @@ describe('an unavailable dependency', () => {
     expect((await askWhileTimePasses('/v1/config')).answer.status).toBe(200)
   })
 
-  test('with a defect is 500 without Retry-After, and the log has its place but not its message', async () => {
+  test('with a defect is 500 without Retry-After and counted, and the log has its place but not its message', async () => {
     outage = { bars: 'broken' }
     edge.logged.length = 0
     const { status, headers, text } = await edge.ask(history, { key: 1 })
     expect([status, headers['retry-after']]).toEqual([500, undefined])
     expect(text).not.toContain('inner words')
+    expect(await edge.metrics()).toMatch(
+      /^fxd_http_request_duration_seconds_count\{route="\/v1\/history",method="GET",status="500"\} [1-9]/m,
+    )
     const line = edge.logged.find((each) => each.includes('a request failed'))
     expect(JSON.parse(line ?? '')).toMatchObject({ level: 50, fault: 'TypeError' })
     expect(edge.logged.join('')).not.toContain('inner words')

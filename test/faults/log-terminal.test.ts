@@ -1,19 +1,28 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openTerminal } from '../support/clients/terminal.ts'
+import { openTerminal, type Terminal } from '../support/clients/terminal.ts'
 import { statusOf } from '../support/cluster/answers.ts'
-import { repository, servicePlace, startChildService } from '../support/processes/child-service.ts'
+import {
+  repository,
+  type ServicePlace,
+  servicePlace,
+  startChildService,
+} from '../support/processes/child-service.ts'
 
 const command = [join(repository, 'bin/node'), 'services/main.ts', 'all']
 const startTimeout = { timeout: 40_000 }
 
 async function start(more: Readonly<Record<string, string>> = {}, standsStill = false) {
   const place = await servicePlace(more)
-  const terminal = openTerminal(command, { cwd: repository, env: place.env, standsStill })
-  await expect.poll(() => statusOf(place.opsPort, '/readyz'), startTimeout).toBe(200)
+  return { ...place, terminal: await startOnTerminal(place, standsStill) }
+}
+
+async function startOnTerminal({ env, opsPort }: ServicePlace, standsStill = false): Promise<Terminal> {
+  const terminal = openTerminal(command, { cwd: repository, env, standsStill })
+  await expect.poll(() => statusOf(opsPort, '/readyz'), startTimeout).toBe(200)
   await expect.poll(() => terminal.screen, startTimeout).toContain('fxd is ready')
-  return { ...place, terminal }
+  return terminal
 }
 
 /** The screen without the carriage returns that a terminal adds. */
@@ -28,6 +37,23 @@ test('on a terminal the start shows the greeting and only warnings of the log, a
   expect(screen).toMatch(/^\d\d:\d\d:\d\dZ warn {2}low limit of file handles: .* \(limit=\d+, needed=\d+\)$/m)
   expect(screen).not.toMatch(/^\{/m)
   expect(screen).not.toMatch(/\binfo\b/)
+})
+
+test('with the demo feeds the first start leaves a key and three commands on the screen; a later one says how to make a key', async () => {
+  const place = await servicePlace()
+  const demo = { ...place, env: { ...place.env, FXD_FEEDS: undefined } }
+  const screenOf = async (): Promise<string> => {
+    const terminal = await startOnTerminal(demo)
+    process.kill(terminal.pid, 'SIGTERM')
+    expect(await terminal.ended).toBe(0)
+    return words(terminal.screen)
+  }
+  const first = await screenOf()
+  expect(first).toMatch(/^This is a key for the demo feeds\. It is shown this once: fxd_[0-9a-f]{32}$/m)
+  expect(first.match(/^ {2}(curl|bin\/node) .*fxd_[0-9a-f]{32}/gm)).toHaveLength(3)
+  const second = await screenOf()
+  expect(second).not.toMatch(/fxd_[0-9a-f]{32}/)
+  expect(second).toMatch(/^ {2}.*npm run -s fxd -- keys create --plan pro --feeds /m)
 })
 
 test('on a terminal FXD_LOG_LEVEL=info shows every event as text', async () => {

@@ -186,7 +186,10 @@ describe('a defect', () => {
     expect(line).not.toContain('internal text')
   }
 
-  test('in the listener of a session ends only that session, with INTERNAL', async () => {
+  const counted = (): Promise<number> => fixture.metrics.total('fxd_ingest_calls_total', { code: 'INTERNAL' })
+
+  test('in the listener of a session ends only that session, with INTERNAL, and is counted', async () => {
+    const before = await counted()
     const session = new RawSession(fixture.address)
     await session.hello(feed.key, { mode: 'IMPORT', id: 'broken' })
     const broken = vi.spyOn(SessionWork.prototype, 'isFull', 'get').mockImplementationOnce(defect)
@@ -194,6 +197,7 @@ describe('a defect', () => {
     expect(await session.ended).toEqual({ code: 'INTERNAL', details: 'something went wrong on our side' })
     broken.mockRestore()
     expectOnlyPlace('session failed through a defect')
+    await expect.poll(counted).toBe(before + 1)
     await expectOthersServed()
   })
 

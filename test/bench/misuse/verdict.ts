@@ -78,6 +78,7 @@ function changed({ before, after, afterwards, pairs }: Measured): string[] {
     ['requests fail', sum(afterwards.failures) > 0],
     [`${after.handles - before.handles} handles more`, after.handles - before.handles > goals.handles],
     ['sockets stay', after.streamSockets > before.streamSockets],
+    ['HTTP connections stay', after.httpConnections > before.httpConnections + goals.handles],
     ['memory', after.rssMb - before.rssMb > goals.memoryMb],
   ]
   return changes.filter(([, is]) => is).map(([what]) => what)
