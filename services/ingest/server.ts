@@ -85,13 +85,14 @@ export function createIngest(deps: IngestDeps): Ingest {
     { Session: { ...Collector.service.Session, requestDeserialize: receive, responseSerialize: asIs } },
     { Session: serve },
   )
-  const endFeed = async (feed: FeedKey): Promise<void> => {
-    await sessions.endFeed(feed, new SessionEnd('FAILED_PRECONDITION', `${feed} is being purged`))
-    await states.forget(feed)
-  }
+  const endFeed = (feed: FeedKey): Promise<void> =>
+    sessions.endFeed(feed, new SessionEnd('FAILED_PRECONDITION', `${feed} is being purged`))
   server.addService(Registry.service, registryService({ ...stores, ...deps, feedTokens, endFeed }))
 
-  const stopFollowing = deps.registry.onChange((view) => sessions.endHidden(view))
+  const stopFollowing = deps.registry.onChange((view) => {
+    sessions.endHidden(view)
+    states.forgetHidden(view)
+  })
   let listening: Listening | undefined
   let stopCounting = (): void => undefined
   const stopClockHistory = keepClockHistory(deps)

@@ -45,24 +45,6 @@ test('a failed task rejects its own call only, whether it throws at once or late
   expect(await third).toBe(3)
 })
 
-test('the end waits for tasks that were added while it waited, and for failed ones', async () => {
-  const { events, ends, task } = manualTasks()
-  const serial = new Serial()
-  serial.run(task('a')).catch(() => undefined)
-  let hasEnded = false
-  const ended = serial.ended().then(() => {
-    hasEnded = true
-  })
-  await turn()
-  const second = serial.run(task('b'))
-  ends[0]?.reject(new Error('failed'))
-  await turn()
-  expect([hasEnded, events.at(-1)]).toEqual([false, 'b begins'])
-  ends[1]?.resolve('B')
-  await second
-  await ended
-})
-
 test('calls during a shared run wait for one more run, also after a failure', async () => {
   const { events, ends, task } = manualTasks()
   const shared = new SharedRun(async () => void (await task('run')()))
@@ -78,6 +60,5 @@ test('calls during a shared run wait for one more run, also after a failure', as
   expect(events).toEqual(['run begins', 'run ends', 'run begins'])
   ends[1]?.resolve('')
   await second
-  await shared.ended()
   expect(events).toHaveLength(4)
 })

@@ -8,15 +8,6 @@ export class Serial {
     this.#last = done.catch(() => undefined)
     return done
   }
-
-  /** Resolves once no task runs or waits, tasks added meanwhile included. */
-  async ended(): Promise<void> {
-    let last: unknown
-    while (last !== this.#last) {
-      last = this.#last
-      await last
-    }
-  }
 }
 
 /**
@@ -39,10 +30,5 @@ export class SharedRun {
       return this.#task()
     })
     return this.#next
-  }
-
-  /** Resolves once no run is under way or due. */
-  ended(): Promise<void> {
-    return this.#runs.ended()
   }
 }

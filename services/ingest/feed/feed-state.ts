@@ -4,6 +4,7 @@ import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { type FeedSeconds, feedNow, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { serviceReader } from '../../core/fair-queue.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeedLiveness } from '../../ports/feed-board.ts'
@@ -123,7 +124,7 @@ const isHistory = (
   accepted: FeedSeconds | undefined,
 ): boolean => pushed === undefined || stored > (accepted ?? pushed)
 
-/** The states of all feeds that had a session since the start of the process. */
+/** The states of all feeds that had a session since the start of the process, without hidden feeds. */
 export class FeedStates {
   readonly #stores: FeedStores
   readonly #deps: FeedStateDeps
@@ -139,10 +140,10 @@ export class FeedStates {
   /**
    * Reads the state and all windows of the feed from the stores. Call `leave` when the session ends.
    * A live session first stores bars that an earlier one could not store, and rejects if that fails.
+   * Rejects with `SessionEnd` if no manifest defines the feed any more.
    */
   async join(key: FeedKey, mode: 'live' | 'import'): Promise<Joined> {
-    const state = this.#states.get(key) ?? new FeedState(key, this.#stores, this.#deps, this.#notes)
-    this.#states.set(key, state)
+    const state = this.#states.get(key) ?? this.#add(key)
     state.sessions += 1
     try {
       if (mode === 'live') await state.unstored.write(this.#stores.bars)
@@ -170,16 +171,22 @@ export class FeedStates {
 
   leave(state: FeedState): void {
     state.sessions -= 1
-    if (state.sessions === 0) state.windows.unload()
+    if (state.sessions > 0) return
+    state.windows.unload()
+    if (this.#states.get(state.key) !== state) drop(state)
   }
 
-  /** Forgets a feed without sessions and drops what waits. Resolves once no write is in flight. */
-  async forget(key: FeedKey): Promise<void> {
-    const state = this.#states.get(key)
-    this.#states.delete(key)
-    state?.publisher.discard()
-    state?.absences.close()
-    await state?.windows.settled()
+  /**
+   * Forgets hidden feeds: another ingest may purge them, and what was known before would be wrong for a feed that
+   * begins again. Sessions that still end keep the forgotten state. It is as after a restart: collectors send what
+   * has no Ack again.
+   */
+  forgetHidden(view: RegistryView): void {
+    for (const [key, state] of this.#states) {
+      if (view.feed(key)) continue
+      this.#states.delete(key)
+      if (state.sessions === 0) drop(state)
+    }
   }
 
   /** Stops publishing, and hiding symbols. */
@@ -189,4 +196,19 @@ export class FeedStates {
       absences.close()
     }
   }
+
+  #add(key: FeedKey): FeedState {
+    const state = new FeedState(key, this.#stores, this.#deps, this.#notes)
+    // Throws for a hidden feed: nothing would forget a state that is made after the hiding.
+    state.registry.current()
+    this.#states.set(key, state)
+    return state
+  }
+}
+
+/** Drops what waits for the bus or for a timer. */
+function drop({ publisher, absences }: FeedState): void {
+  publisher.close()
+  publisher.discard()
+  absences.close()
 }

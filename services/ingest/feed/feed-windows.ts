@@ -45,11 +45,6 @@ export class FeedWindows {
     return this.#writes.run()
   }
 
-  /** Resolves once no write is in flight or waiting. */
-  settled(): Promise<void> {
-    return this.#writes.ended()
-  }
-
   /**
    * Notes a received window that is stored later: it does not cover symbols that are listed from now on. Returns false
    * for a window beyond `separateWindowsMax`, which must not be stored.

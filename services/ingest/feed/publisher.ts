@@ -94,7 +94,7 @@ export class Publisher {
     this.#cancelRetry()
   }
 
-  /** Drops all waiting events of a purged feed. */
+  /** Drops all waiting events of a hidden feed. */
   discard(): void {
     this.#backlog.clear()
     this.#revised.clear()

@@ -24,7 +24,7 @@ export interface FeedStores {
   readonly windows: WindowStore
   readonly board: FeedBoard
   readonly clock: Clock
-  /** Ends the sessions of a hidden feed and drops its waiting writes. Nothing of the feed is written afterwards. */
+  /** Ends the sessions of a hidden feed. This process writes nothing of the feed afterwards. */
   endFeed(feed: FeedKey): Promise<void>
 }
 

@@ -9,6 +9,11 @@ export const backfillBatchesSlow = 12
 const backfillBatchesMax = 16
 /** Maximum unacknowledged live batches; at it reading pauses. */
 const liveBatchesMax = 64
+/**
+ * Maximum refusals of unacknowledged batches; at it reading pauses. Live batches are checked on receipt, and each
+ * refusal has its own text: 64 batches of a broken clock would take more memory than all their bars.
+ */
+const refusalsMax = 5_000
 /** Maximum unacknowledged windows; at it reading pauses. */
 export const windowsMax = 256
 /** Length of the pause that a collector is asked for. */
@@ -36,6 +41,8 @@ export const windowPrecedes =
     symbol === undefined || later.symbol !== undefined
 
 export interface Work {
+  /** Number of refusals that wait for the answer; default: none. */
+  readonly refusals?: number
   /** Resolves with the answer: the message counts towards the bounds until then. */
   readonly answered: Promise<unknown>
   /** Resolves once no work of the message is in flight; default: `answered`. */
@@ -56,6 +63,7 @@ export class InFlight {
   readonly #metrics: IngestMetrics
   readonly #tracked = new Map<Promise<void>, Tracked>()
   readonly #counts = { live: 0, backfill: 0, import: 0, windows: 0 }
+  #refusals = 0
   #hasFailed = false
 
   constructor(stream: CollectorStream, metrics: IngestMetrics) {
@@ -71,19 +79,23 @@ export class InFlight {
   /** True while a bound is reached: reading should pause. */
   get isFull(): boolean {
     const { live, windows } = this.#counts
-    return live >= liveBatchesMax || this.#backfill >= backfillBatchesMax || windows >= windowsMax
+    if (live >= liveBatchesMax || this.#backfill >= backfillBatchesMax) return true
+    return windows >= windowsMax || this.#refusals >= refusalsMax
   }
 
   get #backfill(): number {
     return this.#counts.backfill + this.#counts.import
   }
 
-  track(kind: LaneName | 'windows', { answered, done = answered, passed }: Work, precedes: Precedes): void {
+  track(kind: LaneName | 'windows', work: Work, precedes: Precedes): void {
+    const { answered, done = answered, passed, refusals = 0 } = work
     this.#count(kind, 1)
+    this.#refusals += refusals
     const counted = answered
       .catch(() => undefined)
       .finally(() => {
         this.#count(kind, -1)
+        this.#refusals -= refusals
         this.#stream.throttle(this.isFull)
       })
     const tracked = Promise.allSettled([counted, done])

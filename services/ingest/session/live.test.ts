@@ -188,6 +188,27 @@ describe('the live lane', () => {
     await session.close()
   })
 
+  test('reading pauses while 5,000 refused bars wait for a write, and every bar is answered for', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const gate = Promise.withResolvers<void>()
+    suite.liveWrite = (write) => gate.promise.then(write)
+    session.post('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    const offGrid = Array.from({ length: 1_000 }, (_, i) => noon - (1_000 - i) * 60 + 1)
+    const sequences = Array.from({ length: 30 }, () => session.post('LIVE', [seriesAt('EURUSD', offGrid)]))
+    const waiting = (): Promise<number> =>
+      suite.fixture.metrics.total('fxd_ingest_queued_batches', { lane: 'live' })
+    await expect.poll(waiting).toBeGreaterThanOrEqual(6)
+    const beside = suite.connect()
+    await beside.hello(suite.mid.key)
+    await beside.close()
+    expect(await waiting()).toBeLessThan(15)
+    gate.resolve()
+    for (const sequence of sequences) expect((await session.answer(sequence)).refused).toHaveLength(1_000)
+    await session.close()
+  })
+
   test('a live batch reports its time of receipt and its newest bar to the feed board', async () => {
     const noon = suite.minute
     const session = suite.connect()

@@ -7,12 +7,18 @@ import {
   defineFeed,
   type IngestFixture,
   openIngestFixture,
+  testToken,
 } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
+import { toList } from '../../core/bars/bar.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { Unavailable } from '../../core/failure.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { applyFeeds } from '../../registry/apply-feeds.ts'
 import { openEmbeddedStores } from '../../stores/embedded/open.ts'
+import { registryClient } from '../../wire/unary-client.ts'
 
 const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
 const start = Date.UTC(2026, 0, 5, 12)
@@ -24,12 +30,23 @@ let stores: Stores
 /** Two ingests on the same stores. */
 let one: IngestFixture
 let other: IngestFixture
+/** Wraps each live write of the other ingest. */
+let otherWrite: (write: () => Promise<void>) => Promise<void>
+const full = (): Promise<never> => Promise.reject(new Unavailable('the full disk'))
+const around = (inner: Stores): Stores => ({
+  ...inner,
+  bars: {
+    ...inner.bars,
+    write: (batch, lane) => otherWrite(() => inner.bars.write(batch, lane)),
+  },
+})
 beforeEach(async () => {
+  otherWrite = (write) => write()
   clock = createVirtualClock({ start })
   folder = mkdtempSync(join(tmpdir(), 'fxd-ingests-'))
   stores = await openEmbeddedStores({ folder, clock, log: silentLog })
   one = await openIngestFixture([feed], { clock, stores })
-  other = await openIngestFixture([feed], { clock, stores })
+  other = await openIngestFixture([feed], { clock, stores, around })
 })
 afterEach(async () => {
   await Promise.all([one.remove(), other.remove()])
@@ -47,6 +64,23 @@ const published = (): unknown[] =>
     if (event.type === 'bars') return event.bars.map(({ bar }) => bar.time)
     return event.type === 'revised' ? [`revised ${event.from}`] : []
   })
+
+async function times(): Promise<number[]> {
+  const series = { feed: feed.key, symbol: compoundKey(feed.key, 'EURUSD'), resolution: '1' as const }
+  const stored = await stores.bars.read({ series, from: feedSeconds(0), to: feedSeconds(noon) })
+  return toList(stored).map(({ time }) => time)
+}
+
+/** Removes and purges the feed at the one ingest, and defines it again. */
+async function beginAgain(): Promise<void> {
+  await applyFeeds(one.writer, [])
+  await other.registry.refresh()
+  const client = registryClient(one.address, { token: testToken })
+  await client.call('PurgeFeed', { key: feed.key })
+  client.close()
+  await applyFeeds(one.writer, [feed])
+  await other.registry.refresh()
+}
 
 test('a standby at another ingest leads within a second of the release, with a greater epoch', async () => {
   const first = await lead(one, 'a')
@@ -86,4 +120,32 @@ test('when one ingest hides a feed, its sessions at the other end, silent ones t
       details: `${feed.key} is no longer defined`,
     })
   }
+})
+
+test('pushed bars that one ingest could not store do not come back after another one purged their feed', async () => {
+  const session = await lead(other, 'a')
+  const gate = Promise.withResolvers<void>()
+  const writes = [full, () => gate.promise.then(full)]
+  otherWrite = (write) => (writes.shift() ?? write)()
+  session.post('LIVE', [seriesAt('EURUSD', [noon - 240])])
+  session.post('LIVE', [seriesAt('EURUSD', [noon - 180])])
+  await expect.poll(() => writes.length).toBe(0)
+  await beginAgain()
+  gate.resolve()
+  await session.ended
+  const again = await lead(other, 'a')
+  await again.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+  expect(await times()).toEqual([noon - 60])
+  await again.close()
+})
+
+test('after a purge at another ingest, bars are pushed although their times are before those of the purged bars', async () => {
+  const session = await lead(other, 'a')
+  await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+  await session.close()
+  await beginAgain()
+  const again = await lead(other, 'a')
+  await again.bars('LIVE', [seriesAt('EURUSD', [noon - 600])])
+  expect(published()).toEqual([noon - 60, noon - 600])
+  await again.close()
 })

@@ -106,6 +106,7 @@ export class SessionBars {
       metrics.bars(lane, 'unchanged', counts.unchanged)
       acknowledgements.answer(sequence, refused, counts)
     })
-    inFlight.track(lane, { answered, done }, lane === 'live' ? precedesAll : historyPrecedes(series))
+    const work = { answered, done, refusals: refused.length }
+    inFlight.track(lane, work, lane === 'live' ? precedesAll : historyPrecedes(series))
   }
 }

@@ -47,13 +47,16 @@ export class SessionWindows {
     if ('reason' in window) return refuse(window)
     if (!state.windows.expect(window)) return refuse(tooManyWindows(window))
     const passed = inFlight.before(window)
-    const stored = passed.then(async () => {
+    const begun = passed.then(() => {
       if (inFlight.hasFailed) throw new SessionEnd('UNAVAILABLE', 'what the window speaks for was not stored')
-      await Promise.all([state.windows.add(window), this.#publishComplete(window)])
     })
-    const answered = stored.then(() => acknowledgements.answer(sequence, [], noCounts))
-    // A later window does not wait for this write: both may share one write.
-    inFlight.track('windows', { answered, passed }, windowPrecedes(window))
+    const written = begun.then(() => state.windows.add(window))
+    const completed = begun.then(() => this.#publishComplete(window))
+    const answered = Promise.all([written, completed]).then(() =>
+      acknowledgements.answer(sequence, [], noCounts),
+    )
+    // A later window does not wait for this write: both may share one write. The end of the session does.
+    inFlight.track('windows', { answered, done: written, passed }, windowPrecedes(window))
   }
 
   /** Publishes a complete minute of the feed during the write of its window: its bars are already stored. */

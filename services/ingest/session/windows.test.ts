@@ -23,6 +23,30 @@ describe('windows', () => {
     await session.close()
   })
 
+  test('a session that loses its feed ends after the write of its last window', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const gate = Promise.withResolvers<void>()
+    let isWriting = false
+    suite.windowsWrite = (write) => {
+      isWriting = true
+      return gate.promise.then(write)
+    }
+    let isOver = false
+    void session.ended.then(() => void (isOver = true))
+    await suite.fixture.stores.bus.publish({ type: 'settled', feed: suite.feed.key }, Number.MAX_SAFE_INTEGER)
+    session.postWindow('1', noon - 60, noon)
+    await expect.poll(() => isWriting).toBe(true)
+    const beside = suite.connect()
+    await beside.hello(suite.mid.key)
+    await beside.close()
+    expect(isOver).toBe(false)
+    gate.resolve()
+    expect((await session.ended).code).toBe('ABORTED')
+    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toHaveLength(1)
+  })
+
   test('a feed-wide window is stored before its ack, joined with the one before it', async () => {
     const noon = suite.minute
     const session = suite.connect()
