@@ -24,13 +24,17 @@ async function settled(): Promise<number> {
     const now = await refusedBars()
     if (now === before && now > 0) return now
     before = now
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await new Promise((resolve) => setTimeout(resolve, 500))
   }
 }
 
-/** Time passes until `count` sessions have ended. The store answers each second: its calls have deadlines. */
+/**
+ * Time passes until `count` sessions have ended. Before that, the store answers what it was asked: its calls have
+ * deadlines. Afterwards it answers each second.
+ */
 async function untilEnded(count: number): Promise<void> {
   const before = await ended()
+  await settled()
   const after = async (): Promise<number> => {
     await suite.clock.advance(1_000)
     await suite.fixture.registry.refresh()
