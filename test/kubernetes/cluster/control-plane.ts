@@ -9,12 +9,13 @@ const startTimeoutMs = 120_000
 const serviceRange = '10.96.0.0/16'
 
 export interface ControlPlane {
-  readonly etcd: Daemon
-  readonly apiServer: Daemon
-  readonly controllerManager: Daemon
-  readonly scheduler: Daemon
-  /** Resolves once the API server answers `/readyz`. */
-  ready(): Promise<void>
+  /**
+   * Kills the API server. The controller manager ends with it, as one whose lease expires. One that went on would take
+   * all nodes for lost afterwards, because they could not report.
+   */
+  killApi(): Promise<void>
+  /** Starts both again. Resolves once the API server answers `/readyz`. */
+  startApi(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -53,16 +54,22 @@ export async function startControlPlane(deps: ControlPlaneDeps): Promise<Control
       startTimeoutMs,
     )
   }
+  const killApi = async (): Promise<void> => {
+    for (const each of [controllerManager, apiServer]) await each.kill()
+  }
+  const startApi = async (): Promise<void> => {
+    apiServer.start()
+    await ready()
+    // Before the API server has created its rights it would exit.
+    controllerManager.start()
+  }
   // The API server is stopped before etcd, because without etcd it would not end by itself.
   const stop = async (): Promise<void> => {
     for (const each of [scheduler, controllerManager, apiServer, etcd]) await each.kill()
   }
   try {
     etcd.start()
-    apiServer.start()
-    await ready()
-    // Started only now: before the API server has created their rights they would exit.
-    controllerManager.start()
+    await startApi()
     scheduler.start()
     await until(
       'the default service account',
@@ -73,7 +80,7 @@ export async function startControlPlane(deps: ControlPlaneDeps): Promise<Control
     await stop()
     throw cause
   }
-  return { etcd, apiServer, controllerManager, scheduler, ready, stop }
+  return { killApi, startApi, stop }
 }
 
 const argumentsOf = (options: Readonly<Record<string, string>>): readonly string[] =>

@@ -50,10 +50,9 @@ test('repeated kills of the operator while shards are added and removed lose no 
 
 test('a kill of the API server loses no bar, and changes of that time are applied afterwards', async () => {
   const { controlPlane } = loaded.installed.cluster
-  await controlPlane.apiServer.kill()
+  await controlPlane.killApi()
   await flows(loaded, 20)
-  controlPlane.apiServer.start()
-  await controlPlane.ready()
+  await controlPlane.startApi()
   await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=3')
   await loaded.shards(3)
   await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=2')
@@ -70,10 +69,9 @@ test('an operator that was cut off while the API server lost its history applies
   await apply(apiKey('meanwhile', { plan: 'basic', feeds: [feed] }))
   await loaded.kubectl('scale', 'streampool/fxd-stream', '--replicas=3')
   // Ends all watches; none can continue from its version.
-  await controlPlane.apiServer.kill()
+  await controlPlane.killApi()
   await compactHistory(network)
-  controlPlane.apiServer.start()
-  await controlPlane.ready()
+  await controlPlane.startApi()
   await apply(apiKey('afterwards', { plan: 'basic', feeds: [feed] }))
   await flows(loaded, 20)
   await blocked.remove()

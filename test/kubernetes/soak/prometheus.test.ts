@@ -198,14 +198,13 @@ test('a Redis setting that loses data raises an alert', async () => {
 test('an unavailable Redis and API server raise alerts until they are back', async () => {
   const { redis } = installed.stores
   const { controlPlane } = installed.cluster
-  await controlPlane.apiServer.kill()
+  await controlPlane.killApi()
   await redis.kill()
   await expectFiring('FxdRedisDown')
   await expectFiring('FxdOperatorNotLeading')
   await expectFiring('FxdSlotsFailing', 'FxdOperatorNotSynced')
   await redis.start()
-  controlPlane.apiServer.start()
-  await controlPlane.ready()
+  await controlPlane.startApi()
   await expectEnded('FxdRedisDown', 'FxdOperatorNotLeading', 'FxdOperatorNotSynced')
 })
 
