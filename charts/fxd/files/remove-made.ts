@@ -36,11 +36,13 @@ for (const kinds of ['apis/apps/v1/namespaces/%/statefulsets', 'api/v1/namespace
   for (const { metadata } of removed?.items ?? []) process.stdout.write(`${metadata.name} was removed\n`)
 }
 
+/** The second label is on Secrets of 0.1.0. */
+const releaseLabels = ['marketdata.fxd.dev/release', 'app.kubernetes.io/instance']
 for (const name of Object.keys(JSON.parse(SECRETS) as object)) {
   const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
   const labels = (await call<Item>('GET', path))?.metadata.labels ?? {}
-  if (labels['marketdata.fxd.dev/generated'] !== 'true' || labels['app.kubernetes.io/instance'] !== RELEASE)
-    continue
+  const isOurs = releaseLabels.some((label) => labels[label] === RELEASE)
+  if (labels['marketdata.fxd.dev/generated'] !== 'true' || !isOurs) continue
   await call('DELETE', path)
   process.stdout.write(`${name} was removed\n`)
 }

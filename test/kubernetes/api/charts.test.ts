@@ -169,6 +169,16 @@ test('missing secrets are made once and removed with the release; other secrets 
   expect(runJob(find(objects, 'Job', 'fxd-secrets-make'), name)).not.toContain('was made')
   expect(secrets()).toEqual(made)
 
+  // Argo CD would prune them.
+  expect(kubectl(['get', 'secrets', '-l', 'app.kubernetes.io/instance', '-o', 'name'])).not.toContain('fxd-')
+  // As 0.1.0 made it.
+  kubectl([
+    'label',
+    'secret',
+    'fxd-admin-token',
+    'marketdata.fxd.dev/release-',
+    'app.kubernetes.io/instance=fxd',
+  ])
   expect(runJob(find(objects, 'Job', 'fxd-secrets-remove'), name)).toContain('fxd-admin-token was removed')
   expect(secrets()).toEqual({ 'fxd-shard-token': btoa('mine') })
 })
