@@ -65,13 +65,22 @@ test('only the operator and the Jobs for secrets can call the API server', () =>
   ])
 })
 
-test('the Job that creates secrets may only create; the Job that removes may delete only its own and the collectors', () => {
+test('the Job that creates secrets may only create; the Job that removes may delete only its own and the collectors, and see ingest', () => {
   expect(part(find(everything, 'Role', 'fxd-secrets-make'), 'rules')).toEqual([
     { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
   ])
-  const [sets, configs, rule] = part<readonly Rule[]>(find(everything, 'Role', 'fxd-secrets-remove'), 'rules')
+  const [sets, configs, ingest, rule] = part<readonly Rule[]>(
+    find(everything, 'Role', 'fxd-secrets-remove'),
+    'rules',
+  )
   for (const each of [sets, configs]) expect(each?.verbs).toEqual(['deletecollection'])
   expect([sets?.resources, configs?.resources]).toEqual([['statefulsets'], ['configmaps']])
+  expect(ingest).toEqual({
+    apiGroups: ['apps'],
+    resources: ['deployments'],
+    verbs: ['get'],
+    resourceNames: ['fxd-ingest'],
+  })
   expect(rule?.verbs).toEqual(['get', 'delete'])
   expect(rule?.resourceNames).toEqual([
     'fxd-admin-token',
