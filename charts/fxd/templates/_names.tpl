@@ -1,6 +1,6 @@
-{{/* At most 37 characters: a CronJob may have 52, and "-questdb-backup" has 15. */}}
+{{/* At most 33 characters: a StreamPool may have 40, and "-stream" has 7. */}}
 {{- define "fxd.fullname" -}}
-{{- .Values.fullnameOverride | default .Release.Name | trunc 37 | trimSuffix "-" }}
+{{- .Values.fullnameOverride | default .Release.Name | trunc 33 | trimSuffix "-" }}
 {{- end }}
 
 {{/* Labels that identify the pods of one part: (list root component). They never change. */}}
