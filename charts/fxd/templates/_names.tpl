@@ -117,3 +117,8 @@ services/stores/questdb/pg/connection-counts.ts. */}}
 {{- $ingest := mul 9 (add1 (int .Values.ingest.replicas)) -}}
 {{- add $rest $stream $ingest .Values.questdb.spareConnections }}
 {{- end }}
+
+{{/* The limit of the chart's QuestDB: that maximum, rounded up to a multiple of 256. A change of it restarts QuestDB. */}}
+{{- define "fxd.questdbLimit" -}}
+{{- mul 256 (div (add 255 (include "fxd.questdbConnections" . | int)) 256) }}
+{{- end }}
