@@ -32,6 +32,8 @@ export class Registry {
   readonly #deps: RegistryDeps
   #at = 0
   #client: { readonly id: string; readonly client: Client } | undefined
+  /** Ids of the signing keys whose tokens ingest accepts. Empty: an ingest of 0.1.0 does not say. */
+  #signingKeys = new Set<string>()
   /** Feeds by BROKER:ACCOUNT, including hidden ones. */
   readonly feeds = new Listing<Feed__Output>('feeds', () => this.#listFeeds())
   /** Keys by id. */
@@ -53,8 +55,16 @@ export class Registry {
     if (had) this.feeds.keep(key, { ...had, hidden: true })
   }
 
-  issueFeedToken(feed: string, expires: string): Promise<AnswerOf<'IssueFeedToken'>> {
-    return this.#change('IssueFeedToken', { feeds: [feed], expires })
+  /** Whether ingest accepts tokens of this signing key, as far as it said. */
+  accepts(signingKey: string): boolean {
+    return this.#signingKeys.size === 0 || this.#signingKeys.has(signingKey)
+  }
+
+  async issueFeedToken(feed: string, expires: string): Promise<AnswerOf<'IssueFeedToken'>> {
+    const issued = await this.#change('IssueFeedToken', { feeds: [feed], expires })
+    // The list may be older than this key. Without the key the new token would be renewed again and again.
+    if (this.#signingKeys.size > 0) this.#signingKeys.add(issued.signingKey)
+    return issued
   }
 
   async putKey(request: RequestOf<'PutKey'>): Promise<Key__Output> {
@@ -82,6 +92,7 @@ export class Registry {
 
   async #listFeeds(): Promise<Map<string, Feed__Output>> {
     const pages = await this.#pages((after) => this.#call('ListFeeds', { after }))
+    this.#signingKeys = new Set(pages.at(-1)?.signingKeys)
     return new Map(pages.flatMap(({ feeds }) => feeds.map((feed) => [feed.key, feed])))
   }
 

@@ -21,7 +21,7 @@ const listOf = (rows: readonly [string, object][]) => Object.assign(new Map(rows
 test('the token of a feed is renewed while the registry rejects its new manifest', async () => {
   const clock = createVirtualClock()
   const applied: Secret[] = []
-  const old = tokenSecret(feed, 'old', clock.utcMs() + dayMs)
+  const old = tokenSecret(feed, { token: 'old', expiresAt: clock.utcMs() + dayMs, signingKey: 'k' })
   const expiresAt = clock.utcMs() + 30 * dayMs
   const deps = {
     api: {
@@ -38,7 +38,8 @@ test('the token of a feed is renewed while the registry rejects its new manifest
     registry: {
       feeds: listOf([['BROKERA:ZERO', { key: 'BROKERA:ZERO', owner: 'u', hidden: false, version: 1 }]]),
       applyFeed: () => Promise.reject(new NotReady('Invalid', 'the depth is wrong')),
-      issueFeedToken: async () => ({ token: 'new', expiresAt }),
+      accepts: () => true,
+      issueFeedToken: async () => ({ token: 'new', expiresAt, signingKey: 'k' }),
     },
     events: { record: () => undefined },
     clock,

@@ -16,7 +16,7 @@ import {
   type PodTemplate,
 } from './objects.ts'
 import { feedStatusOf } from './status.ts'
-import { needsRenewal, tokenExpiry, tokenLife, tokenSecret } from './token.ts'
+import { needsRenewal, signingKeyOf, tokenExpiry, tokenLife, tokenSecret } from './token.ts'
 
 /** Minimum interval of status writes that change only the newest bar, which changes every minute. */
 const newestBarEveryMs = 300_000
@@ -114,10 +114,11 @@ export class FeedController implements Controller {
   async #renewToken(feed: FeedObject): Promise<void> {
     const { api, caches, registry, clock } = this.#deps
     const existing = caches.secrets.get(collectorNames(feed.metadata.name).token)
-    if (!needsRenewal(tokenExpiry(existing, feed), clock.utcMs())) return
-    const { token, expiresAt } = await registry.issueFeedToken(feedKeyOf(feed), tokenLife)
+    const isAccepted = registry.accepts(signingKeyOf(existing))
+    if (isAccepted && !needsRenewal(tokenExpiry(existing, feed), clock.utcMs())) return
+    const issued = await registry.issueFeedToken(feedKeyOf(feed), tokenLife)
     const place = { api, of: resources.secrets, existing, owner: ownerOf(resources.feeds, feed) }
-    await applyOwned(place, () => tokenSecret(feed, token, expiresAt))
+    await applyOwned(place, () => tokenSecret(feed, issued))
   }
 
   async #collect(feed: FeedObject): Promise<Workload> {

@@ -1,3 +1,4 @@
+import type { AnswerOf } from '../../services/wire/unary-client.ts'
 import { timeOf, timeText } from '../kube/condition.ts'
 import type { FeedObject, Secret } from '../kube/resources.ts'
 import { feedLabel, group } from '../kube/resources.ts'
@@ -8,6 +9,7 @@ export const tokenLife = '30d'
 const lifeMs = 30 * 86_400_000
 const feedAnnotation = `${group}/token-feed`
 const expiresAnnotation = `${group}/token-expires`
+const signingKeyAnnotation = `${group}/token-signing-key`
 
 /** When the token of the Secret expires, UTC milliseconds; `undefined`: the Secret has no token of this feed. */
 export function tokenExpiry(secret: Secret | undefined, feed: FeedObject): number | undefined {
@@ -17,18 +19,29 @@ export function tokenExpiry(secret: Secret | undefined, feed: FeedObject): numbe
   return isWhole && expires > 0 ? expires : undefined
 }
 
+/** Id of the key that signed the token; '': an ingest of 0.1.0 issued it. */
+export const signingKeyOf = (secret: Secret | undefined): string =>
+  secret?.metadata.annotations?.[signingKeyAnnotation] ?? ''
+
 export const needsRenewal = (expires: number | undefined, nowMs: number): boolean =>
   expires === undefined || expires - nowMs < lifeMs / 2
 
 /** The Secret with the collectors' token under "token". */
-export const tokenSecret = (feed: FeedObject, token: string, expires: number): Secret => ({
+export const tokenSecret = (
+  feed: FeedObject,
+  { token, expiresAt, signingKey }: AnswerOf<'IssueFeedToken'>,
+): Secret => ({
   apiVersion: 'v1',
   kind: 'Secret',
   type: 'Opaque',
   metadata: {
     name: collectorNames(feed.metadata.name).token,
     labels: { [feedLabel]: feed.metadata.name },
-    annotations: { [feedAnnotation]: feedKeyOf(feed), [expiresAnnotation]: timeText(expires) },
+    annotations: {
+      [feedAnnotation]: feedKeyOf(feed),
+      [expiresAnnotation]: timeText(expiresAt),
+      [signingKeyAnnotation]: signingKey,
+    },
   },
   data: { token: Buffer.from(`${token}\n`).toString('base64') },
 })

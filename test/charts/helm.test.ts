@@ -76,7 +76,20 @@ test('names stay within the limits of Kubernetes for a long release name', () =>
     Math.max(...wanted.map(({ metadata }) => metadata.name.length))
   // Kubernetes adds 11 characters to the names of a CronJob's Jobs, which may have 63.
   expect(longest(objects.filter(({ kind }) => kind === 'CronJob'))).toBeLessThanOrEqual(52)
+  // The kind's own rule, which refuses longer ones.
+  expect(longest(objects.filter(({ kind }) => kind === 'StreamPool'))).toBeLessThanOrEqual(40)
   expect(longest(objects)).toBeLessThanOrEqual(63)
+})
+
+test('a name is accepted up to the length that its StreamPool may have', () => {
+  const pool = (length: number): string =>
+    find(
+      render({ values: { fullnameOverride: 'a'.repeat(length) } }),
+      'StreamPool',
+      `${'a'.repeat(length)}-stream`,
+    ).metadata.name
+  expect(pool(33)).toHaveLength(40)
+  expect(() => pool(34)).toThrow('/fullnameOverride')
 })
 
 test('the pool has no replicas, because only /scale writes them', () => {

@@ -65,13 +65,22 @@ test('only the operator and the Jobs for secrets can call the API server', () =>
   ])
 })
 
-test('the Job that creates secrets may only create; the Job that removes may delete only its own and the collectors', () => {
+test('the Job that creates secrets may only create; the Job that removes may delete only its own and the collectors, and see ingest', () => {
   expect(part(find(everything, 'Role', 'fxd-secrets-make'), 'rules')).toEqual([
     { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
   ])
-  const [sets, configs, rule] = part<readonly Rule[]>(find(everything, 'Role', 'fxd-secrets-remove'), 'rules')
+  const [sets, configs, ingest, rule] = part<readonly Rule[]>(
+    find(everything, 'Role', 'fxd-secrets-remove'),
+    'rules',
+  )
   for (const each of [sets, configs]) expect(each?.verbs).toEqual(['deletecollection'])
   expect([sets?.resources, configs?.resources]).toEqual([['statefulsets'], ['configmaps']])
+  expect(ingest).toEqual({
+    apiGroups: ['apps'],
+    resources: ['deployments'],
+    verbs: ['get'],
+    resourceNames: ['fxd-ingest'],
+  })
   expect(rule?.verbs).toEqual(['get', 'delete'])
   expect(rule?.resourceNames).toEqual([
     'fxd-admin-token',
@@ -258,15 +267,25 @@ test('QuestDB allows the connections of all replicas during a rollout, when old 
     2 * stream * connectionsOf('stream') +
     (ingest + 1) * connectionsOf('ingest') +
     spare
-  expect(limit({})).toBe(needed(2, 10, 2, 20))
-  expect(limit({ rest: { replicas: 5 }, ingest: { replicas: 3 } })).toBe(needed(5, 10, 3, 20))
+  const stepped = (connections: number): number => Math.ceil(connections / 256) * 256
+  expect(limit({})).toBe(stepped(needed(2, 10, 2, 20)))
   expect(
     limit({
       rest: { autoscaling: { enabled: true, maxReplicas: 12 } },
       stream: { replicasMax: 40 },
       questdb: { spareConnections: 0 },
     }),
-  ).toBe(needed(12, 40, 2, 0))
+  ).toBe(stepped(needed(12, 40, 2, 0)))
+  const left = 512 - needed(5, 10, 3, 0)
+  const larger = { rest: { replicas: 5 }, ingest: { replicas: 3 } }
+  expect(limit({ ...larger, questdb: { spareConnections: left } })).toBe(512)
+  expect(limit({ ...larger, questdb: { spareConnections: left + 1 } })).toBe(768)
+})
+
+test('one more rest does not change the pod of QuestDB, so QuestDB does not restart', () => {
+  const questdb = (replicas: number): unknown =>
+    podOfComponent(render({ values: { rest: { replicas } } }), 'questdb')
+  expect(questdb(3)).toEqual(questdb(2))
 })
 
 test('the volume of backups fits all copies and the one being written', () => {

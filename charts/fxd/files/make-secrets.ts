@@ -24,9 +24,10 @@ const make = async (name: string, key: string): Promise<string> => {
     body: JSON.stringify({
       apiVersion: 'v1',
       kind: 'Secret',
+      // Without app.kubernetes.io/instance: Argo CD prunes what has that label and is in no manifest.
       metadata: {
         name,
-        labels: { 'app.kubernetes.io/instance': RELEASE, 'marketdata.fxd.dev/generated': 'true' },
+        labels: { 'marketdata.fxd.dev/release': RELEASE, 'marketdata.fxd.dev/generated': 'true' },
       },
       stringData: { [key]: randomBytes(valueBytes).toString('hex') },
     }),

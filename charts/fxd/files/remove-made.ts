@@ -1,9 +1,13 @@
 // Removes the objects that the release created while it ran: the Secrets of SECRETS that make-secrets.ts created, and
-// the collectors. The Feed objects stay.
+// the collectors. The Feed objects stay. Removes nothing while the release is installed.
 import { readFileSync } from 'node:fs'
 
 interface Item {
-  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> }
+  readonly metadata: {
+    readonly name: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly deletionTimestamp?: string
+  }
 }
 
 const folder = '/var/run/secrets/kubernetes.io/serviceaccount'
@@ -12,6 +16,7 @@ const {
   KUBERNETES_SERVICE_PORT: port = '443',
   RELEASE = '',
   SECRETS = '{}',
+  INGEST = '',
 } = process.env
 const namespace = readFileSync(`${folder}/namespace`, 'utf8')
 const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -29,18 +34,36 @@ const call = async <T>(method: string, path: string): Promise<T | undefined> => 
   return (await answer.json()) as T
 }
 
-const made = encodeURIComponent('app.kubernetes.io/managed-by=fxd-operator,marketdata.fxd.dev/feed')
-for (const kinds of ['apis/apps/v1/namespaces/%/statefulsets', 'api/v1/namespaces/%/configmaps']) {
-  const path = `/${kinds.replace('%', namespace)}?labelSelector=${made}&propagationPolicy=Background`
-  const removed = await call<{ readonly items?: readonly Item[] }>('DELETE', path)
-  for (const { metadata } of removed?.items ?? []) process.stdout.write(`${metadata.name} was removed\n`)
+async function removeCollectors(): Promise<void> {
+  const made = encodeURIComponent('app.kubernetes.io/managed-by=fxd-operator,marketdata.fxd.dev/feed')
+  for (const kinds of ['apis/apps/v1/namespaces/%/statefulsets', 'api/v1/namespaces/%/configmaps']) {
+    const path = `/${kinds.replace('%', namespace)}?labelSelector=${made}&propagationPolicy=Background`
+    const removed = await call<{ readonly items?: readonly Item[] }>('DELETE', path)
+    for (const { metadata } of removed?.items ?? []) process.stdout.write(`${metadata.name} was removed\n`)
+  }
 }
 
-for (const name of Object.keys(JSON.parse(SECRETS) as object)) {
-  const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
-  const labels = (await call<Item>('GET', path))?.metadata.labels ?? {}
-  if (labels['marketdata.fxd.dev/generated'] !== 'true' || labels['app.kubernetes.io/instance'] !== RELEASE)
-    continue
-  await call('DELETE', path)
-  process.stdout.write(`${name} was removed\n`)
+/** The second label is on Secrets of 0.1.0. */
+const releaseLabels = ['marketdata.fxd.dev/release', 'app.kubernetes.io/instance']
+
+async function removeSecrets(): Promise<void> {
+  for (const name of Object.keys(JSON.parse(SECRETS) as object)) {
+    const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
+    const labels = (await call<Item>('GET', path))?.metadata.labels ?? {}
+    const isOurs = releaseLabels.some((label) => labels[label] === RELEASE)
+    if (labels['marketdata.fxd.dev/generated'] !== 'true' || !isOurs) continue
+    await call('DELETE', path)
+    process.stdout.write(`${name} was removed\n`)
+  }
+}
+
+// kubectl ignores hooks, so it applies this Job with all other objects of the release.
+const ingest = await call<Item>('GET', `/apis/apps/v1/namespaces/${namespace}/deployments/${INGEST}`)
+if (ingest !== undefined && ingest.metadata.deletionTimestamp === undefined)
+  process.stdout.write(
+    `nothing was removed: the release is installed, since the Deployment ${INGEST} is there\n`,
+  )
+else {
+  await removeCollectors()
+  await removeSecrets()
 }

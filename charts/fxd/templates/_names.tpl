@@ -1,6 +1,6 @@
-{{/* At most 37 characters: a CronJob may have 52, and "-questdb-backup" has 15. */}}
+{{/* At most 33 characters: a StreamPool may have 40, and "-stream" has 7. */}}
 {{- define "fxd.fullname" -}}
-{{- .Values.fullnameOverride | default .Release.Name | trunc 37 | trimSuffix "-" }}
+{{- .Values.fullnameOverride | default .Release.Name | trunc 33 | trimSuffix "-" }}
 {{- end }}
 
 {{/* Labels that identify the pods of one part: (list root component). They never change. */}}
@@ -116,4 +116,9 @@ services/stores/questdb/pg/connection-counts.ts. */}}
 {{- $stream := mul 6 2 (int .Values.stream.replicasMax) -}}
 {{- $ingest := mul 9 (add1 (int .Values.ingest.replicas)) -}}
 {{- add $rest $stream $ingest .Values.questdb.spareConnections }}
+{{- end }}
+
+{{/* The limit of the chart's QuestDB: that maximum, rounded up to a multiple of 256. A change of it restarts QuestDB. */}}
+{{- define "fxd.questdbLimit" -}}
+{{- mul 256 (div (add 255 (include "fxd.questdbConnections" . | int)) 256) }}
 {{- end }}

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
 import { type UtcMs, utcMs } from '../../core/clocks/feed-clock.ts'
 import { type FeedKey, isFeedKey } from '../../core/feeds/compound-key.ts'
@@ -18,8 +19,8 @@ const type = 'fxd-feed+jwt'
  * all tokens that it signed.
  */
 export interface FeedTokens {
-  /** False if every signing key is too short. */
-  readonly areSigned: boolean
+  /** Ids of the keys in use, in their order; they do not reveal the keys. Empty if every signing key is too short. */
+  readonly keyIds: readonly string[]
   issue(feeds: readonly FeedKey[], until: UtcMs): Promise<string>
   /** The access of the token, or why it is refused. `undefined` if the text is not shaped like a token. */
   read(token: string): Promise<Access | CredentialRefusal> | undefined
@@ -31,8 +32,8 @@ export function createFeedTokens(signingKeys: Secrets, clock: Clock): FeedTokens
       .map((key) => new TextEncoder().encode(key))
       .filter(({ length }) => length >= secretLengthMin)
   return {
-    get areSigned() {
-      return keys().length > 0
+    get keyIds() {
+      return keys().map(keyId)
     },
     async issue(feeds, until) {
       const [first] = keys()
@@ -49,6 +50,12 @@ export function createFeedTokens(signingKeys: Secrets, clock: Clock): FeedTokens
     },
   }
 }
+
+const keyIdLength = 16
+
+/** The text is no signing input of a token, so no id is part of a signature. */
+const keyId = (key: Uint8Array): string =>
+  createHmac('sha256', key).update('id of a signing key').digest('hex').slice(0, keyIdLength)
 
 async function verifyByAny(
   token: string,

@@ -31,10 +31,19 @@ async function isAccepted(token: string): Promise<boolean> {
   }
 }
 
-async function feedToken(): Promise<string> {
+async function feedToken(): Promise<{ readonly token: string; readonly signingKey: string }> {
   const client = registryClient(fixture.address, { token: tokens[0] })
   try {
-    return (await client.call('IssueFeedToken', { feeds: [feed.key], expires: '30d' })).token
+    return await client.call('IssueFeedToken', { feeds: [feed.key], expires: '30d' })
+  } finally {
+    client.close()
+  }
+}
+
+async function acceptedKeys(): Promise<readonly string[]> {
+  const client = registryClient(fixture.address, { token: tokens[0] })
+  try {
+    return (await client.call('ListFeeds', {})).signingKeys
   } finally {
     client.close()
   }
@@ -48,13 +57,13 @@ test('a new administration token is accepted beside the old one until the old on
 })
 
 test('a new signing key ends no session, and tokens of the old key are accepted until it is removed', async () => {
-  const token = await feedToken()
+  const { token } = await feedToken()
   const session = new RawSession(fixture.address, { token })
   await session.hello(feed.key)
   signingKeys = [secret('l'), secret('k')]
   const minute = Math.floor(fixture.clock.utcMs() / 60_000) * 60 - 120
   expect((await session.bars('LIVE', [seriesAt('EURUSD', [minute])])).refused).toEqual([])
-  const later = await feedToken()
+  const { token: later } = await feedToken()
   for (const each of [token, later]) {
     const again = new RawSession(fixture.address, { token: each })
     await again.hello(feed.key, { mode: 'IMPORT' })
@@ -68,4 +77,15 @@ test('a new signing key ends no session, and tokens of the old key are accepted 
   await accepted.hello(feed.key, { mode: 'IMPORT' })
   await accepted.close()
   await session.close()
+})
+
+test('the list of feeds names every accepted signing key, and a token the one that signed it', async () => {
+  signingKeys = [secret('m'), 'too short', secret('n')]
+  const { signingKey: first } = await feedToken()
+  signingKeys = [secret('n'), secret('m')]
+  const { signingKey: second } = await feedToken()
+  expect(first).toMatch(/^[0-9a-f]{16}$/)
+  expect(await acceptedKeys()).toEqual([second, first])
+  signingKeys = [secret('n')]
+  expect(await acceptedKeys()).toEqual([second])
 })

@@ -23,7 +23,8 @@ export async function issueFeedToken(
   if (feeds.length > tokenFeedsMax) {
     throw invalid(`feeds: got ${feeds.length} feeds, wanted at most ${tokenFeedsMax} in one token`)
   }
-  if (!feedTokens.areSigned) {
+  const [signingKey] = feedTokens.keyIds
+  if (signingKey === undefined) {
     throw forbiddenByState(
       'No signing key (FXD_SIGNING_KEYS, else the administration token) has 32 characters: too short to sign with.',
     )
@@ -34,7 +35,7 @@ export async function issueFeedToken(
   if (expiresAt <= now || expiresAt > now + lifetimeMsMax) {
     throw invalid('expires: wanted a moment that is yet to come, within ten years')
   }
-  return { token: await feedTokens.issue(feeds, expiresAt), expiresAt }
+  return { token: await feedTokens.issue(feeds, expiresAt), expiresAt, signingKey }
 }
 
 function momentOf(text: string, now: UtcMs): number {

@@ -57,7 +57,10 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
     RevokeKey: answer(keys.revoke),
     PutKey: answer(keys.put),
     SuspendKey: answer(keys.suspend),
-    ListFeeds: answer((request) => listFeeds(request, view(), deps)),
+    ListFeeds: answer(async (request) => ({
+      ...(await listFeeds(request, view(), deps)),
+      signingKeys: [...deps.feedTokens.keyIds],
+    })),
     GetFeed: answer((request) => getFeed(request, view(), deps)),
     ApplyFeed: answer(async (request) => {
       const key = await applyManifest(request, deps.writer)

@@ -169,7 +169,26 @@ test('missing secrets are made once and removed with the release; other secrets 
   expect(runJob(find(objects, 'Job', 'fxd-secrets-make'), name)).not.toContain('was made')
   expect(secrets()).toEqual(made)
 
-  expect(runJob(find(objects, 'Job', 'fxd-secrets-remove'), name)).toContain('fxd-admin-token was removed')
+  // Argo CD would prune them.
+  expect(kubectl(['get', 'secrets', '-l', 'app.kubernetes.io/instance', '-o', 'name'])).not.toContain('fxd-')
+  const remove = (): string => runJob(find(objects, 'Job', 'fxd-secrets-remove'), name)
+  kubectl(['create', 'deployment', 'fxd-ingest', '--image=fxd', '--replicas=0'])
+  expect(remove()).toContain('nothing was removed: the release is installed')
+  expect(secrets()).toEqual(made)
+  // The Deployment is being deleted, as after `helm uninstall --cascade foreground`.
+  const held = JSON.stringify({ metadata: { finalizers: ['example.org/held'] } })
+  kubectl(['patch', 'deployment', 'fxd-ingest', '--type=merge', '-p', held])
+  kubectl(['delete', 'deployment', 'fxd-ingest', '--wait=false'])
+
+  // As 0.1.0 made it.
+  kubectl([
+    'label',
+    'secret',
+    'fxd-admin-token',
+    'marketdata.fxd.dev/release-',
+    'app.kubernetes.io/instance=fxd',
+  ])
+  expect(remove()).toContain('fxd-admin-token was removed')
   expect(secrets()).toEqual({ 'fxd-shard-token': btoa('mine') })
 })
 

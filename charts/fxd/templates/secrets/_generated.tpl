@@ -24,7 +24,7 @@
 {{- end }}
 
 {{/* A Job that calls the API server about those Secrets: (dict "root" . "does" "make" "script" text "hook" text),
-with further rights for it. */}}
+with further rights and variables for it. */}}
 {{- define "fxd.secretsJob" -}}
 {{- $part := dict "root" .root "component" "secrets" "of" .root.Values.secrets.job }}
 {{- $name := printf "%s-secrets-%s" (include "fxd.fullname" .root) .does }}
@@ -86,6 +86,9 @@ spec:
             - {name: NODE_EXTRA_CA_CERTS, value: /var/run/secrets/kubernetes.io/serviceaccount/ca.crt}
             - {name: RELEASE, value: {{ .root.Release.Name | quote }}}
             - {name: SECRETS, value: {{ include "fxd.generatedSecrets" .root | quote }}}
+            {{- with .env }}
+            {{- toYaml . | nindent 12 }}
+            {{- end }}
             {{- with .root.Values.secrets.job.extraEnv }}
             {{- toYaml . | nindent 12 }}
             {{- end }}

@@ -8,6 +8,10 @@ export interface IssueFeedTokenResponse {
    * When the token expires, UTC milliseconds.
    */
   'expiresAt'?: (number | string | Long);
+  /**
+   * Id of the key that signed the token, 16 hex digits.
+   */
+  'signingKey'?: (string);
 }
 
 export interface IssueFeedTokenResponse__Output {
@@ -16,4 +20,8 @@ export interface IssueFeedTokenResponse__Output {
    * When the token expires, UTC milliseconds.
    */
   'expiresAt': (number);
+  /**
+   * Id of the key that signed the token, 16 hex digits.
+   */
+  'signingKey': (string);
 }

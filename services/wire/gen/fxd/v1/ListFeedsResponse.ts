@@ -11,6 +11,10 @@ export interface ListFeedsResponse {
    * Empty on the last page.
    */
   'next'?: (string);
+  /**
+   * Ids of the signing keys whose tokens of feeds are accepted.
+   */
+  'signingKeys'?: (string)[];
 }
 
 /**
@@ -22,4 +26,8 @@ export interface ListFeedsResponse__Output {
    * Empty on the last page.
    */
   'next': (string);
+  /**
+   * Ids of the signing keys whose tokens of feeds are accepted.
+   */
+  'signingKeys': (string)[];
 }
