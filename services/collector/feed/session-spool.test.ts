@@ -111,6 +111,27 @@ describe('the spool', () => {
     await expect.poll(async () => (await suite.covered('EURUSD')).length, patience).toBe(1)
   }, 60_000)
 
+  test('minutes that a full disk rejected while ingest was unavailable are read again and pushed in order', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    const folder = new MemoryFolder()
+    const spool = await spoolIn(folder)
+    suite.collect(source, { spool })
+    await suite.settled()
+    await suite.restart(undefined, async () => {
+      await closeMinutes(source, 1)
+      folder.beforeSync = () => Promise.reject(new Error('no space left on device'))
+      await closeMinutes(source, 2)
+      await expect.poll(() => spool.failures, patience).toBeGreaterThan(0)
+      folder.beforeSync = () => undefined
+      await closeMinutes(source, 2)
+    })
+    await suite.clock.advance(31_000)
+    const missed = minutes(noon, noon + 5 * minute)
+    await expect.poll(() => suite.pushed(), patience).toEqual(missed)
+    await expect.poll(async () => (await suite.times()).slice(-5), patience).toEqual(missed)
+  }, 60_000)
+
   test('a correction that arrived while ingest was unavailable is stored and not pushed', async () => {
     const { noon } = suite
     const source = suite.terminal()
