@@ -4,6 +4,8 @@
 export const messageBytesMax = 256 * 1024
 /** Maximum bars in one `Bars` message, over all its series. */
 export const batchBarsMax = 5_000
+/** Maximum time of a revision ahead of ingest; one from further ahead would win over all true readings until then. */
+export const revisionAheadMs = 5_000
 /** Maximum symbols in one catalogue, over all its parts. */
 export const catalogueSymbolsMax = 10_000
 /** Maximum symbols of one feed, hidden ones included; further names are refused. A manifest's list is always taken. */

@@ -5,6 +5,7 @@ import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { backfillBatchesSlow, windowsMax as ingestWindowsMax } from '../../ingest/session/in-flight.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { KnownFeed, newSeries } from '../series/collected-series.ts'
+import { Stamps } from '../series/stamps.ts'
 import { BackfillSender, backfillMessagesMax } from './backfill-sender.ts'
 import { Outbox } from './outbox.ts'
 import type { Answer, SessionClient } from './session-client.ts'
@@ -21,7 +22,8 @@ function ingest() {
   const post = () => new Promise<Answer>((resolve) => void waiting.push(resolve))
   const client = { bars: post, window: post, onSlow: () => undefined } as unknown as SessionClient
   const stop = new AbortController()
-  const base = { client, clock: createVirtualClock(), log: silentLog, signal: stop.signal }
+  const clock = createVirtualClock()
+  const base = { client, clock, log: silentLog, signal: stop.signal, stamps: new Stamps(clock) }
   const shared = { ...base, outbox: new Outbox(base) }
   return { waiting, shared, stop }
 }

@@ -5,6 +5,9 @@ import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock
 import { barsOf } from '../../core/bars/bar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { silentLog } from '../../platform/log/log.ts'
+import { decodeBars } from '../../wire/decode-bars.ts'
+import { type EncodedSeries, encodeBars, type WireLane } from '../../wire/encode-bars.ts'
+import { Stamps } from '../series/stamps.ts'
 import { openSpool } from '../spool/spool.ts'
 import { Outbox, spooledOf } from './outbox.ts'
 import { packBars } from './pack-bars.ts'
@@ -13,10 +16,8 @@ import type { Answer, SessionClient } from './session-client.ts'
 const hourMs = 3_600_000
 const answer: Answer = { accepted: 1, revised: 0, unchanged: 0, refused: [] }
 
-function batch(time: number) {
-  const bars = barsOf([
-    { time: feedSeconds(time), open: 1, high: 1, low: 1, close: 1, volume: 1, revision: 7 },
-  ])
+function batch(time: number, revision = 7) {
+  const bars = barsOf([{ time: feedSeconds(time), open: 1, high: 1, low: 1, close: 1, volume: 1, revision }])
   const [packed] = packBars([{ symbol: 'EURUSD', resolution: '1', scale: 5, bars }])
   if (!packed) throw new Error('one bar is one message')
   return packed
@@ -36,7 +37,7 @@ test('a gap is reported until a batch that was sent after the report is acknowle
     gap: ({ from }: { from: number }) => void gaps.push(from),
   } as unknown as SessionClient
   const stop = new AbortController()
-  const outbox = new Outbox({ client, spool, log: silentLog, signal: stop.signal })
+  const outbox = new Outbox({ client, spool, stamps: new Stamps(clock), log: silentLog, signal: stop.signal })
   outbox.begin()
   await expect.poll(() => acks.length).toBe(1)
   const inFlight = [outbox.live(batch(120)), outbox.live(batch(180))]
@@ -60,6 +61,29 @@ test('a gap is reported until a batch that was sent after the report is acknowle
   await later
   expect(spool.lost).toEqual([])
   expect(gaps).toEqual([60])
+  stop.abort()
+  await spool.close()
+})
+
+test('spooled revisions that are ahead of the clock of ingest are sent as earlier ones in the same order, others unchanged', async () => {
+  const clock = createVirtualClock()
+  const spool = await openSpool({ folder: new MemoryFolder(), clock, log: silentLog, ...spoolBounds })
+  const now = clock.utcMs()
+  const given = [now - 60_000, now + 30_000, now + 90_000, now + 1_000]
+  for (const revision of given) spool.append('live', spooledOf(batch(60, revision)))
+  const sent: number[] = []
+  const client = {
+    bars: async (lane: WireLane, message: readonly EncodedSeries[]) => {
+      const [first] = decodeBars(encodeBars(1, lane, message))?.series ?? []
+      if (typeof first?.bars === 'object') sent.push(...first.bars.revision)
+      return answer
+    },
+  } as unknown as SessionClient
+  const stop = new AbortController()
+  const outbox = new Outbox({ client, spool, stamps: new Stamps(clock), log: silentLog, signal: stop.signal })
+  outbox.begin()
+  await outbox.drained
+  expect(sent).toEqual([now - 60_000, now - 3, now - 2, now + 1_000])
   stop.abort()
   await spool.close()
 })

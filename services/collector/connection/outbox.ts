@@ -3,17 +3,23 @@ import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { WireLane } from '../../wire/encode-bars.ts'
 import type { FeedMetrics } from '../metrics.ts'
+import type { Stamps } from '../series/stamps.ts'
 import type { SpooledSeries } from '../spool/record.ts'
 import type { Kept, Spool } from '../spool/spool.ts'
+import { withAcceptedRevisions } from './accepted-revisions.ts'
 import type { OutgoingBars, Packed } from './pack-bars.ts'
-import type { Answer, SessionClient } from './session-client.ts'
+import { type Answer, Disconnected, reasonOf, type SessionClient } from './session-client.ts'
 
 /** Maximum unacknowledged bars, and messages, from the spool of earlier sessions; further ones wait. */
 const backlogBarsMax = 20_000
 const backlogMessagesMax = 8
 
+const clockWasSet =
+  'ingest rejects revisions that are ahead of its clock: the next session reads that clock again'
+
 export interface OutboxDeps {
   readonly client: SessionClient
+  readonly stamps: Pick<Stamps, 'nowMs' | 'latest'>
   readonly log: Log
   /** Aborts with the session. */
   readonly signal: AbortSignal
@@ -35,7 +41,8 @@ export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeri
 
 /**
  * Sends the batches of one session. With a spool, each batch is on the disk before it is sent and stays there
- * until its Ack. Batches of earlier sessions are sent first.
+ * until its Ack. Batches of earlier sessions are sent first. When ingest refuses revisions as ahead of its clock, the
+ * session ends and the batch stays in the spool: the next session knows that clock and makes these revisions again.
  */
 export class Outbox {
   /** Resolves once all batches of earlier sessions were sent; rejects when the session ends. */
@@ -103,18 +110,22 @@ export class Outbox {
     const refused = answer.refused.reduce((sum, each) => sum + each.count, 0)
     metrics?.acked(lane, count - refused)
     if (refused > 0) metrics?.refused(refused)
-    if (id !== undefined) spool?.remove(id)
+    const isAhead = answer.refused.some(({ reason }) => reasonOf(reason) === 'REVISION')
+    if (isAhead) client.cancel(new Disconnected('CANCELLED', clockWasSet))
+    else if (id !== undefined) spool?.remove(id)
     this.#reportLost(number)
     return answer
   }
 
   async #drain(spool: Spool, backlog: readonly number[]): Promise<void> {
-    const { signal, log } = this.#deps
+    const { signal, log, stamps } = this.#deps
+    // Before all revisions of this session, so that a reading in it replaces what is sent here.
+    const firstRevision = stamps.nowMs - backlog.length
     this.#reportLost(this.#sentBatches)
     const bars = new Semaphore(backlogBarsMax, signal)
     const messages = new Semaphore(backlogMessagesMax, signal)
     if (backlog.length > 0) log.info({ batches: backlog.length }, 'sending the spooled batches')
-    for (const id of backlog) {
+    for (const [i, id] of backlog.entries()) {
       const record = await spool.read(id).catch((cause: unknown) => {
         log.error({ err: cause }, 'failed to read a spooled batch; skipped')
         return undefined
@@ -123,7 +134,7 @@ export class Outbox {
       const count = record.series.reduce((sum, each) => sum + each.count, 0)
       await messages.enter(1)
       await bars.enter(count)
-      const message = record.series.map(({ encoded }) => encoded)
+      const message = withAcceptedRevisions(record, { latest: stamps.latest, revision: firstRevision + i })
       this.#post(record.kind === 'live' ? 'LIVE' : 'BACKFILL', { message, count }, id)
         .then(({ refused }) => {
           const [first] = refused

@@ -1,4 +1,5 @@
 import { type Bars, barCount, sliceBars } from '../../core/bars/bar.ts'
+import { mergeBars } from '../../core/bars/revision.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { type EncodedSeries, encodeSeriesBars } from '../../wire/encode-bars.ts'
 import { batchBarsMax, messageBytesMax } from '../../wire/limits.ts'
@@ -24,7 +25,10 @@ const messageOverheadBytes = 4 * 1024
 /** Bytes before each series in a message. */
 const seriesOverheadBytes = 8
 
-/** Packs bars of any number of series into messages of at most `barsMax` bars, in the given order. */
+/**
+ * Packs bars of any number of series into messages of at most `barsMax` bars, in the given order. A series that is
+ * listed more than once is merged where it is first: ingest takes each series once per message.
+ */
 export function* packBars<T extends OutgoingBars>(
   list: readonly T[],
   barsMax = batchBarsMax,
@@ -33,7 +37,7 @@ export function* packBars<T extends OutgoingBars>(
   let parts: { item: T; bars: Bars }[] = []
   let count = 0
   let bytes = 0
-  for (const item of list) {
+  for (const item of oncePerSeries(list)) {
     for (const { bars, encoded, size } of pieces(item, barsMax)) {
       if (
         count > 0 &&
@@ -51,6 +55,17 @@ export function* packBars<T extends OutgoingBars>(
     }
   }
   if (count > 0) yield { message, parts, count }
+}
+
+/** The list with each series once. The later of two bars with one time is kept. */
+function oncePerSeries<T extends OutgoingBars>(list: readonly T[]): Iterable<T> {
+  const series = new Map<string, T>()
+  for (const item of list) {
+    const id = `${item.resolution} ${item.symbol}`
+    const before = series.get(id)
+    series.set(id, before ? { ...item, bars: mergeBars(item.bars, before.bars) } : item)
+  }
+  return series.values()
 }
 
 /** Splits one series into pieces that each fit a message: by count, then in halves while the bytes are too many. */

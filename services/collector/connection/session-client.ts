@@ -169,8 +169,9 @@ export class SessionClient {
     await timeout
   }
 
-  /** Ends the session at once. */
-  cancel(): void {
+  /** Ends the session at once. `cause`: the reason that the log states; of several the first one. */
+  cancel(cause?: Disconnected): void {
+    this.#cancelCause ??= cause
     this.#stream.cancel()
   }
 
@@ -214,11 +215,7 @@ export class SessionClient {
   /** A peer that sends no Welcome would keep this collector from reaching another ingest. */
   #timeOut(): void {
     const seconds = greetingTimeoutMs / 1_000
-    this.#cancelCause = new Disconnected(
-      'DEADLINE_EXCEEDED',
-      `ingest has not answered Hello within ${seconds} s`,
-    )
-    this.cancel()
+    this.cancel(new Disconnected('DEADLINE_EXCEEDED', `ingest has not answered Hello within ${seconds} s`))
   }
 
   #takeWelcome(message: Welcome__Output): void {

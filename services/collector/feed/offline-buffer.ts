@@ -4,10 +4,10 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { spooledOf } from '../connection/outbox.ts'
-import { packBars } from '../connection/pack-bars.ts'
+import { type Packed, packBars } from '../connection/pack-bars.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import { formingCheckMs, releaseClosed, takeClosed } from '../series/forming.ts'
-import { barPreparer, type Routed, route } from '../series/prepared-bars.ts'
+import { barPreparer, type PreparedBars, type Routed, route } from '../series/prepared-bars.ts'
 import type { Stamps } from '../series/stamps.ts'
 import type { SourceBars, SourceSeries } from '../sources/source.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -92,10 +92,17 @@ export class OfflineBuffer {
   }
 
   #keep(routed: readonly Routed[]): void {
-    const { spool } = this.#deps
     const fresh = routed.flatMap((each) => each.fresh)
     const corrections = routed.flatMap((each) => each.corrections)
-    for (const packed of packBars(fresh)) spool.append('live', spooledOf(packed))
-    for (const packed of packBars(corrections)) spool.append('history', spooledOf(packed))
+    for (const packed of packBars(fresh)) this.#append('live', packed)
+    for (const packed of packBars(corrections)) this.#append('history', packed)
+  }
+
+  /** Drops the series of a batch that the spool rejects: the next session reads these bars, and all later ones. */
+  #append(kind: 'live' | 'history', packed: Packed<PreparedBars>): void {
+    const { kept } = this.#deps.spool.append(kind, spooledOf(packed))
+    kept.catch(() => {
+      for (const { item } of packed.parts) this.drop(item.series)
+    })
   }
 }

@@ -6,6 +6,7 @@ import {
   minute,
   minutes,
 } from '../../../test/support/fixtures/collector-fixture.ts'
+import { wrongClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
 import type { Stores } from '../../ports/stores.ts'
 
@@ -89,6 +90,27 @@ describe('a new session', () => {
     await suite.clock.advance(31_000)
     await expect.poll(() => suite.pushed(), { timeout: 8_000 }).toEqual(minutes(noon, noon + 5 * minute))
     await expect.poll(() => suite.times()).toEqual(minutes(noon - 2 * day, noon + 5 * minute))
+  })
+
+  test('when a clock is set during a session, the minutes that ingest refused are read again, stored and pushed', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    const clock = wrongClock(suite.clock)
+    suite.collect(source, { clock })
+    await suite.settled()
+    suite.fixture.events.length = 0
+    clock.aheadMs = 30_000
+    for (let i = 0; i < 3; i++) {
+      await suite.clock.advance(60_000)
+      source.closeMinute()
+    }
+    const wanted = minutes(noon, noon + 3 * minute)
+    const pushed = async (): Promise<number[]> => {
+      await suite.clock.advance(1_000)
+      return suite.pushed()
+    }
+    await expect.poll(pushed, { timeout: 20_000 }).toEqual(wanted)
+    await expect.poll(async () => (await suite.times()).slice(-3), { timeout: 20_000 }).toEqual(wanted)
   })
 
   test('bars missed in an interruption of the terminal are read again', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { CollectorFixture, hour, minute, minutes } from '../../../test/support/fixtures/collector-fixture.ts'
 import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
 import { spoolBounds } from '../../../test/support/fixtures/spool-bounds.ts'
+import { wrongClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import type { FakeTerminal } from '../../../test/support/samples/fake-terminal.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { createMetrics } from '../../platform/metrics.ts'
@@ -109,6 +110,53 @@ describe('the spool', () => {
     const missed = minutes(noon, noon + 5 * minute)
     await expect.poll(async () => (await suite.times()).slice(-5), patience).toEqual(missed)
     await expect.poll(async () => (await suite.covered('EURUSD')).length, patience).toBe(1)
+  }, 60_000)
+
+  test('minutes that a full disk rejected while ingest was unavailable are read again and pushed in order', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    const folder = new MemoryFolder()
+    const spool = await spoolIn(folder)
+    suite.collect(source, { spool })
+    await suite.settled()
+    await suite.restart(undefined, async () => {
+      await closeMinutes(source, 1)
+      folder.beforeSync = () => Promise.reject(new Error('no space left on device'))
+      await closeMinutes(source, 2)
+      await expect.poll(() => spool.failures, patience).toBeGreaterThan(0)
+      folder.beforeSync = () => undefined
+      await closeMinutes(source, 2)
+    })
+    await suite.clock.advance(31_000)
+    const missed = minutes(noon, noon + 5 * minute)
+    await expect.poll(() => suite.pushed(), patience).toEqual(missed)
+    await expect.poll(async () => (await suite.times()).slice(-5), patience).toEqual(missed)
+  }, 60_000)
+
+  test('when the clock is set during a session, what ingest refused is sent again from the spool, in order', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    const spool = await spoolIn(new MemoryFolder())
+    const clock = wrongClock(suite.clock)
+    suite.collect(source, { spool, clock })
+    await suite.settled()
+    await closeMinutes(source, 1)
+    await expect.poll(() => suite.pushed().at(-1), patience).toBe(noon)
+    await expect.poll(() => spool.depth.batches, patience).toBe(0)
+    suite.fixture.events.length = 0
+    forget(source)
+    clock.aheadMs = 30_000
+    source.shift = 3
+    source.listener.closed([source.closedBars('EURUSD.z', '1', noon, noon + minute)])
+    await closeMinutes(source, 3)
+    const inTime = async (): Promise<number> => {
+      await suite.clock.advance(1_000)
+      return spool.depth.batches
+    }
+    await expect.poll(inTime, patience).toBe(0)
+    expect(suite.pushed()).toEqual(minutes(noon + minute, noon + 4 * minute))
+    const wanted = source.bars('1', noon, noon + 4 * minute)
+    expect((await suite.stored()).slice(-4).map(({ close }) => close)).toEqual([...wanted.close])
   }, 60_000)
 
   test('a correction that arrived while ingest was unavailable is stored and not pushed', async () => {

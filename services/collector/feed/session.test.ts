@@ -102,7 +102,7 @@ describe('the live lane', () => {
     expect(suite.pushed()).toEqual([])
   })
 
-  test('bars that close while their series is read are sent after the read, in order', async () => {
+  test('minutes that close while their series is read are all stored and pushed after the read, in order', async () => {
     const { noon } = suite
     const source = suite.terminal()
     let release = (): void => undefined
@@ -110,11 +110,14 @@ describe('the live lane', () => {
       source.reads.length === 1 ? new Promise<void>((resolve) => (release = resolve)) : undefined
     suite.collect(source)
     await expect.poll(() => source.reads.length).toBe(1)
-    await suite.clock.advance(60_000)
-    source.closeMinute()
+    for (let i = 0; i < 3; i++) {
+      await suite.clock.advance(60_000)
+      source.closeMinute()
+    }
     release()
     await suite.settled()
-    expect(suite.pushed()).toEqual(minutes(noon - 6 * hour + minute, noon + minute))
+    await expect.poll(() => suite.pushed()).toEqual(minutes(noon - 6 * hour + minute, noon + 3 * minute))
+    expect((await suite.times()).slice(-3)).toEqual(minutes(noon, noon + 3 * minute))
   })
 
   test('a symbol that is added later is listed, read and followed', async () => {

@@ -1,14 +1,19 @@
 import { nextRevision } from '../../core/bars/revision.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { revisionAheadMs } from '../../wire/limits.ts'
 
 /** The revision of every derived bar. Where ingest has stored an earlier one, it assigns the next revision itself. */
 export const derivedRevision = 1
 
+/** Maximum time of a revision ahead of ingest's clock: half of what ingest accepts, because the offset is not exact. */
+const aheadMaxMs = revisionAheadMs / 2
+
 /**
  * Revisions of bars: UTC milliseconds by ingest's clock, ascending per series over all sessions. So a later
  * reading replaces an earlier one even within a millisecond. When thousands of series close in one minute,
- * revisions do not run ahead of the clock.
+ * revisions do not run ahead of the clock. They begin again when that clock was set back so far that ingest would
+ * refuse them.
  */
 export class Stamps {
   readonly #clock: Clock
@@ -25,9 +30,20 @@ export class Stamps {
     this.#offsetMs = offsetMs
   }
 
+  /** The time by ingest's clock. */
+  get nowMs(): number {
+    return this.#clock.utcMs() + this.#offsetMs
+  }
+
+  /** The greatest revision that ingest accepts now. */
+  get latest(): number {
+    return this.nowMs + aheadMaxMs
+  }
+
   next({ symbol, resolution }: { readonly symbol: string; readonly resolution: Resolution }): number {
     const id = `${resolution} ${symbol}`
-    const revision = nextRevision(this.#clock.utcMs() + this.#offsetMs, this.#last.get(id))
+    const last = this.#last.get(id)
+    const revision = nextRevision(this.nowMs, last !== undefined && last < this.latest ? last : undefined)
     this.#last.set(id, revision)
     return revision
   }

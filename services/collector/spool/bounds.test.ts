@@ -123,12 +123,17 @@ test('losses of a whole catalogue are known after a restart, with later batches'
 test('a disk that rejects a write is reported, and later batches are spooled again', async () => {
   const folder = new MemoryFolder()
   const spool = await openSmallSpool(folder)
+  await spool.append('live', batch(60)).kept
+  await spool.append('live', batch(60, 'GBPUSD')).kept
   folder.beforeSync = () => Promise.reject(new Error('no space left on device'))
-  await expect(spool.append('live', batch(60)).kept).rejects.toThrow('no space left')
+  await expect(spool.append('live', batch(120)).kept).rejects.toThrow('no space left')
   expect(spool.failures).toBe(1)
-  expect(spool.depth.batches).toBe(0)
+  expect(spool.depth.batches).toBe(2)
+  // The rejected bar must be read from the source again, and not as history.
+  expect(spool.until('EURUSD', '1')).toBeUndefined()
+  expect(spool.until('GBPUSD', '1')).toBe(60)
   folder.beforeSync = () => undefined
-  await spool.append('live', batch(120)).kept
-  expect(await timesIn(spool)).toEqual([120])
-  expect(await timesIn(await openSmallSpool(folder.crash(() => 0)))).toContain(120)
+  await spool.append('live', batch(180)).kept
+  expect(await timesIn(spool)).toEqual([60, 60, 180])
+  expect(await timesIn(await openSmallSpool(folder.crash(() => 0)))).toContain(180)
 })

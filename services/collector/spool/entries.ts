@@ -1,7 +1,7 @@
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Arrival } from './ages.ts'
-import { barsIn, type SpoolRecord } from './record.ts'
+import { barsIn, recordsIn, type SpoolRecord } from './record.ts'
 import type { Place, Segment } from './segments.ts'
 
 export interface Entry extends Arrival {
@@ -53,6 +53,15 @@ export class Entries {
     this.bars -= entry.bars
     if (entry.kind === 'live' && --this.#live === 0) this.#until.clear()
     return entry
+  }
+
+  /** Removes a batch that could not be written. `until` forgets its series, so the next session reads these bars. */
+  reject(id: number): void {
+    const { bytes } = this.remove(id) ?? {}
+    const [first] = bytes ? recordsIn(bytes) : []
+    for (const { symbol, resolution } of first?.record.series ?? []) {
+      this.#until.delete(`${resolution} ${symbol}`)
+    }
   }
 
   /** Marks all entries as handed over. */

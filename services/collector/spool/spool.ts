@@ -144,7 +144,7 @@ export class Spool {
     this.#entries.markHandedOver()
   }
 
-  /** Time of the newest live bar of a series in the spool. */
+  /** Time of the newest live bar of a series in the spool; `undefined` after a write of the series failed. */
   until(symbol: string, resolution: Resolution): FeedSeconds | undefined {
     return this.#entries.until(symbol, resolution)
   }
@@ -234,7 +234,7 @@ export class Spool {
         'spool write failed; batches are not spooled',
       )
       for (const { id, reject } of group) {
-        this.#entries.remove(id)
+        this.#entries.reject(id)
         reject(cause)
       }
     }

@@ -10,10 +10,7 @@ import { isResolution, type Resolution } from '../../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { show } from '../../core/show.ts'
 import type { ReceivedSeries } from '../../wire/decode-bars.ts'
-import { batchBarsMax } from '../../wire/limits.ts'
-
-/** Maximum time of a revision ahead of ingest; one from further ahead would win over all true readings until then. */
-const revisionAheadMs = 5_000
+import { batchBarsMax, revisionAheadMs } from '../../wire/limits.ts'
 
 /** What the checks of bars and windows read from the registry. */
 export type SymbolLookup = Pick<RegistryView, 'symbol' | 'feed'>

@@ -16,6 +16,10 @@ export const RefusalReason = {
   REFUSAL_REASON_PRICE: 'REFUSAL_REASON_PRICE',
   REFUSAL_REASON_VOLUME: 'REFUSAL_REASON_VOLUME',
   REFUSAL_REASON_SCALE: 'REFUSAL_REASON_SCALE',
+  /**
+   * No whole number from 1 to 5 s after ingest's time, as after a clock was set. The next Welcome has that time: send
+   * these bars again in that session, with new revisions.
+   */
   REFUSAL_REASON_REVISION: 'REFUSAL_REASON_REVISION',
   /**
    * Columns of different lengths, times that do not ascend, too many bars, an invalid window, or too many separate windows.
@@ -59,6 +63,10 @@ export type RefusalReason =
   | 10
   | 'REFUSAL_REASON_SCALE'
   | 11
+  /**
+   * No whole number from 1 to 5 s after ingest's time, as after a clock was set. The next Welcome has that time: send
+   * these bars again in that session, with new revisions.
+   */
   | 'REFUSAL_REASON_REVISION'
   | 12
   /**

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { barsOf } from '../../core/bars/bar.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { type OutgoingBars, packBars } from './pack-bars.ts'
+
+const part = (symbol: string, ...bars: [time: number, close: number, revision: number][]): OutgoingBars => ({
+  symbol,
+  resolution: '1',
+  scale: 0,
+  bars: barsOf(
+    bars.map(([time, close, revision]) => ({
+      time: feedSeconds(time),
+      open: 1,
+      high: 9,
+      low: 1,
+      close,
+      volume: 1,
+      revision,
+    })),
+  ),
+})
+
+const contents = (list: readonly OutgoingBars[], barsMax?: number) =>
+  [...packBars(list, barsMax)].map(({ parts }) =>
+    parts.map(({ item: { symbol }, bars: { time, close } }) => ({
+      symbol,
+      time: [...time],
+      close: [...close],
+    })),
+  )
+
+test('a series that is listed several times is in a message once, with all its bars in time order', () => {
+  const list = [part('A', [60, 1, 7]), part('B', [60, 1, 7]), part('A', [120, 2, 8]), part('A', [180, 3, 9])]
+  expect(contents(list)).toEqual([
+    [
+      { symbol: 'A', time: [60, 120, 180], close: [1, 2, 3] },
+      { symbol: 'B', time: [60], close: [1] },
+    ],
+  ])
+  expect(contents(list, 2)).toEqual([
+    [{ symbol: 'A', time: [60, 120], close: [1, 2] }],
+    [
+      { symbol: 'A', time: [180], close: [3] },
+      { symbol: 'B', time: [60], close: [1] },
+    ],
+  ])
+})
+
+test('of two readings of one bar the later one is sent, also when both are derived', () => {
+  expect(contents([part('A', [60, 1, 7]), part('A', [60, 2, 8])])).toEqual([
+    [{ symbol: 'A', time: [60], close: [2] }],
+  ])
+  expect(contents([part('A', [60, 1, 1]), part('A', [60, 2, 1])])).toEqual([
+    [{ symbol: 'A', time: [60], close: [2] }],
+  ])
+})
