@@ -1,6 +1,5 @@
 import { allocateBars, type Bars, barCount, columns, noBars, sliceBars, timeAt } from '../core/bars/bar.ts'
 import { barTimeMax } from '../core/bars/bar-rules.ts'
-import { isClosed } from '../core/bars/closed.ts'
 import { bucketOpen, createFold, foldBars } from '../core/bars/derive.ts'
 import type { Series } from '../core/bars/series.ts'
 import { type FeedSeconds, feedSeconds } from '../core/clocks/feed-clock.ts'
@@ -8,8 +7,12 @@ import type { Reader } from '../core/fair-queue.ts'
 import { durationSeconds } from '../core/feeds/resolution.ts'
 import { newestOf, type Reading, sliceBarsMax } from './reading.ts'
 
+/** Time for the last minute of a bucket to arrive after the bucket's end; then time alone closes the bucket. */
+const arrivalSeconds = 5
+
 const bucketSeconds = durationSeconds['30']
-const barsPerBucket = bucketSeconds / durationSeconds['1']
+const minuteSeconds = durationSeconds['1']
+const barsPerBucket = bucketSeconds / minuteSeconds
 const lastSecondOf = (open: FeedSeconds): FeedSeconds => feedSeconds(open + bucketSeconds - 1)
 
 /** The reader, and what decides whether a bucket of the series is closed. */
@@ -21,8 +24,9 @@ export interface FoldContext {
 }
 
 /**
- * Folds resolution `30`, which is never stored, from M1 with the tail and the revisions. A bucket is returned once
- * it is closed. The oldest is left out if M1 begins inside it.
+ * Folds resolution `30`, which is never stored, from M1 with the tail and the revisions. A bucket is returned once it
+ * is closed: its last minute or a later one is there, or no more are awaited. The oldest is left out if M1 begins
+ * inside it.
  */
 export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
   async function* range(series: Series, from: FeedSeconds, to: FeedSeconds, context: FoldContext) {
@@ -30,15 +34,16 @@ export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
     const first = bucketOpen(feedSeconds(from + bucketSeconds - 1), '30')
     const fold = createFold('30')
     let half: FeedSeconds | undefined
-    let begun = false
+    let read: FeedSeconds | undefined
     for await (const slice of m1.range(minutes, first, lastSecondOf(bucketOpen(to, '30')), context.reader)) {
-      if (!begun) half = await halfBucket(minutes, timeAt(slice, 0), context.reader)
-      begun = true
+      if (read === undefined) half = await halfBucket(minutes, timeAt(slice, 0), context.reader)
+      read = newestTime(slice)
       const whole = without(half, fold.push(slice))
       if (barCount(whole) > 0) yield whole
     }
+    if (read === undefined) return
     const last = without(half, fold.end())
-    if (barCount(last) > 0 && (await closes(minutes, timeAt(last, 0), context))) yield last
+    if (barCount(last) > 0 && (await closes(minutes, read, context))) yield last
   }
 
   async function newest(series: Series, count: number, to: FeedSeconds, context: FoldContext): Promise<Bars> {
@@ -72,8 +77,9 @@ export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
     { firstStored, context }: { firstStored?: FeedSeconds; context?: FoldContext },
   ): Promise<Bars> {
     if (barCount(bars) === 0) return noBars
-    const last = bucketOpen(timeAt(bars, barCount(bars) - 1), '30')
-    const lastCloses = context === undefined || (await closes(minutes, last, context))
+    const read = newestTime(bars)
+    const last = bucketOpen(read, '30')
+    const lastCloses = context === undefined || (await closes(minutes, read, context))
     return foldBars(bars, '30', { isClosed: (open) => open !== last || lastCloses, firstStored })
   }
 
@@ -89,18 +95,20 @@ export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
     return barCount(before) === 0 ? open : undefined
   }
 
-  async function closes(
-    minutes: Series,
-    open: FeedSeconds,
-    { now, delaySeconds, reader }: FoldContext,
-  ): Promise<boolean> {
-    if (isClosed(open, '30', { now, delaySeconds, newest: undefined })) return true
+  /** Whether the bucket of `read` is closed, the newest minute that was folded. */
+  async function closes(minutes: Series, read: FeedSeconds, context: FoldContext): Promise<boolean> {
+    const { now, delaySeconds, reader } = context
+    const end = lastSecondOf(bucketOpen(read, '30'))
+    if (read + minuteSeconds > end) return true
+    if (now !== undefined && now > end + delaySeconds + arrivalSeconds) return true
     const last = await m1.newest(minutes, 1, barTimeMax, reader)
-    return barCount(last) > 0 && timeAt(last, 0) > lastSecondOf(open)
+    return barCount(last) > 0 && timeAt(last, 0) > end
   }
 
   return { range, newest }
 }
+
+const newestTime = (bars: Bars): FeedSeconds => timeAt(bars, barCount(bars) - 1)
 
 const without = (half: FeedSeconds | undefined, bars: Bars): Bars =>
   half !== undefined && barCount(bars) > 0 && timeAt(bars, 0) === half

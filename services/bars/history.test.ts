@@ -106,8 +106,8 @@ function halfHours(m1: readonly RevisedBar[], now: number | undefined, delay: nu
   const buckets = Map.groupBy(m1, ({ time }) => Math.floor(time / 1800) * 1800)
   return [...buckets].flatMap(([time, parts]) => {
     const [first, last] = [parts[0] as RevisedBar, parts.at(-1) as RevisedBar]
-    const isOver = now !== undefined && time + 1800 + delay <= start + now + 5
-    const isClosed = isOver || m1.some((bar) => bar.time >= time + 1800)
+    const isOver = now !== undefined && time + 1800 + delay + 5 <= start + now
+    const isClosed = isOver || m1.some((bar) => bar.time >= time + 1740)
     const isHalf = first === m1[0] && first.time !== time
     if (!isClosed || isHalf) return []
     return [
@@ -179,15 +179,34 @@ describe('a reader of store, tail and revisions', () => {
     const reader = open(undefined)
     await store(
       reader,
-      [0, 10, 29].map((minute) => barOf({ minute, revision: 1 })),
+      [0, 10, 28].map((minute) => barOf({ minute, revision: 1 })),
     )
     const half = { ...reader.series, resolution: '30' } as const
     const count = async () => (await reader.history.countback(half, 5, undefined, asker)).time.length
     expect(await count()).toBe(0)
-    await stores.board.note(reader.series.feed, { newestTick: feedSeconds(start + 1794) })
+    await stores.board.note(reader.series.feed, { newestTick: feedSeconds(start + 1804) })
     expect(await count()).toBe(0)
-    await stores.board.note(reader.series.feed, { newestTick: feedSeconds(start + 1795) })
+    await stores.board.note(reader.series.feed, { newestTick: feedSeconds(start + 1805) })
     expect(await count()).toBe(1)
+    reader.tail.close()
+  })
+
+  test.each([
+    ['is left out until 5 s after its end while its last minute is missing', 1_804, 28, []],
+    ['is returned 5 s after its end without its last minute', 1_805, 28, [0]],
+    ['is returned at once when its last minute is there', 1_795, 29, [0]],
+    ['is returned at once when a later minute is there', 1_795, 30, [0]],
+  ])('a bucket %s', async (_, now, newest, opens) => {
+    const reader = open(now)
+    await store(
+      reader,
+      [0, newest].map((minute) => barOf({ minute, revision: 1 })),
+    )
+    const half = { ...reader.series, resolution: '30' } as const
+    const [first, last] = [feedSeconds(start), feedSeconds(start + 1_799)]
+    const counted = await reader.history.countback(half, 5, undefined, asker)
+    const lists = [toList(counted), await collect(reader.history.range(half, first, last, asker))]
+    for (const list of lists) expect(list.map(({ time }) => time - start)).toEqual(opens)
     reader.tail.close()
   })
 

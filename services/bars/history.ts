@@ -1,8 +1,9 @@
-import type { Bars } from '../core/bars/bar.ts'
+import { type Bars, barCount } from '../core/bars/bar.ts'
 import { barTimeMax, barTimeMin } from '../core/bars/bar-rules.ts'
 import type { Series } from '../core/bars/series.ts'
 import { knownOffset } from '../core/clocks/clock-history.ts'
 import { type FeedSeconds, feedNow, feedSeconds } from '../core/clocks/feed-clock.ts'
+import { Unavailable } from '../core/failure.ts'
 import type { Reader } from '../core/fair-queue.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { RegistryView } from '../core/feeds/registry.ts'
@@ -33,38 +34,61 @@ export interface HistoryDeps {
   readonly clock: Clock
 }
 
+/** The current time on the feed's clock; `undefined` if it is unknown, or if its newest tick cannot be read now. */
+interface Moment {
+  readonly now: FeedSeconds | undefined
+  /** Why the newest tick cannot be read. An empty answer may then lack a closed half hour. */
+  readonly failure?: Unavailable
+}
+
 export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax): History {
   const stored = createReading(deps.bars, deps.tail, countMax)
   const folded = createFolded(stored, countMax)
 
-  const nowOf = async (feed: FeedKey): Promise<FeedSeconds | undefined> => {
+  const momentOf = async (feed: FeedKey): Promise<Moment> => {
     const view = deps.registry.view()
     const definition = view.feed(feed)
-    if (!definition) return undefined
+    if (!definition) return { now: undefined }
     const offset = knownOffset(definition, view)
-    const signs = offset === undefined ? (await deps.board.read([feed])).get(feed) : undefined
-    return feedNow(deps.clock.utcMs(), offset, signs?.newestTick)
+    if (offset !== undefined) return { now: feedNow(deps.clock.utcMs(), offset, undefined) }
+    try {
+      return { now: (await deps.board.read([feed])).get(feed)?.newestTick }
+    } catch (cause) {
+      if (cause instanceof Unavailable) return { now: undefined, failure: cause }
+      throw cause
+    }
   }
-  const contextOf = async (series: Series, reader: Reader): Promise<FoldContext> => ({
+  const contextOf = async (series: Series, reader: Reader): Promise<FoldContext & Moment> => ({
+    ...(await momentOf(series.feed)),
     reader,
-    now: await nowOf(series.feed),
     delaySeconds: deps.registry.view().symbol(series.symbol)?.delaySeconds ?? 0,
   })
 
   return {
     async *range(series, from, to, reader) {
       const [first, last] = [notBefore(from), notAfter(to)]
-      if (series.resolution === '30')
-        yield* folded.range(series, first, last, await contextOf(series, reader))
-      else yield* stored.range(series, first, last, reader)
+      if (series.resolution !== '30') {
+        yield* stored.range(series, first, last, reader)
+        return
+      }
+      const context = await contextOf(series, reader)
+      let isEmpty = true
+      for await (const bars of folded.range(series, first, last, context)) {
+        isEmpty = false
+        yield bars
+      }
+      if (isEmpty && context.failure) throw context.failure
     },
     async countback(series, count, to, reader) {
       if (series.resolution === '30') {
         const context = await contextOf(series, reader)
-        return folded.newest(series, count, notAfter(to ?? context.now ?? barTimeMax), context)
+        const bars = await folded.newest(series, count, notAfter(to ?? context.now ?? barTimeMax), context)
+        if (barCount(bars) === 0 && context.failure) throw context.failure
+        return bars
       }
       // With an unknown clock there is no current time: reads the newest bars of all.
-      return stored.newest(series, count, notAfter(to ?? (await nowOf(series.feed)) ?? barTimeMax), reader)
+      const end = to ?? (await momentOf(series.feed)).now ?? barTimeMax
+      return stored.newest(series, count, notAfter(end), reader)
     },
   }
 }

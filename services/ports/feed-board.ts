@@ -4,8 +4,9 @@ import type { FeedLiveness } from '../core/feeds/feed-status.ts'
 export type { FeedLiveness }
 
 /**
- * The liveness of feeds. Contract (test/contract/suites/feed-board.ts): a note only increases a field; signs
- * survive a restart, except those of the last second.
+ * The liveness of feeds. Contract (test/contract/suites/feed-board.ts): a note only increases a field, but replaces a
+ * receipt or heartbeat that leads its own by more than `leadMsMax`; signs survive a restart, except those of the last
+ * second.
  */
 export interface FeedBoard {
   note(feed: FeedKey, signs: FeedLiveness): Promise<void>

@@ -14,6 +14,7 @@ export class Deadline {
   readonly #expired: Promise<never>
   #expire: (cause: unknown) => void = () => undefined
   #cancel: Cancel
+  #endMs = 0
   readonly #begunMs: number
   #ended = false
 
@@ -28,6 +29,7 @@ export class Deadline {
   }
 
   #arm(ms: number): Cancel {
+    this.#endMs = this.#clock.monotonicMs() + ms
     return this.#clock.after(ms, () => {
       this.#ended = true
       this.#expire(new Unavailable('progress within the request deadline'))
@@ -63,6 +65,11 @@ export class Deadline {
   end(): void {
     this.#ended = true
     this.#cancel()
+  }
+
+  /** Monotonic time of the deadline, without further progress. */
+  get endMs(): number {
+    return this.#endMs
   }
 
   get ended(): boolean {

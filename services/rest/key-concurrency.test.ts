@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { Overloaded, Unavailable } from '../core/failure.ts'
-import { KeyConcurrency, underWayMax, waitingMax, waitMs } from './key-concurrency.ts'
+import { answerMs, KeyConcurrency, underWayMax, waitingMax, waitMs } from './key-concurrency.ts'
 
 type Outcome = 'waits' | 'in' | 'refused' | 'dropped'
 
 function start() {
   const clock = createVirtualClock()
   const concurrency = new KeyConcurrency(clock)
-  const enter = (key: string, isGone = () => false) => {
+  const enter = (key: string, { endMs = Number.POSITIVE_INFINITY, ended = false } = {}) => {
     const seen: { outcome: Outcome } = { outcome: 'waits' }
-    concurrency.enter(key, isGone).then(
+    concurrency.enter(key, { endMs, ended }).then(
       () => (seen.outcome = 'in'),
       (error: unknown) => {
         if (!(error instanceof Unavailable)) expect.unreachable()
@@ -64,6 +64,18 @@ test('requests that waited too long are refused, 32 in each turn of the event lo
   expect(Math.max(...steps)).toBe(32)
 })
 
+test('a request is refused in time to be answered before its deadline, also behind one that may wait longer', async () => {
+  const { clock, enter, enterMany } = start()
+  enterMany('a', underWayMax)
+  const [long, short] = [enter('a'), enter('a', { endMs: 1_000 })]
+  await clock.advance(1_000 - answerMs - 1)
+  expect(outcomes([long, short])).toEqual(['waits', 'waits'])
+  await clock.advance(1)
+  expect(outcomes([long, short])).toEqual(['waits', 'refused'])
+  await clock.advance(waitMs)
+  expect(outcomes([long, short])).toEqual(['refused', 'refused'])
+})
+
 test('a request is refused at once if 1,024 of its key are queued', async () => {
   const { clock, enter, enterMany } = start()
   enterMany('a', underWayMax + waitingMax)
@@ -75,7 +87,7 @@ test('a request is refused at once if 1,024 of its key are queued', async () => 
 test('a queued request whose client is gone does not run', async () => {
   const { clock, concurrency, enter, enterMany } = start()
   enterMany('a', underWayMax)
-  const [gone, next] = [enter('a', () => true), enter('a')]
+  const [gone, next] = [enter('a', { ended: true }), enter('a')]
   concurrency.leave('a')
   await clock.advance(0)
   expect([gone.outcome, next.outcome, concurrency.refused]).toEqual(['dropped', 'in', 0])

@@ -1,5 +1,6 @@
 import { Overloaded, Unavailable } from '../core/failure.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Cancel, Clock } from '../ports/clock.ts'
+import type { Deadline } from './deadline.ts'
 
 /** Maximum running requests of one key, from the rate decision until the client has read the answer. */
 export const underWayMax = 16
@@ -7,13 +8,14 @@ export const underWayMax = 16
 export const waitingMax = 1_024
 /** Maximum wait in the queue; less than a request's deadline of two seconds, so that it can still be answered. */
 export const waitMs = 1_500
+/** Minimum time before the deadline at which a queued request is refused, so that it can still be answered. */
+export const answerMs = 100
 /** Maximum late requests that are refused in one turn of the event loop. */
 const refusedPerTurn = 32
 
 interface Waiting {
   readonly untilMs: number
-  /** Whether the client no longer waits for the answer. */
-  readonly isGone: () => boolean
+  readonly deadline: Pick<Deadline, 'endMs' | 'ended'>
   readonly enter: () => void
   readonly fail: (cause: Unavailable) => void
 }
@@ -22,7 +24,7 @@ interface KeyQueue {
   underWay: number
   readonly waiting: Waiting[]
   /** Set while requests are queued; the timer refuses those that waited too long. */
-  cancelTimer: (() => void) | undefined
+  timer: { readonly dueMs: number; readonly cancel: Cancel } | undefined
 }
 
 /**
@@ -56,18 +58,19 @@ export class KeyConcurrency {
   }
 
   /** Resolves when the request may run; then `leave` must end it. Rejects with `Overloaded` if it waited too long. */
-  async enter(key: string, isGone: () => boolean): Promise<void> {
-    const queue = this.#queues.get(key) ?? { underWay: 0, waiting: [], cancelTimer: undefined }
+  async enter(key: string, deadline: Waiting['deadline']): Promise<void> {
+    const queue = this.#queues.get(key) ?? { underWay: 0, waiting: [], timer: undefined }
     this.#queues.set(key, queue)
     if (queue.underWay < underWayMax) {
       queue.underWay += 1
       return
     }
     if (queue.waiting.length >= waitingMax) throw this.#refusal()
-    const untilMs = this.#clock.monotonicMs() + waitMs
+    // The rate decision may have taken a part of the deadline.
+    const untilMs = Math.min(this.#clock.monotonicMs() + waitMs, deadline.endMs - answerMs)
     await new Promise<void>((resolve, reject) => {
-      queue.waiting.push({ untilMs, isGone, enter: resolve, fail: reject })
-      queue.cancelTimer ??= this.#refuseAfter(queue, waitMs)
+      queue.waiting.push({ untilMs, deadline, enter: resolve, fail: reject })
+      if (queue.timer === undefined || untilMs < queue.timer.dueMs) this.#refuseAt(queue, untilMs)
     })
   }
 
@@ -80,37 +83,35 @@ export class KeyConcurrency {
       const next = queue.waiting.shift()
       if (next === undefined) break
       // The client is gone, and this is no refusal.
-      if (next.isGone()) next.fail(new Unavailable('a client that waits'))
+      if (next.deadline.ended) next.fail(new Unavailable('a client that waits'))
       else {
         queue.underWay += 1
         next.enter()
       }
     }
     if (queue.waiting.length > 0) return
-    queue.cancelTimer?.()
-    queue.cancelTimer = undefined
+    queue.timer?.cancel()
+    queue.timer = undefined
     if (queue.underWay === 0) this.#queues.delete(key)
   }
 
-  #refuseAfter(queue: KeyQueue, delayMs: number): () => void {
-    return this.#clock.after(delayMs, () => this.#refuseLate(queue))
+  #refuseAt(queue: KeyQueue, dueMs: number): void {
+    queue.timer?.cancel()
+    const delayMs = Math.max(0, dueMs - this.#clock.monotonicMs())
+    queue.timer = { dueMs, cancel: this.#clock.after(delayMs, () => this.#refuseLate(queue)) }
   }
 
   /** Refuses late requests, a few per turn: hundreds may be late at once, and other keys must be served meanwhile. */
   #refuseLate(queue: KeyQueue): void {
     const now = this.#clock.monotonicMs()
-    for (let refused = 0; refused < refusedPerTurn; refused += 1) {
-      const [first] = queue.waiting
-      if (first === undefined) {
-        queue.cancelTimer = undefined
-        return
-      }
-      if (first.untilMs > now) break
-      queue.waiting.shift()
-      first.fail(this.#refusal())
+    const late = queue.waiting.filter(({ untilMs }) => untilMs <= now).slice(0, refusedPerTurn)
+    for (const each of late) {
+      queue.waiting.splice(queue.waiting.indexOf(each), 1)
+      each.fail(this.#refusal())
     }
-    const [next] = queue.waiting
-    queue.cancelTimer = next && this.#refuseAfter(queue, Math.max(0, next.untilMs - now))
+    queue.timer = undefined
+    if (queue.waiting.length > 0)
+      this.#refuseAt(queue, Math.min(...queue.waiting.map((each) => each.untilMs)))
   }
 
   #refusal(): Overloaded {

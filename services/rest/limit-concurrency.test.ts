@@ -10,6 +10,7 @@ import {
   secretOf,
 } from '../../test/support/fixtures/rest-fixture.ts'
 import type { Stores } from '../ports/stores.ts'
+import { deadlineMs } from './deadline.ts'
 import { underWayMax, waitMs } from './key-concurrency.ts'
 
 const start = Date.UTC(2026, 0, 1)
@@ -20,8 +21,21 @@ let edge: RestFixture
 let blocked: { readonly key: string | undefined; readonly resume: () => void }[]
 let isBlocked: (key: string | undefined) => boolean
 
+/** How long the limits take to decide, and how many decisions are under way. */
+let decisionMs: number
+let deciding: number
+
 const blocking = (stores: Stores): Stores => ({
   ...stores,
+  limits: {
+    ...stores.limits,
+    async admit(...request) {
+      deciding += 1
+      if (decisionMs > 0) await edge.clock.sleep(decisionMs)
+      deciding -= 1
+      return stores.limits.admit(...request)
+    },
+  },
   bars: {
     ...stores.bars,
     async read(query) {
@@ -34,6 +48,8 @@ const blocking = (stores: Stores): Stores => ({
 
 beforeEach(async () => {
   blocked = []
+  decisionMs = 0
+  deciding = 0
   isBlocked = (key) => key === 'key-1'
   edge = await openRestFixture({ start, around: blocking })
   await edge.register(
@@ -73,6 +89,23 @@ test('a request that waits too long is 500 with Retry-After', async () => {
   await edge.clock.advance(waitMs)
   const { status, headers, body } = await late
   expect([status, headers['retry-after'], body.s]).toEqual([500, '2', 'error'])
+  expect(await edge.metrics()).toMatch(/^fxd_http_overloaded_requests_total 1$/m)
+  isBlocked = () => false
+  for (const { resume } of blocked) resume()
+  await Promise.all(first)
+})
+
+test('a request whose rate decision took a second is 500 with Retry-After within two seconds', async () => {
+  const first = Array.from({ length: underWayMax }, () => edge.ask(history, { key: 1 }))
+  await untilHeld(underWayMax)
+  decisionMs = 1_000
+  const late = edge.ask(history, { key: 1 })
+  await expect.poll(() => deciding).toBe(1)
+  await edge.clock.advance(decisionMs)
+  await expect.poll(() => edge.metrics()).toMatch(/^fxd_http_waiting_requests 1$/m)
+  await edge.clock.advance(deadlineMs - decisionMs)
+  const { status, headers } = await late
+  expect([status, headers['retry-after']]).toEqual([500, '2'])
   expect(await edge.metrics()).toMatch(/^fxd_http_overloaded_requests_total 1$/m)
   isBlocked = () => false
   for (const { resume } of blocked) resume()

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
   type Answer,
+  aBar,
   aFeed,
   aKey,
   aSymbol,
@@ -51,6 +52,11 @@ const takenAway = (stores: Stores): Stores => {
 beforeAll(async () => {
   edge = await openRestFixture({ around: takenAway })
   await edge.register(aFeed('BROKERA', 'ZERO'), aSymbol('BROKERA:ZERO:EURUSD'), aKey(1, ['BROKERA:ZERO']))
+  await edge.register(
+    aFeed('BROKERA', 'NEW', { clock: { mode: 'Measured' } }),
+    ...['EURUSD', 'GBPUSD'].map((name) => aSymbol(`BROKERA:NEW:${name}`)),
+    aKey(2, ['BROKERA:NEW']),
+  )
 })
 afterEach(() => {
   outage = {}
@@ -127,6 +133,39 @@ describe('an unavailable dependency', () => {
     const { status, body } = await edge.ask(`/v1/usage?days=${daysKept}`, { key: 1 })
     expect([status, body.history.length]).toEqual([200, daysKept])
   })
+
+  test.each(['countback=5', 'from=0&to=9999'])(
+    'does not fail bars of a feed whose clock is unknown (board, %s)',
+    async (span) => {
+      const minutes = [0, 600, 1_800, 2_400]
+      await edge.store(
+        'BROKERA:NEW:EURUSD',
+        '1',
+        minutes.map((time) => aBar(time)),
+      )
+      outage = { board: 'refusing' }
+      for (const [resolution, times] of [
+        ['1', minutes],
+        ['30', [0]],
+      ] as const) {
+        const target = `/v1/history?symbol=BROKERA:NEW:EURUSD&resolution=${resolution}&${span}`
+        const { status, body } = await edge.ask(target, { key: 2 })
+        expect([status, body.t]).toEqual([200, times])
+      }
+    },
+  )
+
+  test.each(['countback=5', 'from=0&to=9999'])(
+    'that alone knows whether the only half hour is closed fails it, never with no_data (board, %s)',
+    async (span) => {
+      await edge.store('BROKERA:NEW:GBPUSD', '1', [aBar(0), aBar(600)])
+      const target = `/v1/history?symbol=BROKERA:NEW:GBPUSD&resolution=30&${span}`
+      expect((await edge.ask(target, { key: 2 })).body.s).toBe('no_data')
+      outage = { board: 'refusing' }
+      const { status, headers } = await edge.ask(target, { key: 2 })
+      expect([status, headers['retry-after']]).toEqual([500, '2'])
+    },
+  )
 
   test('does not fail requests for the config', async () => {
     outage = { limits: 'refusing' }

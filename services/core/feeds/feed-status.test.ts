@@ -136,6 +136,12 @@ test('clocks of machines that differ a little never give a negative age', () => 
   })
 })
 
+test('a receipt or heartbeat more than a minute ahead counts as unknown: the clock that made it was wrong', () => {
+  const status = (seconds: number) =>
+    feedStatus(facts({ signs: { receivedAt: ago(-seconds), heartbeatAt: ago(-seconds) } })).status
+  expect([status(60), status(61)]).toEqual(['live', 'offline'])
+})
+
 const maybe = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined })
 const instant = fc.integer({ min: now - 10_000_000_000, max: now + 5_000 }).map(utcMs)
 const feedTime = fc.nat(2_000_000_000).map(feedSeconds)

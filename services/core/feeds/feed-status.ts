@@ -20,6 +20,8 @@ const liveBelowSeconds = 300
 /** Maximum age of a stale feed; above it the feed is offline. */
 const staleToSeconds = 1_800
 const farClockSeconds = 86_400
+/** Maximum lead of a stored time over the time of its reader; the clock that made a later one was wrong. */
+export const leadMsMax = 60_000
 
 /** The feed object of the specification, fields in its order; unknown fields are absent. */
 export interface FeedStatus {
@@ -73,9 +75,9 @@ function statusOfAge(age: number | undefined): FeedStatus['status'] {
   return age < liveBelowSeconds ? 'live' : 'stale'
 }
 
-/** Whole seconds, at least 0: clocks of two machines may differ a little. */
+/** Whole seconds, at least 0: clocks of two machines may differ a little. A time far ahead has no age. */
 export const ageSeconds = (now: UtcMs, at: UtcMs | undefined): number | undefined =>
-  at === undefined ? undefined : Math.max(0, Math.floor((now - at) / 1_000))
+  at === undefined || at - now > leadMsMax ? undefined : Math.max(0, Math.floor((now - at) / 1_000))
 
 /** The age of a feed that was only imported counts from the end of its newest bar. */
 function storedAgeSeconds({ newestStored, now, offsetSeconds }: FeedFacts): number | undefined {

@@ -24,7 +24,7 @@ export function limitConcurrency(app: FastifyInstance, clock: Clock, metrics: Me
   )
   app.addHook('onRequest', async ({ caller, deadline }, reply) => {
     if (!caller) return
-    await concurrency.enter(caller.id, () => deadline.ended)
+    await concurrency.enter(caller.id, deadline)
     const leave = (): void => concurrency.leave(caller.id)
     if (reply.raw.destroyed) leave()
     else reply.raw.once('close', leave)

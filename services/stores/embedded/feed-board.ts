@@ -1,5 +1,6 @@
-import { later } from '../../core/clocks/feed-clock.ts'
+import { later, type UtcMs } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import { leadMsMax } from '../../core/feeds/feed-status.ts'
 import type { FeedBoard, FeedLiveness } from '../../ports/feed-board.ts'
 import type { Remembered } from './memory/remembered.ts'
 
@@ -8,9 +9,9 @@ export function embeddedFeedBoard(signs: Remembered<FeedKey, FeedLiveness>): Fee
     async note(feed, noted) {
       const known = signs.get(feed) ?? {}
       signs.set(feed, {
-        receivedAt: later(known.receivedAt, noted.receivedAt),
+        receivedAt: laterUtc(known.receivedAt, noted.receivedAt),
         newestBar: later(known.newestBar, noted.newestBar),
-        heartbeatAt: later(known.heartbeatAt, noted.heartbeatAt),
+        heartbeatAt: laterUtc(known.heartbeatAt, noted.heartbeatAt),
         newestTick: later(known.newestTick, noted.newestTick),
       })
     },
@@ -18,6 +19,9 @@ export function embeddedFeedBoard(signs: Remembered<FeedKey, FeedLiveness>): Fee
     ping: () => Promise.resolve(),
   }
 }
+
+const laterUtc = (known: UtcMs | undefined, noted: UtcMs | undefined): UtcMs | undefined =>
+  known !== undefined && noted !== undefined && known - noted > leadMsMax ? noted : later(known, noted)
 
 const entry = (feed: FeedKey, signs: FeedLiveness | undefined): [FeedKey, FeedLiveness][] =>
   signs === undefined ? [] : [[feed, signs]]

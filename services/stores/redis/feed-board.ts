@@ -1,5 +1,6 @@
 import { feedSeconds, utcMs } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import { leadMsMax } from '../../core/feeds/feed-status.ts'
 import type { FeedBoard, FeedLiveness } from '../../ports/feed-board.ts'
 import type { Calls } from './calls.ts'
 import type { Keys } from './keys.ts'
@@ -18,7 +19,7 @@ export function redisFeedBoard(calls: Calls, keys: Keys): FeedBoard {
         const value = signs[field]
         return value === undefined ? [] : [field, value]
       })
-      if (noted.length > 0) await calls.script(scripts.noteSigns, [keys.signs(feed)], noted)
+      if (noted.length > 0) await calls.script(scripts.noteSigns, [keys.signs(feed)], [leadMsMax, ...noted])
     },
     read: async (feeds) => new Map((await Promise.all(feeds.map(readOne))).flat()),
     async ping() {

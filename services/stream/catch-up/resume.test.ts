@@ -89,6 +89,21 @@ describe('a client that sends `since`', () => {
     expect(minutesOf(socket, a)).toEqual([nowMinute + 1])
   })
 
+  test('with the time of a live bar that is later than the feed clock gets only the bars after it', async () => {
+    const ahead = nowMinute + 60
+    await close(a, ahead - 1, ahead, ahead + 1)
+    const socket = await opened()
+    const { since } = await ask(socket, { symbols: [a], since: { [a]: timeOf(ahead) } })
+    expect(since).toEqual({ [a]: timeOf(ahead) })
+    await close(a, ahead + 2)
+    await until('the bars', () => minutesOf(socket, a).length === 2)
+    expect(minutesOf(socket, a)).toEqual([ahead + 1, ahead + 2])
+    const later = await opened()
+    expect((await ask(later, { symbols: [a], since: timeOf(ahead + 500) })).since).toEqual({
+      [a]: timeOf(ahead + 2),
+    })
+  })
+
   test('gets no second replay of a symbol that is subscribed already', async () => {
     await fixture.store(a, [1998])
     const socket = await opened()

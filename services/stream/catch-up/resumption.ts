@@ -1,6 +1,7 @@
 import type { History } from '../../bars/history.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
+import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeedBoard } from '../../ports/feed-board.ts'
@@ -40,6 +41,7 @@ export interface ResumptionDeps {
 export class Resumption {
   readonly #subscriptions: Subscriptions
   readonly #metrics: StreamMetrics
+  readonly #lastTime: ResumptionDeps['lastTime']
   readonly #clocks: FeedClocks
   readonly #replays: Replays
   readonly #markers: MinuteMarkers
@@ -48,6 +50,7 @@ export class Resumption {
     const { fanOut, frames, metrics } = deps
     this.#subscriptions = deps.subscriptions
     this.#metrics = metrics
+    this.#lastTime = deps.lastTime
     const settle = (): void => fanOut.settle()
     this.#clocks = new FeedClocks(deps)
     this.#markers = new MinuteMarkers({
@@ -72,10 +75,12 @@ export class Resumption {
   }
 
   /** The time after which bars can follow for a client that asked for those since `asked`, as far as is known. */
-  start(feed: FeedKey, asked: FeedSeconds): FeedSeconds {
+  start({ feed, symbol }: SymbolRecord, asked: FeedSeconds): FeedSeconds {
     const now = this.#clocks.now(feed)
     if (!now) return asked
-    const latest = now.isExact ? Math.min(asked, now.time) : asked
+    // After a clock jumped ahead, live bars are later than "now" until the clock is measured.
+    const live = this.#lastTime(this.#subscriptions.symbols.idOf(symbol)) ?? now.time
+    const latest = now.isExact ? Math.min(asked, Math.max(now.time, live)) : asked
     return feedSeconds(Math.max(now.time - backMaxSeconds, latest))
   }
 

@@ -73,7 +73,7 @@ export class Answers {
         accepted.push(record.symbol)
         feeds.add(record.feed)
         if (this.#subscribeTo(connection, record, time) && time !== undefined)
-          resumed.set(record.symbol, this.#resumption.start(record.feed, time))
+          resumed.set(record.symbol, this.#resumption.start(record, time))
       }
     }
     this.#withdrawals.bound(connection)

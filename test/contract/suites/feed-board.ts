@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { feedSeconds, utcMs } from '../../../services/core/clocks/feed-clock.ts'
+import { leadMsMax } from '../../../services/core/feeds/feed-status.ts'
 import type { FeedLiveness } from '../../../services/ports/feed-board.ts'
 import { type Open, openedOnce } from './opened.ts'
 import { freshFeed } from './sample-bars.ts'
@@ -23,6 +24,18 @@ export function describeFeedBoard(name: string, open: Open<'board'>): void {
           }
         }),
       )
+    })
+
+    test('a receipt or heartbeat more than a minute ahead of a later note is replaced by it', async () => {
+      const feed = freshFeed()
+      const signs = (ms: number) => ({ receivedAt: utcMs(ms), heartbeatAt: utcMs(ms) })
+      const now = 1_767_000_000_000
+      const times = { newestBar: feedSeconds(7_200), newestTick: feedSeconds(7_200) }
+      await board().note(feed, { ...signs(now + leadMsMax), ...times })
+      await board().note(feed, { ...signs(now), newestBar: feedSeconds(0), newestTick: feedSeconds(0) })
+      expect((await board().read([feed])).get(feed)).toEqual({ ...signs(now + leadMsMax), ...times })
+      await board().note(feed, signs(now - 1))
+      expect((await board().read([feed])).get(feed)).toEqual({ ...signs(now - 1), ...times })
     })
 
     test('a read returns only the requested feeds, without those that have no notes', async () => {
@@ -49,7 +62,10 @@ export function describeFeedBoard(name: string, open: Open<'board'>): void {
         await before.clock.advance(1_000)
         const after = await before.reopen(how)
         expect((await after.stores.board.read([feed])).get(feed)).toMatchObject(signs)
-        await after.stores.board.note(feed, { receivedAt: utcMs(1), newestTick: feedSeconds(7) })
+        await after.stores.board.note(feed, {
+          receivedAt: utcMs(signs.receivedAt - 1),
+          newestTick: feedSeconds(7),
+        })
         const closed = await after.reopen('closed')
         expect((await closed.stores.board.read([feed])).get(feed)).toMatchObject({ ...signs, newestTick: 7 })
         await closed.close()

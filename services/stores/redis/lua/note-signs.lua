@@ -1,6 +1,11 @@
--- KEYS: liveness fields of the feed; ARGV: field, value, … A field only increases.
-for i = 1, #ARGV, 2 do
-  local known = redis.call('HGET', KEYS[1], ARGV[i])
-  if not known or tonumber(known) < tonumber(ARGV[i + 1]) then redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
+-- KEYS: liveness fields of the feed; ARGV: maximum lead in ms, then field, value, …
+-- A field only increases. A receipt or heartbeat that leads the note by more is replaced: its clock was wrong.
+local is_utc = { receivedAt = true, heartbeatAt = true }
+for i = 2, #ARGV, 2 do
+  local field, noted = ARGV[i], tonumber(ARGV[i + 1])
+  local known = tonumber(redis.call('HGET', KEYS[1], field) or -math.huge)
+  if known < noted or (is_utc[field] and known - noted > tonumber(ARGV[1])) then
+    redis.call('HSET', KEYS[1], field, ARGV[i + 1])
+  end
 end
 return 1
