@@ -171,15 +171,28 @@ test.for([
     'app.kubernetes.io/component': component,
   }
   expect(metadata.labels).toMatchObject(matchLabels)
-  expect(spec['topologySpreadConstraints']).toEqual(
-    ['topology.kubernetes.io/zone', 'kubernetes.io/hostname'].map((topologyKey) => ({
-      maxSkew: 1,
-      topologyKey,
-      whenUnsatisfiable: 'ScheduleAnyway',
-      matchLabelKeys: [label],
-      labelSelector: { matchLabels },
-    })),
-  )
+  const alike = { matchLabelKeys: [label], labelSelector: { matchLabels } }
+  expect(spec['topologySpreadConstraints']).toEqual([
+    { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway', ...alike },
+  ])
+  expect(spec['affinity']).toEqual({
+    podAntiAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        { weight: 100, podAffinityTerm: { topologyKey: 'topology.kubernetes.io/zone', ...alike } },
+      ],
+    },
+  })
+})
+
+test("a part's own spread replaces that, and its own affinity is added", () => {
+  const own = [{ maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule' }]
+  const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } }
+  const rest = { affinity: { nodeAffinity }, topologySpreadConstraints: own }
+  const { spec } = podOfComponent(render({ values: { rest } }), 'rest')
+  expect(spec['topologySpreadConstraints']).toEqual(own)
+  expect(spec['affinity']).toEqual({ nodeAffinity })
+  const added = podOfComponent(render({ values: { rest: { affinity: { nodeAffinity } } } }), 'rest')
+  expect(added.spec['affinity']).toMatchObject({ nodeAffinity, podAntiAffinity: any })
 })
 
 test('the termination grace period is the drain plus 45 s', () => {

@@ -36,6 +36,15 @@ test('the service answers as soon as helm install --wait returns', async () => {
   ).toMatch(/^[0 ]+$/)
 })
 
+test.for(['rest', 'stream', 'ingest', 'operator'])(
+  'the two pods of %s run on different nodes, although nodes have no zones',
+  async (component) => {
+    const path = '-o=jsonpath={.items[*].spec.nodeName}'
+    const pods = ['pods', '-l', `app.kubernetes.io/component=${component}`] as const
+    expect((await kubectl('get', ...pods, path)).split(' ').toSorted()).toEqual(['node1', 'node2'])
+  },
+)
+
 test('after a Feed and an ApiKey are applied, bars are served through Ingress and HTTPRoute', async () => {
   await kubectl('apply', '-f', firstFeed)
   await Promise.all([ready('feed', 'demo'), ready('apikey', 'first')])

@@ -41,7 +41,7 @@ priorityClassName: {{ . }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .of.affinity }}
+{{- with include "fxd.affinity" . | fromYaml }}
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -51,23 +51,46 @@ tolerations:
 {{- end }}
 {{- end }}
 
-{{/* Spreads the pods of a part over zones and nodes: the same arguments, and optional "each": pods
-with different values of this label are spread separately. */}}
+{{/* Affinity of a pod: that of the values, and for parts that are spread a preference for zones without such a pod. The
+preference is no constraint of fxd.spread: the scheduler scores no node that lacks the key of one constraint, and many
+clusters have no zones. */}}
+{{- define "fxd.affinity" -}}
+{{- $zones := dict }}
+{{- if and (hasKey .of "topologySpreadConstraints") (not .of.topologySpreadConstraints) }}
+{{- $zones = include "fxd.otherZones" . | fromYaml }}
+{{- end }}
+{{- merge (deepCopy (.of.affinity | default dict)) $zones | toYaml }}
+{{- end }}
+
+{{- define "fxd.otherZones" -}}
+podAntiAffinity:
+  preferredDuringSchedulingIgnoredDuringExecution:
+    - weight: 100
+      podAffinityTerm:
+        topologyKey: topology.kubernetes.io/zone
+        {{- include "fxd.alike" . | nindent 8 }}
+{{- end }}
+
+{{/* Spreads the pods of a part over nodes: the same arguments. */}}
 {{- define "fxd.spread" -}}
 topologySpreadConstraints:
 {{- if .of.topologySpreadConstraints }}
   {{- toYaml .of.topologySpreadConstraints | nindent 2 }}
 {{- else }}
-{{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
   - maxSkew: 1
-    topologyKey: {{ . }}
+    topologyKey: kubernetes.io/hostname
     whenUnsatisfiable: ScheduleAnyway
-    matchLabelKeys: [{{ $.each | default "pod-template-hash" }}]
-    labelSelector:
-      matchLabels:
-        {{- include "fxd.selector" (list $.root $.component) | nindent 8 }}
+    {{- include "fxd.alike" . | nindent 4 }}
 {{- end }}
 {{- end }}
+
+{{/* Selects the pods that are spread together: the same arguments, and optional "each": pods with different values of this
+label are spread separately. */}}
+{{- define "fxd.alike" -}}
+matchLabelKeys: [{{ .each | default "pod-template-hash" }}]
+labelSelector:
+  matchLabels:
+    {{- include "fxd.selector" (list .root .component) | nindent 4 }}
 {{- end }}
 
 {{- define "fxd.containerSecurity" -}}

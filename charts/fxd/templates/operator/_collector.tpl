@@ -1,7 +1,7 @@
 {{/* PodTemplateSpec of collectors in YAML, with labels and annotations of their StatefulSets. The operator completes it
 for each Feed. */}}
 {{- define "fxd.collectorTemplate" -}}
-{{- $part := dict "root" . "component" "collector" "of" .Values.collector }}
+{{- $part := dict "root" . "component" "collector" "of" .Values.collector "each" "marketdata.fxd.dev/feed" }}
 {{- $env := list
   (printf "- {name: FXD_INGEST, value: %q}" (printf "%s-ingest:8090" (include "fxd.fullname" .)))
   (include "fxd.caEnv" .) }}
@@ -11,7 +11,7 @@ metadata:
   {{- include "fxd.podMetadata" $part | nindent 2 }}
 spec:
   {{- include "fxd.podBasics" $part | nindent 2 }}
-  {{- include "fxd.spread" (merge (dict "each" "marketdata.fxd.dev/feed") $part) | nindent 2 }}
+  {{- include "fxd.spread" $part | nindent 2 }}
   terminationGracePeriodSeconds: 45
   containers:
     - {{- include "fxd.container" (merge (dict
