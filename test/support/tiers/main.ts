@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { printTable } from '../../bench/figures.ts'
@@ -109,8 +109,11 @@ async function run({
 
 /** Each checkout adds entries of its own, about 4,000, and Node never removes one. */
 function boundCompiled(): void {
-  if (existsSync(compiled) && readdirSync(compiled, { recursive: true }).length > compiledFilesMax)
-    rmSync(compiled, { recursive: true, force: true })
+  if (!existsSync(compiled) || readdirSync(compiled, { recursive: true }).length <= compiledFilesMax) return
+  // Moved first: processes of another run may write into the folder while it is removed.
+  const old = mkdtempSync(`${compiled}-`)
+  renameSync(compiled, old)
+  rmSync(old, { recursive: true, force: true })
 }
 
 boundCompiled()
