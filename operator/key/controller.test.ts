@@ -15,6 +15,7 @@ interface Put {
   readonly issue: number
   readonly feeds: readonly string[]
   readonly sha256: Buffer
+  readonly owner?: string
 }
 
 interface Row extends Put {
@@ -29,6 +30,8 @@ function start(spec: object) {
   } as unknown as ApiKeyObject
   const cluster = {
     key,
+    /** The object at the API server; `undefined`: the one of the cache. */
+    live: undefined as ApiKeyObject | undefined,
     secrets: new Map<string, Secret>(),
     feeds: Object.assign(new Map([['BROKERA:ZERO', { hidden: false }]]), { isLoaded: true }),
     /** The registry's current rows. The operator's list may be older. */
@@ -55,7 +58,8 @@ function start(spec: object) {
   })
   const deps = {
     api: {
-      get: async (_: unknown, name: string) => cluster.secrets.get(name),
+      get: async ({ plural }: { plural: string }, name: string) =>
+        plural === 'apikeys' ? (cluster.live ?? cluster.key) : cluster.secrets.get(name),
       create: store,
       replace: store,
       applyStatus: async (_: unknown, { status }: { status: { conditions: NotReady[] } }) => {
@@ -177,6 +181,43 @@ test('a key that another replica changed is put again from its object, without a
   const [none, ...later] = cluster.basedOn
   expect(none).toBe(0)
   expect(later).toContain(1_000)
+})
+
+/** The object with another issue; with another UID it was deleted and made again. */
+const withIssue = ({ metadata, spec }: ApiKeyObject, issue: number, uid = 'u'): ApiKeyObject => ({
+  metadata: { ...metadata, uid, generation: issue },
+  spec: { ...spec, issue },
+})
+
+test('an ApiKey that was made again with a lower issue keeps its secret, and its next issue rotates', async () => {
+  const { cluster, settle } = start({ issue: 2 })
+  await settle()
+  const [first] = cluster.puts
+  cluster.key = withIssue(cluster.key, 1, 'u2')
+  await settle()
+  expect(cluster.puts.at(-1)).toMatchObject({ issue: first?.issue, sha256: first?.sha256, owner: 'u2' })
+  cluster.key = withIssue(cluster.key, 2, 'u2')
+  await settle()
+  expect(cluster.puts.at(-1)?.issue).toBe((first?.issue ?? 0) + 1)
+  expect(cluster.puts.at(-1)?.sha256).not.toEqual(first?.sha256)
+})
+
+test.for([
+  ['lower', 1, 'u'],
+  ['higher, of a deleted object', 3, 'gone'],
+] as const)('an issue that only an old cache has (%s) changes nothing', async ([, issue, uid]) => {
+  const { cluster, settle } = start({ issue: 2 })
+  await settle()
+  const digest = cluster.secrets.get('one-digest')
+  cluster.live = cluster.key
+  cluster.key = withIssue(cluster.key, issue, uid)
+  await settle()
+  expect(cluster.secrets.get('one-digest')).toEqual(digest)
+  const { live } = cluster
+  cluster.live = undefined
+  cluster.key = withIssue(live, 3)
+  await settle()
+  expect(cluster.puts.at(-1)?.issue).toBe(2)
 })
 
 test('an expired delivered Secret is not deleted while a rotation writes it', async () => {

@@ -116,13 +116,14 @@ export class KeyController implements Controller {
       // Read before the digest, because the digest is written before the registry.
       const registryIssue = registry.keys.get(name)?.issue ?? 0
       const { ownSecret, delivery, digest } = await this.#read(key)
+      const had = digestIn(digest)
       const step = planKey(
         {
-          specIssue: key.spec.issue ?? 1,
+          specIssue: await this.#specIssue(key, had),
           overlapMs,
           ownSecret,
           delivery: deliveryIn(delivery),
-          digest: digestIn(digest),
+          digest: had,
           registryIssue,
           isRefused,
           nowMs: clock.utcMs(),
@@ -135,7 +136,7 @@ export class KeyController implements Controller {
       } else if (step.do === 'keep') {
         await this.#write(digestSecret(key, step.digest, digest), digest)
         isRefused = false
-        this.#recordChange(key, digestIn(digest), step.digest)
+        this.#recordChange(key, had, step.digest)
       } else {
         const outcome = await this.#put(key, step.digest)
         if (outcome === 'stored') return steps > 0
@@ -143,6 +144,18 @@ export class KeyController implements Controller {
       }
     }
     throw new Error(`${name} does not match its spec after ${stepsMax} steps`)
+  }
+
+  /**
+   * The object's issue. The digest may be that of an earlier object of this name, so each difference counts: the API
+   * server confirms it, since the cache may be older. An unconfirmed one waits for the cache.
+   */
+  async #specIssue({ metadata, spec }: ApiKeyObject, digest: Digest | undefined): Promise<number> {
+    const { issue = 1 } = spec
+    if (digest === undefined || digest.specIssue === issue) return issue
+    const now = await this.#deps.api.get<ApiKeyObject>(resources.apikeys, metadata.name)
+    const isCurrent = now?.metadata.uid === metadata.uid && (now?.spec.issue ?? 1) === issue
+    return isCurrent ? issue : digest.specIssue
   }
 
   #recordChange(key: ApiKeyObject, was: Digest | undefined, now: Digest): void {

@@ -18,7 +18,7 @@ export interface Delivery {
 }
 
 export interface KeyState {
-  /** `spec.issue`, 1 when left out. */
+  /** `spec.issue`, 1 when left out. Lower than the digest's only after the object was made again. */
   readonly specIssue: number
   /** `spec.overlap` in milliseconds. */
   readonly overlapMs: number
@@ -47,14 +47,19 @@ export type KeyStep =
  */
 export function planKey(state: KeyState, hash: (secret: string) => string): KeyStep {
   const { digest, ownSecret, delivery, specIssue, overlapMs, nowMs } = state
+  const last = Math.max(digest?.issue ?? 0, state.registryIssue)
   const isNew =
     digest === undefined ||
     specIssue > digest.specIssue ||
-    (ownSecret !== undefined && hash(ownSecret) !== digest.sha256)
-  const last = Math.max(digest?.issue ?? 0, state.registryIssue)
+    (ownSecret === undefined
+      ? // A rotation began for an earlier object of this name.
+        delivery !== undefined && delivery.issue > last
+      : hash(ownSecret) !== digest.sha256)
   if (!isNew) {
     // The digest is written before the registry. An older one was restored from a backup, and its secret is the valid one.
     const isBehind = digest.issue < last || state.isRefused
+    // The digest outlived an earlier object of this name: the next issue of this one must rotate.
+    if (!isBehind && specIssue < digest.specIssue) return { do: 'keep', digest: { ...digest, specIssue } }
     if (!isBehind) return { do: 'put', digest }
     return { do: 'keep', digest: { ...digest, issue: last + 1, oldUntilMs: nowMs + overlapMs } }
   }
