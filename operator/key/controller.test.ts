@@ -19,6 +19,7 @@ interface Put {
 }
 
 interface Row extends Put {
+  readonly oldSecrets?: number
   readonly version: number
 }
 
@@ -28,8 +29,14 @@ function start(spec: object) {
     metadata: { name: 'one', uid: 'u', generation: 1 },
     spec: { plan: 'basic', feeds: ['BROKERA:ZERO'], ...spec },
   } as unknown as ApiKeyObject
+  const keys = Object.assign(new Map<string, Row>(), {
+    isLoaded: true,
+    refresh: async () => void keys.set('one', cluster.stored.get('one') as Row),
+  })
   const cluster = {
     key,
+    /** The registry's rows as last read. */
+    keys,
     /** The object at the API server; `undefined`: the one of the cache. */
     live: undefined as ApiKeyObject | undefined,
     secrets: new Map<string, Secret>(),
@@ -52,10 +59,6 @@ function start(spec: object) {
     cluster.secrets.set(secret.metadata.name, stored)
     return stored
   }
-  const keys = Object.assign(new Map<string, Row>(), {
-    isLoaded: true,
-    refresh: async () => void keys.set('one', cluster.stored.get('one') as Row),
-  })
   const deps = {
     api: {
       get: async ({ plural }: { plural: string }, name: string) =>
@@ -200,6 +203,21 @@ test('an ApiKey that was made again with a lower issue keeps its secret, and its
   await settle()
   expect(cluster.puts.at(-1)?.issue).toBe((first?.issue ?? 0) + 1)
   expect(cluster.puts.at(-1)?.sha256).not.toEqual(first?.sha256)
+})
+
+test('while four old secrets are valid a rotation delivers nothing and says why; once one ended it is done', async () => {
+  const { cluster, settle } = start({})
+  await settle()
+  const [stored, delivered] = [cluster.stored.get('one') as Row, cluster.secrets.get('one')]
+  cluster.keys.set('one', { ...stored, oldSecrets: 4 })
+  cluster.key = withIssue(cluster.key, 2)
+  await settle()
+  expect(cluster.secrets.get('one')).toBe(delivered)
+  expect(cluster.reasons.at(-1)).toBe('Refused')
+  expect(cluster.messages.at(-1)).toMatch(/4 old secrets that are still valid.*spec.overlap/)
+  cluster.keys.set('one', { ...stored, oldSecrets: 3 })
+  await settle()
+  expect(cluster.puts.at(-1)?.issue).toBe(2)
 })
 
 test.for([

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { status as grpcStatus, type ServiceError } from '@grpc/grpc-js'
 import { durationMs } from '../../services/core/clocks/duration.ts'
+import { oldSecretsMax } from '../../services/core/keys/api-key.ts'
 import type { Key__Output } from '../../services/wire/gen/fxd/v1/Key.ts'
 import { type Controller, type ControllerDeps, unavailable, unloadedMs } from '../controller.ts'
 import { readyOf } from '../kube/condition.ts'
@@ -28,6 +29,10 @@ const overlapMsMax = 90 * 86_400_000
 const secretBytes = 16
 /** Maximum steps of one reconcile. No key needs more; above it something undoes the steps. */
 const stepsMax = 8
+
+const fullMessage =
+  `The key has ${oldSecretsMax} old secrets that are still valid, so it is not rotated. The operator rotates it when one of ` +
+  'them ends; or set spec.overlap to 0s, which ends them all.'
 
 const sha256 = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
@@ -114,7 +119,7 @@ export class KeyController implements Controller {
     let isRefused = false
     for (let steps = 0; steps < stepsMax; steps++) {
       // Read before the digest, because the digest is written before the registry.
-      const registryIssue = registry.keys.get(name)?.issue ?? 0
+      const { issue: registryIssue = 0, oldSecrets = 0 } = registry.keys.get(name) ?? {}
       const { ownSecret, delivery, digest } = await this.#read(key)
       const had = digestIn(digest)
       const step = planKey(
@@ -125,11 +130,13 @@ export class KeyController implements Controller {
           delivery: deliveryIn(delivery),
           digest: had,
           registryIssue,
+          oldSecrets,
           isRefused,
           nowMs: clock.utcMs(),
         },
         sha256,
       )
+      if (step.do === 'wait') throw new NotReady('Refused', fullMessage)
       if (step.do === 'deliver') {
         const made = { issue: step.issue, secret: `fxd_${clock.randomHex(secretBytes)}` }
         await this.#write(deliverySecret(key, made, { existing: delivery, nowMs: clock.utcMs() }), delivery)

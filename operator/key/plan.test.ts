@@ -10,6 +10,7 @@ const state = (more: Partial<KeyState>): KeyState => ({
   delivery: undefined,
   digest: undefined,
   registryIssue: 0,
+  oldSecrets: 0,
   isRefused: false,
   nowMs: 0,
   ...more,
@@ -37,6 +38,13 @@ describe('a plan for a key', () => {
     expect(plan(before)).toEqual({ do: 'deliver', issue: 2 })
     const next = plan({ ...before, delivery: { issue: 2, secret: 'fxd_0002' } })
     expect(next).toMatchObject({ do: 'keep', digest: { issue: 2, specIssue: 2, oldUntilMs: 1_500 } })
+  })
+
+  test('makes no secret while four old ones are valid, unless the overlap is 0', () => {
+    const before = { specIssue: 2, digest: digest(), registryIssue: 1, oldSecrets: 4 }
+    expect(plan(before)).toEqual({ do: 'wait' })
+    expect(plan({ ...before, overlapMs: 0 })).toEqual({ do: 'deliver', issue: 2 })
+    expect(plan({ ...before, oldSecrets: 3 })).toEqual({ do: 'deliver', issue: 2 })
   })
 
   test('with a lower issue than its digest, as of an earlier object, keeps the secret and stores that issue', () => {
@@ -95,7 +103,7 @@ function step(cluster: Cluster): 'acted' | 'done' | 'refused' {
   cluster.isRefused = false
   if (next.do === 'deliver') cluster.delivery = { issue: next.issue, secret: `fxd_${++cluster.made}` }
   else if (next.do === 'keep') cluster.digest = next.digest
-  else {
+  else if (next.do === 'put') {
     const { issue, sha256 } = next.digest
     if (registry?.issue === issue && registry.sha256 === sha256) return 'done'
     if (issue === registry?.issue) cluster.isRefused = true

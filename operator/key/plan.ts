@@ -1,3 +1,5 @@
+import { oldSecretsMax } from '../../services/core/keys/api-key.ts'
+
 /** The stored digest of a secret, with which `PutKey` can be repeated after any loss. */
 export interface Digest {
   /** Number of the key's secret. The registry replaces a secret only by one with a higher issue. */
@@ -28,12 +30,16 @@ export interface KeyState {
   readonly digest: Digest | undefined
   /** Issue in the registry, read before the digest; 0: the registry lacks the key. */
   readonly registryIssue: number
+  /** Old secrets in the registry that are still valid. */
+  readonly oldSecrets: number
   /** Whether the registry has the digest's issue with another secret. */
   readonly isRefused: boolean
   readonly nowMs: number
 }
 
 export type KeyStep =
+  /** Make no secret: the registry refuses a further one until an old one ends. */
+  | { readonly do: 'wait' }
   /** Make a new secret and write it into the Secret that delivers it. */
   | { readonly do: 'deliver'; readonly issue: number }
   /** Write the Secret `<name>-digest`. */
@@ -74,5 +80,8 @@ export function planKey(state: KeyState, hash: (secret: string) => string): KeyS
   if (ownSecret !== undefined) return keep(last + 1, ownSecret)
   const isDelivered =
     delivery !== undefined && (digest === undefined ? delivery.issue >= last : delivery.issue > last)
-  return isDelivered ? keep(delivery.issue, delivery.secret) : { do: 'deliver', issue: last + 1 }
+  if (isDelivered) return keep(delivery.issue, delivery.secret)
+  // Without a digest the old secrets end at once.
+  const isFull = digest !== undefined && overlapMs > 0 && state.oldSecrets >= oldSecretsMax
+  return isFull ? { do: 'wait' } : { do: 'deliver', issue: last + 1 }
 }
