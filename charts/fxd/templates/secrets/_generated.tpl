@@ -82,13 +82,12 @@ spec:
           args:
             - |
               {{- .script | nindent 14 }}
+          {{- $env := list
+            "- {name: NODE_EXTRA_CA_CERTS, value: /var/run/secrets/kubernetes.io/serviceaccount/ca.crt}"
+            (printf "- {name: RELEASE, value: %q}" .root.Release.Name)
+            (printf "- {name: SECRETS, value: %q}" (include "fxd.generatedSecrets" .root)) }}
           env:
-            - {name: NODE_EXTRA_CA_CERTS, value: /var/run/secrets/kubernetes.io/serviceaccount/ca.crt}
-            - {name: RELEASE, value: {{ .root.Release.Name | quote }}}
-            - {name: SECRETS, value: {{ include "fxd.generatedSecrets" .root | quote }}}
-            {{- with .root.Values.secrets.job.extraEnv }}
-            {{- toYaml . | nindent 12 }}
-            {{- end }}
+            {{- include "fxd.env" (list (join "\n" $env) .root.Values.secrets.job.extraEnv) | nindent 12 }}
           resources:
             {{- toYaml .root.Values.secrets.job.resources | nindent 12 }}
           securityContext:
