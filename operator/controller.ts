@@ -28,8 +28,11 @@ export interface ControllerDeps {
 
 /** Reconciles the objects of one kind: makes the registry and the cluster match them. */
 export interface Controller {
-  /** Takes the next steps for one object. May return milliseconds after which it is reconciled again. */
-  reconcile(name: string): Promise<number | undefined>
+  /**
+   * Takes the next steps for one object. May return milliseconds after which it is reconciled again. `failingMs`: time
+   * since the first of its failures in a row.
+   */
+  reconcile(name: string, failingMs: number): Promise<number | undefined>
   /** Drops the state of deleted objects. */
   prune(): void
 }

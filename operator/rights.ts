@@ -9,7 +9,7 @@ export interface Right {
 export const rights: readonly Right[] = [
   { group: 'marketdata.fxd.dev', resource: 'feeds', verbs: ['list', 'watch'] },
   { group: 'marketdata.fxd.dev', resource: 'feeds/status', verbs: ['patch'] },
-  { group: 'marketdata.fxd.dev', resource: 'apikeys', verbs: ['list', 'watch'] },
+  { group: 'marketdata.fxd.dev', resource: 'apikeys', verbs: ['get', 'list', 'watch'] },
   { group: 'marketdata.fxd.dev', resource: 'apikeys/status', verbs: ['patch'] },
   { group: 'marketdata.fxd.dev', resource: 'streampools', verbs: ['list', 'watch'] },
   { group: 'marketdata.fxd.dev', resource: 'streampools/status', verbs: ['patch'] },

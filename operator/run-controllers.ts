@@ -78,7 +78,7 @@ export class RunningControllers {
       streampools: new PoolController({ ...deps, calls }),
     }
     const queueOf = (kind: Kind): WorkQueue =>
-      new WorkQueue((name) => this.#reconcile(kind, name), clock, log)
+      new WorkQueue((name, failingMs) => this.#reconcile(kind, name, failingMs), clock, log)
     this.#queues = {
       feeds: queueOf('feeds'),
       apikeys: queueOf('apikeys'),
@@ -123,14 +123,14 @@ export class RunningControllers {
   }
 
   /** Skips the name on a replica that is not the leader: a new leader adds all names again. */
-  async #reconcile(kind: Kind, name: string): Promise<number | undefined> {
+  async #reconcile(kind: Kind, name: string, failingMs: number): Promise<number | undefined> {
     if (!this.#elector.isLeader) return undefined
     const { feeds, keys } = this.#registry
     const isUnread = [feeds, keys].some(({ isLoaded, failure }) => !isLoaded && failure === undefined)
     if (this.notSynced() !== undefined || (kind !== 'streampools' && isUnread)) return unsyncedMs
     this.#counts.reconciled(kind)
     try {
-      return await this.#controllers[kind].reconcile(name)
+      return await this.#controllers[kind].reconcile(name, failingMs)
     } catch (cause) {
       if (cause instanceof NotLeading) return undefined
       this.#counts.failed(kind)

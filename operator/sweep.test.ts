@@ -137,6 +137,26 @@ test('the Secrets of a deleted key are deleted after ten minutes', async () => {
   expect(done).not.toContain('delete b-digest')
 })
 
+test.for([
+  ['the caches are not in sync', { isSynced: false }, { isSynced: true }],
+  ['another replica leads', { isLeader: false }, { isLeader: true }],
+] as const)(
+  'time in which %s does not count towards the ten minutes of Secrets',
+  async ([, during, after]) => {
+    const { clock, done, cluster } = start()
+    // As when a person deletes the kinds, and applies kinds and objects again later.
+    cluster.apikeys = ['b']
+    await clock.advance(60_000)
+    Object.assign(cluster, during)
+    await clock.advance(600_000)
+    Object.assign(cluster, after)
+    await clock.advance(595_000)
+    expect(done).toEqual(['suspend a'])
+    await clock.advance(40_000)
+    expect(done).toContain('delete a-digest')
+  },
+)
+
 const many = Array.from({ length: 20 }, (_, i) => `k${i}`)
 
 test('deleting ApiKeys one by one suspends no more keys than the mass-deletion limit', async () => {

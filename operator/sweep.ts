@@ -84,6 +84,7 @@ export class Sweep {
     while (!this.#ending.signal.aborted) {
       this.#pause = new AbortController()
       if (isLeader()) await this.#round()
+      else this.#startDelaysAgain()
       const isWaiting = this.#gone.feeds.isWaiting || this.#gone.apikeys.isWaiting
       await clock.sleep(isWaiting ? goneForMs : sweepEveryMs, this.#pause.signal)
       await clock.sleep(soonMs, this.#ending.signal)
@@ -97,11 +98,16 @@ export class Sweep {
       this.#read('feeds', () => registry.feeds.refresh()),
       this.#read('apikeys', () => registry.keys.refresh()),
     ])
-    if (each(this.#deps.caches).some(([, cache]) => !cache.isSynced)) return
+    if (each(this.#deps.caches).some(([, cache]) => !cache.isSynced)) return this.#startDelaysAgain()
     if (hasFeeds) await this.#remove('feeds', () => this.#removeFeeds())
     if (!hasKeys) return
     await this.#remove('keys', () => this.#suspendKeys())
     await this.#remove('secrets', () => this.#deleteSecrets())
+  }
+
+  /** Nothing counts as gone while nobody looks: the objects may exist again meanwhile. */
+  #startDelaysAgain(): void {
+    for (const gone of Object.values(this.#gone)) gone.clear()
   }
 
   async #read(kind: Kind, refresh: () => Promise<void>): Promise<boolean> {
@@ -229,6 +235,11 @@ class GoneSince {
   /** Whether an item waits for its delay to end. */
   get isWaiting(): boolean {
     return this.#isWaiting
+  }
+
+  clear(): void {
+    this.#since.clear()
+    this.#isWaiting = false
   }
 
   longGone<T>(gone: readonly T[], idOf: (thing: T) => string, { nowMs, beforeMs }: Moment): readonly T[] {

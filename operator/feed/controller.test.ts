@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { silentLog } from '../../services/platform/log/log.ts'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
+import { KubeError } from '../kube/api.ts'
+import type { Condition } from '../kube/condition.ts'
 import { NotReady } from '../kube/not-ready.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { FeedObject, Secret } from '../kube/resources.ts'
@@ -79,3 +81,51 @@ test('while the registry cannot be read, a new feed shows the reason and a ready
   await at(undefined)
   expect(reasons).toEqual(['TokenRefused'])
 })
+
+test.for([
+  ['has a wrong type', 'failed to create typed patch object (/x): expected map', 'ApplyRejected', 0],
+  ['has a wrong quantity', 'failed to convert new object (/x) to proper version', 'ApplyRejected', 0],
+  ['the API server fails for a minute', 'failed calling webhook "w"', 'ApplyFailed', 60_000],
+] as const)(
+  'a ready feed whose StatefulSet %s is not ready, with the message',
+  async ([, said, reason, failingMs]) => {
+    const written: Condition[] = []
+    const object = {
+      ...feed,
+      spec: { ...feed.spec, source: { type: 'Simulator' } },
+      status: {
+        observedGeneration: 2,
+        conditions: [{ type: 'Ready', status: 'True', reason: 'Collecting' }],
+      },
+    } as unknown as FeedObject
+    const clock = createVirtualClock()
+    const deps = {
+      api: {
+        get: async () => undefined,
+        apply: async ({ plural }: { plural: string }, wanted: KubeObject) => {
+          if (plural === 'statefulsets') throw new KubeError(500, '', said)
+          return wanted
+        },
+        applyStatus: async (_: unknown, { status }: { status: { conditions: Condition[] } }) =>
+          void written.push(...status.conditions),
+      },
+      caches: {
+        feeds: cacheOf([object]),
+        secrets: cacheOf([tokenSecret(feed, 'token', clock.utcMs() + 30 * dayMs)]),
+        configmaps: cacheOf([]),
+        statefulsets: cacheOf([]),
+      },
+      registry: {
+        feeds: listOf([['BROKERA:ZERO', { key: 'BROKERA:ZERO', owner: 'u', hidden: false, version: 1 }]]),
+        applyFeed: async () => ({ version: 1 }),
+      },
+      events: { record: () => undefined },
+      clock,
+      held: () => 0,
+      template: { spec: { containers: [{ name: 'collector' }] } },
+      registered: () => undefined,
+    }
+    await new FeedController(deps as never).reconcile('zero', failingMs).catch(() => undefined)
+    expect(written).toMatchObject([{ status: 'False', reason, message: said }])
+  },
+)

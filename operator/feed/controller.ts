@@ -3,7 +3,7 @@ import { type Controller, type ControllerDeps, unavailable, unloadedMs } from '.
 import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
 import { readyOf } from '../kube/condition.ts'
 import type { FeedStatus } from '../kube/kinds.ts'
-import { NotReady, notReadyOf } from '../kube/not-ready.ts'
+import { lastingOf, NotReady, notReadyOf } from '../kube/not-ready.ts'
 import { type FeedObject, resources, type Workload } from '../kube/resources.ts'
 import { StatusWriter } from '../kube/status-writer.ts'
 import { holderOf } from './holder.ts'
@@ -48,7 +48,7 @@ export class FeedController implements Controller {
     this.#statuses = new StatusWriter<FeedStatus>(resources.feeds, options, deps)
   }
 
-  async reconcile(name: string): Promise<number | undefined> {
+  async reconcile(name: string, failingMs = 0): Promise<number | undefined> {
     const feed = this.#deps.caches.feeds.get(name)
     if (feed === undefined || feed.metadata.deletionTimestamp !== undefined) return undefined
     const { isLoaded, failure } = this.#deps.registry.feeds
@@ -59,10 +59,13 @@ export class FeedController implements Controller {
     try {
       await this.#reconcileFeed(feed)
     } catch (cause) {
-      const blocked = notReadyOf(cause)
+      const { generation } = feed.metadata
+      const refused = notReadyOf(cause)
+      const blocked =
+        refused ?? lastingOf(cause, { failingMs, generation, conditions: feed.status?.conditions })
       if (blocked === undefined) await this.#writeUnavailable(feed)
       else await this.#writeStatus(feed, blocked)
-      if (blocked === undefined) throw cause
+      if (refused === undefined) throw cause
     }
     return undefined
   }

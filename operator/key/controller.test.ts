@@ -15,9 +15,11 @@ interface Put {
   readonly issue: number
   readonly feeds: readonly string[]
   readonly sha256: Buffer
+  readonly owner?: string
 }
 
 interface Row extends Put {
+  readonly oldSecrets?: number
   readonly version: number
 }
 
@@ -27,8 +29,16 @@ function start(spec: object) {
     metadata: { name: 'one', uid: 'u', generation: 1 },
     spec: { plan: 'basic', feeds: ['BROKERA:ZERO'], ...spec },
   } as unknown as ApiKeyObject
+  const keys = Object.assign(new Map<string, Row>(), {
+    isLoaded: true,
+    refresh: async () => void keys.set('one', cluster.stored.get('one') as Row),
+  })
   const cluster = {
     key,
+    /** The registry's rows as last read. */
+    keys,
+    /** The object at the API server; `undefined`: the one of the cache. */
+    live: undefined as ApiKeyObject | undefined,
     secrets: new Map<string, Secret>(),
     feeds: Object.assign(new Map([['BROKERA:ZERO', { hidden: false }]]), { isLoaded: true }),
     /** The registry's current rows. The operator's list may be older. */
@@ -49,13 +59,10 @@ function start(spec: object) {
     cluster.secrets.set(secret.metadata.name, stored)
     return stored
   }
-  const keys = Object.assign(new Map<string, Row>(), {
-    isLoaded: true,
-    refresh: async () => void keys.set('one', cluster.stored.get('one') as Row),
-  })
   const deps = {
     api: {
-      get: async (_: unknown, name: string) => cluster.secrets.get(name),
+      get: async ({ plural }: { plural: string }, name: string) =>
+        plural === 'apikeys' ? (cluster.live ?? cluster.key) : cluster.secrets.get(name),
       create: store,
       replace: store,
       applyStatus: async (_: unknown, { status }: { status: { conditions: NotReady[] } }) => {
@@ -177,6 +184,58 @@ test('a key that another replica changed is put again from its object, without a
   const [none, ...later] = cluster.basedOn
   expect(none).toBe(0)
   expect(later).toContain(1_000)
+})
+
+/** The object with another issue; with another UID it was deleted and made again. */
+const withIssue = ({ metadata, spec }: ApiKeyObject, issue: number, uid = 'u'): ApiKeyObject => ({
+  metadata: { ...metadata, uid, generation: issue },
+  spec: { ...spec, issue },
+})
+
+test('an ApiKey that was made again with a lower issue keeps its secret, and its next issue rotates', async () => {
+  const { cluster, settle } = start({ issue: 2 })
+  await settle()
+  const [first] = cluster.puts
+  cluster.key = withIssue(cluster.key, 1, 'u2')
+  await settle()
+  expect(cluster.puts.at(-1)).toMatchObject({ issue: first?.issue, sha256: first?.sha256, owner: 'u2' })
+  cluster.key = withIssue(cluster.key, 2, 'u2')
+  await settle()
+  expect(cluster.puts.at(-1)?.issue).toBe((first?.issue ?? 0) + 1)
+  expect(cluster.puts.at(-1)?.sha256).not.toEqual(first?.sha256)
+})
+
+test('while four old secrets are valid a rotation delivers nothing and says why; once one ended it is done', async () => {
+  const { cluster, settle } = start({})
+  await settle()
+  const [stored, delivered] = [cluster.stored.get('one') as Row, cluster.secrets.get('one')]
+  cluster.keys.set('one', { ...stored, oldSecrets: 4 })
+  cluster.key = withIssue(cluster.key, 2)
+  await settle()
+  expect(cluster.secrets.get('one')).toBe(delivered)
+  expect(cluster.reasons.at(-1)).toBe('Refused')
+  expect(cluster.messages.at(-1)).toMatch(/4 old secrets that are still valid.*spec.overlap/)
+  cluster.keys.set('one', { ...stored, oldSecrets: 3 })
+  await settle()
+  expect(cluster.puts.at(-1)?.issue).toBe(2)
+})
+
+test.for([
+  ['lower', 1, 'u'],
+  ['higher, of a deleted object', 3, 'gone'],
+] as const)('an issue that only an old cache has (%s) changes nothing', async ([, issue, uid]) => {
+  const { cluster, settle } = start({ issue: 2 })
+  await settle()
+  const digest = cluster.secrets.get('one-digest')
+  cluster.live = cluster.key
+  cluster.key = withIssue(cluster.key, issue, uid)
+  await settle()
+  expect(cluster.secrets.get('one-digest')).toEqual(digest)
+  const { live } = cluster
+  cluster.live = undefined
+  cluster.key = withIssue(live, 3)
+  await settle()
+  expect(cluster.puts.at(-1)?.issue).toBe(2)
 })
 
 test('an expired delivered Secret is not deleted while a rotation writes it', async () => {

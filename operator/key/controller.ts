@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { status as grpcStatus, type ServiceError } from '@grpc/grpc-js'
 import { durationMs } from '../../services/core/clocks/duration.ts'
+import { oldSecretsMax } from '../../services/core/keys/api-key.ts'
 import type { Key__Output } from '../../services/wire/gen/fxd/v1/Key.ts'
 import { type Controller, type ControllerDeps, unavailable, unloadedMs } from '../controller.ts'
 import { readyOf } from '../kube/condition.ts'
@@ -28,6 +29,10 @@ const overlapMsMax = 90 * 86_400_000
 const secretBytes = 16
 /** Maximum steps of one reconcile. No key needs more; above it something undoes the steps. */
 const stepsMax = 8
+
+const fullMessage =
+  `The key has ${oldSecretsMax} old secrets that are still valid, so it is not rotated. The operator rotates it when one of ` +
+  'them ends; or set spec.overlap to 0s, which ends them all.'
 
 const sha256 = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
@@ -114,28 +119,31 @@ export class KeyController implements Controller {
     let isRefused = false
     for (let steps = 0; steps < stepsMax; steps++) {
       // Read before the digest, because the digest is written before the registry.
-      const registryIssue = registry.keys.get(name)?.issue ?? 0
+      const { issue: registryIssue = 0, oldSecrets = 0 } = registry.keys.get(name) ?? {}
       const { ownSecret, delivery, digest } = await this.#read(key)
+      const had = digestIn(digest)
       const step = planKey(
         {
-          specIssue: key.spec.issue ?? 1,
+          specIssue: await this.#specIssue(key, had),
           overlapMs,
           ownSecret,
           delivery: deliveryIn(delivery),
-          digest: digestIn(digest),
+          digest: had,
           registryIssue,
+          oldSecrets,
           isRefused,
           nowMs: clock.utcMs(),
         },
         sha256,
       )
+      if (step.do === 'wait') throw new NotReady('Refused', fullMessage)
       if (step.do === 'deliver') {
         const made = { issue: step.issue, secret: `fxd_${clock.randomHex(secretBytes)}` }
         await this.#write(deliverySecret(key, made, { existing: delivery, nowMs: clock.utcMs() }), delivery)
       } else if (step.do === 'keep') {
         await this.#write(digestSecret(key, step.digest, digest), digest)
         isRefused = false
-        this.#recordChange(key, digestIn(digest), step.digest)
+        this.#recordChange(key, had, step.digest)
       } else {
         const outcome = await this.#put(key, step.digest)
         if (outcome === 'stored') return steps > 0
@@ -143,6 +151,18 @@ export class KeyController implements Controller {
       }
     }
     throw new Error(`${name} does not match its spec after ${stepsMax} steps`)
+  }
+
+  /**
+   * The object's issue. The digest may be that of an earlier object of this name, so each difference counts: the API
+   * server confirms it, since the cache may be older. An unconfirmed one waits for the cache.
+   */
+  async #specIssue({ metadata, spec }: ApiKeyObject, digest: Digest | undefined): Promise<number> {
+    const { issue = 1 } = spec
+    if (digest === undefined || digest.specIssue === issue) return issue
+    const now = await this.#deps.api.get<ApiKeyObject>(resources.apikeys, metadata.name)
+    const isCurrent = now?.metadata.uid === metadata.uid && (now?.spec.issue ?? 1) === issue
+    return isCurrent ? issue : digest.specIssue
   }
 
   #recordChange(key: ApiKeyObject, was: Digest | undefined, now: Digest): void {

@@ -1,3 +1,5 @@
+import { oldSecretsMax } from '../../services/core/keys/api-key.ts'
+
 /** The stored digest of a secret, with which `PutKey` can be repeated after any loss. */
 export interface Digest {
   /** Number of the key's secret. The registry replaces a secret only by one with a higher issue. */
@@ -18,7 +20,7 @@ export interface Delivery {
 }
 
 export interface KeyState {
-  /** `spec.issue`, 1 when left out. */
+  /** `spec.issue`, 1 when left out. Lower than the digest's only after the object was made again. */
   readonly specIssue: number
   /** `spec.overlap` in milliseconds. */
   readonly overlapMs: number
@@ -28,12 +30,16 @@ export interface KeyState {
   readonly digest: Digest | undefined
   /** Issue in the registry, read before the digest; 0: the registry lacks the key. */
   readonly registryIssue: number
+  /** Old secrets in the registry that are still valid. */
+  readonly oldSecrets: number
   /** Whether the registry has the digest's issue with another secret. */
   readonly isRefused: boolean
   readonly nowMs: number
 }
 
 export type KeyStep =
+  /** Make no secret: the registry refuses a further one until an old one ends. */
+  | { readonly do: 'wait' }
   /** Make a new secret and write it into the Secret that delivers it. */
   | { readonly do: 'deliver'; readonly issue: number }
   /** Write the Secret `<name>-digest`. */
@@ -47,14 +53,19 @@ export type KeyStep =
  */
 export function planKey(state: KeyState, hash: (secret: string) => string): KeyStep {
   const { digest, ownSecret, delivery, specIssue, overlapMs, nowMs } = state
+  const last = Math.max(digest?.issue ?? 0, state.registryIssue)
   const isNew =
     digest === undefined ||
     specIssue > digest.specIssue ||
-    (ownSecret !== undefined && hash(ownSecret) !== digest.sha256)
-  const last = Math.max(digest?.issue ?? 0, state.registryIssue)
+    (ownSecret === undefined
+      ? // A rotation began for an earlier object of this name.
+        delivery !== undefined && delivery.issue > last
+      : hash(ownSecret) !== digest.sha256)
   if (!isNew) {
     // The digest is written before the registry. An older one was restored from a backup, and its secret is the valid one.
     const isBehind = digest.issue < last || state.isRefused
+    // The digest outlived an earlier object of this name: the next issue of this one must rotate.
+    if (!isBehind && specIssue < digest.specIssue) return { do: 'keep', digest: { ...digest, specIssue } }
     if (!isBehind) return { do: 'put', digest }
     return { do: 'keep', digest: { ...digest, issue: last + 1, oldUntilMs: nowMs + overlapMs } }
   }
@@ -69,5 +80,8 @@ export function planKey(state: KeyState, hash: (secret: string) => string): KeyS
   if (ownSecret !== undefined) return keep(last + 1, ownSecret)
   const isDelivered =
     delivery !== undefined && (digest === undefined ? delivery.issue >= last : delivery.issue > last)
-  return isDelivered ? keep(delivery.issue, delivery.secret) : { do: 'deliver', issue: last + 1 }
+  if (isDelivered) return keep(delivery.issue, delivery.secret)
+  // Without a digest the old secrets end at once.
+  const isFull = digest !== undefined && overlapMs > 0 && state.oldSecrets >= oldSecretsMax
+  return isFull ? { do: 'wait' } : { do: 'deliver', issue: last + 1 }
 }

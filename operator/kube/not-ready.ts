@@ -1,5 +1,6 @@
 import { type ServiceError, status } from '@grpc/grpc-js'
 import { KubeError } from './api.ts'
+import { type Condition, readyOf } from './condition.ts'
 
 /** Why an object is not ready, as text for its author. A retry does not help until something changes. */
 export class NotReady extends Error {
@@ -24,6 +25,11 @@ const refusals: Readonly<Partial<Record<status, string>>> = {
 const isServiceError = (cause: unknown): cause is ServiceError =>
   cause instanceof Error && 'code' in cause && 'details' in cause && typeof cause.code === 'number'
 
+/** The status of these answers is 500. They name two list entries of one name, a value of a wrong type, or a malformed quantity. */
+const untyped = /^failed to (create typed patch|convert new) object /
+/** Duration from which a failure of the API server counts as lasting. */
+const lastingMs = 60_000
+
 /** The message of a failure for the object's author; `undefined`: temporary, a retry may succeed. */
 export function notReadyOf(cause: unknown): NotReady | undefined {
   if (cause instanceof NotReady) return cause
@@ -34,6 +40,25 @@ export function notReadyOf(cause: unknown): NotReady | undefined {
     return new NotReady(isFeed ? 'FeedUnknown' : reason, cause.details)
   }
   if (!(cause instanceof KubeError)) return undefined
-  if (cause.status === 422) return new NotReady('ApplyRejected', cause.message)
+  if (cause.status === 422 || untyped.test(cause.message)) return new NotReady('ApplyRejected', cause.message)
   return cause.status === 403 ? new NotReady('Forbidden', cause.message) : undefined
+}
+
+interface Failing {
+  /** Since the first of the failures in a row. */
+  readonly failingMs: number
+  readonly generation: number | undefined
+  readonly conditions: readonly Condition[] | undefined
+}
+
+/** The message of a failure of the API server that lasts, such as that of a webhook; `undefined`: another failure. */
+export function lastingOf(
+  cause: unknown,
+  { failingMs, generation, conditions }: Failing,
+): NotReady | undefined {
+  if (!(cause instanceof KubeError) || failingMs < lastingMs) return undefined
+  const had = readyOf(conditions)
+  // Some messages differ each time, and each write of a status causes the next reconcile.
+  const isSame = had?.reason === 'ApplyFailed' && had.observedGeneration === generation
+  return new NotReady('ApplyFailed', isSame ? had.message : cause.message)
 }

@@ -3,7 +3,7 @@ import { silentLog } from '../../services/platform/log/log.ts'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { WorkQueue } from './queue.ts'
 
-function start(reconcile: (name: string) => Promise<number | undefined>) {
+function start(reconcile: (name: string, failingMs: number) => Promise<number | undefined>) {
   const clock = createVirtualClock()
   return { clock, queue: new WorkQueue(reconcile, clock, silentLog) }
 }
@@ -64,6 +64,18 @@ test('failures are retried with growing delays, which a success resets', async (
   await clock.advance(10_000)
   expect(at).toEqual([0, 1_000, 3_000, 7_000])
   expect(queue.size).toBe(0)
+})
+
+test('a reconcile gets the time since the first of the failures in a row', async () => {
+  const failing: number[] = []
+  const { clock, queue } = start(async (_, failingMs) => {
+    failing.push(failingMs)
+    if (failing.length !== 4) throw new Error('not yet')
+    return 1_000
+  })
+  queue.add('a')
+  await clock.advance(9_500)
+  expect(failing).toEqual([0, 1_000, 3_000, 7_000, 0, 1_000])
 })
 
 test('a name is reconciled again after the time that its reconcile returned, but not after close', async () => {

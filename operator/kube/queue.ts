@@ -7,23 +7,34 @@ const retryMaxMs = 60_000
 /** Maximum delay of a reconcile, because a timer is limited to 24 days. A name with a longer delay runs early. */
 const againMaxMs = 3_600_000
 
+/** Failures of a name in a row. */
+interface Failures {
+  readonly sinceMs: number
+  readonly pauses: Backoff
+}
+
+type Reconcile = (name: string, failingMs: number) => Promise<number | undefined>
+
 /**
  * Reconciles names one after another and retries failures with growing delays. Urgent names come first. The queue is
  * level-based: a name that is added several times is reconciled once, with the state of that moment.
  */
 export class WorkQueue {
-  readonly #reconcile: (name: string) => Promise<number | undefined>
+  readonly #reconcile: Reconcile
   readonly #clock: Clock
   readonly #log: Log
   readonly #urgent = new Set<string>()
   readonly #waiting = new Set<string>()
   readonly #delayed = new Map<string, Cancel>()
-  readonly #retries = new Map<string, Backoff>()
+  readonly #failures = new Map<string, Failures>()
   #working: Promise<void> | undefined
   #isClosed = false
 
-  /** `reconcile` may return milliseconds after which the name is reconciled again. */
-  constructor(reconcile: (name: string) => Promise<number | undefined>, clock: Clock, log: Log) {
+  /**
+   * `reconcile` may return milliseconds after which the name is reconciled again. It gets the time since the first of
+   * the failures in a row; 0 when there is none.
+   */
+  constructor(reconcile: Reconcile, clock: Clock, log: Log) {
     this.#reconcile = reconcile
     this.#clock = clock
     this.#log = log
@@ -70,20 +81,21 @@ export class WorkQueue {
   }
 
   async #once(name: string): Promise<void> {
+    const nowMs = this.#clock.monotonicMs()
+    const failures = this.#failures.get(name) ?? { sinceMs: nowMs, pauses: this.#newPauses() }
     try {
-      const againMs = await this.#reconcile(name)
-      this.#retries.delete(name)
+      const againMs = await this.#reconcile(name, nowMs - failures.sinceMs)
+      this.#failures.delete(name)
       if (againMs !== undefined) this.#delay(name, Math.min(againMs, againMaxMs))
     } catch (cause) {
-      const retries = this.#retries.get(name) ?? this.#newRetries()
-      this.#retries.set(name, retries)
-      const retryInMs = retries.nextMs()
+      this.#failures.set(name, failures)
+      const retryInMs = failures.pauses.nextMs()
       this.#log.warn({ err: cause, name, retryInMs }, 'failed to reconcile; retrying')
       this.#delay(name, retryInMs)
     }
   }
 
-  #newRetries(): Backoff {
+  #newPauses(): Backoff {
     return new Backoff(this.#clock, { firstMs: retryMinMs, maxMs: retryMaxMs, jitter: 'none' })
   }
 

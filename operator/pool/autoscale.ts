@@ -17,7 +17,7 @@ export interface ScaleState {
   /** Current replicas of `/scale`. */
   readonly replicas: number
   readonly isPaused: boolean
-  /** Loads of all shards, including draining ones. */
+  /** Loads of all shards whose pods have started, including draining ones. */
   readonly held: readonly (ShardUse | undefined)[]
   readonly low: Low | undefined
   /** Monotonic milliseconds. */
@@ -37,7 +37,7 @@ const tolerance = 0.1
 
 /**
  * Plans the number of shards for the load. It grows at once. It shrinks only when fewer sufficed for the whole time,
- * and then to the maximum needed in that time. While a shard does not answer, and at 0, the number stays.
+ * and then to the maximum needed in that time. While a started shard does not answer, and at 0, the number stays.
  */
 export function planScale(state: ScaleState): Scaling {
   const { autoscale, replicas, held, nowMs } = state
@@ -54,8 +54,9 @@ export function planScale(state: ScaleState): Scaling {
     )
   if (replicas === 0)
     return stay('ScaledToZero', 'The pool was scaled to 0; scale it to 1 or more to autoscale again.')
+  if (held.length === 0) return stay('MetricsMissing', 'No shard has started; the number of shards stays.')
   const known = held.flatMap((each) => each ?? [])
-  if (known.length < held.length || known.length === 0)
+  if (known.length < held.length)
     return stay(
       'MetricsMissing',
       `${held.length - known.length} of ${held.length} shards do not report their load; the number of shards stays.`,

@@ -1,4 +1,4 @@
-import { status } from '@grpc/grpc-js'
+import { status as grpcStatus } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { silentLog } from '../../services/platform/log/log.ts'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
@@ -12,6 +12,7 @@ const pod = (name: string): Pod => ({
   metadata: { name, uid: name, labels: { [poolLabel]: 'pool' } },
   status: { phase: 'Running', podIP: '127.0.0.1', conditions: [{ type: 'Ready', status: 'True' }] },
 })
+const waiting = (name: string, phase: string): Pod => ({ ...pod(name), status: { phase } })
 const owner = { apiVersion: 'v1', kind: 'StreamPool', name: 'pool', uid: 'u', controller: true }
 const load = { connections: 5, subscriptions: 0, draining: false, drainSecondsLeft: 0 }
 
@@ -19,10 +20,16 @@ const load = { connections: 5, subscriptions: 0, draining: false, drainSecondsLe
 function start(
   replicas: number,
   calls: { load: (pod: Pod) => Promise<object | undefined> },
-  more: { autoscale?: object; scale?: (version: string | undefined) => Promise<void> } = {},
+  more: {
+    autoscale?: object
+    scale?: (version: string | undefined) => Promise<void>
+    /** Failure of the next writes of the Deployment. */
+    failure?: () => KubeError | undefined
+    phase?: string
+  } = {},
 ) {
-  const { autoscale, scale } = more
-  const pool = {
+  const { autoscale, scale, failure, phase } = more
+  let pool = {
     metadata: { name: 'pool', uid: 'u', generation: 2, resourceVersion: '7' },
     spec: { replicas, drain: { seconds: 60, maxAtOnce: 1 }, connectionsMax: 10, template: {}, autoscale },
   } as unknown as PoolObject
@@ -44,17 +51,21 @@ function start(
       get: async ({ plural }: { plural: string }) => (plural === 'deployments' ? deployment : undefined),
       apply: async ({ plural }: { plural: string }, object: Workload) => {
         if (plural === 'pods') seen.marked.push(object.metadata.name)
+        const cause = plural === 'deployments' && failure?.()
+        if (cause) throw cause
         const isResized = object.spec?.replicas !== deployment.spec?.replicas
         const metadata = { ...deployment.metadata, generation: isResized ? 6 : 5 }
         return plural === 'deployments' ? { ...deployment, metadata, spec: object.spec } : object
       },
-      applyStatus: async (_: unknown, object: KubeObject & { status: { conditions: Condition[] } }) =>
-        void seen.ready.push(object.status.conditions[0]),
+      applyStatus: async (_: unknown, { status }: Pick<PoolObject, 'status'>) => {
+        seen.ready.push(status?.conditions?.[0])
+        pool = { ...pool, status } as PoolObject
+      },
       scale: (_: unknown, { metadata }: KubeObject) => scale?.(metadata.resourceVersion),
     },
     caches: {
       streampools: { get: () => pool, all: () => [pool] },
-      pods: { all: () => [pod('a'), pod('b')] },
+      pods: { all: () => [pod('a'), phase === undefined ? pod('b') : waiting('b', phase)] },
       services: none,
       poddisruptionbudgets: none,
       deployments: { get: () => undefined },
@@ -84,7 +95,7 @@ test('a shard that misses one answer is not chosen to leave', async () => {
 
 test("shards that reject the operator's token are not lost, and the pool reports it", async () => {
   const refusal = Object.assign(new Error('refused'), {
-    code: status.UNAUTHENTICATED,
+    code: grpcStatus.UNAUTHENTICATED,
     details: 'the token is wrong',
   })
   const { seen, controller } = start(1, { load: () => Promise.reject(refusal) })
@@ -93,14 +104,15 @@ test("shards that reject the operator's token are not lost, and the pool reports
   expect(seen.ready[0]).toMatchObject({ reason: 'TokenRefused', message: 'the token is wrong' })
 })
 
+const autoscale = {
+  minReplicas: 1,
+  maxReplicas: 4,
+  targetConnections: 5,
+  targetSubscriptions: 100,
+  scaleDownAfterSeconds: 60,
+}
+
 test('the autoscaler skips a pool with a concurrent change and retries at the next reconcile', async () => {
-  const autoscale = {
-    minReplicas: 1,
-    maxReplicas: 4,
-    targetConnections: 5,
-    targetSubscriptions: 100,
-    scaleDownAfterSeconds: 60,
-  }
   const conflict = new KubeError(409, 'Conflict', 'the object has been modified')
   const versions: (string | undefined)[] = []
   const scale = async (version: string | undefined): Promise<void> => {
@@ -116,4 +128,41 @@ test('the autoscaler skips a pool with a concurrent change and retries at the ne
   await controller.reconcile('pool')
   expect(seen.events).toContain('Scaled')
   expect(versions).toEqual(['7', '7'])
+})
+
+const duplicate =
+  'failed to create typed patch object (bars/pool; apps/v1, Kind=Deployment): ' +
+  '.spec.template.spec.containers[name="stream"].env: duplicate entries for key [name="FXD_LOG_LEVEL"]'
+
+test('a pool whose template the API server cannot apply is not ready, with its message, written once', async () => {
+  const failure = () => new KubeError(500, '', duplicate)
+  const { seen, controller } = start(3, { load: async () => load }, { failure })
+  for (let i = 0; i < 3; i++) await controller.reconcile('pool')
+  expect(seen.ready).toMatchObject([{ status: 'False', reason: 'ApplyRejected', message: duplicate }])
+})
+
+test('a pool whose changes the API server fails for a minute is not ready, written once', async () => {
+  let port = 40_000
+  const failure = () => new KubeError(500, 'InternalError', `failed calling webhook "w": dial from ${++port}`)
+  const { seen, controller } = start(3, { load: async () => load }, { failure })
+  await expect(controller.reconcile('pool', 59_999)).rejects.toThrow('webhook')
+  expect(seen.ready).toEqual([])
+  for (let i = 0; i < 3; i++) await expect(controller.reconcile('pool', 60_000)).rejects.toThrow('webhook')
+  expect(seen.ready).toMatchObject([{ status: 'False', reason: 'ApplyFailed' }])
+  expect(seen.ready[0]?.message).toContain('failed calling webhook "w"')
+})
+
+test.for([
+  ['scales a pool with a shard that has not started', 'Pending', true],
+  ['holds while a shard that runs does not answer', 'Running', false],
+] as const)('the autoscaler %s', async ([, phase, acts]) => {
+  const scaled: unknown[] = []
+  const loads = {
+    load: async ({ metadata }: Pod) => (metadata.name === 'a' ? { ...load, connections: 14 } : undefined),
+  }
+  const scale = async () => void scaled.push('scaled')
+  const { seen, controller } = start(2, loads, { autoscale, scale, phase })
+  await controller.reconcile('pool')
+  expect(scaled).toHaveLength(acts ? 1 : 0)
+  expect(seen.events.includes('Scaled')).toBe(acts)
 })

@@ -4,7 +4,7 @@ import { KubeError } from '../kube/api.ts'
 import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
 import { timeOf } from '../kube/condition.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
-import { type NotReady, notReadyOf } from '../kube/not-ready.ts'
+import { lastingOf, type NotReady, notReadyOf } from '../kube/not-ready.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { group, type Pod, type PoolObject, poolLabel, resources, type Workload } from '../kube/resources.ts'
 import { isRollingOut, isUnseen } from '../kube/rollout.ts'
@@ -70,7 +70,7 @@ export class PoolController implements Controller {
     this.#statuses = new StatusWriter<StreamPoolStatus>(resources.streampools, options, deps)
   }
 
-  async reconcile(name: string): Promise<number | undefined> {
+  async reconcile(name: string, failingMs = 0): Promise<number | undefined> {
     const pool = this.#deps.caches.streampools.get(name)
     if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) return undefined
     const seen = await this.#readLoads(name)
@@ -85,10 +85,14 @@ export class PoolController implements Controller {
       const isMoving = actions.length > 0 || (now.spec?.replicas ?? 0) !== pool.spec.replicas
       return isMoving ? lookSoonMs : lookEveryMs
     } catch (cause) {
-      const blocked = notReadyOf(cause)
+      const { generation } = pool.metadata
+      const refused = notReadyOf(cause)
+      const blocked =
+        refused ?? lastingOf(cause, { failingMs, generation, conditions: pool.status?.conditions })
       if (blocked === undefined) throw cause
       const deployment = this.#deps.caches.deployments.get(name)
       await this.#writeStatus(pool, { seen, deployment, scaling: undefined, blocked })
+      if (refused === undefined) throw cause
       return lookEveryMs
     }
   }
@@ -153,7 +157,7 @@ export class PoolController implements Controller {
       autoscale,
       replicas,
       isPaused: pool.metadata.annotations?.[pauseAnnotation] === 'true',
-      held: seen.map(({ load }) => load),
+      held: seen.filter(hasStarted).map(({ load }) => load),
       low: this.#low.get(uid),
       nowMs: clock.monotonicMs(),
     })
@@ -230,6 +234,10 @@ async function mark(
     metadata: { name, uid, ...(isMarked && { annotations: { [costAnnotation]: markedCost } }) },
   })
 }
+
+/** A pod that waits for a node or an image has no container, so it has no sockets and no load. */
+const hasStarted = ({ pod, load }: ObservedShard): boolean =>
+  load !== undefined || pod.status?.phase !== 'Pending'
 
 function isShardOf({ metadata, status }: Pod, pool: string): boolean {
   const hasEnded = status?.phase === 'Succeeded' || status?.phase === 'Failed'

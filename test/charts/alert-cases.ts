@@ -160,7 +160,7 @@ export const alertCases: readonly AlertCase[] = [
   is('FxdOperatorRegistryUnreachable', 'fxd_operator_registry_reachable{pod="fxd-operator-0"}', 0),
   {
     alert: 'FxdOperatorFailing',
-    series: { 'fxd_operator_reconcile_failures_total{pod="fxd-operator-1",kind="Feed"}': '0+20x40' },
+    series: { 'fxd_operator_reconcile_failures_total{pod="fxd-operator-1",kind="streampools"}': '0+1x40' },
     atMinute: 30,
   },
   is('FxdObjectsNotReady', 'fxd_operator_objects{pod="fxd-operator-1",kind="feeds",ready="False"}', 1, 20),

@@ -140,6 +140,20 @@ test('successful backups and failed backups of others raise no alert', () => {
   expect(complaints([{ name: 'backup', series, atMinute, fires: [] }])).toBe('')
 })
 
+test('many failures of the operator that end within minutes raise no alert', () => {
+  const series = {
+    ...podsFor(40),
+    'fxd_operator_reconcile_failures_total{pod="fxd-operator-1",kind="feeds"}': '0x5 20 40 60 80x32',
+  }
+  const situations = [12, 15, 18, 20].map((atMinute) => ({
+    name: `${atMinute}`,
+    series,
+    atMinute,
+    fires: [],
+  }))
+  expect(complaints(situations)).toBe('')
+})
+
 test('promtool reports an alert that does not fire, and one that should not fire', () => {
   const [trouble] = alertCases
   if (trouble === undefined) throw new Error('there are no cases')

@@ -94,6 +94,50 @@ test('the Job that creates secrets may only create; the Job that removes may del
   ])
 })
 
+describe('extraEnv', () => {
+  const extraEnv = [
+    { name: 'MY_SECRET', value: 'first' },
+    { name: 'MY_SECRET', value: 'mine' },
+    // Of the chart: a variable of every role, of all stores, of QuestDB, of its backup, of the Job.
+    { name: 'FXD_LOG_LEVEL', value: 'debug' },
+    { name: 'REDIS_PASSWORD', value: 'other' },
+    { name: 'QDB_PG_PASSWORD', value: '$(MY_SECRET)' },
+    { name: 'KEEP', value: '2' },
+    { name: 'RELEASE', value: 'other' },
+  ]
+  const pods = podsOf(
+    render({
+      values: {
+        ...Object.fromEntries(
+          ['rest', 'stream', 'ingest', 'operator', 'collector', 'redis'].map((each) => [each, { extraEnv }]),
+        ),
+        canary: { enabled: true, symbols: ['DEMO:SIM:EURUSD'], extraEnv },
+        questdb: { extraEnv, backup: { enabled: true, extraEnv } },
+        secrets: { job: { extraEnv } },
+      },
+    }),
+  )
+
+  test.for([...pods.keys()])(
+    'replaces the entries of %s with the same name, and the last one counts',
+    (name) => {
+      const env = pods.get(name)?.spec.containers[0]?.env ?? []
+      const names = env.map((each) => each.name)
+      expect(names.length).toBe(new Set(names).size)
+      for (const { name: each, value } of extraEnv.slice(1))
+        expect(env.filter((entry) => entry.name === each)).toEqual([{ name: each, value }])
+    },
+  )
+
+  test('an entry may refer to an earlier one, and those of the chart to one that it replaces', () => {
+    const at = (component: string, name: string): number =>
+      (pods.get(component)?.spec.containers[0]?.env ?? []).findIndex((each) => each.name === name)
+    expect(at('questdb', 'QDB_PG_PASSWORD')).toBeGreaterThan(at('questdb', 'MY_SECRET'))
+    for (const role of ['rest', 'stream', 'ingest'])
+      expect(at(role, 'FXD_REDIS')).toBeGreaterThan(at(role, 'REDIS_PASSWORD'))
+  })
+})
+
 test('no Job makes secrets when the values name all of them', () => {
   const [production = ''] = examples
   const jobs = render({ file: production }).filter(({ kind }) => kind === 'Job')

@@ -118,20 +118,39 @@ readinessProbe:
   failureThreshold: 2
 {{- end }}
 
+{{/* Environment of a container: (list text extraEnv). The last entry of a name counts: server-side apply refuses two of one
+name. Entries that refer to others, such as the password in a URL, come last, so that they see what extraEnv sets. */}}
+{{- define "fxd.env" -}}
+{{- $names := list }}
+{{- range index . 1 }}{{ $names = append $names .name }}{{ end }}
+{{- $plain := list }}
+{{- $referring := list }}
+{{- range fromYamlArray (index . 0) }}
+{{- if has .name $names }}
+{{- else if contains "$(" (.value | default "") }}{{ $referring = append $referring . }}
+{{- else }}{{ $plain = append $plain . }}
+{{- end }}
+{{- end }}
+{{- $extra := list }}
+{{- range $i, $each := index . 1 }}
+{{- if not (has .name (slice $names (add1 $i))) }}{{ $extra = append $extra $each }}{{ end }}
+{{- end }}
+{{- toYaml (concat $plain $extra $referring) }}
+{{- end }}
+
 {{/* The container of a role: (dict "root" . "role" "rest" "of" .Values.rest "env" text "ports" text "mounts" text). */}}
 {{- define "fxd.container" -}}
 name: {{ .role }}
 image: {{ include "fxd.image" (list .root .root.Values.image) | quote }}
 imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 args: [{{ .role }}]
+{{- $common := list
+  (printf "- {name: FXD_LOG_LEVEL, value: %q}" .root.Values.logLevel)
+  "- {name: FXD_LOG_FORMAT, value: json}"
+  (printf "- {name: FXD_OPS_ADDR, value: %q}" (printf "%s:9464" .root.Values.listenAddress))
+  .env }}
 env:
-  - {name: FXD_LOG_LEVEL, value: {{ .root.Values.logLevel | quote }}}
-  - {name: FXD_LOG_FORMAT, value: json}
-  - {name: FXD_OPS_ADDR, value: {{ printf "%s:9464" .root.Values.listenAddress | quote }}}
-  {{- .env | nindent 2 }}
-  {{- with .of.extraEnv }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+  {{- include "fxd.env" (list (join "\n" $common) .of.extraEnv) | nindent 2 }}
 ports:
   - {name: ops, containerPort: 9464}
   {{- with .ports }}

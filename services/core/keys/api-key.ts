@@ -8,6 +8,9 @@ export const isKeyShaped = (text: string): boolean => shape.test(text)
 /** Length of the prefix of a key that is shown after its creation. */
 export const shownPrefixLength = 8
 
+/** Maximum old secrets of a key that are still valid. */
+export const oldSecretsMax = 4
+
 /** A key's secret as stored: SHA-256 in lower-case hex, and the end of its validity. */
 export interface KeySecret {
   readonly digest: string
@@ -44,6 +47,10 @@ export function keyState(key: KeyRecord, now: UtcMs): KeyState {
   if (key.revoked || key.suspended) return 'inactive'
   return key.expiresAt !== undefined && now >= key.expiresAt ? 'expired' : 'active'
 }
+
+/** Old secrets that are still valid. */
+export const openOldSecrets = ({ secrets }: KeyRecord, now: UtcMs): readonly KeySecret[] =>
+  secrets.filter((secret) => secret.until !== undefined && secretIsOpen(secret, now))
 
 export const secretIsOpen = (secret: KeySecret, now: UtcMs): boolean =>
   secret.until === undefined || now < secret.until

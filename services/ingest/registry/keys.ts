@@ -3,7 +3,13 @@ import { durationText } from '../../core/clocks/duration.ts'
 import { type UtcMs, utcMs } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
-import { type KeyRecord, type KeySecret, secretIsOpen, shownPrefixLength } from '../../core/keys/api-key.ts'
+import {
+  type KeyRecord,
+  type KeySecret,
+  oldSecretsMax,
+  secretIsOpen,
+  shownPrefixLength,
+} from '../../core/keys/api-key.ts'
 import { type GivenLimits, parseExpiry, parsePlan, resolveLimits } from '../../core/keys/key-input.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
@@ -17,8 +23,6 @@ import { forbiddenByState, invalid, moved, notFound } from './refusal.ts'
 const nameLengthMax = 128
 const feedsMax = 200
 const allowIpsMax = 200
-/** Maximum old secrets of a key that are still valid. */
-export const oldSecretsMax = 4
 /** Maximum time that an old secret stays valid after a rotation. */
 export const overlapMsMax = 90 * 86_400_000
 
@@ -87,17 +91,21 @@ export function rotateKey(key: KeyRecord, overlapMs: number, issue: Issue): KeyR
   }
   const until = utcMs(issue.now + overlapMs)
   const open = overlapMs === 0 ? [] : key.secrets.filter((secret) => secretIsOpen(secret, issue.now))
-  if (open.length > oldSecretsMax) {
-    throw forbiddenByState(
-      `${key.id} has ${oldSecretsMax} old secrets that are still open; wait for their end or rotate without overlap.`,
-    )
-  }
+  refuseOldSecrets(key.id, open)
   const old = open.map((secret): KeySecret => ({ digest: secret.digest, until: secret.until ?? until }))
   return {
     ...key,
     prefix: prefixOf(issue.secret),
     secrets: [{ digest: secretDigest(issue.secret) }, ...old],
   }
+}
+
+/** A further old secret would end the oldest one before its time. */
+export function refuseOldSecrets(id: string, old: readonly KeySecret[]): void {
+  if (old.length > oldSecretsMax)
+    throw forbiddenByState(
+      `${id} has ${oldSecretsMax} old secrets that are still open; wait for their end or rotate without overlap.`,
+    )
 }
 
 function refuseRevoked(key: KeyRecord): void {

@@ -1,7 +1,7 @@
 import type { UtcMs } from '../../core/clocks/feed-clock.ts'
 import type { FeedRecord } from '../../core/feeds/feed.ts'
 import type { FeedStatus } from '../../core/feeds/feed-status.ts'
-import { type KeyRecord, keyState } from '../../core/keys/api-key.ts'
+import { type KeyRecord, keyState, openOldSecrets } from '../../core/keys/api-key.ts'
 import type { Feed } from '../../wire/gen/fxd/v1/Feed.ts'
 import type { Key } from '../../wire/gen/fxd/v1/Key.ts'
 
@@ -23,6 +23,7 @@ export function keyMessage(key: KeyRecord, version: number, now: UtcMs): Key {
     ...(oldUntil > now && { oldSecretUntil: oldUntil }),
     owner: key.owner ?? '',
     issue: key.issue ?? 0,
+    oldSecrets: openOldSecrets(key, now).length,
   }
 }
 

@@ -4,7 +4,7 @@ import { type KeyRecord, type KeySecret, secretIsOpen, shownPrefixLength } from 
 import { parseExpiry, parsePlan, resolveLimits } from '../../core/keys/key-input.ts'
 import { show } from '../../core/show.ts'
 import type { PutKeyRequest__Output } from '../../wire/gen/fxd/v1/PutKeyRequest.ts'
-import { checkAddresses, checkFeeds, checkName, oldSecretsMax, overlapMsMax } from './keys.ts'
+import { checkAddresses, checkFeeds, checkName, overlapMsMax, refuseOldSecrets } from './keys.ts'
 import { alreadyExists, forbiddenByState, invalid, moved } from './refusal.ts'
 
 const idShape = /^[a-z0-9_-]{1,64}$/
@@ -87,7 +87,7 @@ function refuseTaken(id: string, digest: string, view: RegistryView): void {
 
 /** Secrets of earlier issues that stay valid for a while. An earlier end of a secret is kept. */
 function oldSecrets(
-  { oldUntil }: PutKeyRequest__Output,
+  { id, oldUntil }: PutKeyRequest__Output,
   had: KeyRecord | undefined,
   digest: string,
   now: UtcMs,
@@ -95,8 +95,9 @@ function oldSecrets(
   if (oldUntil > now + overlapMsMax)
     throw invalid(`old_until: got ${oldUntil}, wanted at most 90 days ahead of ${now}`)
   const open = (had?.secrets ?? []).filter((secret) => secretIsOpen(secret, now) && secret.digest !== digest)
-  return open
+  const old = open
     .map((secret) => ({ digest: secret.digest, until: utcMs(Math.min(secret.until ?? oldUntil, oldUntil)) }))
     .filter((secret) => secretIsOpen(secret, now))
-    .slice(0, oldSecretsMax)
+  refuseOldSecrets(id, old)
+  return old
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { oldSecretsMax } from '../../../services/core/keys/api-key.ts'
 import type { RequestOf } from '../../../services/wire/unary-client.ts'
 import { effort } from '../../support/effort.ts'
 import type { RegistryFixture } from '../../support/fixtures/registry-fixture.ts'
@@ -72,6 +73,31 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
       expect([fixture.opens(secret(1)), fixture.opens(secret(2))]).toEqual([id, id])
       await fixture.clock.advance(1)
       expect([fixture.opens(secret(1)), fixture.opens(secret(2))]).toEqual([undefined, id])
+    })
+
+    test('that would end a valid old secret before its time is refused until one ends; without overlap it ends all', async () => {
+      const { id, secret } = fresh()
+      const startMs = fixture.clock.utcMs()
+      const rotate = (issue: number, overlapMs = 60_000) =>
+        put(id, secret(issue), { issue, oldUntil: fixture.clock.utcMs() + overlapMs })
+      for (let issue = 1; issue <= 5; issue++) {
+        expect(await fixture.call('PutKey', rotate(issue))).toMatchObject({ oldSecrets: issue - 1 })
+        await fixture.clock.advance(1_000)
+      }
+      const sixth = rotate(6)
+      expect(await fixture.refusal('PutKey', sixth)).toEqual([
+        'FAILED_PRECONDITION',
+        expect.stringContaining('4 old secrets that are still open'),
+      ])
+      // Other fields of the current issue may still change.
+      await fixture.call('PutKey', { ...rotate(5), name: 'charts' })
+      for (let n = 1; n <= 5; n++) expect(fixture.opens(secret(n))).toBe(id)
+      expect(fixture.opens(secret(6))).toBeUndefined()
+      await fixture.clock.advance(startMs + 61_000 - fixture.clock.utcMs())
+      expect(await fixture.call('PutKey', sixth)).toMatchObject({ issue: 6, oldSecrets: 4 })
+      expect([fixture.opens(secret(1)), fixture.opens(secret(6))]).toEqual([undefined, id])
+      expect(await fixture.call('PutKey', rotate(7, 0))).toMatchObject({ issue: 7, oldSecrets: 0 })
+      expect([fixture.opens(secret(6)), fixture.opens(secret(7))]).toEqual([undefined, id])
     })
 
     test.each([
@@ -167,11 +193,14 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
     })
   })
 
+  /** More than a key may have at a time. */
+  const issues = 8
+
   /** Calls of two operators and a person for one key, in an order in which calls are late and repeated. */
   const anyCall = fc.oneof(
     {
       weight: 4,
-      arbitrary: fc.record({ do: fc.constant('put' as const), issue: fc.integer({ min: 1, max: 4 }) }),
+      arbitrary: fc.record({ do: fc.constant('put' as const), issue: fc.integer({ min: 1, max: issues }) }),
     },
     {
       weight: 2,
@@ -182,9 +211,20 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
     fc.constant({ do: 'revoke' as const }),
   )
 
-  test('no secret opens its key after its end, for any order, delay and repetition of calls', async () => {
-    const anyOverlaps = fc.array(fc.integer({ min: 0, max: 1_000 }), { minLength: 4, maxLength: 4 })
-    const anyCalls = fc.array(anyCall, { minLength: 1, maxLength: 25 })
+  test('a secret opens its key until its end and not after it, for any order, delay and repetition of calls', async () => {
+    // Large ones, so that many old secrets are valid at the same time.
+    const anyOverlap = fc.oneof(fc.integer({ min: 0, max: 1_000 }), fc.integer({ min: 5_000, max: 9_000 }))
+    const anyOverlaps = fc.array(anyOverlap, { minLength: issues, maxLength: issues })
+    const anyCalls = fc.oneof(
+      fc.array(anyCall, { minLength: 1, maxLength: 25 }),
+      // Rotations one after another: the seventh secret needs the end of an old one.
+      fc
+        .array(anyCall, { maxLength: 25 })
+        .map((calls) => [
+          ...Array.from({ length: 5 }, (_, i) => ({ do: 'put' as const, issue: i + 1 })),
+          ...calls,
+        ]),
+    )
     await fc.assert(
       fc.asyncProperty(anyOverlaps, anyCalls, async (overlaps, calls) => {
         const { id, secret } = fresh()
@@ -195,21 +235,29 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
         let newest = 0
         let isRevoked = false
         let isSuspended = false
-        /** Earliest end of each replaced issue. */
+        /** End of each replaced issue that was accepted. */
         const ends = new Map<number, number>()
+        /** The ends once this issue replaces the newest. */
+        const endsAfter = (issue: number): [number, number][] => {
+          const until = startMs + (overlaps[issue - 1] ?? 0)
+          const replaced: [number, number][] = newest === 0 ? [] : [[newest, until]]
+          return [
+            ...[...ends].map(([old, end]): [number, number] => [old, Math.min(end, until)]),
+            ...replaced,
+          ]
+        }
         const act: Record<string, (call: { do: string; issue?: number; ms?: number }) => Promise<unknown>> = {
           put: async ({ issue = 1 }) => {
             const accepted = await fixture.call('PutKey', requestOf(issue)).then(
               () => true,
               () => false,
             )
-            expect(accepted).toBe(!isRevoked && issue >= newest)
+            const after = endsAfter(issue)
+            const now = fixture.clock.utcMs()
+            const isFull = issue > newest && after.filter(([, end]) => end > now).length > oldSecretsMax
+            expect(accepted).toBe(!isRevoked && issue >= newest && !isFull)
             if (!accepted) return
-            for (let old = 1; old < issue; old++)
-              ends.set(
-                old,
-                Math.min(ends.get(old) ?? Number.POSITIVE_INFINITY, startMs + (overlaps[issue - 1] ?? 0)),
-              )
+            if (issue > newest) for (const [old, end] of after) ends.set(old, end)
             newest = issue
             isSuspended = false
           },
@@ -228,12 +276,10 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
         for (const call of calls) {
           await act[call.do]?.(call)
           const now = fixture.clock.utcMs()
-          for (let issue = 1; issue <= 4; issue++) {
-            const mayOpen = issue === newest || (issue < newest && now < (ends.get(issue) ?? 0))
+          for (let issue = 1; issue <= issues; issue++) {
+            const isOpen = issue === newest || now < (ends.get(issue) ?? 0)
             const opens = fixture.opens(secret(issue)) !== undefined
-            if (opens) expect(mayOpen && !isRevoked && !isSuspended).toBe(true)
-            // The newest secret opens the key unless it is revoked or suspended.
-            else expect(issue === newest && !isRevoked && !isSuspended).toBe(false)
+            expect(opens).toBe(isOpen && !isRevoked && !isSuspended)
           }
         }
       }),

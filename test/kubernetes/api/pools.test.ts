@@ -190,3 +190,33 @@ test('the autoscaler follows the sockets, and stays while paused or while a shar
   )
   expect(new Set(written)).toEqual(new Set(['/status', '/scale']))
 }, 240_000)
+
+const shard = { name: 'stream', image: 'fxd:test' }
+test.for([
+  [
+    'two variables of one name',
+    {
+      containers: [
+        {
+          ...shard,
+          env: [
+            { name: 'A', value: '1' },
+            { name: 'A', value: '2' },
+          ],
+        },
+      ],
+    },
+    'duplicate entries',
+  ],
+  ['text for an affinity', { containers: [shard], affinity: { nodeAffinity: 'x' } }, 'affinity'],
+  [
+    'a malformed quantity',
+    { containers: [{ ...shard, resources: { limits: { memory: 'lots' } } }] },
+    'quantities must match',
+  ],
+] as const)('a pool with %s is not ready, with the message of the API server', async ([, podSpec, said]) => {
+  await setting.applyPool('broken', spec({ template: { spec: podSpec } }))
+  await setting.reason(resources.streampools, 'broken', 'ApplyRejected')
+  const broken = await setting.get<PoolObject>(resources.streampools, 'broken')
+  expect(broken?.status?.conditions?.[0]?.message).toContain(said)
+})

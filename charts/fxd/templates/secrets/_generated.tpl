@@ -24,7 +24,7 @@
 {{- end }}
 
 {{/* A Job that calls the API server about those Secrets: (dict "root" . "does" "make" "script" text "hook" text),
-with further rights and variables for it. */}}
+with further rights and "env", a text with further variables. */}}
 {{- define "fxd.secretsJob" -}}
 {{- $part := dict "root" .root "component" "secrets" "of" .root.Values.secrets.job }}
 {{- $name := printf "%s-secrets-%s" (include "fxd.fullname" .root) .does }}
@@ -82,16 +82,13 @@ spec:
           args:
             - |
               {{- .script | nindent 14 }}
+          {{- $env := list
+            "- {name: NODE_EXTRA_CA_CERTS, value: /var/run/secrets/kubernetes.io/serviceaccount/ca.crt}"
+            (printf "- {name: RELEASE, value: %q}" .root.Release.Name)
+            (printf "- {name: SECRETS, value: %q}" (include "fxd.generatedSecrets" .root))
+            (.env | default "") }}
           env:
-            - {name: NODE_EXTRA_CA_CERTS, value: /var/run/secrets/kubernetes.io/serviceaccount/ca.crt}
-            - {name: RELEASE, value: {{ .root.Release.Name | quote }}}
-            - {name: SECRETS, value: {{ include "fxd.generatedSecrets" .root | quote }}}
-            {{- with .env }}
-            {{- toYaml . | nindent 12 }}
-            {{- end }}
-            {{- with .root.Values.secrets.job.extraEnv }}
-            {{- toYaml . | nindent 12 }}
-            {{- end }}
+            {{- include "fxd.env" (list (join "\n" (compact $env)) .root.Values.secrets.job.extraEnv) | nindent 12 }}
           resources:
             {{- toYaml .root.Values.secrets.job.resources | nindent 12 }}
           securityContext:

@@ -42,6 +42,10 @@ export interface Key {
    * Issue of PutKey; 0: the command line generated the secret.
    */
   'issue'?: (number);
+  /**
+   * Old secrets that are still valid, at most 4. With 4 a rotation with overlap is refused.
+   */
+  'oldSecrets'?: (number);
   '_expiresAt'?: "expiresAt";
   '_oldSecretUntil'?: "oldSecretUntil";
 }
@@ -85,6 +89,10 @@ export interface Key__Output {
    * Issue of PutKey; 0: the command line generated the secret.
    */
   'issue': (number);
+  /**
+   * Old secrets that are still valid, at most 4. With 4 a rotation with overlap is refused.
+   */
+  'oldSecrets': (number);
   '_expiresAt'?: "expiresAt";
   '_oldSecretUntil'?: "oldSecretUntil";
 }

@@ -140,7 +140,8 @@ export interface RegistryClient extends grpc.Client {
    * Makes or changes a key whose secret the caller has, such as the operator for an ApiKey object. May be repeated.
    * ABORTED: the issue is lower than the stored one, or equal with another digest; or the record is newer than
    * based_on. ALREADY_EXISTS: another key that is not revoked has the digest.
-   * FAILED_PRECONDITION: the key is revoked, or has another owner.
+   * FAILED_PRECONDITION: the key is revoked, or has another owner; or 4 old secrets are still valid and a higher
+   * issue would add a fifth.
    */
   PutKey(argument: _fxd_v1_PutKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   PutKey(argument: _fxd_v1_PutKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
@@ -150,7 +151,8 @@ export interface RegistryClient extends grpc.Client {
    * Makes or changes a key whose secret the caller has, such as the operator for an ApiKey object. May be repeated.
    * ABORTED: the issue is lower than the stored one, or equal with another digest; or the record is newer than
    * based_on. ALREADY_EXISTS: another key that is not revoked has the digest.
-   * FAILED_PRECONDITION: the key is revoked, or has another owner.
+   * FAILED_PRECONDITION: the key is revoked, or has another owner; or 4 old secrets are still valid and a higher
+   * issue would add a fifth.
    */
   putKey(argument: _fxd_v1_PutKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   putKey(argument: _fxd_v1_PutKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
@@ -297,7 +299,8 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
    * Makes or changes a key whose secret the caller has, such as the operator for an ApiKey object. May be repeated.
    * ABORTED: the issue is lower than the stored one, or equal with another digest; or the record is newer than
    * based_on. ALREADY_EXISTS: another key that is not revoked has the digest.
-   * FAILED_PRECONDITION: the key is revoked, or has another owner.
+   * FAILED_PRECONDITION: the key is revoked, or has another owner; or 4 old secrets are still valid and a higher
+   * issue would add a fifth.
    */
   PutKey: grpc.handleUnaryCall<_fxd_v1_PutKeyRequest__Output, _fxd_v1_Key>;
   
