@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { defineFeed } from '../../../../test/support/fixtures/ingest-fixture.ts'
-import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { silentLog } from '../../../platform/log/log.ts'
 import { ExportFiles } from './export-files.ts'
 
@@ -14,8 +13,7 @@ async function openFiles() {
   const folder = await mkdtemp(join(tmpdir(), 'fxd-exports-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const definition = defineFeed({ symbols: { list: [] } })
-  const clock = createVirtualClock()
-  const files = new ExportFiles({ definition, path: folder, follow: true, clock, log: silentLog })
+  const files = new ExportFiles({ definition, path: folder, now: () => undefined, log: silentLog })
   return { folder, files }
 }
 

@@ -2,12 +2,11 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { closeToleranceSeconds, isClosed } from '../../../core/bars/closed.ts'
 import { defaultMaxGapSeconds } from '../../../core/bars/clusters.ts'
-import { feedNow, feedSeconds, fixedOffset } from '../../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import { cleanName } from '../../../core/feeds/symbol-name.ts'
 import { openRegular } from '../../../platform/files/open-regular.ts'
 import type { Log } from '../../../platform/log/log.ts'
-import type { Clock } from '../../../ports/clock.ts'
 import type { SourceSeries, SourceSymbol } from '../source.ts'
 import { fileFailure } from './file-fault.ts'
 import { FileIndex } from './file-index.ts'
@@ -19,12 +18,11 @@ import type { BadLine, OpenFile } from './read-export.ts'
 /** Maximum bad lines of one read that are logged; further ones are counted. */
 const badLinesNamed = 20
 
-export interface Mt5CsvDeps {
+export interface ExportFilesDeps {
   readonly definition: FeedDefinition
   readonly path: string
-  /** Whether the folder (or the file) is watched for added lines and files. */
-  readonly follow: boolean
-  readonly clock: Clock
+  /** "Now" on the feed's clock; `undefined` when that clock is measured. */
+  readonly now: () => FeedSeconds | undefined
   readonly log: Log
 }
 
@@ -36,7 +34,7 @@ const openWithin =
 
 /** The exports found so far, and the symbols that they define. */
 export class ExportFiles {
-  readonly #deps: Mt5CsvDeps
+  readonly #deps: ExportFilesDeps
   readonly #list: () => Promise<readonly ListedFile[]>
   readonly index = new FileIndex()
   /** Digits of symbols that the manifest does not list. */
@@ -46,7 +44,7 @@ export class ExportFiles {
   /** Files whose name differs from the manifest's. */
   readonly #misnamed = new Set<string>()
 
-  constructor(deps: Mt5CsvDeps) {
+  constructor(deps: ExportFilesDeps) {
     this.#deps = deps
     this.#list = createListing(deps.path, deps.definition, deps.log)
   }
@@ -130,10 +128,8 @@ export class ExportFiles {
   }
 
   #follow({ path, folder, series }: ListedFile): FollowedFile {
-    const { definition, clock, log } = this.#deps
-    const offset = fixedOffset(definition.clock)
+    const { definition, now: nowOnFeed, log } = this.#deps
     const delaySeconds = this.#listed(series.raw)?.delaySeconds ?? definition.delaySeconds
-    const nowOnFeed = () => feedNow(clock.utcMs(), offset, undefined)
     return new FollowedFile({
       path,
       openFile: openWithin(folder),
