@@ -137,6 +137,7 @@ export class ExportFiles {
       decimalsMax: () => this.#digitsOf(series.raw) + (definition.quoteBasis === 'Mid' ? 1 : 0),
       maxGapSeconds: defaultMaxGapSeconds(series.resolution),
       reportsTicks: definition.clock.mode !== 'Measured' || delaySeconds === 0,
+      now: nowOnFeed,
       isClosed: (open) => {
         const now = nowOnFeed()
         // The tolerance of `isClosed` is for clocks that differ. Here a line may still be rewritten until the bar's end.

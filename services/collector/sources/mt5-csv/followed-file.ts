@@ -13,7 +13,6 @@ import { BarClusters } from '../../../core/bars/clusters.ts'
 import { sortBars } from '../../../core/bars/revision.ts'
 import type { Span } from '../../../core/bars/window.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
-import { Holes } from '../../series/holes.ts'
 import type { SourceSeries } from '../source.ts'
 import {
   type BadLine,
@@ -23,6 +22,7 @@ import {
   type Position,
   readExport,
 } from './read-export.ts'
+import { RejectedTimes } from './rejected-times.ts'
 
 export interface FollowedFileDeps {
   readonly path: string
@@ -33,6 +33,8 @@ export interface FollowedFileDeps {
   readonly maxGapSeconds: number
   /** Whether new bars are reported as ticks of the feed's clock. */
   readonly reportsTicks: boolean
+  /** "Now" on the feed's clock; `undefined` when that clock is measured. */
+  readonly now: () => FeedSeconds | undefined
   readonly isClosed: (open: FeedSeconds) => boolean
   /** Whether the feed's clock, less the symbol's delay, has reached a bar's open. */
   readonly hasBegun: (open: FeedSeconds) => boolean
@@ -57,18 +59,18 @@ interface Forming {
   readonly position: Position
 }
 
-/** Bytes at the start of a file that are compared to detect another file: the first line and some more. */
-const headBytes = 512
+/** Bytes at the start of a file, and before the read position, that are compared to detect another file. */
+const comparedBytes = 512
 
 /** One export on the disk and how far it was read. */
 export class FollowedFile {
   readonly options: FollowedFileDeps
   #position: Position = fileStart
   #fingerprint: Fingerprint | undefined
-  #head = ''
+  /** The bytes that are compared, as they were. */
+  #compared = ''
   #clusters: BarClusters
-  /** Times of lines rejected for their decimals. */
-  #holes: Holes
+  #rejected: RejectedTimes
   /** The newest bar while it is forming: its line is read again until it has closed. */
   #forming: FeedSeconds | undefined
   /** The bar of the file's last line, once it was returned: that line is read again until another one follows. */
@@ -82,21 +84,25 @@ export class FollowedFile {
   constructor(deps: FollowedFileDeps) {
     this.options = deps
     this.#clusters = this.#noClusters()
-    this.#holes = new Holes(deps.series.resolution)
+    this.#rejected = this.#noneRejected()
   }
 
   #noClusters(): BarClusters {
     return new BarClusters(this.options.series.resolution, this.options.maxGapSeconds)
   }
 
+  #noneRejected(): RejectedTimes {
+    return new RejectedTimes({ resolution: this.options.series.resolution, now: this.options.now })
+  }
+
   /** Windows for the lines read so far. */
   get spans(): readonly Span[] {
-    return this.#holes.outside(this.#clusters.spans())
+    return this.#rejected.holes.outside(this.#clusters.spans())
   }
 
   /** Times of lines rejected so far. */
   get holes(): readonly Span[] {
-    return this.#holes.spans
+    return this.#rejected.holes.spans
   }
 
   /** Open of the newest reported bar that shows which minute the terminal writes. */
@@ -111,7 +117,7 @@ export class FollowedFile {
     if (now === undefined) return 'none'
     if (before === undefined || now.inode !== before.inode || now.size < this.#sizeMin) return 'anew'
     const touched = now.size !== before.size || now.modifiedMs !== before.modifiedMs
-    if (touched && (await headOf(this.options, this.#head.length)) !== this.#head) return 'anew'
+    if (touched && (await comparedOf(this.options, this.#position.offset)) !== this.#compared) return 'anew'
     const closedSince = this.#forming !== undefined && this.options.isClosed(this.#forming)
     return touched || closedSince ? 'appended' : 'none'
   }
@@ -132,8 +138,8 @@ export class FollowedFile {
     this.#returned = undefined
     this.#reportedUntil = 0
     this.#clusters = this.#noClusters()
-    this.#holes = new Holes(this.options.series.resolution)
-    yield* this.readNew()
+    this.#rejected = this.#noneRejected()
+    yield* this.#read()
   }
 
   /**
@@ -143,6 +149,11 @@ export class FollowedFile {
    * A read that fails is retried as a whole.
    */
   async *readNew(): AsyncGenerator<Bars> {
+    yield* this.#read()
+    this.#rejected.endNow()
+  }
+
+  async *#read(): AsyncGenerator<Bars> {
     const { path, openFile, series, hasBegun } = this.options
     const fingerprint = await fingerprintOf(path)
     const chunks = readExport(path, { resolution: series.resolution, openFile, from: this.#position })
@@ -180,7 +191,7 @@ export class FollowedFile {
     // A bar of the future is returned, because no other bar closes those before it.
     if (forming && !hasBegun(forming.time)) yield forming.bars
     const position = forming?.position ?? lastLine ?? chunk.value
-    this.#head = await headOf(this.options, Math.min(headBytes, position.offset))
+    this.#compared = await comparedOf(this.options, position.offset)
     this.#forming = forming?.time
     this.#returned = forming ? undefined : last
     this.#sizeMin = position.offset + (this.#returned ? 1 : 0)
@@ -225,18 +236,19 @@ export class FollowedFile {
   #good({ bars, lines, decimals, bad }: Chunk): { good: Bars; lines: Uint32Array } {
     const decimalsMax = this.options.decimalsMax()
     const fits = (i: number): boolean => (decimals[i] as number) <= decimalsMax
-    const tooFine = [...lines].flatMap((line, i) =>
-      fits(i) ? [] : [{ line, reason: `a price has ${decimals[i]} decimals; the symbol has ${decimalsMax}` }],
-    )
-    this.#reportBad([...bad, ...tooFine])
-    if (tooFine.length === 0) {
-      this.#holes.fill(bars)
-      return { good: bars, lines }
-    }
-    const good = pickBars(bars, fits)
-    this.#holes.fill(good)
-    this.#holes.add(pickBars(bars, (i) => !fits(i)))
-    return { good, lines: lines.filter((_, i) => fits(i)) }
+    const tooFine = [...lines].flatMap((line, i) => {
+      const reason = `a price has ${decimals[i]} decimals; the symbol has ${decimalsMax}`
+      return fits(i) ? [] : [{ line, reason, time: timeAt(bars, i) }]
+    })
+    const rejected = [...bad, ...tooFine]
+    this.#reportBad(rejected)
+    const good =
+      tooFine.length === 0
+        ? { good: bars, lines }
+        : { good: pickBars(bars, fits), lines: lines.filter((_, i) => fits(i)) }
+    this.#rejected.holes.fill(good.good)
+    this.#rejected.add(good.good.time, good.lines, rejected)
+    return good
   }
 
   /** Reports each bad line once, however often it is read. */
@@ -268,11 +280,14 @@ async function fingerprintOf(path: string): Promise<Fingerprint | undefined> {
 
 type Opened = Pick<FollowedFileDeps, 'path' | 'openFile'>
 
-async function headOf({ path, openFile }: Opened, length: number): Promise<string> {
+/** Returns the first bytes of a file and those before an offset. */
+async function comparedOf({ path, openFile }: Opened, offset: number): Promise<string> {
+  const length = Math.min(comparedBytes, offset)
   const file = await openFile(path)
   try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, 0)
-    return buffer.toString('latin1', 0, bytesRead)
+    const head = await file.read(Buffer.alloc(length), 0, length, 0)
+    const tail = await file.read(Buffer.alloc(length), 0, length, offset - length)
+    return [head, tail].map(({ buffer, bytesRead }) => buffer.toString('latin1', 0, bytesRead)).join('')
   } finally {
     await file.close()
   }

@@ -234,6 +234,46 @@ test('prices with more decimals than the symbol has are rejected, never rounded,
   expect(JSON.stringify(log)).toContain('a price has 6 decimals; the symbol has 5')
 })
 
+test('a line that cannot be read is claimed by no window; without a time it may be any bar between its neighbours', async () => {
+  const path = join(folder, 'EURUSD.z_M1.csv')
+  const bad = line(-8, 'n/a') + line(-7) + 'x\r\n'
+  await writeFile(path, header + line(-9) + bad + line(-4) + line(-3))
+  const { read } = await open()
+  const { bars, complete } = await read('EURUSD.z', '1')
+  expect(times(bars)).toEqual([-9, -7, -4, -3])
+  expect(complete.map(({ from, to }) => [(from - feedMinute) / 60, (to - feedMinute) / 60])).toEqual([
+    [-9, -8],
+    [-7, -6],
+    [-4, -2],
+  ])
+})
+
+test('a line without a readable time that was just written is claimed by no window', async () => {
+  const path = join(folder, 'EURUSD.z_M1.csv')
+  await writeFile(path, header + line(-3))
+  const { read, reported, until } = await open()
+  await read('EURUSD.z', '1')
+  await appendFile(path, 'x\r\n')
+  await appendFile(path, line(-1))
+  await until(() => reported.complete.length > 0)
+  expect(times(reported.closed)).toEqual([-1])
+  expect(reported.complete).toEqual([{ from: feedMinute - 60, to: feedMinute }])
+})
+
+test('a file is read again when an earlier line was rewritten with another length', async () => {
+  const path = join(folder, 'EURUSD.z_M1.csv')
+  const minutes = Array.from({ length: 30 }, (_, i) => line(i - 31))
+  await writeFile(path, header + minutes.join(''))
+  const { read, reported, until } = await open()
+  await read('EURUSD.z', '1')
+  const shorter = minutes.with(20, line(-11).replace('\t42\t', '\t9\t'))
+  await writeAt(path, 0, header + shorter.join('') + line(-1))
+  await until(() => reported.readAgain.length + reported.closed.length > 0)
+  expect([reported.readAgain.length, reported.closed]).toEqual([1, []])
+  const { bars } = await read('EURUSD.z', '1')
+  expect([bars.length, bars[20]?.volume]).toEqual([31, 9])
+})
+
 test('a later file with more decimals raises the decimals of its symbol', async () => {
   const coarse = (text: string) => text.replaceAll(/(1\.09)\d+/g, '$1')
   const path = join(folder, 'GBP_M1_a.csv')

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { allocateBars, type Bars, sliceBars } from '../../../core/bars/bar.ts'
+import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { type Layout, LayoutError, layoutOf } from './layout.ts'
 import { LineReader } from './line.ts'
@@ -14,6 +15,8 @@ export interface BadLine {
   /** Counted from 1. */
   readonly line: number
   readonly reason: string
+  /** Open of its bar; `undefined` when its date or time cannot be read. */
+  readonly time: FeedSeconds | undefined
 }
 
 /** A run of lines: the good ones as columns (revision 0), in the order of the file. */
@@ -153,7 +156,8 @@ function parseLines(
     lastLine = position.line + i + 1
     const fault = reader.read(line)
     if (fault !== undefined) {
-      bad.push({ line: lastLine, reason: fault })
+      const time = Number.isNaN(values.time) ? undefined : feedSeconds(values.time)
+      bad.push({ line: lastLine, reason: fault, time })
       continue
     }
     bars.time[count] = values.time
