@@ -12,7 +12,7 @@ import { fileFailure } from './file-fault.ts'
 import { FileIndex } from './file-index.ts'
 import { FollowedFile } from './followed-file.ts'
 import { createListing, type ListedFile } from './listing.ts'
-import { mostDecimals } from './most-decimals.ts'
+import { mostDecimals, oddLineText } from './most-decimals.ts'
 import type { BadLine, OpenFile } from './read-export.ts'
 
 /** Maximum bad lines of one read that are logged; further ones are counted. */
@@ -106,7 +106,14 @@ export class ExportFiles {
     })
     if (found === undefined) return false
     this.#waiting.delete(path)
-    this.#digits.set(raw, Math.max(this.#digits.get(raw) ?? 0, found.digits))
+    const digits = Math.max(this.#digits.get(raw) ?? 0, found.digits)
+    this.#digits.set(raw, digits)
+    const { odd } = found
+    if (odd && odd.decimals > this.#decimalsMaxOf(raw))
+      this.#deps.log.warn(
+        { file: path },
+        `${path}: ${oddLineText(odd, digits)}; spec.symbols.list of the manifest sets them`,
+      )
     return true
   }
 
@@ -127,6 +134,10 @@ export class ExportFiles {
     return this.#listed(raw)?.digits ?? this.#digits.get(raw) ?? 0
   }
 
+  #decimalsMaxOf(raw: string): number {
+    return this.#digitsOf(raw) + (this.#deps.definition.quoteBasis === 'Mid' ? 1 : 0)
+  }
+
   #follow({ path, folder, series }: ListedFile): FollowedFile {
     const { definition, now: nowOnFeed, log } = this.#deps
     const delaySeconds = this.#listed(series.raw)?.delaySeconds ?? definition.delaySeconds
@@ -134,7 +145,7 @@ export class ExportFiles {
       path,
       openFile: openWithin(folder),
       series,
-      decimalsMax: () => this.#digitsOf(series.raw) + (definition.quoteBasis === 'Mid' ? 1 : 0),
+      decimalsMax: () => this.#decimalsMaxOf(series.raw),
       maxGapSeconds: defaultMaxGapSeconds(series.resolution),
       reportsTicks: definition.clock.mode !== 'Measured' || delaySeconds === 0,
       now: nowOnFeed,
