@@ -130,7 +130,27 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
     expect(await fixture.history(`BROKERA:ZERO:${symbol}`, '1')).toEqual(bars.toSpliced(5, 1))
   })
 
-  test('no window includes a line that was refused', async () => {
+  test('no window includes a refused line, or times between the neighbours of one without a readable time', async () => {
+    const text = withLines({ 7: cell(7, 3, 'n/a'), 12: cell(12, 4, '0'), 20: 'x', 21: '2024.01.08' })
+    const { code, json } = await fixture.importing(
+      fixture.write(text),
+      ...seriesOptions('HOLES'),
+      '--derive',
+      '5',
+      '--json',
+    )
+    expect([code, json['refused']]).toEqual([65, 4])
+    const at = (minute: number): number => (bars[0]?.time ?? 0) + minute * 60
+    expect(json['windows']).toEqual([
+      { from: at(0), to: at(5) },
+      { from: at(6), to: at(10) },
+      { from: at(11), to: at(18) },
+      { from: at(20), to: at(30) },
+    ])
+    expect(await fixture.coverage('BROKERA:ZERO:HOLES')).toHaveLength(4)
+  })
+
+  test('a refused line outside of the times of a window does not divide it', async () => {
     const path = fixture.write(withLines({ 7: far, 8: old }))
     const { json } = await fixture.importing(path, ...seriesOptions('NOWINDOW'), '--json')
     expect(json).toMatchObject({

@@ -7,6 +7,8 @@ import {
   seriesOptions,
 } from '../../../test/support/fixtures/import-fixture.ts'
 import { closeToleranceSeconds } from '../../core/bars/closed.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { bucketsOf } from './derive-series.ts'
 
 let fixture: ImportFixture
 beforeAll(async () => {
@@ -22,6 +24,12 @@ const importing = async (path: string, ...args: readonly string[]) => {
 }
 const monday = Date.UTC(2024, 0, 8) / 1000
 const day = 86_400
+
+test('a refused minute takes its whole bucket of each longer resolution from the windows', () => {
+  const [from, to] = [monday + 10 * 60, monday + 16 * 60].map(feedSeconds) as [FeedSeconds, FeedSeconds]
+  expect(bucketsOf({ from, to }, '5')).toEqual({ from: monday + 600, to: monday + 1_200 })
+  expect(bucketsOf({ from, to }, '60')).toEqual({ from: monday, to: monday + 3_600 })
+})
 
 describe('--derive', () => {
   const all = '5,10,15,60,120,240,1D,1W,1M'

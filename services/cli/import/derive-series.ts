@@ -1,6 +1,7 @@
 import { type Bars, barCount, pickBars, timeAt } from '../../core/bars/bar.ts'
-import { isClosed } from '../../core/bars/closed.ts'
+import { barEnd, isClosed } from '../../core/bars/closed.ts'
 import { bucketOpen, createFold, type Fold } from '../../core/bars/derive.ts'
+import type { Span } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { SeriesSender } from './send-series.ts'
@@ -83,6 +84,12 @@ export class DerivedSeries {
     }
   }
 }
+
+/** The buckets of a longer resolution that have a minute of this span. */
+export const bucketsOf = ({ from, to }: Span, r: Resolution): Span => ({
+  from: bucketOpen(from, r),
+  to: barEnd(bucketOpen(feedSeconds(to - 1), r), r),
+})
 
 const without = (parts: ReadonlySet<number>, bars: Bars): Bars =>
   parts.size === 0 ? bars : pickBars(bars, (i) => !parts.has(bars.time[i] as number))

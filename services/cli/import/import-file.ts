@@ -70,8 +70,8 @@ async function run(options: ImportOptions, terminal: Terminal, progress: Progres
 /** Reports a file without a valid bar: no symbol is added, and the service is not called. */
 async function nothingGood(options: ImportOptions, { lines }: LineOrder): Promise<Outcome> {
   const { name, feed, symbol, resolution } = options
-  const refusals = new Refusals()
   const rules = { resolution, digits: digitsMax, decimalsMax: digitsMax, feedNow: () => undefined }
+  const refusals = new Refusals({ resolution, now: rules.feedNow })
   for await (const _ of readLines(options, rules, refusals));
   if (refusals.count === 0)
     throw new Fatal('noInput', `${name} is empty but for its header; there is nothing to import.`)

@@ -1,5 +1,5 @@
 import { type Chunk, readExport } from '../../collector/sources/mt5-csv/read-export.ts'
-import { type Bar, type Bars, barCount, pickBars } from '../../core/bars/bar.ts'
+import { type Bar, type Bars, barCount, pickBars, timeAt } from '../../core/bars/bar.ts'
 import { barFault } from '../../core/bars/bar-rules.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
@@ -46,7 +46,7 @@ export async function* readLines(
 
 function keepGood(chunk: Chunk, rules: LineRules, refusals: Refusals): LineBars {
   const { bars, lines, decimals } = chunk
-  for (const { line, reason } of chunk.bad) refusals.add(line, reason)
+  const rejected = [...chunk.bad]
   const limits = { now: rules.feedNow() }
   const bar = { time: feedSeconds(0), open: 0, high: 0, low: 0, close: 0, volume: 0 }
   const bad = new Set<number>()
@@ -59,9 +59,12 @@ function keepGood(chunk: Chunk, rules: LineRules, refusals: Refusals): LineBars 
     bars.revision[i] = lines[i] as number
     if (fault === undefined) continue
     bad.add(i)
-    refusals.add(lines[i] as number, fault)
+    rejected.push({ line: lines[i] as number, reason: fault, time: timeAt(bars, i) })
   }
-  return bad.size === 0 ? bars : pickBars(bars, (i) => !bad.has(i))
+  for (const { line, reason } of rejected) refusals.add(line, reason)
+  const good = bad.size === 0 ? bars : pickBars(bars, (i) => !bad.has(i))
+  refusals.times.add(good.time, good.revision, rejected)
+  return good
 }
 
 function tooManyDecimals(got: number, { digits, decimalsMax }: LineRules): string {

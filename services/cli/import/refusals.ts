@@ -1,3 +1,5 @@
+import { RejectedTimes } from '../../collector/sources/mt5-csv/rejected-times.ts'
+
 export interface Refusal {
   /** Counted from 1. */
   readonly line: number
@@ -7,10 +9,18 @@ export interface Refusal {
 /** Maximum refusals kept for the report; further ones are only counted. */
 const refusalsKept = 1_000
 
-/** Lines that were not stored, with reasons, in the order of the file: the first ones, and a count of all. */
+/**
+ * Lines that were not stored, with reasons, in the order of the file: the first ones, and a count of all. No window
+ * may claim their times.
+ */
 export class Refusals {
+  readonly times: RejectedTimes
   #count = 0
   readonly #first: Refusal[] = []
+
+  constructor(deps: ConstructorParameters<typeof RejectedTimes>[0]) {
+    this.times = new RejectedTimes(deps)
+  }
 
   get count(): number {
     return this.#count

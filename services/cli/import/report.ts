@@ -1,4 +1,4 @@
-import type { OddLine } from '../../collector/sources/mt5-csv/most-decimals.ts'
+import { type OddLine, oddLineText } from '../../collector/sources/mt5-csv/most-decimals.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { dateText, daySeconds } from '../../core/clocks/calendar.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
@@ -70,7 +70,7 @@ function* refusalLines({ refusals, refused }: ImportReport): Generator<string> {
 
 function* oddLines({ odd_line: odd, digits }: ImportReport): Generator<string> {
   if (!odd) return
-  yield `  line ${odd.line} alone has ${odd.decimals} decimals, so it does not decide the digits: they are ${digits}; --digits sets them\n`
+  yield `  ${oddLineText(odd, digits)}; --digits sets them\n`
 }
 
 function* windowLines(windows: readonly Span[]): Generator<string> {

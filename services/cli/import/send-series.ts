@@ -1,4 +1,5 @@
 import type { ImportOutcome } from '../../collector/feed/import-session.ts'
+import type { Holes } from '../../collector/series/holes.ts'
 import {
   allocateBars,
   type Bars,
@@ -35,6 +36,8 @@ export interface SeriesOptions {
   readonly feedNow: () => FeedSeconds | undefined
   /** Resolves once the batch is stored. */
   readonly send: (bars: Bars) => Promise<ImportOutcome>
+  /** Times of bars that are not stored. */
+  readonly holes: Holes
   readonly onRefused: (line: number, reason: string) => void
   /** Called with the number of further bars that are done. */
   readonly onDone: (count: number) => void
@@ -66,9 +69,13 @@ export class SeriesSender {
     this.#clusters = new BarClusters(options.resolution, options.maxGapSeconds)
   }
 
+  get holes(): Holes {
+    return this.#options.holes
+  }
+
   /** Windows for all stored bars; read it after `end`. */
   get spans(): readonly Span[] {
-    return this.#clusters.spans()
+    return this.holes.outside(this.#clusters.spans())
   }
 
   async add(bars: LineBars): Promise<void> {
@@ -154,7 +161,10 @@ export class SeriesSender {
     counts.revised += outcome.revised
     counts.unchanged += outcome.unchanged - (wasCounted && !refused.has(0) ? 1 : 0)
     this.#isCounted = continues && !openEnd
-    this.#clusters.add(refused.size === 0 ? bars : pickBars(bars, (i) => !refused.has(i)))
+    const stored = refused.size === 0 ? bars : pickBars(bars, (i) => !refused.has(i))
+    this.holes.fill(stored)
+    if (refused.size > 0) this.holes.add(pickBars(bars, (i) => refused.has(i)))
+    this.#clusters.add(stored)
     this.#options.onDone(barCount(bars) - (wasCounted ? 1 : 0) - (openEnd ? 1 : 0))
   }
 }

@@ -1,9 +1,10 @@
 import type { ImportedSymbol, ImportSession } from '../../collector/feed/import-session.ts'
+import { Holes } from '../../collector/series/holes.ts'
 import { type Bars, barCount } from '../../core/bars/bar.ts'
 import { defaultMaxGapSeconds } from '../../core/bars/clusters.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { Fatal } from '../../platform/exit.ts'
-import { DerivedSeries } from './derive-series.ts'
+import { bucketsOf, DerivedSeries } from './derive-series.ts'
 import type { ImportOptions } from './options.ts'
 import type { LineOrder } from './order.ts'
 import type { Progress } from './progress.ts'
@@ -24,7 +25,7 @@ export interface StoreFile {
 /** Sends a file's bars, the bars derived from them, and then their windows. Resolves once all are stored. */
 export async function storeFile(work: StoreFile): Promise<Omit<ImportReport, 'seconds'>> {
   const { options, order, session, symbol } = work
-  const refusals = new Refusals()
+  const refusals = new Refusals({ resolution: options.resolution, now: () => session.feedNow() })
   const { bars, duplicates } = ascendingBars(work, refusals)
   const sender = senderOf(work, options.resolution, refusals)
   const derivedSenders = new Map(options.derive.map((r) => [r, senderOf(work, r)]))
@@ -40,7 +41,10 @@ export async function storeFile(work: StoreFile): Promise<Omit<ImportReport, 'se
   await sender.end()
   await derived.end()
   await addWindows(work, options.resolution, sender)
-  for (const [resolution, each] of derivedSenders) await addWindows(work, resolution, each)
+  for (const [resolution, each] of derivedSenders) {
+    each.holes.addSpans(refusals.times.holes.spans.map((span) => bucketsOf(span, resolution)))
+    await addWindows(work, resolution, each)
+  }
   const { refused: _, ...counts } = sender.counts
   return {
     file: options.name,
@@ -124,6 +128,7 @@ function senderOf(
     delaySeconds: symbol.delaySeconds,
     feedNow: () => session.feedNow(),
     send: (bars: Bars) => session.send({ name: options.symbol, resolution, derived }, bars),
+    holes: refusals?.times.holes ?? new Holes(resolution),
     onRefused: (line, reason) => refusals?.add(line, reason),
     onDone: (count) => {
       if (!derived) progress.add(count)

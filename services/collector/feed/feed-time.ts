@@ -1,5 +1,5 @@
 import type { FeedClock } from '../../core/clocks/feed-clock.ts'
-import { type FeedSeconds, feedNow, fixedOffset, utcMs } from '../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, feedNow, fixedOffset, type UtcMs, utcMs } from '../../core/clocks/feed-clock.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 /** The current time on the feed's clock, by the clock of ingest: a wrong clock of this machine has no effect. */
@@ -15,9 +15,14 @@ export class FeedTime {
     this.#clock = clock
   }
 
+  /** By the clock of ingest. */
+  utcMs(): UtcMs {
+    return utcMs(this.#clock.utcMs() + this.offsetMs)
+  }
+
   /** `undefined` while the feed's clock is unknown and no tick has arrived. */
   now(): FeedSeconds | undefined {
-    return feedNow(utcMs(this.#clock.utcMs() + this.offsetMs), fixedOffset(this.#feedClock), this.newestTick)
+    return feedNow(this.utcMs(), fixedOffset(this.#feedClock), this.newestTick)
   }
 
   /** Milliseconds since the last tick arrived; `undefined` before the first. */

@@ -1,5 +1,5 @@
 import type { Span } from '../../core/bars/window.ts'
-import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { FeedSeconds, UtcMs } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Listing, SourceBars, SourceListener, SourceSeries, SourceSymbol } from '../sources/source.ts'
 import type { ActiveSession } from './active-session.ts'
@@ -39,6 +39,10 @@ export class SourceRelay implements SourceListener {
     const session = this.#session
     this.#session = undefined
     return session
+  }
+
+  utcMs(): UtcMs {
+    return this.#time.utcMs()
   }
 
   catalogue(symbols: readonly SourceSymbol[], listing: Listing): void {

@@ -1,6 +1,6 @@
 import type { Bars } from '../../core/bars/bar.ts'
 import type { Span } from '../../core/bars/window.ts'
-import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { FeedSeconds, UtcMs } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Session, SymbolType } from '../../core/feeds/symbol.ts'
 
@@ -94,6 +94,8 @@ export interface Listing {
  * spool. Without a spool they are dropped here and read again later (`rereadable`).
  */
 export interface SourceListener {
+  /** The current time by the clock of ingest, which decides what has closed: a wrong clock of this machine has no effect. */
+  utcMs(): UtcMs
   catalogue(symbols: readonly SourceSymbol[], listing: Listing): void
   /**
    * Bars that just closed or were just corrected, of several series: one call per minute for all symbols.

@@ -3,19 +3,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { defineFeed } from '../../../../test/support/fixtures/ingest-fixture.ts'
-import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
-import { silentLog } from '../../../platform/log/log.ts'
+import { createLog, silentLog } from '../../../platform/log/log.ts'
 import { ExportFiles } from './export-files.ts'
 
 const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\r\n'
 const line = '2026.01.06\t12:00:00\t1.1\t1.1\t1.1\t1.1\t1\r\n'
 
-async function openFiles() {
+async function openFiles(log = silentLog) {
   const folder = await mkdtemp(join(tmpdir(), 'fxd-exports-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const definition = defineFeed({ symbols: { list: [] } })
-  const clock = createVirtualClock()
-  const files = new ExportFiles({ definition, path: folder, follow: true, clock, log: silentLog })
+  const files = new ExportFiles({ definition, path: folder, now: () => undefined, log })
   return { folder, files }
 }
 
@@ -47,4 +45,19 @@ test('a file that is renamed repeatedly is known by its newest name only', async
   await rm(path('M1_3'))
   expect(await files.refresh()).toEqual([])
   expect(files.symbols([series])).toMatchObject([{ raw: 'GBPUSD', digits: 1, resolutions: ['60'] }])
+})
+
+test('a single line with more decimals than all others is logged once, since it does not decide the digits', async () => {
+  const logged: string[] = []
+  const { folder, files } = await openFiles(
+    createLog('warn', {
+      write: (text: string) => void logged.push((JSON.parse(text) as { msg: string }).msg),
+    }),
+  )
+  const path = join(folder, 'GBPUSD_M1.csv')
+  await writeFile(path, header + line + line.replace('\t1.1\t', '\t1.101\t') + line)
+  for (let i = 0; i < 2; i++) await files.refresh()
+  expect(logged).toEqual([
+    `${path}: line 3 alone has 3 decimals, so it does not decide the digits: they are 1; spec.symbols.list of the manifest sets them`,
+  ])
 })

@@ -2,29 +2,27 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { closeToleranceSeconds, isClosed } from '../../../core/bars/closed.ts'
 import { defaultMaxGapSeconds } from '../../../core/bars/clusters.ts'
-import { feedNow, feedSeconds, fixedOffset } from '../../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import { cleanName } from '../../../core/feeds/symbol-name.ts'
 import { openRegular } from '../../../platform/files/open-regular.ts'
 import type { Log } from '../../../platform/log/log.ts'
-import type { Clock } from '../../../ports/clock.ts'
 import type { SourceSeries, SourceSymbol } from '../source.ts'
 import { fileFailure } from './file-fault.ts'
 import { FileIndex } from './file-index.ts'
 import { FollowedFile } from './followed-file.ts'
 import { createListing, type ListedFile } from './listing.ts'
-import { mostDecimals } from './most-decimals.ts'
+import { mostDecimals, oddLineText } from './most-decimals.ts'
 import type { BadLine, OpenFile } from './read-export.ts'
 
 /** Maximum bad lines of one read that are logged; further ones are counted. */
 const badLinesNamed = 20
 
-export interface Mt5CsvDeps {
+export interface ExportFilesDeps {
   readonly definition: FeedDefinition
   readonly path: string
-  /** Whether the folder (or the file) is watched for added lines and files. */
-  readonly follow: boolean
-  readonly clock: Clock
+  /** "Now" on the feed's clock; `undefined` when that clock is measured. */
+  readonly now: () => FeedSeconds | undefined
   readonly log: Log
 }
 
@@ -36,7 +34,7 @@ const openWithin =
 
 /** The exports found so far, and the symbols that they define. */
 export class ExportFiles {
-  readonly #deps: Mt5CsvDeps
+  readonly #deps: ExportFilesDeps
   readonly #list: () => Promise<readonly ListedFile[]>
   readonly index = new FileIndex()
   /** Digits of symbols that the manifest does not list. */
@@ -46,7 +44,7 @@ export class ExportFiles {
   /** Files whose name differs from the manifest's. */
   readonly #misnamed = new Set<string>()
 
-  constructor(deps: Mt5CsvDeps) {
+  constructor(deps: ExportFilesDeps) {
     this.#deps = deps
     this.#list = createListing(deps.path, deps.definition, deps.log)
   }
@@ -108,7 +106,14 @@ export class ExportFiles {
     })
     if (found === undefined) return false
     this.#waiting.delete(path)
-    this.#digits.set(raw, Math.max(this.#digits.get(raw) ?? 0, found.digits))
+    const digits = Math.max(this.#digits.get(raw) ?? 0, found.digits)
+    this.#digits.set(raw, digits)
+    const { odd } = found
+    if (odd && odd.decimals > this.#decimalsMaxOf(raw))
+      this.#deps.log.warn(
+        { file: path },
+        `${path}: ${oddLineText(odd, digits)}; spec.symbols.list of the manifest sets them`,
+      )
     return true
   }
 
@@ -129,18 +134,21 @@ export class ExportFiles {
     return this.#listed(raw)?.digits ?? this.#digits.get(raw) ?? 0
   }
 
+  #decimalsMaxOf(raw: string): number {
+    return this.#digitsOf(raw) + (this.#deps.definition.quoteBasis === 'Mid' ? 1 : 0)
+  }
+
   #follow({ path, folder, series }: ListedFile): FollowedFile {
-    const { definition, clock, log } = this.#deps
-    const offset = fixedOffset(definition.clock)
+    const { definition, now: nowOnFeed, log } = this.#deps
     const delaySeconds = this.#listed(series.raw)?.delaySeconds ?? definition.delaySeconds
-    const nowOnFeed = () => feedNow(clock.utcMs(), offset, undefined)
     return new FollowedFile({
       path,
       openFile: openWithin(folder),
       series,
-      decimalsMax: () => this.#digitsOf(series.raw) + (definition.quoteBasis === 'Mid' ? 1 : 0),
+      decimalsMax: () => this.#decimalsMaxOf(series.raw),
       maxGapSeconds: defaultMaxGapSeconds(series.resolution),
       reportsTicks: definition.clock.mode !== 'Measured' || delaySeconds === 0,
+      now: nowOnFeed,
       isClosed: (open) => {
         const now = nowOnFeed()
         // The tolerance of `isClosed` is for clocks that differ. Here a line may still be rewritten until the bar's end.

@@ -21,6 +21,7 @@ test('lines are read again after a read failed', async () => {
     decimalsMax: () => 5,
     maxGapSeconds: 60,
     reportsTicks: true,
+    now: () => undefined,
     isClosed: () => true,
     hasBegun: () => true,
     showsTime: () => true,

@@ -1,10 +1,18 @@
 import { stat } from 'node:fs/promises'
-import { type Bars, barCount, pickBars, sliceBars, timeAt } from '../../../core/bars/bar.ts'
+import {
+  type Bars,
+  barAt,
+  barCount,
+  columns,
+  pickBars,
+  type RevisedBar,
+  sliceBars,
+  timeAt,
+} from '../../../core/bars/bar.ts'
 import { BarClusters } from '../../../core/bars/clusters.ts'
 import { sortBars } from '../../../core/bars/revision.ts'
 import type { Span } from '../../../core/bars/window.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
-import { Holes } from '../../series/holes.ts'
 import type { SourceSeries } from '../source.ts'
 import {
   type BadLine,
@@ -14,6 +22,7 @@ import {
   type Position,
   readExport,
 } from './read-export.ts'
+import { RejectedTimes } from './rejected-times.ts'
 
 export interface FollowedFileDeps {
   readonly path: string
@@ -24,6 +33,8 @@ export interface FollowedFileDeps {
   readonly maxGapSeconds: number
   /** Whether new bars are reported as ticks of the feed's clock. */
   readonly reportsTicks: boolean
+  /** "Now" on the feed's clock; `undefined` when that clock is measured. */
+  readonly now: () => FeedSeconds | undefined
   readonly isClosed: (open: FeedSeconds) => boolean
   /** Whether the feed's clock, less the symbol's delay, has reached a bar's open. */
   readonly hasBegun: (open: FeedSeconds) => boolean
@@ -48,20 +59,24 @@ interface Forming {
   readonly position: Position
 }
 
-/** Bytes at the start of a file that are compared to detect another file: the first line and some more. */
-const headBytes = 512
+/** Bytes at the start of a file, and before the read position, that are compared to detect another file. */
+const comparedBytes = 512
 
 /** One export on the disk and how far it was read. */
 export class FollowedFile {
   readonly options: FollowedFileDeps
   #position: Position = fileStart
   #fingerprint: Fingerprint | undefined
-  #head = ''
+  /** The bytes that are compared, as they were. */
+  #compared = ''
   #clusters: BarClusters
-  /** Times of lines rejected for their decimals. */
-  #holes: Holes
+  #rejected: RejectedTimes
   /** The newest bar while it is forming: its line is read again until it has closed. */
   #forming: FeedSeconds | undefined
+  /** The bar of the file's last line, once it was returned: that line is read again until another one follows. */
+  #returned: RevisedBar | undefined
+  /** A file with fewer bytes was replaced, or lost a whole line. */
+  #sizeMin = 0
   #newestMinute: FeedSeconds | undefined
   /** Number of the last bad line that was reported. */
   #reportedUntil = 0
@@ -69,21 +84,25 @@ export class FollowedFile {
   constructor(deps: FollowedFileDeps) {
     this.options = deps
     this.#clusters = this.#noClusters()
-    this.#holes = new Holes(deps.series.resolution)
+    this.#rejected = this.#noneRejected()
   }
 
   #noClusters(): BarClusters {
     return new BarClusters(this.options.series.resolution, this.options.maxGapSeconds)
   }
 
+  #noneRejected(): RejectedTimes {
+    return new RejectedTimes({ resolution: this.options.series.resolution, now: this.options.now })
+  }
+
   /** Windows for the lines read so far. */
   get spans(): readonly Span[] {
-    return this.#holes.outside(this.#clusters.spans())
+    return this.#rejected.holes.outside(this.#clusters.spans())
   }
 
   /** Times of lines rejected so far. */
   get holes(): readonly Span[] {
-    return this.#holes.spans
+    return this.#rejected.holes.spans
   }
 
   /** Open of the newest reported bar that shows which minute the terminal writes. */
@@ -96,9 +115,9 @@ export class FollowedFile {
     const before = this.#fingerprint
     const now = await fingerprintOf(this.options.path)
     if (now === undefined) return 'none'
-    if (before === undefined || now.inode !== before.inode || now.size < this.#position.offset) return 'anew'
+    if (before === undefined || now.inode !== before.inode || now.size < this.#sizeMin) return 'anew'
     const touched = now.size !== before.size || now.modifiedMs !== before.modifiedMs
-    if (touched && (await headOf(this.options, this.#head.length)) !== this.#head) return 'anew'
+    if (touched && (await comparedOf(this.options, this.#position.offset)) !== this.#compared) return 'anew'
     const closedSince = this.#forming !== undefined && this.options.isClosed(this.#forming)
     return touched || closedSince ? 'appended' : 'none'
   }
@@ -116,26 +135,42 @@ export class FollowedFile {
   async *readAll(): AsyncGenerator<Bars> {
     this.#position = fileStart
     this.#forming = undefined
+    this.#returned = undefined
     this.#reportedUntil = 0
     this.#clusters = this.#noClusters()
-    this.#holes = new Holes(this.options.series.resolution)
-    yield* this.readNew()
+    this.#rejected = this.#noneRejected()
+    yield* this.#read()
   }
 
   /**
    * Reads the complete lines after the last one read. The newest bar is not returned while it is forming: its
-   * line is read again later, with the lines after it. A read that fails is retried as a whole.
+   * line is read again later, with the lines after it. The last line of the file is read again too, because the
+   * terminal may write the last seconds of a minute after its end; its bar is returned again when it differs.
+   * A read that fails is retried as a whole.
    */
   async *readNew(): AsyncGenerator<Bars> {
+    yield* this.#read()
+    this.#rejected.endNow()
+  }
+
+  async *#read(): AsyncGenerator<Bars> {
     const { path, openFile, series, hasBegun } = this.options
     const fingerprint = await fingerprintOf(path)
     const chunks = readExport(path, { resolution: series.resolution, openFile, from: this.#position })
     let forming: Forming | undefined
+    let lastLine: Position | undefined
+    let last = this.#returned
+    let before = this.#returned
     let chunk = await chunks.next()
     try {
       for (; !chunk.done; chunk = await chunks.next()) {
-        const { good, newest } = this.#newestOf(chunk.value)
+        const { lastLine: lastNumber, positionOf } = chunk.value
+        const { good, lines, newest } = this.#newestOf(chunk.value)
         let bars = good
+        if (lastNumber !== undefined) {
+          lastLine = positionOf(lastNumber)
+          last = lines.at(-1) === lastNumber ? barAt(good, barCount(good) - 1) : undefined
+        }
         if (barCount(good) > 0 && forming && !hasBegun(forming.time)) {
           yield forming.bars
           forming = undefined
@@ -146,7 +181,8 @@ export class FollowedFile {
           bars = pickBars(good, (i) => timeAt(good, i) !== newest.time)
           forming = newest
         }
-        bars = this.#closed(bars)
+        bars = without(before, this.#closed(bars))
+        before = undefined
         if (barCount(bars) > 0) yield bars
       }
     } finally {
@@ -154,9 +190,11 @@ export class FollowedFile {
     }
     // A bar of the future is returned, because no other bar closes those before it.
     if (forming && !hasBegun(forming.time)) yield forming.bars
-    const position = forming?.position ?? chunk.value
-    this.#head = await headOf(this.options, Math.min(headBytes, position.offset))
+    const position = forming?.position ?? lastLine ?? chunk.value
+    this.#compared = await comparedOf(this.options, position.offset)
     this.#forming = forming?.time
+    this.#returned = forming ? undefined : last
+    this.#sizeMin = position.offset + (this.#returned ? 1 : 0)
     this.#position = position
     this.#fingerprint = fingerprint
   }
@@ -179,33 +217,38 @@ export class FollowedFile {
   }
 
   /** Returns the good bars of a chunk, and the newest of them while it is forming. */
-  #newestOf(chunk: Chunk): { good: Bars; newest: Forming | undefined } {
-    const { good, indexes } = this.#good(chunk)
+  #newestOf(chunk: Chunk): { good: Bars; lines: Uint32Array; newest: Forming | undefined } {
+    const { good, lines } = this.#good(chunk)
     let last = newestIndex(good, () => true)
     // A line far ahead of the clock is itself kept back, and only while it is the last; it delays no other.
     if (last >= 0 && last < barCount(good) - 1 && !this.options.hasBegun(timeAt(good, last)))
       last = newestIndex(good, this.options.hasBegun)
-    if (last < 0 || this.options.isClosed(timeAt(good, last))) return { good, newest: undefined }
-    const position = chunk.positionOf(indexes?.[last] ?? last)
-    return { good, newest: { time: timeAt(good, last), bars: sliceBars(good, last, last + 1), position } }
+    if (last < 0 || this.options.isClosed(timeAt(good, last))) return { good, lines, newest: undefined }
+    const position = chunk.positionOf(lines[last] as number)
+    return {
+      good,
+      lines,
+      newest: { time: timeAt(good, last), bars: sliceBars(good, last, last + 1), position },
+    }
   }
 
   /** Rejects lines with more decimals than the symbol has; they are never rounded. */
-  #good({ bars, lines, decimals, bad }: Chunk): { good: Bars; indexes: readonly number[] | undefined } {
+  #good({ bars, lines, decimals, bad }: Chunk): { good: Bars; lines: Uint32Array } {
     const decimalsMax = this.options.decimalsMax()
     const fits = (i: number): boolean => (decimals[i] as number) <= decimalsMax
-    const tooFine = [...lines].flatMap((line, i) =>
-      fits(i) ? [] : [{ line, reason: `a price has ${decimals[i]} decimals; the symbol has ${decimalsMax}` }],
-    )
-    this.#reportBad([...bad, ...tooFine])
-    if (tooFine.length === 0) {
-      this.#holes.fill(bars)
-      return { good: bars, indexes: undefined }
-    }
-    const good = pickBars(bars, fits)
-    this.#holes.fill(good)
-    this.#holes.add(pickBars(bars, (i) => !fits(i)))
-    return { good, indexes: [...bars.time.keys()].filter(fits) }
+    const tooFine = [...lines].flatMap((line, i) => {
+      const reason = `a price has ${decimals[i]} decimals; the symbol has ${decimalsMax}`
+      return fits(i) ? [] : [{ line, reason, time: timeAt(bars, i) }]
+    })
+    const rejected = [...bad, ...tooFine]
+    this.#reportBad(rejected)
+    const good =
+      tooFine.length === 0
+        ? { good: bars, lines }
+        : { good: pickBars(bars, fits), lines: lines.filter((_, i) => fits(i)) }
+    this.#rejected.holes.fill(good.good)
+    this.#rejected.add(good.good.time, good.lines, rejected)
+    return good
   }
 
   /** Reports each bad line once, however often it is read. */
@@ -216,6 +259,10 @@ export class FollowedFile {
     this.options.onBad(unreported)
   }
 }
+
+/** Returns the bars without one that was returned before with the same values. */
+const without = (returned: RevisedBar | undefined, bars: Bars): Bars =>
+  returned ? pickBars(bars, (i) => columns.some((each) => bars[each][i] !== returned[each])) : bars
 
 /** Returns the index of the newest bar; for equal times, of the last line. */
 function newestIndex(bars: Bars, counts: (open: FeedSeconds) => boolean): number {
@@ -233,11 +280,14 @@ async function fingerprintOf(path: string): Promise<Fingerprint | undefined> {
 
 type Opened = Pick<FollowedFileDeps, 'path' | 'openFile'>
 
-async function headOf({ path, openFile }: Opened, length: number): Promise<string> {
+/** Returns the first bytes of a file and those before an offset. */
+async function comparedOf({ path, openFile }: Opened, offset: number): Promise<string> {
+  const length = Math.min(comparedBytes, offset)
   const file = await openFile(path)
   try {
-    const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, 0)
-    return buffer.toString('latin1', 0, bytesRead)
+    const head = await file.read(Buffer.alloc(length), 0, length, 0)
+    const tail = await file.read(Buffer.alloc(length), 0, length, offset - length)
+    return [head, tail].map(({ buffer, bytesRead }) => buffer.toString('latin1', 0, bytesRead)).join('')
   } finally {
     await file.close()
   }

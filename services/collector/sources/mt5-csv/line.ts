@@ -5,6 +5,7 @@ import type { Layout } from './layout.ts'
 
 /** The values of one line; one object is reused for all lines. */
 export interface LineValues {
+  /** NaN when the date or the time cannot be read. */
   time: number
   open: number
   high: number
@@ -47,6 +48,7 @@ export class LineReader {
     values.decimals = 0
     values.time = this.#date()
     if (this.#layout.hasTime) values.time += this.#time()
+    if (this.#fault !== undefined) values.time = Number.NaN
     if (values.time < barTimeMin || values.time > barTimeMax)
       this.#bad(`the date is ${show(line.slice(0, 10))}; wanted is 1970.01.01 to 2255.06.05`)
     values.open = this.#price('open')

@@ -18,6 +18,10 @@ export interface OddLine {
   readonly decimals: number
 }
 
+/** Describes the ignored line in half a sentence. */
+export const oddLineText = ({ line, decimals }: OddLine, digits: number): string =>
+  `line ${line} alone has ${decimals} decimals, so it does not decide the digits: they are ${digits}`
+
 /**
  * Returns the most decimals of a price in an export's first lines. A single line with more decimals than all others
  * is ignored. Returns `undefined` when none of the lines is a bar.

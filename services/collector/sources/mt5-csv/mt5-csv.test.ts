@@ -14,7 +14,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { type RevisedBar, toList } from '../../../core/bars/bar.ts'
 import type { Span } from '../../../core/bars/window.ts'
-import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import { feedSeconds, utcMs } from '../../../core/clocks/feed-clock.ts'
 import { feedKey } from '../../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
@@ -52,6 +52,12 @@ const line = (minute: number, close = '1.09327') => {
   return `${at.slice(0, 10).replaceAll('-', '.')}\t${at.slice(11, 19)}\t1.09321\t1.09330\t1.09318\t${close}\t42\t0\t3\r\n`
 }
 
+async function writeAt(path: string, offset: number, text: string): Promise<void> {
+  const file = await openFile(path, 'r+')
+  await file.write(text, offset)
+  await file.close()
+}
+
 let folder: string
 let stop: AbortController
 beforeEach(async () => {
@@ -63,8 +69,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-async function open() {
-  const clock = createVirtualClock({ start: utcNow })
+/** `aheadMs`: how far the clock of this machine is ahead of ingest's. */
+async function open({ aheadMs = 0 } = {}) {
+  const clock = createVirtualClock({ start: utcNow + aheadMs })
   const log: { msg: string; file?: string }[] = []
   const reported = {
     symbols: [] as SourceSymbol[],
@@ -81,6 +88,7 @@ async function open() {
     readAgain: (series) => void reported.readAgain.push(series),
     tick: () => undefined,
     connected: () => undefined,
+    utcMs: () => utcMs(clock.utcMs() - aheadMs),
   }
   const source = createMt5Csv({
     definition,
@@ -142,11 +150,38 @@ test('a forming bar is reported once it has closed, with the values that its lin
   const { read, reported, until } = await open()
   const { bars, complete } = await read('EURUSD.z', '1')
   expect([times(bars), complete]).toEqual([[-1], [{ from: feedMinute - 60, to: feedMinute }]])
-  const inPlace = await openFile(path, 'r+')
-  await inPlace.write(line(0, '1.09322'), (header + line(-1)).length)
-  await inPlace.close()
+  await writeAt(path, (header + line(-1)).length, line(0, '1.09322'))
   await until(() => reported.closed.length > 0)
   expect(reported.closed.map((bar) => [bar.time, bar.close])).toEqual([[feedMinute, 1.09322]])
+})
+
+test('while the clock of this machine is ahead, a forming bar is held back until it has closed for ingest', async () => {
+  const path = join(folder, 'EURUSD.z_M1.csv')
+  await writeFile(path, header + line(-1) + line(0))
+  const { reported, read, until } = await open({ aheadMs: 90_000 })
+  expect(times((await read('EURUSD.z', '1')).bars)).toEqual([-1])
+  await writeAt(path, (header + line(-1)).length, line(0, '1.09322'))
+  await until(() => reported.closed.length > 0)
+  expect(reported.closed.map((bar) => [bar.time, bar.close])).toEqual([[feedMinute, 1.09322]])
+})
+
+test('a closed bar is reported again when the last line is rewritten, and only then', async () => {
+  const path = join(folder, 'EURUSD.z_M1.csv')
+  await writeFile(path, header + line(-2))
+  const { reported, read, until } = await open()
+  await read('EURUSD.z', '1')
+  await appendFile(path, line(-1, '1.09321'))
+  await until(() => reported.closed.length === 1)
+  await writeAt(path, (header + line(-2)).length, line(-1, '1.09325'))
+  await until(() => reported.closed.length === 2)
+  await appendFile(path, line(0))
+  await until(() => reported.closed.length === 3)
+  expect(reported.closed.map((bar) => [(bar.time - feedMinute) / 60, bar.close])).toEqual([
+    [-1, 1.09321],
+    [-1, 1.09325],
+    [0, 1.09327],
+  ])
+  expect(reported.readAgain).toEqual([])
 })
 
 test('a file that shrank, was replaced or starts differently is read again', async () => {
@@ -197,6 +232,46 @@ test('prices with more decimals than the symbol has are rejected, never rounded,
     [-60, 0],
   ])
   expect(JSON.stringify(log)).toContain('a price has 6 decimals; the symbol has 5')
+})
+
+test('a line that cannot be read is claimed by no window; without a time it may be any bar between its neighbours', async () => {
+  const path = join(folder, 'EURUSD.z_M1.csv')
+  const bad = line(-8, 'n/a') + line(-7) + 'x\r\n'
+  await writeFile(path, header + line(-9) + bad + line(-4) + line(-3))
+  const { read } = await open()
+  const { bars, complete } = await read('EURUSD.z', '1')
+  expect(times(bars)).toEqual([-9, -7, -4, -3])
+  expect(complete.map(({ from, to }) => [(from - feedMinute) / 60, (to - feedMinute) / 60])).toEqual([
+    [-9, -8],
+    [-7, -6],
+    [-4, -2],
+  ])
+})
+
+test('a line without a readable time that was just written is claimed by no window', async () => {
+  const path = join(folder, 'EURUSD.z_M1.csv')
+  await writeFile(path, header + line(-3))
+  const { read, reported, until } = await open()
+  await read('EURUSD.z', '1')
+  await appendFile(path, 'x\r\n')
+  await appendFile(path, line(-1))
+  await until(() => reported.complete.length > 0)
+  expect(times(reported.closed)).toEqual([-1])
+  expect(reported.complete).toEqual([{ from: feedMinute - 60, to: feedMinute }])
+})
+
+test('a file is read again when an earlier line was rewritten with another length', async () => {
+  const path = join(folder, 'EURUSD.z_M1.csv')
+  const minutes = Array.from({ length: 30 }, (_, i) => line(i - 31))
+  await writeFile(path, header + minutes.join(''))
+  const { read, reported, until } = await open()
+  await read('EURUSD.z', '1')
+  const shorter = minutes.with(20, line(-11).replace('\t42\t', '\t9\t'))
+  await writeAt(path, 0, header + shorter.join('') + line(-1))
+  await until(() => reported.readAgain.length + reported.closed.length > 0)
+  expect([reported.readAgain.length, reported.closed]).toEqual([1, []])
+  const { bars } = await read('EURUSD.z', '1')
+  expect([bars.length, bars[20]?.volume]).toEqual([31, 9])
 })
 
 test('a later file with more decimals raises the decimals of its symbol', async () => {

@@ -2,14 +2,17 @@ import { noBars } from '../../../core/bars/bar.ts'
 import { closeToleranceSeconds } from '../../../core/bars/closed.ts'
 import {
   type FeedSeconds,
+  feedNow,
   feedSeconds,
   fixedOffset,
   offsetSecondsMax,
   toFeed,
   toSeconds,
+  type UtcMs,
 } from '../../../core/clocks/feed-clock.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import type { Source, SourceAnswer } from '../source.ts'
-import { ExportFiles, type Mt5CsvDeps } from './export-files.ts'
+import { ExportFiles, type ExportFilesDeps } from './export-files.ts'
 import { asSourceFault } from './file-fault.ts'
 import { FolderScan, pieces } from './folder-scan.ts'
 import type { FollowedFile } from './followed-file.ts'
@@ -17,9 +20,17 @@ import { createKeyedLock } from './keyed-lock.ts'
 import { Owners } from './owners.ts'
 import { watchFolder } from './watch-folder.ts'
 
+export interface Mt5CsvDeps extends Omit<ExportFilesDeps, 'now'> {
+  /** Whether the folder (or the file) is watched for added lines and files. */
+  readonly follow: boolean
+  readonly clock: Clock
+}
+
 /** A source that reads the exports of a terminal: one file, or a folder that may be followed. */
 export function createMt5Csv(deps: Mt5CsvDeps): Source {
-  const files = new ExportFiles(deps)
+  const offset = fixedOffset(deps.definition.clock)
+  let utcMs = (): UtcMs => deps.clock.utcMs()
+  const files = new ExportFiles({ ...deps, now: () => feedNow(utcMs(), offset, undefined) })
   /** Files that were read in full once; only lines added after that are live. */
   const readOnce = new WeakSet<FollowedFile>()
   const fileLock = createKeyedLock<FollowedFile>()
@@ -30,6 +41,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
     terminal: `mt5-csv ${deps.path}`,
     capabilities: { rereadable: true, reads: 'whole' },
     async open(listener, signal) {
+      utcMs = () => listener.utcMs()
       await files.refresh().catch((cause: unknown) => {
         throw asSourceFault(deps.path, cause)
       })
@@ -46,7 +58,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
     },
     async *read(series, _span, signal) {
       const all = files.index.of(series)
-      const owners = await ownersOf(all, latestNow(deps), signal)
+      const owners = await ownersOf(all, latestNow(utcMs(), offset), signal)
       for (const [index, file] of all.entries()) {
         const done = await fileLock.acquire(file, signal)
         try {
@@ -84,7 +96,5 @@ async function ownersOf(
 }
 
 /** "Now" on the feed's clock; of a measured clock, the latest that it may show. */
-function latestNow({ definition, clock }: Mt5CsvDeps): FeedSeconds {
-  const offset = fixedOffset(definition.clock) ?? -offsetSecondsMax
-  return feedSeconds(toFeed(toSeconds(clock.utcMs()), offset) + closeToleranceSeconds)
-}
+const latestNow = (utcMs: UtcMs, offset = -offsetSecondsMax): FeedSeconds =>
+  feedSeconds(toFeed(toSeconds(utcMs), offset) + closeToleranceSeconds)

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { allocateBars, type Bars, sliceBars } from '../../../core/bars/bar.ts'
+import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { type Layout, LayoutError, layoutOf } from './layout.ts'
 import { LineReader } from './line.ts'
@@ -14,6 +15,8 @@ export interface BadLine {
   /** Counted from 1. */
   readonly line: number
   readonly reason: string
+  /** Open of its bar; `undefined` when its date or time cannot be read. */
+  readonly time: FeedSeconds | undefined
 }
 
 /** A run of lines: the good ones as columns (revision 0), in the order of the file. */
@@ -24,8 +27,10 @@ export interface Chunk {
   /** Most decimals among the four prices of each bar. */
   readonly decimals: Uint8Array
   readonly bad: readonly BadLine[]
-  /** Returns where the line of a bar begins, to read from there later. Call it before the next chunk is read. */
-  readonly positionOf: (index: number) => Position
+  /** Number of the last line that is not blank, good or bad; absent when there is none. */
+  readonly lastLine: number | undefined
+  /** Returns where a line begins, to read from there later. Call it before the next chunk is read. */
+  readonly positionOf: (line: number) => Position
 }
 
 /** Where reading continues; the start of a file is `fileStart`. */
@@ -104,8 +109,8 @@ async function* readChunks(file: FileHandle, options: ReadOptions): AsyncGenerat
         reader ??= new LineReader(position.layout)
         const start = position
         const parsed = parseLines(reader, lines, start)
-        const positionOf = (index: number): Position => {
-          const line = (parsed.lines[index] as number) - 1
+        const positionOf = (number: number): Position => {
+          const line = number - 1
           const before = lineStart(bytes.subarray(0, end), encoding, line - start.line)
           return { ...start, line, offset: start.offset + before }
         }
@@ -143,13 +148,16 @@ function parseLines(
   const bad: BadLine[] = []
   const { values } = reader
   let count = 0
+  let lastLine: number | undefined
   const header = position.layout?.hasHeader ? position.firstLine : undefined
   for (let i = 0; i < lines.length; i++) {
     const line = withoutReturn(lines[i] as string)
     if (line === header || line.trim() === '') continue
+    lastLine = position.line + i + 1
     const fault = reader.read(line)
     if (fault !== undefined) {
-      bad.push({ line: position.line + i + 1, reason: fault })
+      const time = Number.isNaN(values.time) ? undefined : feedSeconds(values.time)
+      bad.push({ line: lastLine, reason: fault, time })
       continue
     }
     bars.time[count] = values.time
@@ -158,7 +166,7 @@ function parseLines(
     bars.low[count] = values.low
     bars.close[count] = values.close
     bars.volume[count] = values.volume
-    numbers[count] = position.line + i + 1
+    numbers[count] = lastLine
     decimals[count] = values.decimals
     count++
   }
@@ -167,5 +175,6 @@ function parseLines(
     lines: numbers.subarray(0, count),
     decimals: decimals.subarray(0, count),
     bad,
+    lastLine,
   }
 }
