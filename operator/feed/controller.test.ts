@@ -111,13 +111,16 @@ test.for([
       },
       caches: {
         feeds: cacheOf([object]),
-        secrets: cacheOf([tokenSecret(feed, 'token', clock.utcMs() + 30 * dayMs)]),
+        secrets: cacheOf([
+          tokenSecret(feed, { token: 'token', expiresAt: clock.utcMs() + 30 * dayMs, signingKey: '' }),
+        ]),
         configmaps: cacheOf([]),
         statefulsets: cacheOf([]),
       },
       registry: {
         feeds: listOf([['BROKERA:ZERO', { key: 'BROKERA:ZERO', owner: 'u', hidden: false, version: 1 }]]),
         applyFeed: async () => ({ version: 1 }),
+        accepts: () => true,
       },
       events: { record: () => undefined },
       clock,

@@ -241,17 +241,15 @@ test('parts without a pod raise alerts, and so do many keys that are deleted mea
 })
 
 test('a quarter of an hour without ingest raises alerts, and so does a shard without room', async () => {
+  const alerts = ['FxdSpoolGrowing', 'FxdObjectsNotReady', 'FxdOperatorRegistryUnreachable', 'FxdShardFull']
   await upgrade({ stream: { connectionsMax: 1 } })
   await scale('fxd-ingest', 0)
   await installed.cluster.apply(waitingFeed)
-  await expectFiringWithin(
-    slowAlertMs,
-    ...['FxdSpoolGrowing', 'FxdObjectsNotReady', 'FxdOperatorRegistryUnreachable', 'FxdShardFull'],
-  )
+  await expectFiringWithin(slowAlertMs, ...alerts)
   await scale('fxd-ingest', 2)
   await upgrade()
   await ready('feed', 'waiting')
-  await expectEnded('FxdSpoolGrowing', 'FxdObjectsNotReady', 'FxdOperatorRegistryUnreachable', 'FxdShardFull')
+  await expectEnded(...alerts)
 })
 
 test('pods of a node without power raise alerts, and so does a canary with a revoked key', async () => {
