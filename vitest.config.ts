@@ -125,9 +125,10 @@ export default defineConfig({
       ...(canRunNodes ? kubernetes : []),
       ...(isSoak
         ? [
+            // Each file starts a cluster, and mostly waits.
             suite('kubernetes-soak', ['test/kubernetes/soak/*.test.ts'], 13, {
               ...withKubernetes,
-              ...oneByOne,
+              ...patient,
               testTimeout: 30 * minuteMs,
             }),
             // The acceptance suite on installed charts, through their ingress.

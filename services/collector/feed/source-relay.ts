@@ -1,5 +1,5 @@
 import type { Span } from '../../core/bars/window.ts'
-import type { FeedSeconds, UtcMs } from '../../core/clocks/feed-clock.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Listing, SourceBars, SourceListener, SourceSeries, SourceSymbol } from '../sources/source.ts'
 import type { ActiveSession } from './active-session.ts'
@@ -11,13 +11,13 @@ import { SourceCatalogue } from './source-catalogue.ts'
 /** Passes the events of a source to the active session, or to the offline buffer while that runs. */
 export class SourceRelay implements SourceListener {
   readonly symbols = new SourceCatalogue()
-  readonly #time: FeedTime
+  readonly time: FeedTime
   readonly #offline: OfflineBuffer | undefined
   #session: ActiveSession | undefined
   #isConnected = true
 
   constructor(time: FeedTime, offline: OfflineBuffer | undefined) {
-    this.#time = time
+    this.time = time
     this.#offline = offline
   }
 
@@ -39,10 +39,6 @@ export class SourceRelay implements SourceListener {
     const session = this.#session
     this.#session = undefined
     return session
-  }
-
-  utcMs(): UtcMs {
-    return this.#time.utcMs()
   }
 
   catalogue(symbols: readonly SourceSymbol[], listing: Listing): void {
@@ -75,7 +71,7 @@ export class SourceRelay implements SourceListener {
   }
 
   tick(newest: FeedSeconds): void {
-    this.#time.tick(newest)
+    this.time.tick(newest)
   }
 
   connected(is: boolean): void {

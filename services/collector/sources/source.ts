@@ -95,7 +95,7 @@ export interface Listing {
  */
 export interface SourceListener {
   /** The current time by the clock of ingest, which decides what has closed: a wrong clock of this machine has no effect. */
-  utcMs(): UtcMs
+  readonly time: { utcMs(): UtcMs }
   catalogue(symbols: readonly SourceSymbol[], listing: Listing): void
   /**
    * Bars that just closed or were just corrected, of several series: one call per minute for all symbols.

@@ -41,7 +41,7 @@ export const tiers: Readonly<Record<string, readonly Stage[]>> = {
     ...(effort > 1
       ? [
           { name: 'long faults', projects: ['faults-long'] },
-          { name: 'kubernetes, all', projects: ['kubernetes-soak'] },
+          { name: 'kubernetes, all', projects: ['kubernetes-soak'], workers: 2 },
           { name: 'acceptance on Kubernetes', projects: ['kubernetes-acceptance'] },
         ]
       : []),

@@ -41,7 +41,7 @@ async function follow(mode: 'UTC' | 'Measured' = 'UTC') {
     readAgain: (series) => void reported.readAgain.push(series),
     tick: nothing,
     connected: nothing,
-    utcMs: () => clock.utcMs(),
+    time: clock,
   }
   const list = symbols.map((raw) => ({ raw, type: 'forex', digits: 5 }))
   const definition = defineFeed({ clock: { mode }, symbols: { list } })

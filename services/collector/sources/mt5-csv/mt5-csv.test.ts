@@ -88,7 +88,7 @@ async function open({ aheadMs = 0 } = {}) {
     readAgain: (series) => void reported.readAgain.push(series),
     tick: () => undefined,
     connected: () => undefined,
-    utcMs: () => utcMs(clock.utcMs() - aheadMs),
+    time: { utcMs: () => utcMs(clock.utcMs() - aheadMs) },
   }
   const source = createMt5Csv({
     definition,

@@ -41,7 +41,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
     terminal: `mt5-csv ${deps.path}`,
     capabilities: { rereadable: true, reads: 'whole' },
     async open(listener, signal) {
-      utcMs = () => listener.utcMs()
+      utcMs = () => listener.time.utcMs()
       await files.refresh().catch((cause: unknown) => {
         throw asSourceFault(deps.path, cause)
       })

@@ -51,7 +51,7 @@ test('with a measured clock, bars of delayed symbols are not reported as ticks',
     readAgain: nothing,
     tick: (newest: number) => void ticks.push(newest),
     connected: nothing,
-    utcMs: () => clock.utcMs(),
+    time: clock,
   }
   await source.open(listener, stop.signal)
   const everything = { from: feedSeconds(0), to: feedSeconds(1e11) }

@@ -37,7 +37,7 @@ async function open(start: number) {
   const watched: [Resolution, number, number][] = []
   const stop = new AbortController()
   const listener: SourceListener = {
-    utcMs: () => clock.utcMs(),
+    time: clock,
     catalogue: () => undefined,
     closed: (batch) => closed.push(...batch),
     complete: () => undefined,
