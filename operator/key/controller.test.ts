@@ -90,7 +90,7 @@ function start(spec: object) {
           throw Object.assign(new Error('moved'), { code: grpcStatus.ABORTED, details: 'moved' })
         if (existing.issue === put.issue && !isDeepStrictEqual(existing.sha256, put.sha256))
           throw Object.assign(new Error('taken'), { code: grpcStatus.ABORTED, details: 'another secret' })
-        const row = { ...put, state: 'active', version: isRepeat ? now : ++version }
+        const row = { ...existing, ...put, state: 'active', version: isRepeat ? now : ++version }
         if (!isRepeat) cluster.puts.push(put)
         cluster.stored.set(put.id, row)
         keys.set(put.id, row)
@@ -205,17 +205,24 @@ test('an ApiKey that was made again with a lower issue keeps its secret, and its
   expect(cluster.puts.at(-1)?.sha256).not.toEqual(first?.sha256)
 })
 
-test('while four old secrets are valid a rotation delivers nothing and says why; once one ended it is done', async () => {
+test('while four old secrets are valid a rotation delivers nothing and says why, and the rest of the spec applies; once one ended it is done', async () => {
   const { cluster, settle } = start({})
   await settle()
-  const [stored, delivered] = [cluster.stored.get('one') as Row, cluster.secrets.get('one')]
-  cluster.keys.set('one', { ...stored, oldSecrets: 4 })
-  cluster.key = withIssue(cluster.key, 2)
+  const delivered = cluster.secrets.get('one')
+  const keepOldSecrets = (oldSecrets: number): void => {
+    for (const rows of [cluster.stored, cluster.keys])
+      rows.set('one', { ...(cluster.stored.get('one') as Row), oldSecrets })
+  }
+  keepOldSecrets(4)
+  const changed = withIssue(cluster.key, 2)
+  const allowIps = ['192.0.2.1/32']
+  cluster.key = { ...changed, spec: { ...changed.spec, allowIps } }
   await settle()
+  expect(cluster.puts.at(-1)).toMatchObject({ issue: 1, allowIps })
   expect(cluster.secrets.get('one')).toBe(delivered)
   expect(cluster.reasons.at(-1)).toBe('Refused')
   expect(cluster.messages.at(-1)).toMatch(/4 old secrets that are still valid.*spec.overlap/)
-  cluster.keys.set('one', { ...stored, oldSecrets: 3 })
+  keepOldSecrets(3)
   await settle()
   expect(cluster.puts.at(-1)?.issue).toBe(2)
 })

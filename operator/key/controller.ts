@@ -136,7 +136,11 @@ export class KeyController implements Controller {
         },
         sha256,
       )
-      if (step.do === 'wait') throw new NotReady('Refused', fullMessage)
+      if (step.do === 'wait') {
+        // The rest of the spec applies at once, such as fewer feeds or addresses.
+        if (had !== undefined) await this.#put(key, had)
+        throw new NotReady('Refused', fullMessage)
+      }
       if (step.do === 'deliver') {
         const made = { issue: step.issue, secret: `fxd_${clock.randomHex(secretBytes)}` }
         await this.#write(deliverySecret(key, made, { existing: delivery, nowMs: clock.utcMs() }), delivery)

@@ -45,6 +45,7 @@ describe('a plan for a key', () => {
     expect(plan(before)).toEqual({ do: 'wait' })
     expect(plan({ ...before, overlapMs: 0 })).toEqual({ do: 'deliver', issue: 2 })
     expect(plan({ ...before, oldSecrets: 3 })).toEqual({ do: 'deliver', issue: 2 })
+    expect(plan({ ...before, specIssue: 1, ownSecret: 'another' })).toEqual({ do: 'wait' })
   })
 
   test('with a lower issue than its digest, as of an earlier object, keeps the secret and stores that issue', () => {

@@ -77,11 +77,11 @@ export function planKey(state: KeyState, hash: (secret: string) => string): KeyS
       digest: { issue, specIssue, sha256: hash(secret), prefix: secret.slice(0, 8), oldUntilMs },
     }
   }
-  if (ownSecret !== undefined) return keep(last + 1, ownSecret)
+  // Without a digest the old secrets end at once.
+  const isFull = digest !== undefined && overlapMs > 0 && state.oldSecrets >= oldSecretsMax
+  if (ownSecret !== undefined) return isFull ? { do: 'wait' } : keep(last + 1, ownSecret)
   const isDelivered =
     delivery !== undefined && (digest === undefined ? delivery.issue >= last : delivery.issue > last)
   if (isDelivered) return keep(delivery.issue, delivery.secret)
-  // Without a digest the old secrets end at once.
-  const isFull = digest !== undefined && overlapMs > 0 && state.oldSecrets >= oldSecretsMax
   return isFull ? { do: 'wait' } : { do: 'deliver', issue: last + 1 }
 }

@@ -104,6 +104,7 @@ describe('extraEnv', () => {
     { name: 'QDB_PG_PASSWORD', value: '$(MY_SECRET)' },
     { name: 'KEEP', value: '2' },
     { name: 'RELEASE', value: 'other' },
+    { name: 'REDIS_COPY', value: '$(FXD_REDIS)' },
   ]
   const pods = podsOf(
     render({
@@ -129,10 +130,12 @@ describe('extraEnv', () => {
     },
   )
 
-  test('an entry may refer to an earlier one, and those of the chart to one that it replaces', () => {
+  test('a new entry may refer to any of the chart, and those of the chart to one that is replaced', () => {
     const at = (component: string, name: string): number =>
       (pods.get(component)?.spec.containers[0]?.env ?? []).findIndex((each) => each.name === name)
     expect(at('questdb', 'QDB_PG_PASSWORD')).toBeGreaterThan(at('questdb', 'MY_SECRET'))
+    for (const role of ['rest', 'stream', 'ingest'])
+      expect(at(role, 'REDIS_COPY')).toBeGreaterThan(at(role, 'FXD_REDIS'))
     for (const role of ['rest', 'stream', 'ingest'])
       expect(at(role, 'FXD_REDIS')).toBeGreaterThan(at(role, 'REDIS_PASSWORD'))
   })

@@ -119,23 +119,30 @@ readinessProbe:
 {{- end }}
 
 {{/* Environment of a container: (list text extraEnv). The last entry of a name counts: server-side apply refuses two of one
-name. Entries that refer to others, such as the password in a URL, come last, so that they see what extraEnv sets. */}}
+name. An entry can refer to earlier ones only. So the chart's entries that refer to others, such as a URL to a password,
+follow the entries that extraEnv replaces, and new entries that refer to others come last. */}}
 {{- define "fxd.env" -}}
 {{- $names := list }}
 {{- range index . 1 }}{{ $names = append $names .name }}{{ end }}
+{{- $chart := list }}
 {{- $plain := list }}
 {{- $referring := list }}
 {{- range fromYamlArray (index . 0) }}
+{{- $chart = append $chart .name }}
 {{- if has .name $names }}
 {{- else if contains "$(" (.value | default "") }}{{ $referring = append $referring . }}
 {{- else }}{{ $plain = append $plain . }}
 {{- end }}
 {{- end }}
 {{- $extra := list }}
+{{- $last := list }}
 {{- range $i, $each := index . 1 }}
-{{- if not (has .name (slice $names (add1 $i))) }}{{ $extra = append $extra $each }}{{ end }}
+{{- if has .name (slice $names (add1 $i)) }}
+{{- else if and (contains "$(" (.value | default "")) (not (has .name $chart)) }}{{ $last = append $last $each }}
+{{- else }}{{ $extra = append $extra $each }}
 {{- end }}
-{{- toYaml (concat $plain $extra $referring) }}
+{{- end }}
+{{- toYaml (concat $plain $extra $referring $last) }}
 {{- end }}
 
 {{/* The container of a role: (dict "root" . "role" "rest" "of" .Values.rest "env" text "ports" text "mounts" text). */}}

@@ -3,19 +3,34 @@ import { type EncodedSeries, encodeBars, encodeSeriesBars } from '../../wire/enc
 import type { SpoolRecord } from '../spool/record.ts'
 
 /**
- * Returns the message of a spooled batch, with `revision` in place of all that are greater than `latest`: ingest
- * refuses those as too far ahead of its clock. All others stay as they were first sent.
+ * Makes revisions of spooled batches that ingest accepts: those above `latest` are lowered, since ingest refuses them as too
+ * far ahead of its clock. All others stay as they were first sent. Give it the batches in the order of the spool.
  */
-export function withAcceptedRevisions(
-  { series }: SpoolRecord,
-  { latest, revision }: { readonly latest: number; readonly revision: number },
-): readonly EncodedSeries[] {
-  const message = series.map(({ encoded }) => encoded)
-  const decoded = decodeBars(encodeBars(1, 'LIVE', message))
-  return series.map(({ symbol, resolution, encoded }, i) => {
-    const { bars, scale = 0 } = decoded?.series[i] ?? {}
-    if (typeof bars !== 'object' || !bars.revision.some((each) => each > latest)) return encoded
-    const revisions = bars.revision.map((each) => (each > latest ? revision : each))
-    return encodeSeriesBars({ symbol, resolution, scale }, { ...bars, revision: revisions })
-  })
+export class AcceptedRevisions {
+  readonly #latest: number
+  /** The greatest revision of each series so far; a lowered one is greater, so no correction is undone. */
+  readonly #greatest = new Map<string, number>()
+
+  constructor(latest: number) {
+    this.#latest = latest
+  }
+
+  /** Returns the message of the batch. Lowered revisions become at least `revision`. */
+  messageOf({ series }: SpoolRecord, revision: number): readonly EncodedSeries[] {
+    const message = series.map(({ encoded }) => encoded)
+    const decoded = decodeBars(encodeBars(1, 'LIVE', message))
+    return series.map(({ symbol, resolution, encoded }, i) => {
+      const { bars, scale = 0 } = decoded?.series[i] ?? {}
+      if (typeof bars !== 'object') return encoded
+      const id = `${resolution} ${symbol}`
+      const before = this.#greatest.get(id) ?? 0
+      const lowered = Math.max(revision, before + 1)
+      const revisions = bars.revision.map((each) => (each > this.#latest ? lowered : each))
+      this.#greatest.set(id, Math.max(before, ...revisions))
+      const isLowered = bars.revision.some((each) => each > this.#latest)
+      return isLowered
+        ? encodeSeriesBars({ symbol, resolution, scale }, { ...bars, revision: revisions })
+        : encoded
+    })
+  }
 }

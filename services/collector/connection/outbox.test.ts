@@ -69,7 +69,7 @@ test('spooled revisions that are ahead of the clock of ingest are sent as earlie
   const clock = createVirtualClock()
   const spool = await openSpool({ folder: new MemoryFolder(), clock, log: silentLog, ...spoolBounds })
   const now = clock.utcMs()
-  const given = [now - 60_000, now + 30_000, now + 90_000, now + 1_000]
+  const given = [now - 60_000, now + 30_000, now + 90_000, now + 1_000, now + 95_000]
   for (const revision of given) spool.append('live', spooledOf(batch(60, revision)))
   const sent: number[] = []
   const client = {
@@ -83,7 +83,7 @@ test('spooled revisions that are ahead of the clock of ingest are sent as earlie
   const outbox = new Outbox({ client, spool, stamps: new Stamps(clock), log: silentLog, signal: stop.signal })
   outbox.begin()
   await outbox.drained
-  expect(sent).toEqual([now - 60_000, now - 3, now - 2, now + 1_000])
+  expect(sent).toEqual([now - 60_000, now - 4, now - 3, now + 1_000, now + 1_001])
   stop.abort()
   await spool.close()
 })

@@ -6,7 +6,7 @@ import type { FeedMetrics } from '../metrics.ts'
 import type { Stamps } from '../series/stamps.ts'
 import type { SpooledSeries } from '../spool/record.ts'
 import type { Kept, Spool } from '../spool/spool.ts'
-import { withAcceptedRevisions } from './accepted-revisions.ts'
+import { AcceptedRevisions } from './accepted-revisions.ts'
 import type { OutgoingBars, Packed } from './pack-bars.ts'
 import { type Answer, Disconnected, reasonOf, type SessionClient } from './session-client.ts'
 
@@ -121,6 +121,7 @@ export class Outbox {
     const { signal, log, stamps } = this.#deps
     // Before all revisions of this session, so that a reading in it replaces what is sent here.
     const firstRevision = stamps.nowMs - backlog.length
+    const accepted = new AcceptedRevisions(stamps.latest)
     this.#reportLost(this.#sentBatches)
     const bars = new Semaphore(backlogBarsMax, signal)
     const messages = new Semaphore(backlogMessagesMax, signal)
@@ -134,7 +135,7 @@ export class Outbox {
       const count = record.series.reduce((sum, each) => sum + each.count, 0)
       await messages.enter(1)
       await bars.enter(count)
-      const message = withAcceptedRevisions(record, { latest: stamps.latest, revision: firstRevision + i })
+      const message = accepted.messageOf(record, firstRevision + i)
       this.#post(record.kind === 'live' ? 'LIVE' : 'BACKFILL', { message, count }, id)
         .then(({ refused }) => {
           const [first] = refused
