@@ -2,7 +2,7 @@ import { mostDecimals } from '../../collector/sources/mt5-csv/most-decimals.ts'
 import { Fatal } from '../../platform/exit.ts'
 import { json } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
-import { explained, inspectFile } from './inspect-file.ts'
+import { explained, type FileShape, hasChanged, inspectFile } from './inspect-file.ts'
 import { digitsMax, type GivenOptions, type ImportOptions, parseOptions } from './options.ts'
 import { type LineOrder, scanOrder } from './order.ts'
 import { grouped, Progress } from './progress.ts'
@@ -56,21 +56,27 @@ async function run(options: ImportOptions, terminal: Terminal, progress: Progres
   const shape = await inspectFile(options, resolution)
   const found = await explained(options.name, () => mostDecimals(path, resolution))
   const order = await scanOrder(path, shape)
-  if (found === undefined) return nothingGood(options, order)
+  if (found === undefined) return nothingGood(options, order, shape)
   const digits = options.digits ?? Math.min(found.digits, digitsMax)
   return withSession(options, terminal, async (session) => {
     const { symbol: name, type, description } = options
     const symbol = await session.addSymbol({ name, digits, type, description })
-    const stored = await storeFile({ options, order, session, symbol, progress })
+    const stored = await storeFile({ options, shape, order, session, symbol, progress })
     const { odd } = found
     return odd && odd.decimals > symbol.decimalsMax ? { ...stored, odd_line: odd } : stored
   })
 }
 
 /** Reports a file without a valid bar: no symbol is added, and the service is not called. */
-async function nothingGood(options: ImportOptions, { lines }: LineOrder): Promise<Outcome> {
-  const { name, feed, symbol, resolution } = options
-  const rules = { resolution, digits: digitsMax, decimalsMax: digitsMax, feedNow: () => undefined }
+async function nothingGood(options: ImportOptions, { lines }: LineOrder, shape: FileShape): Promise<Outcome> {
+  const { path, name, feed, symbol, resolution } = options
+  const rules = {
+    resolution,
+    digits: digitsMax,
+    decimalsMax: digitsMax,
+    feedNow: () => undefined,
+    hasChanged: () => hasChanged(path, shape),
+  }
   const refusals = new Refusals({ resolution, now: rules.feedNow })
   for await (const _ of readLines(options, rules, refusals));
   if (refusals.count === 0)

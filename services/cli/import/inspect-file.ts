@@ -14,6 +14,7 @@ import type { ImportedFile } from './options.ts'
 /** The properties of a file that are known before it is read. */
 export interface FileShape extends Detected {
   readonly bytes: number
+  readonly modifiedMs: number
   readonly layout: Layout
 }
 
@@ -37,8 +38,19 @@ export function inspectFile({ path, name }: ImportedFile, resolution: Resolution
       .map(withoutReturn)
       .find((line) => line.trim() !== '')
     if (firstLine === undefined) throw noInput(`${name} is empty; there is nothing to import.`)
-    return { ...detected, bytes: found.size, layout: layoutOf(firstLine, resolution) }
+    return {
+      ...detected,
+      bytes: found.size,
+      modifiedMs: found.mtimeMs,
+      layout: layoutOf(firstLine, resolution),
+    }
   })
+}
+
+/** Whether a file was written, or removed, since it was inspected. */
+export async function hasChanged(path: string, { bytes, modifiedMs }: FileShape): Promise<boolean> {
+  const now = await stat(path).catch(() => undefined)
+  return now?.size !== bytes || now.mtimeMs !== modifiedMs
 }
 
 async function readHead(path: string): Promise<Uint8Array> {

@@ -20,6 +20,10 @@ export interface LineRules {
   readonly decimalsMax: number
   /** The current time on the feed's clock; `undefined` while that clock is unknown. */
   readonly feedNow: () => FeedSeconds | undefined
+  /** Whether the file was written since it was inspected: then a last line without a line end is refused. */
+  readonly hasChanged: () => Promise<boolean>
+  /** Called with the number of such a line that was accepted. */
+  readonly onUnended?: (line: number) => void
 }
 
 /**
@@ -36,7 +40,10 @@ export async function* readLines(
     for (;;) {
       const { done, value } = await explained(name, () => chunks.next())
       if (done) return
-      const bars = keepGood(value, rules, refusals)
+      const { unendedLine } = value
+      const isCut = unendedLine !== undefined && (await rules.hasChanged())
+      const bars = keepGood(value, rules, refusals, isCut ? unendedLine : undefined)
+      if (unendedLine !== undefined && bars.revision.at(-1) === unendedLine) rules.onUnended?.(unendedLine)
       if (barCount(bars) > 0) yield bars
     }
   } finally {
@@ -44,7 +51,7 @@ export async function* readLines(
   }
 }
 
-function keepGood(chunk: Chunk, rules: LineRules, refusals: Refusals): LineBars {
+function keepGood(chunk: Chunk, rules: LineRules, refusals: Refusals, cutLine: number | undefined): LineBars {
   const { bars, lines, decimals } = chunk
   const rejected = [...chunk.bad]
   const limits = { now: rules.feedNow() }
@@ -53,9 +60,11 @@ function keepGood(chunk: Chunk, rules: LineRules, refusals: Refusals): LineBars 
   for (let i = 0; i < lines.length; i++) {
     load(bars, i, bar)
     const fault =
-      (decimals[i] as number) > rules.decimalsMax
-        ? tooManyDecimals(decimals[i] as number, rules)
-        : barFault(bar, rules.resolution, limits)?.message
+      lines[i] === cutLine
+        ? 'it has no line end, and the file was written meanwhile; import it again'
+        : (decimals[i] as number) > rules.decimalsMax
+          ? tooManyDecimals(decimals[i] as number, rules)
+          : barFault(bar, rules.resolution, limits)?.message
     bars.revision[i] = lines[i] as number
     if (fault === undefined) continue
     bad.add(i)

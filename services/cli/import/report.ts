@@ -34,6 +34,8 @@ export interface ImportReport {
   readonly derived: Readonly<Partial<Record<Resolution, SentCounts & LeftOut>>>
   /** A single line with more decimals than all others; it was ignored for the digits. */
   readonly odd_line?: OddLine
+  /** The last line, stored although it has no line end: its volume may be cut. */
+  readonly unended_line?: number
   readonly seconds: number
 }
 
@@ -55,6 +57,7 @@ export function reportText(report: ImportReport): string {
     ),
     ...refusalLines(report),
     ...oddLines(report),
+    ...unendedLines(report),
     ...windowLines(report.windows),
     ...derivedLines(report),
   ].join('')
@@ -71,6 +74,11 @@ function* refusalLines({ refusals, refused }: ImportReport): Generator<string> {
 function* oddLines({ odd_line: odd, digits }: ImportReport): Generator<string> {
   if (!odd) return
   yield `  ${oddLineText(odd, digits)}; --digits sets them\n`
+}
+
+function* unendedLines({ unended_line: line }: ImportReport): Generator<string> {
+  if (line === undefined) return
+  yield `  line ${line} has no line end; if it was cut within its volume, import the whole file again\n`
 }
 
 function* windowLines(windows: readonly Span[]): Generator<string> {

@@ -5,6 +5,7 @@ import { defaultMaxGapSeconds } from '../../core/bars/clusters.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { Fatal } from '../../platform/exit.ts'
 import { bucketsOf, DerivedSeries } from './derive-series.ts'
+import { type FileShape, hasChanged } from './inspect-file.ts'
 import type { ImportOptions } from './options.ts'
 import type { LineOrder } from './order.ts'
 import type { Progress } from './progress.ts'
@@ -16,6 +17,7 @@ import { sortLines } from './sort-lines.ts'
 
 export interface StoreFile {
   readonly options: ImportOptions
+  readonly shape: FileShape
   readonly order: LineOrder
   readonly session: ImportSession
   readonly symbol: ImportedSymbol
@@ -26,7 +28,8 @@ export interface StoreFile {
 export async function storeFile(work: StoreFile): Promise<Omit<ImportReport, 'seconds'>> {
   const { options, order, session, symbol } = work
   const refusals = new Refusals({ resolution: options.resolution, now: () => session.feedNow() })
-  const { bars, duplicates } = ascendingBars(work, refusals)
+  let unended: number | undefined
+  const { bars, duplicates } = ascendingBars(work, refusals, (line) => (unended = line))
   const sender = senderOf(work, options.resolution, refusals)
   const derivedSenders = new Map(options.derive.map((r) => [r, senderOf(work, r)]))
   const derived = new DerivedSeries(derivedSenders, {
@@ -61,6 +64,7 @@ export async function storeFile(work: StoreFile): Promise<Omit<ImportReport, 'se
     derived: Object.fromEntries(
       [...derivedSenders].map(([r, each]) => [r, { ...each.counts, ...derived.leftOut(r) }]),
     ),
+    ...(unended !== undefined && { unended_line: unended }),
   }
 }
 
@@ -69,14 +73,17 @@ const gapOf = ({ maxGapSeconds }: ImportOptions, r: Resolution): number =>
 
 /** The file's good bars, each time once: in the file's order if that ascends, otherwise sorted. */
 function ascendingBars(
-  { options, order, session, symbol, progress }: StoreFile,
+  { options, shape, order, session, symbol, progress }: StoreFile,
   refusals: Refusals,
+  onUnended: (line: number) => void,
 ): { bars: AsyncIterable<LineBars>; duplicates: () => number } {
   const rules = {
     resolution: options.resolution,
     digits: symbol.digits,
     decimalsMax: symbol.decimalsMax,
     feedNow: () => session.feedNow(),
+    hasChanged: () => hasChanged(options.path, shape),
+    onUnended,
   }
   const lines = readLines(options, rules, refusals)
   let duplicates = 0

@@ -40,7 +40,8 @@ export class LineReader {
     this.#separator = layout.separator.charCodeAt(0)
   }
 
-  read(line: string): string | undefined {
+  /** `isEnded`: whether the line has a line end; one without needs all columns, because it may be cut. */
+  read(line: string, isEnded = true): string | undefined {
     this.#text = line
     this.#at = 0
     this.#fault = undefined
@@ -56,7 +57,7 @@ export class LineReader {
     values.low = this.#price('low')
     values.close = this.#price('close')
     values.volume = this.#volume()
-    this.#rest()
+    this.#rest(isEnded)
     return this.#fault
   }
 
@@ -128,14 +129,16 @@ export class LineReader {
   }
 
   /** Columns after the tick volume (real volume, spread) are not used, but too many columns mean a damaged line. */
-  #rest(): void {
+  #rest(isEnded: boolean): void {
     let columns = this.#layout.columnsMin
     while (this.#at <= this.#text.length) {
       this.#at = this.#cellEnd() + 1
       columns++
     }
-    if (columns > this.#layout.columnsMax)
-      this.#bad(`it has ${columns} columns; the layout has ${this.#layout.columnsMax}`)
+    const { columnsMax } = this.#layout
+    if (columns > columnsMax) this.#bad(`it has ${columns} columns; the layout has ${columnsMax}`)
+    if (!isEnded && columns < columnsMax)
+      this.#bad(`it has no line end and ${columns} columns; the layout has ${columnsMax}`)
   }
 
   #cellEnd(): number {

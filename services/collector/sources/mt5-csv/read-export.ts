@@ -29,6 +29,8 @@ export interface Chunk {
   readonly bad: readonly BadLine[]
   /** Number of the last line that is not blank, good or bad; absent when there is none. */
   readonly lastLine: number | undefined
+  /** Number of a last line without a line end whose volume may be cut; only in a finished file. */
+  readonly unendedLine: number | undefined
   /** Returns where a line begins, to read from there later. Call it before the next chunk is read. */
   readonly positionOf: (line: number) => Position
 }
@@ -103,12 +105,13 @@ async function* readChunks(file: FileHandle, options: ReadOptions): AsyncGenerat
       throw new LayoutError(`Line ${position.line + 1} is longer than ${chunkBytes} bytes.`)
     if (end > 0) {
       const lines = decoderOf(encoding)(bytes.subarray(0, end)).split('\n')
-      if (lines.at(-1) === '') lines.pop()
+      const isEnded = lines.at(-1) === ''
+      if (isEnded) lines.pop()
       position = startLayout(position, lines, options.resolution)
       if (position.layout) {
         reader ??= new LineReader(position.layout)
         const start = position
-        const parsed = parseLines(reader, lines, start)
+        const parsed = parseLines(reader, lines, start, isEnded)
         const positionOf = (number: number): Position => {
           const line = number - 1
           const before = lineStart(bytes.subarray(0, end), encoding, line - start.line)
@@ -141,6 +144,7 @@ function parseLines(
   reader: LineReader,
   lines: readonly string[],
   position: Position,
+  isEnded: boolean,
 ): Omit<Chunk, 'positionOf'> {
   const bars = allocateBars(lines.length)
   const numbers = new Uint32Array(lines.length)
@@ -149,12 +153,15 @@ function parseLines(
   const { values } = reader
   let count = 0
   let lastLine: number | undefined
+  let unendedLine: number | undefined
   const header = position.layout?.hasHeader ? position.firstLine : undefined
   for (let i = 0; i < lines.length; i++) {
     const line = withoutReturn(lines[i] as string)
     if (line === header || line.trim() === '') continue
     lastLine = position.line + i + 1
-    const fault = reader.read(line)
+    const isUnended = !isEnded && i === lines.length - 1
+    if (isUnended && position.layout?.columnsMin === position.layout?.columnsMax) unendedLine = lastLine
+    const fault = reader.read(line, !isUnended)
     if (fault !== undefined) {
       const time = Number.isNaN(values.time) ? undefined : feedSeconds(values.time)
       bad.push({ line: lastLine, reason: fault, time })
@@ -176,5 +183,6 @@ function parseLines(
     decimals: decimals.subarray(0, count),
     bad,
     lastLine,
+    unendedLine,
   }
 }
