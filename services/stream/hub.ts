@@ -19,6 +19,7 @@ import { LivePush } from './live/live-push.ts'
 import { LiveSymbols } from './live/live-symbols.ts'
 import type { StreamMetrics } from './metrics.ts'
 import { Answers } from './sockets/answers.ts'
+import { allBacklogBytesMax, BacklogLimit } from './sockets/backlog-limit.ts'
 import { closeLabel } from './sockets/close-codes.ts'
 import type { Caller, ConnectionDeps, StreamSocket } from './sockets/connection.ts'
 import { Departures } from './sockets/departures.ts'
@@ -45,6 +46,8 @@ export interface HubDeps {
   readonly subscriptions: Subscriptions
   readonly metrics: StreamMetrics
   readonly onFault: OnFault
+  /** Default: `allBacklogBytesMax`. */
+  readonly backlogBytesMax?: number
   /** One socket fewer is open. */
   readonly onLeave: () => void
 }
@@ -82,6 +85,7 @@ export class Hub {
       () => metrics.throttled.inc(),
     )
     const departures = new Departures({ ...shared, throttle, losses, resumption, withdrawals })
+    const backlogLimit = new BacklogLimit(sockets, deps.log, deps.backlogBytesMax ?? allBacklogBytesMax)
     this.sockets = sockets
     this.#resumption = resumption
     this.#delivery = delivery
@@ -89,6 +93,7 @@ export class Hub {
     this.#connectionDeps = {
       now: () => clock.monotonicMs(),
       after: (delayMs, run) => clock.after(delayMs, run),
+      queued: (bytes) => backlogLimit.queued(bytes),
       leave: (connection) => departures.leave(connection),
       beforeClose: (connection) => departures.beforeClose(connection),
       closed: (code) => metrics.closes.inc({ code: closeLabel(code) }),

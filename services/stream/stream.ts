@@ -38,6 +38,8 @@ export interface StreamDeps {
   readonly trustedProxies: readonly string[]
   /** Maximum sockets of this process; further upgrades are refused. */
   readonly connectionsMax: number
+  /** Maximum bytes queued for all clients. Default: `allBacklogBytesMax`. */
+  readonly backlogBytesMax?: number
 }
 
 export interface StreamLoad {

@@ -66,6 +66,7 @@ const host: ConnectionDeps = {
   now: () => clock.monotonicMs(),
   leave: () => Promise.resolve(),
   beforeClose: () => undefined,
+  queued: () => undefined,
   after: (delayMs, run) => clock.after(delayMs, run),
   closed: () => undefined,
   keyAllowance: () => new Allowance(1, 0),

@@ -21,6 +21,8 @@ export interface ConnectionDeps {
   /** Sends what must be sent before the server closes the connection. */
   beforeClose(connection: Connection): void
   after(delayMs: number, run: () => void): Cancel
+  /** Some of these bytes are queued because the client reads slowly. */
+  queued(bytes: number): void
   /** Called once per connection with the code that was sent or received; 1006 without a close frame. */
   closed(code: number): void
   /** The allowance that the socket shares with others of its key. */
@@ -96,7 +98,7 @@ export class Connection {
 
   /** Bytes queued because the client reads slowly. */
   get backlogBytes(): number {
-    return this.#raw.writableLength
+    return this.#raw.destroyed ? 0 : this.#raw.writableLength
   }
 
   /** Sends frames in one write; bytes that the kernel does not accept are queued within the limits above. */
@@ -105,7 +107,9 @@ export class Connection {
     const queued = this.#raw.writableLength
     if (queued > 0 && queued + frames.length > backlogBytesMax) return this.end(closings.tooSlow)
     this.#raw.write(frames, 'latin1')
-    if (this.#queuedSince === undefined && this.#raw.writableLength > 0) this.#markQueued()
+    if (this.#raw.writableLength === 0) return
+    if (this.#queuedSince === undefined) this.#markQueued()
+    this.#deps.queued(frames.length)
   }
 
   send(message: string): void {
@@ -146,6 +150,12 @@ export class Connection {
     // A paused socket would never receive the client's part of the closing handshake.
     this.socket.resume()
     this.socket.close(closing.code, closing.reason)
+  }
+
+  /** Drops the socket and all that is queued for it. A close frame would be queued, too. */
+  cut(): void {
+    this.leaveThen(closings.tooSlow.code, () => undefined)
+    this.socket.terminate()
   }
 
   /** Runs a handler for this client; a defect in it closes this socket and nothing else. */

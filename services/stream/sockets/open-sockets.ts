@@ -34,6 +34,14 @@ export class OpenSockets {
     return bytes
   }
 
+  /** Connections with queued bytes; includes those that are closing. */
+  unsent(): Connection[] {
+    const connections: Connection[] = []
+    for (const { connection } of this.#sockets)
+      if (connection && connection.backlogBytes > 0) connections.push(connection)
+    return connections
+  }
+
   /** Open connections, the oldest first. */
   connections(): Iterable<Connection> {
     return this.#open
