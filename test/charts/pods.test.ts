@@ -89,7 +89,7 @@ describe('extraEnv', () => {
   const extraEnv = [
     { name: 'MY_SECRET', value: 'first' },
     { name: 'MY_SECRET', value: 'mine' },
-    // Of the chart: a variable of every role, of all stores, of QuestDB, of its backup, of the Job.
+    // The chart sets these: in every role, in all users of stores, in QuestDB, in its backup, in the Job.
     { name: 'FXD_LOG_LEVEL', value: 'debug' },
     { name: 'REDIS_PASSWORD', value: 'other' },
     { name: 'QDB_PG_PASSWORD', value: '$(MY_SECRET)' },
