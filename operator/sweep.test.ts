@@ -27,6 +27,7 @@ function start() {
     /** The list of the registry that cannot be read. */
     unreadable: '',
     warnings: [] as string[],
+    infos: [] as string[],
   }
   const cache = (all: () => readonly object[]) => ({
     all,
@@ -82,7 +83,11 @@ function start() {
     },
     events: { record: () => undefined },
     clock,
-    log: { ...silentLog, warn: (...[, text]: unknown[]) => void cluster.warnings.push(String(text)) },
+    log: {
+      ...silentLog,
+      warn: (...[, text]: unknown[]) => void cluster.warnings.push(String(text)),
+      info: (...[, text]: unknown[]) => void cluster.infos.push(String(text)),
+    },
     isLeader: () => cluster.isLeader,
     annotations: () => cluster.annotations,
     annotate: (name: string, value: string | undefined) => {
@@ -205,6 +210,16 @@ test.for([
   await clock.advance(60_000)
   expect(done).toEqual(wanted)
   expect(cluster.warnings[0]).toBe('unavailable: the registry of ingest; retrying')
+})
+
+test('an outage of the registry is logged once when it begins and once when it ends', async () => {
+  const { clock, cluster } = start()
+  cluster.unreadable = 'feeds'
+  await clock.advance(120_000)
+  cluster.unreadable = ''
+  await clock.advance(60_000)
+  expect(cluster.warnings).toEqual(['unavailable: the registry of ingest; retrying'])
+  expect(cluster.infos).toEqual(['available again: the registry of ingest'])
 })
 
 test('a feed that cannot be removed does not stop the suspension of a key', async () => {

@@ -1,4 +1,6 @@
+import type { ServiceError } from '@grpc/grpc-js'
 import type { Log } from '../services/platform/log/log.ts'
+import { OutageLog } from '../services/platform/outage-log.ts'
 import type { Clock } from '../services/platform/system-clock.ts'
 import { NotLeading } from './controller.ts'
 import { feedKeyOf } from './feed/objects.ts'
@@ -55,11 +57,14 @@ export class Sweep {
   readonly #running: Promise<void>
   #pause = new AbortController()
   readonly #held: Record<Kind, number> = { feeds: 0, apikeys: 0 }
+  readonly #outages: Readonly<Record<Kind, OutageLog>>
   readonly #guards = { feeds: new MassDeletion(), apikeys: new MassDeletion() }
   readonly #gone = { feeds: new GoneSince(), apikeys: new GoneSince(), secrets: new GoneSince() }
 
   constructor(deps: SweepDeps) {
     this.#deps = deps
+    const outageOf = (kind: Kind): OutageLog => new OutageLog({ ...deps, about: { kind } })
+    this.#outages = { feeds: outageOf('feeds'), apikeys: outageOf('apikeys') }
     this.#running = this.#run()
   }
 
@@ -111,13 +116,16 @@ export class Sweep {
   }
 
   async #read(kind: Kind, refresh: () => Promise<void>): Promise<boolean> {
-    const { log, refreshed } = this.#deps
+    const outage = this.#outages[kind]
     try {
       await refresh()
-      refreshed(kind)
+      outage.worked('available again: the registry of ingest')
+      this.#deps.refreshed(kind)
       return true
     } catch (cause) {
-      log.warn({ err: cause, kind, retryInMs: sweepEveryMs }, 'unavailable: the registry of ingest; retrying')
+      // Texts of gRPC contain addresses and times, its codes do not.
+      const reason = String((cause as ServiceError).code)
+      outage.failed({ text: 'unavailable: the registry of ingest; retrying', cause, reason })
       return false
     }
   }
