@@ -53,3 +53,20 @@ test('a failed read reports its reason and keeps the earlier rows', async () => 
   await list.refresh()
   expect(list.failure).toBeUndefined()
 })
+
+test('the rows are outdated after four failed reads in a row, until a read succeeds', async () => {
+  let isUnavailable = true
+  const read = async () => {
+    if (isUnavailable) throw new Error('connection refused')
+    return new Map([['a', row(1)]])
+  }
+  const list = new Listing('feeds', read)
+  const seen: boolean[] = []
+  for (let n = 0; n < 4; n++) {
+    await list.refresh().catch(() => undefined)
+    seen.push(list.isOutdated)
+  }
+  isUnavailable = false
+  await list.refresh()
+  expect([...seen, list.isOutdated]).toEqual([false, false, false, true, false])
+})

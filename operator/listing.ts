@@ -5,6 +5,9 @@ interface Row {
   readonly version: number
 }
 
+/** Failed reads in a row after which the rows are outdated; the operator reads every 16 s. */
+const outdatedFailures = 4
+
 /** One list of the registry as last read, with the rows that this operator's calls stored since. */
 export class Listing<T extends Row> {
   readonly #what: string
@@ -12,6 +15,7 @@ export class Listing<T extends Row> {
   #rows = new Map<string, T>()
   #isLoaded = false
   #failure: NotReady | undefined
+  #failures = 0
   #reads = 0
   /** Rows that calls stored during a read, whose result may lack them. */
   readonly #stored = new Map<string, T>()
@@ -32,6 +36,11 @@ export class Listing<T extends Row> {
     return this.#failure
   }
 
+  /** Whether the rows may be more than a minute old. */
+  get isOutdated(): boolean {
+    return this.#failures >= outdatedFailures
+  }
+
   get(id: string): T | undefined {
     return this.#rows.get(id)
   }
@@ -49,7 +58,9 @@ export class Listing<T extends Row> {
       this.#rows = rows
       this.#isLoaded = true
       this.#failure = undefined
+      this.#failures = 0
     } catch (cause) {
+      this.#failures += 1
       const message = `The ${this.#what} of the registry cannot be read: ${(cause as Error).message}`
       this.#failure = new NotReady(notReadyOf(cause)?.reason ?? 'Unavailable', message)
       throw cause

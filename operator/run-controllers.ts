@@ -91,7 +91,7 @@ export class RunningControllers {
       isLeader: () => this.#elector.isLeader,
       annotations: () => this.#elector.annotations,
       annotate: (name, value) => this.#elector.annotate(name, value),
-      refreshed: (kind) => this.#refreshed(kind),
+      hasRead: (kind) => this.#hasRead(kind),
     })
     this.#counts.watch({
       caches: this.#caches,
@@ -163,7 +163,7 @@ export class RunningControllers {
     this.#sweep.soon()
   }
 
-  #refreshed(kind: Kind): void {
+  #hasRead(kind: Kind): void {
     for (const controller of Object.values(this.#controllers)) controller.prune()
     this.#addAll(kind)
   }

@@ -94,7 +94,7 @@ function start() {
       if (value === undefined) delete cluster.annotations[name]
       else cluster.annotations[name] = value
     },
-    refreshed: () => undefined,
+    hasRead: () => undefined,
   }
   const sweep = new Sweep(deps as unknown as SweepDeps)
   return { clock, done, cluster, keys, sweep }

@@ -43,8 +43,8 @@ export interface SweepDeps {
   readonly annotations: () => Readonly<Record<string, string>>
   /** Changes or removes an annotation of the Lease. */
   readonly annotate: (name: string, value: string | undefined) => void
-  /** Called after a read of this list of the registry. */
-  readonly refreshed: (kind: Kind) => void
+  /** Called after each read of this list of the registry, also one that failed. */
+  readonly hasRead: (kind: Kind) => void
 }
 
 /**
@@ -120,13 +120,14 @@ export class Sweep {
     try {
       await refresh()
       outage.worked('available again: the registry of ingest')
-      this.#deps.refreshed(kind)
       return true
     } catch (cause) {
       // Texts of gRPC contain addresses and times, its codes do not.
       const reason = String((cause as ServiceError).code)
       outage.failed({ text: 'unavailable: the registry of ingest; retrying', cause, reason })
       return false
+    } finally {
+      this.#deps.hasRead(kind)
     }
   }
 

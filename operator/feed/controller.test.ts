@@ -83,6 +83,38 @@ test('while the registry cannot be read, a new feed shows the reason and a ready
 })
 
 test.for([
+  ['can be read', false, 'live'],
+  ['was not read for a minute', true, undefined],
+] as const)('when the registry %s, the state of a ready feed is %s', async ([, isOutdated, state]) => {
+  const written: unknown[] = []
+  const clock = createVirtualClock()
+  const expiresAt = clock.utcMs() + 30 * dayMs
+  const row = { key: 'BROKERA:ZERO', owner: 'u', hidden: false, version: 1, status: 'live', symbolCount: 3 }
+  const deps = {
+    api: {
+      applyStatus: async (_: unknown, { status }: { status: { state?: string; symbols: number } }) =>
+        void written.push([status.state, status.symbols]),
+    },
+    caches: {
+      feeds: cacheOf([feed]),
+      secrets: cacheOf([tokenSecret(feed, { token: 'token', expiresAt, signingKey: '' })]),
+      configmaps: cacheOf([]),
+      statefulsets: cacheOf([]),
+    },
+    registry: {
+      feeds: Object.assign(listOf([['BROKERA:ZERO', row]]), { isOutdated }),
+      applyFeed: async () => ({ version: 1 }),
+      accepts: () => true,
+    },
+    events: { record: () => undefined },
+    clock,
+    held: () => 0,
+  }
+  await new FeedController(deps as never).reconcile('zero')
+  expect(written).toEqual([[state, 3]])
+})
+
+test.for([
   ['has a wrong type', 'failed to create typed patch object (/x): expected map', 'ApplyRejected', 0],
   ['has a wrong quantity', 'failed to convert new object (/x) to proper version', 'ApplyRejected', 0],
   ['the API server fails for a minute', 'failed calling webhook "w"', 'ApplyFailed', 60_000],

@@ -168,6 +168,7 @@ export class FeedController implements Controller {
     const status = feedStatusOf({
       feed,
       registered: this.#registered(feed),
+      isOutdated: this.#deps.registry.feeds.isOutdated,
       collectors,
       tokenExpires: tokenExpiry(caches.secrets.get(names.token), feed),
       blocked,

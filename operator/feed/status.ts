@@ -10,6 +10,8 @@ export interface FeedFacts {
   readonly feed: FeedObject
   /** The feed in the registry; `undefined`: it is missing or belongs to another object. */
   readonly registered: Feed__Output | undefined
+  /** Whether `registered` may be more than a minute old. */
+  readonly isOutdated: boolean
   readonly collectors: Workload | undefined
   /** UTC milliseconds. */
   readonly tokenExpires: number | undefined
@@ -22,14 +24,14 @@ export interface FeedFacts {
 
 /** The status that `kubectl get feeds` shows. */
 export function feedStatusOf(facts: FeedFacts): FeedStatus {
-  const { feed, registered, tokenExpires, nowMs } = facts
+  const { feed, registered, isOutdated, tokenExpires, nowMs } = facts
   const { generation = 0 } = feed.metadata
   const had = feed.status?.conditions
   const about = { generation, had, nowMs }
   return {
     observedGeneration: generation,
     key: feedKeyOf(feed),
-    ...(registered && shown(registered)),
+    ...(registered && shown(registered, isOutdated)),
     ...(tokenExpires !== undefined && { tokenExpires: timeText(tokenExpires) }),
     conditions: [
       conditionOf('Ready', readiness(facts), about),
@@ -40,13 +42,11 @@ export function feedStatusOf(facts: FeedFacts): FeedStatus {
 
 const states = ['live', 'stale', 'offline'] as const
 
-const shown = ({
-  status,
-  symbolCount,
-  clockOffsetSeconds,
-  lastBarTime,
-}: Feed__Output): Partial<FeedStatus> => {
-  const state = states.find((each) => each === status)
+const shown = (
+  { status, symbolCount, clockOffsetSeconds, lastBarTime }: Feed__Output,
+  isOutdated: boolean,
+): Partial<FeedStatus> => {
+  const state = isOutdated ? undefined : states.find((each) => each === status)
   return {
     ...(state && { state }),
     symbols: symbolCount,
