@@ -4,7 +4,8 @@ import type { Series } from '../core/bars/series.ts'
 import type { BarBounds, Span, Window } from '../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../core/clocks/feed-clock.ts'
 import type { Reader } from '../core/fair-queue.ts'
-import type { CompoundKey, FeedKey } from '../core/feeds/compound-key.ts'
+import type { CompoundKey } from '../core/feeds/compound-key.ts'
+import type { FeedDefinition } from '../core/feeds/feed.ts'
 import type { Resolution } from '../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../core/feeds/symbol.ts'
 import type { BarStore } from '../ports/bars.ts'
@@ -18,8 +19,11 @@ export interface Range {
 
 /** The ranges in which a symbol has data without a gap, from acknowledged windows and the bars inside them. */
 export interface Coverage {
-  /** Reads the windows of a feed once; the returned function answers for each of its symbols. */
-  ofFeed(feed: FeedKey, reader: Reader): Promise<(symbol: SymbolRecord) => Promise<readonly Range[]>>
+  /**
+   * Reads the windows of a feed once; the returned function answers for each of its symbols. Windows of resolutions
+   * that the feed no longer serves do not count.
+   */
+  ofFeed(feed: FeedDefinition, reader: Reader): Promise<(symbol: SymbolRecord) => Promise<readonly Range[]>>
 }
 
 export interface CoverageDeps {
@@ -36,8 +40,9 @@ export function createCoverage({ bars, windows, tail }: CoverageDeps): Coverage 
     return spans.map((_, i) => widen(stored[i], live[i]))
   }
   return {
-    async ofFeed(feed, reader) {
-      const bySymbol = group(await windows.of(feed, reader))
+    async ofFeed({ key: feed, resolutions }, reader) {
+      const all = await windows.of(feed, reader)
+      const bySymbol = group(all.filter(({ resolution }) => resolutions.includes(resolution)))
       reader.answered?.()
       return (symbol) =>
         coverage(spansOf(symbol, bySymbol), (resolution, spans) =>

@@ -8,6 +8,7 @@ import { aFeed, aSymbol } from '../../test/support/fixtures/rest-fixture.ts'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { type Bars, barsOf, type RevisedBar, toList } from '../core/bars/bar.ts'
 import type { Series } from '../core/bars/series.ts'
+import { clockReadingId } from '../core/clocks/clock-history.ts'
 import { type FeedClock, feedSeconds } from '../core/clocks/feed-clock.ts'
 import { serviceReader } from '../core/fair-queue.ts'
 import { Registry } from '../core/feeds/registry.ts'
@@ -37,7 +38,10 @@ afterAll(async () => {
 
 let names = 0
 /** A reader of a new symbol, whose clock is `now` seconds after the start; `undefined` if unknown. */
-function open(now: number | undefined, delaySeconds = 0): { series: Series; tail: Tail; history: History } {
+function open(
+  now: number | undefined,
+  delaySeconds = 0,
+): { series: Series; tail: Tail; history: History; registry: Registry } {
   const feedClock: FeedClock =
     now === undefined ? { mode: 'Measured' } : { mode: 'Fixed', offsetSeconds: -now }
   const feed = aFeed('BROKERA', `N${++names}`, { clock: feedClock })
@@ -48,7 +52,7 @@ function open(now: number | undefined, delaySeconds = 0): { series: Series; tail
   const tail = createTail(stores.bus)
   const { bars, board } = stores
   const history = createHistory({ bars, board, tail, clock, registry: { view: () => registry } }, sliceMax)
-  return { series: { feed: feed.key, symbol: symbol.symbol, resolution: '1' }, tail, history }
+  return { series: { feed: feed.key, symbol: symbol.symbol, resolution: '1' }, tail, history, registry }
 }
 
 type Reader = ReturnType<typeof open>
@@ -172,6 +176,30 @@ describe('a reader of store, tail and revisions', () => {
         }),
         { numRuns: 60 * effort },
       )
+    },
+  )
+
+  test.each(['1', '30'] as const)(
+    'with a measured clock, countback at resolution %s reads bars ahead of its old offset',
+    async (resolution) => {
+      // The broker's clock went forward by an hour, and the new offset is not measured yet.
+      const reader = open(undefined)
+      const since = clock.utcMs()
+      const body = {
+        feed: reader.series.feed,
+        source: 'Measured' as const,
+        offsetSeconds: 0,
+        since,
+        measuredAt: since,
+      }
+      reader.registry.apply({ kind: 'clock', id: clockReadingId(body), version: 3, body })
+      await store(
+        reader,
+        [60, 89].map((minute) => barOf({ minute, revision: 1 })),
+      )
+      const counted = await reader.history.countback({ ...reader.series, resolution }, 1, undefined, asker)
+      expect(toList(counted).map(({ time }) => (time - start) / 60)).toEqual([resolution === '1' ? 89 : 60])
+      reader.tail.close()
     },
   )
 

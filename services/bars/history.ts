@@ -21,7 +21,10 @@ import type { Tail } from './tail.ts'
 export interface History {
   /** Ascending slices, none empty. Both ends are inclusive and compared with bar open times. */
   range(series: Series, from: FeedSeconds, to: FeedSeconds, reader: Reader): AsyncIterable<Bars>
-  /** The newest `count` bars that open at `to` or before; without `to`, at the feed's current time or before. */
+  /**
+   * The newest `count` bars that open at `to` or before; without `to`, at the feed's current time or before. With a
+   * measured clock these are the newest of all: its offset is old for minutes after the broker's clock changed.
+   */
   countback(series: Series, count: number, to: FeedSeconds | undefined, reader: Reader): Promise<Bars>
 }
 
@@ -45,12 +48,15 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
   const stored = createReading(deps.bars, deps.tail, countMax)
   const folded = createFolded(stored, countMax)
 
-  const momentOf = async (feed: FeedKey): Promise<Moment> => {
+  const knownNow = (feed: FeedKey): FeedSeconds | undefined => {
     const view = deps.registry.view()
     const definition = view.feed(feed)
-    if (!definition) return { now: undefined }
-    const offset = knownOffset(definition, view)
-    if (offset !== undefined) return { now: feedNow(deps.clock.utcMs(), offset, undefined) }
+    const offset = definition && knownOffset(definition, view)
+    return offset === undefined ? undefined : feedNow(deps.clock.utcMs(), offset, undefined)
+  }
+  const momentOf = async (feed: FeedKey): Promise<Moment> => {
+    const now = knownNow(feed)
+    if (now !== undefined) return { now }
     try {
       return { now: (await deps.board.read([feed])).get(feed)?.newestTick }
     } catch (cause) {
@@ -63,6 +69,12 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
     reader,
     delaySeconds: deps.registry.view().symbol(series.symbol)?.delaySeconds ?? 0,
   })
+
+  /** Without a known clock there is no current time. */
+  const newestEnd = (feed: FeedKey): FeedSeconds => {
+    const isMeasured = deps.registry.view().feed(feed)?.clock.mode === 'Measured'
+    return (isMeasured ? undefined : knownNow(feed)) ?? feedSeconds(barTimeMax)
+  }
 
   return {
     async *range(series, from, to, reader) {
@@ -80,15 +92,14 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
       if (isEmpty && context.failure) throw context.failure
     },
     async countback(series, count, to, reader) {
+      const end = notAfter(to ?? newestEnd(series.feed))
       if (series.resolution === '30') {
         const context = await contextOf(series, reader)
-        const bars = await folded.newest(series, count, notAfter(to ?? context.now ?? barTimeMax), context)
+        const bars = await folded.newest(series, count, end, context)
         if (barCount(bars) === 0 && context.failure) throw context.failure
         return bars
       }
-      // With an unknown clock there is no current time: reads the newest bars of all.
-      const end = to ?? (await momentOf(series.feed)).now ?? barTimeMax
-      return stored.newest(series, count, notAfter(end), reader)
+      return stored.newest(series, count, end, reader)
     },
   }
 }

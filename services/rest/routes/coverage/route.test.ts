@@ -86,6 +86,24 @@ describe('GET /v1/coverage', () => {
     expect(await of(symbol)).toEqual([{ from: day, to: last }])
   })
 
+  test('windows of a resolution that the feed no longer serves do not count', async () => {
+    await edge.register(
+      aFeed('BROKERD', 'HOURS', { resolutions: ['60'] }),
+      aKey(2, ['BROKERD:HOURS']),
+      aSymbol('BROKERD:HOURS:EURUSD'),
+    )
+    const [own, symbol] = [feedKey('BROKERD', 'HOURS'), aSymbol('BROKERD:HOURS:EURUSD').symbol]
+    const span = { from: feedSeconds(day), to: feedSeconds(day + 2 * hour) }
+    await edge.store(symbol, '1', minutes(day, 5))
+    await edge.store(symbol, '60', [aBar(day), aBar(day + hour)])
+    await edge.stores.windows.add([
+      { feed: own, symbol, resolution: '1', ...span },
+      { feed: own, symbol, resolution: '60', ...span },
+    ])
+    const { body } = await edge.ask(`/v1/coverage?symbol=${symbol}`, { key: 2 })
+    expect(body.coverage).toEqual([{ from: day, to: day + hour }])
+  })
+
   test('without a symbol it has every visible symbol of the granted feeds, also with empty lists', async () => {
     const { body } = await edge.ask('/v1/coverage', { key: 1 })
     expect(Object.keys(body)).toEqual(['coverage'])

@@ -2,9 +2,8 @@ import { grantedFeeds } from '../../../access/grant.ts'
 import type { Range } from '../../../bars/coverage.ts'
 import type { Reader } from '../../../core/fair-queue.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
-import type { SymbolRecord } from '../../../core/feeds/symbol.ts'
 import type { RestDeps } from '../../deps.ts'
-import { mustFindSymbol } from '../../found.ts'
+import { type FoundSymbol, mustFindSymbol } from '../../found.ts'
 import type { Call, Route } from '../../route.ts'
 import { coverageSchema } from './schema.ts'
 
@@ -18,7 +17,7 @@ export function createCoverageRoute({
     // A symbol may be called __proto__: entries become own properties, assignments would not.
     const entries: [string, readonly Range[]][] = []
     const ofFeed = async (feed: FeedDefinition): Promise<void> => {
-      const of = await coverage.ofFeed(feed.key, reader)
+      const of = await coverage.ofFeed(feed, reader)
       const symbols = view.symbolsOf(feed.key)
       const start = entries.length
       for (const { symbol } of symbols) entries.push([symbol, []])
@@ -34,15 +33,13 @@ export function createCoverageRoute({
     for (const feed of grantedFeeds(key, view)) await ofFeed(feed)
     return { coverage: Object.fromEntries(entries) }
   }
-  const ofOne = async (record: SymbolRecord, reader: Reader) => ({
-    symbol: record.symbol,
-    coverage: await (await coverage.ofFeed(record.feed, reader))(record),
+  const ofOne = async ({ feed, symbol }: FoundSymbol, reader: Reader) => ({
+    symbol: symbol.symbol,
+    coverage: await (await coverage.ofFeed(feed, reader))(symbol),
   })
   return {
     schema: coverageSchema,
     handle: ({ symbol }, call) =>
-      symbol === undefined
-        ? ofAll(call)
-        : ofOne(mustFindSymbol(symbol, call.key, call.view).symbol, call.reader),
+      symbol === undefined ? ofAll(call) : ofOne(mustFindSymbol(symbol, call.key, call.view), call.reader),
   }
 }
