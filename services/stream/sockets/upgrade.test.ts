@@ -82,7 +82,7 @@ describe('a broken handshake takes no slot', () => {
       without('Sec-WebSocket-Version'),
       'GET',
       '426 UPGRADE_REQUIRED',
-      'Sec-WebSocket-Version: 13',
+      'Upgrade: websocket',
     ],
     [
       'an unknown version',
