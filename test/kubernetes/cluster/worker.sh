@@ -7,9 +7,11 @@ folder=$1 state=$2 cgroup=$3 kubelet=$4
 shift 4
 
 # The node's control group. Version 1 needs one in each hierarchy, with CPUs and memory nodes, which new groups lack.
+# A real node has its own CPUs, so other processes of this machine get few of them while pods need them.
 if [ -f /sys/fs/cgroup/cgroup.controllers ]; then
   sed 's/[^ ]*/+&/g' /sys/fs/cgroup/cgroup.controllers >/sys/fs/cgroup/cgroup.subtree_control
   mkdir -p "/sys/fs/cgroup/$cgroup"
+  echo 800 >"/sys/fs/cgroup/$cgroup/cpu.weight"
 else
   for hierarchy in /sys/fs/cgroup/*/; do
     mkdir -p "$hierarchy$cgroup" 2>/dev/null
@@ -17,6 +19,7 @@ else
   for file in cpus mems; do
     cat "/sys/fs/cgroup/cpuset/cpuset.$file" >"/sys/fs/cgroup/cpuset/$cgroup/cpuset.$file" 2>/dev/null
   done
+  echo 8192 >"/sys/fs/cgroup/cpu/$cgroup/cpu.shares"
 fi
 
 # Network namespaces of pods, whose names would otherwise outlive the node.
