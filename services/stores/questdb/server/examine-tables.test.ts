@@ -69,7 +69,7 @@ const serverWith = (of: {
   },
 })
 
-test('a suspended table is reported with who resumes it: fxd where there is a reason, else an operator', async () => {
+test('a suspended table is reported with who resumes it: fxd where there is a reason, else whoever suspended it', async () => {
   const resume = "run: ALTER TABLE 'fxd_bars_broker_acc_h1' RESUME WAL"
   const byItself = await examined(
     serverWith({ suspended: ['DISK FULL', 'no space left'] }),
@@ -81,6 +81,7 @@ test('a suspended table is reported with who resumes it: fxd where there is a re
   expect(byItself?.cure).toContain(resume)
   const byHand = await examined(serverWith({ suspended: ['', ''] }), 'suspended table')
   expect(byHand?.cure).not.toContain('fxd tries')
+  expect(byHand?.cure).toContain('somebody suspended it; when the work is finished')
   expect(byHand?.cure).toContain(resume)
 })
 

@@ -39,7 +39,7 @@ async function suspended(names: TableNames, admin: Administration): Promise<read
         ? problem(
             'suspended table',
             `${state} (no reason given)`,
-            `an operator suspended it; when the work is finished, run: ${resume}`,
+            `somebody suspended it; when the work is finished, run: ${resume}`,
           )
         : problem(
             'suspended table',

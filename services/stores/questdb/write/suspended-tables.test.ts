@@ -42,7 +42,7 @@ test('a table that the server suspended is resumed every 30 s, and not at once',
 })
 
 test.each([
-  ['an operator suspended it, which gives no reason', ['', '']],
+  ['somebody suspended it, which gives no reason', ['', '']],
   ['it is no longer suspended', undefined],
 ])('a table is not resumed when %s', async (_why, row) => {
   const { pass, resumes } = fixture(row)

@@ -7,7 +7,7 @@ const periodMs = 30_000
 
 /**
  * Resumes tables that QuestDB itself suspended (full disk, no file handles), and retries until the reason is gone. A
- * table that an operator suspended has no reason in the server's list and stays suspended. A healthy table is never
+ * table that somebody suspended has no reason in the server's list and stays suspended. A healthy table is never
  * resumed: that would corrupt the server's own count of suspended tables.
  */
 export class SuspendedTables {
