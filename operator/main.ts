@@ -41,7 +41,7 @@ export async function startOperator(config: Config, overrides: Overrides = {}): 
       start: () => new RunningControllers(context, settings),
       stop: (started) => started.close(),
     })
-    health.addCheck(() => running.notSynced())
+    health.setCheck(() => running.notSynced())
     health.listening()
     return { opsPort: health.port, ...drainAndStop(context, health, () => Promise.resolve()) }
   })
