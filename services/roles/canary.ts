@@ -60,7 +60,7 @@ function begin({ config, clock, log, metrics }: ProcessContext) {
     metrics: own,
     signal: ending.signal,
   })
-  showStatus(metrics, () => canary.signs)
+  showStatus(metrics, () => canary.status)
   return { ending, running: canary.run() }
 }
 
