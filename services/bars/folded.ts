@@ -1,4 +1,4 @@
-import { type Bars, barCount, concatBars, noBars, sliceBars, timeAt } from '../core/bars/bar.ts'
+import { type Bars, barCount, concatBars, countUntil, noBars, sliceBars, timeAt } from '../core/bars/bar.ts'
 import { barTimeMax } from '../core/bars/bar-rules.ts'
 import { bucketOpen, createFold, foldBars } from '../core/bars/derive.ts'
 import type { Series } from '../core/bars/series.ts'
@@ -115,8 +115,4 @@ const without = (half: FeedSeconds | undefined, bars: Bars): Bars =>
     ? sliceBars(bars, 1, barCount(bars))
     : bars
 
-function after(bars: Bars, time: FeedSeconds): Bars {
-  let start = 0
-  while (start < barCount(bars) && timeAt(bars, start) <= time) start++
-  return sliceBars(bars, start, barCount(bars))
-}
+const after = (bars: Bars, time: FeedSeconds): Bars => sliceBars(bars, countUntil(bars, time), barCount(bars))
