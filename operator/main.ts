@@ -5,9 +5,9 @@ import { readSecretFile } from '../services/platform/credentials/secrets.ts'
 import { readTls } from '../services/platform/credentials/tls.ts'
 import { readToken, tokenPath } from '../services/platform/credentials/token.ts'
 import { drainAndStop, type Leaving } from '../services/platform/drain-and-stop.ts'
-import { openHealth } from '../services/platform/health.ts'
 import { formatAddress, reachable } from '../services/platform/listen.ts'
-import { type Overrides, type ProcessContext, runProcess } from '../services/platform/process-context.ts'
+import { type Overrides, runProcess } from '../services/platform/process-context.ts'
+import { startHealth } from '../services/platform/start-health.ts'
 import type { ClientIdentity } from '../services/wire/client.ts'
 import { readTemplate } from './feed/template.ts'
 import { RunningControllers } from './run-controllers.ts'
@@ -41,21 +41,11 @@ export async function startOperator(config: Config, overrides: Overrides = {}): 
       start: () => new RunningControllers(context, settings),
       stop: (started) => started.close(),
     })
-    health.addCheck(() => running.notSynced())
+    health.setCheck(() => running.notSynced())
     health.listening()
     return { opsPort: health.port, ...drainAndStop(context, health, () => Promise.resolve()) }
   })
 }
-
-const startHealth = ({ config, clock, metrics, lifecycle, handles }: ProcessContext) =>
-  lifecycle.start({
-    name: 'health',
-    start: () => {
-      const acceptFailed = (cause: Error): void => handles.failed('ops', cause)
-      return openHealth({ address: config.opsAddr, loaded: () => true, metrics, acceptFailed }, clock)
-    },
-    stop: (started) => started.close(),
-  })
 
 /** Reads KUBECONFIG or the kubeconfig of the home folder; in a pod, the service account. */
 function kubeConfig(): KubeConfig {

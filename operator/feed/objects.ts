@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { inherited, type LabelsAndAnnotations } from '../kube/inherited.ts'
-import type { KubeObject } from '../kube/object.ts'
+import { type KubeObject, listOf } from '../kube/object.ts'
 import {
   apiVersionOf,
   type FeedObject,
@@ -173,8 +173,6 @@ function claimLabels({ metadata }: PodTemplate): Mapping {
   const stable = ['name', 'instance', 'component', 'part-of'].map((name) => `app.kubernetes.io/${name}`)
   return Object.fromEntries(Object.entries(metadata?.labels ?? {}).filter(([name]) => stable.includes(name)))
 }
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 const labelsOf = ({ metadata }: FeedObject): Readonly<Record<string, string>> => ({
   [feedLabel]: metadata.name,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { ConfigError } from '../../services/platform/config.ts'
+import { listOf } from '../kube/object.ts'
 import type { PodTemplate } from './objects.ts'
 
 const variable = 'FXD_COLLECTOR_TEMPLATE'
@@ -37,4 +38,3 @@ function refuseReserved(path: string, place: string, items: unknown, reserved: r
 
 const fieldOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

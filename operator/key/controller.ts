@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { status as grpcStatus, type ServiceError } from '@grpc/grpc-js'
 import { durationMs } from '../../services/core/clocks/duration.ts'
-import { oldSecretsMax } from '../../services/core/keys/api-key.ts'
+import { oldSecretsMax, overlapMsMax } from '../../services/core/keys/api-key.ts'
 import type { Key__Output } from '../../services/wire/gen/fxd/v1/Key.ts'
 import { type Controller, type ControllerDeps, unavailable, unloadedMs } from '../controller.ts'
 import { readyOf } from '../kube/condition.ts'
@@ -25,7 +25,6 @@ import {
 import { keyStatusOf } from './status.ts'
 
 const overlapDefault = '24h'
-const overlapMsMax = 90 * 86_400_000
 const secretBytes = 16
 /** Maximum steps of one reconcile. No key needs more; above it something undoes the steps. */
 const stepsMax = 8

@@ -8,6 +8,9 @@ const messageLengthMax = 4_096
 /** A time as Kubernetes writes it, in whole seconds, from UTC milliseconds. */
 export const timeText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 
+/** A time as Kubernetes writes it in Leases and Events, in microseconds. */
+export const microTimeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, -1)}000Z`
+
 /** UTC milliseconds of a time of Kubernetes; 0 when it is not a time. */
 export const timeOf = (text: string | undefined): number => new Date(text ?? '').getTime() || 0
 

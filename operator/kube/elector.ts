@@ -1,6 +1,7 @@
 import type { Log } from '../../services/platform/log/log.ts'
 import type { Clock } from '../../services/platform/system-clock.ts'
 import { type KubeApi, KubeError, writeTimeoutMs } from './api.ts'
+import { microTimeText } from './condition.ts'
 import type { KubeObject } from './object.ts'
 import { apiVersionOf, resources } from './resources.ts'
 
@@ -140,7 +141,7 @@ export class Elector {
 
   #renewed(lease: Lease | undefined): Lease {
     const { identity, clock } = this.#deps
-    const now = `${new Date(clock.utcMs()).toISOString().slice(0, -1)}000Z`
+    const now = microTimeText(clock.utcMs())
     const { spec = {} } = lease ?? {}
     const isOurs = spec.holderIdentity === identity
     return {

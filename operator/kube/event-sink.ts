@@ -1,6 +1,7 @@
 import type { Log } from '../../services/platform/log/log.ts'
 import type { Clock } from '../../services/platform/system-clock.ts'
 import type { KubeApi } from './api.ts'
+import { microTimeText } from './condition.ts'
 import type { KubeObject } from './object.ts'
 import { apiVersionOf, resources } from './resources.ts'
 
@@ -75,7 +76,7 @@ export class EventSink {
       apiVersion: apiVersionOf(resources.events),
       kind: 'Event',
       metadata: { name: `${name}.${clock.randomHex(8)}` },
-      eventTime: `${new Date(clock.utcMs()).toISOString().slice(0, -1)}000Z`,
+      eventTime: microTimeText(clock.utcMs()),
       reportingController: 'fxd-operator',
       reportingInstance: identity,
       action,

@@ -25,6 +25,9 @@ export interface KubeObject {
   }
 }
 
+/** The items of a field that the operator does not check; none unless it is a list. */
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
 /** A kind of namespaced objects. `group` is '' for core kinds. */
 export interface Resource {
   readonly group: string

@@ -1,5 +1,5 @@
 import { inherited } from '../kube/inherited.ts'
-import type { KubeObject } from '../kube/object.ts'
+import { type KubeObject, listOf } from '../kube/object.ts'
 import { type PoolObject, poolLabel, type Workload } from '../kube/resources.ts'
 
 /** Maximum seconds of a shard's stop, without its drain. */
@@ -11,7 +11,6 @@ const webSocket = 'kubernetes.io/ws'
 type Mapping = Readonly<Record<string, unknown>>
 const mappingOf = (value: unknown): Mapping =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : {}
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 const labelsOf = ({ metadata }: PoolObject): Readonly<Record<string, string>> => ({
   [poolLabel]: metadata.name,

@@ -1,4 +1,4 @@
-import { allocateBars, type Bars, barCount, columns, noBars, sliceBars, timeAt } from '../core/bars/bar.ts'
+import { type Bars, barCount, concatBars, countUntil, noBars, sliceBars, timeAt } from '../core/bars/bar.ts'
 import { barTimeMax } from '../core/bars/bar-rules.ts'
 import { bucketOpen, createFold, foldBars } from '../core/bars/derive.ts'
 import type { Series } from '../core/bars/series.ts'
@@ -68,7 +68,7 @@ export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
       // The bucket in which a full slice began is read again as a whole.
       end = lastSecondOf(oldestOpen)
     }
-    return newestOf(join(found), count)
+    return newestOf(concatBars(found), count)
   }
 
   async function foldWhole(
@@ -115,19 +115,4 @@ const without = (half: FeedSeconds | undefined, bars: Bars): Bars =>
     ? sliceBars(bars, 1, barCount(bars))
     : bars
 
-function after(bars: Bars, time: FeedSeconds): Bars {
-  let start = 0
-  while (start < barCount(bars) && timeAt(bars, start) <= time) start++
-  return sliceBars(bars, start, barCount(bars))
-}
-
-function join(parts: readonly Bars[]): Bars {
-  if (parts.length === 1) return parts[0] as Bars
-  const all = allocateBars(parts.reduce((count, part) => count + barCount(part), 0))
-  let offset = 0
-  for (const part of parts) {
-    for (const column of columns) all[column].set(part[column], offset)
-    offset += barCount(part)
-  }
-  return all
-}
+const after = (bars: Bars, time: FeedSeconds): Bars => sliceBars(bars, countUntil(bars, time), barCount(bars))

@@ -1,4 +1,4 @@
-import { type Bars, barCount, sliceBars, timeAt } from '../core/bars/bar.ts'
+import { type Bars, barCount, countUntil, sliceBars, timeAt } from '../core/bars/bar.ts'
 import { barTimeMin } from '../core/bars/bar-rules.ts'
 import { mergeBars } from '../core/bars/revision.ts'
 import type { Series } from '../core/bars/series.ts'
@@ -36,7 +36,7 @@ export function createReading(store: BarStore, tail: Tail, countMax: number = sl
         const stored = await read({ series, from: start, to, take }, reader)
         const isLast = barCount(stored) < countMax
         const end = isLast ? to : timeAt(stored, barCount(stored) - 1)
-        const slice = mergeBars(stored, until(live, end))
+        const slice = mergeBars(stored, sliceBars(live, 0, countUntil(live, end)))
         if (barCount(slice) > 0) yield slice
         if (isLast) return
         start = feedSeconds(end + 1)
@@ -49,12 +49,6 @@ export function createReading(store: BarStore, tail: Tail, countMax: number = sl
       return newestOf(mergeBars(stored, live), count)
     },
   }
-}
-
-function until(bars: Bars, end: FeedSeconds): Bars {
-  let count = barCount(bars)
-  while (count > 0 && timeAt(bars, count - 1) > end) count--
-  return sliceBars(bars, 0, count)
 }
 
 export const newestOf = (bars: Bars, count: number): Bars =>

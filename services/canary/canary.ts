@@ -51,7 +51,7 @@ export class Canary implements SocketListener {
     this.#comparedMs = deps.clock.monotonicMs()
   }
 
-  get signs(): CanaryStatus {
+  get status(): CanaryStatus {
     return {
       isOpen: this.#subscribed.size > 0,
       subscribed: this.#subscribed.size,

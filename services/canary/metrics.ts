@@ -73,7 +73,7 @@ export function createCanaryMetrics(metrics: Metrics, feeds: ReadonlySet<string>
 }
 
 export function showStatus(metrics: Metrics, read: () => CanaryStatus): void {
-  const gauge = (name: string, help: string, value: (signs: CanaryStatus) => number): Gauge =>
+  const gauge = (name: string, help: string, value: (status: CanaryStatus) => number): Gauge =>
     metrics.gauge(name, help, [], (each) => each.set(value(read())))
   gauge('fxd_canary_socket_open', '1 while the socket is open and subscribed.', ({ isOpen }) =>
     Number(isOpen),

@@ -17,10 +17,10 @@ export interface Health {
   /** The process is ending: from now on it is not ready. */
   drain(): void
   /**
-   * Adds a check that returns why this process must get no new work. It may depend on nothing outside of the
-   * process.
+   * Sets the check that returns why this process must get no new work; it replaces an earlier one. It may depend on
+   * nothing outside of the process.
    */
-  addCheck(reason: () => string | undefined): void
+  setCheck(reason: () => string | undefined): void
   /** Why the process must get no new work; `undefined`: it is ready. */
   readonly notReady: () => string | undefined
   close(): Promise<void>
@@ -72,7 +72,7 @@ export async function openHealth(deps: HealthDeps, clock: Clock): Promise<Health
     port: server.port,
     listening: () => void (stage = 'listening'),
     drain: () => void (stage = 'draining'),
-    addCheck: (reason) => void (why = reason),
+    setCheck: (reason) => void (why = reason),
     notReady,
     close() {
       loop.stop()

@@ -6,7 +6,7 @@ export type Cancel = () => void
 /**
  * Wall clock, timers and randomness. All code gets them from here, so that a seeded simulation can run all
  * roles on a virtual clock. Contract: `monotonicMs` never decreases; a callback never runs inside the call that
- * set it; timers alone do not keep the process running.
+ * set it; timers of `after` and `every` alone do not keep the process running, a pending `sleep` does.
  */
 export interface Clock {
   utcMs(): UtcMs

@@ -35,7 +35,7 @@ export function applyFeed(
 /** Hides the feed if the object owns it. Resolves with false if another owner has it. */
 export function removeFeed(writer: RegistryWriter, key: string, uid: string): Promise<boolean> {
   return writer.change<boolean>((view) => {
-    const feed = recordOf(key, view)
+    const feed = view.feedRecords.get(key)
     if (feed?.owner !== uid) return { rows: [], result: false }
     if (feed.hidden) return { rows: [], result: true }
     return {
@@ -65,7 +65,7 @@ function refusal(
   { uid, previousUid, basedOn }: Claim,
   view: RegistryView,
 ): Exclude<ApplyOutcome, { outcome: 'applied' }> | undefined {
-  const had = recordOf(definition.key, view)
+  const had = view.feedRecords.get(definition.key)
   const isOurs = had?.owner !== undefined && [uid, previousUid, 'operator'].includes(had.owner)
   if (had && !had.hidden && !isOurs) return { outcome: 'owned', owner: had.owner ?? 'manifests' }
   const version = view.versionOf(definition.key)
@@ -73,6 +73,3 @@ function refusal(
   const faults = immutableFaults(definition, [definition], view)
   return faults.length > 0 ? { outcome: 'refused', faults } : undefined
 }
-
-const recordOf = (key: string, view: RegistryView): FeedRecord | undefined =>
-  view.allFeeds().find(({ definition }) => definition.key === key)

@@ -29,7 +29,7 @@ export function applyFeeds(
 }
 
 function ownerFaults({ key }: FeedDefinition, view: RegistryView): FeedFault[] {
-  const had = view.allFeeds().find((feed) => feed.definition.key === key)
+  const had = view.feedRecords.get(key)
   if (had?.owner === undefined) return []
   const message =
     `got ${key}, which the operator owns: take it out of FXD_FEEDS, ` +

@@ -13,7 +13,7 @@ export interface FeedFault extends ManifestFault {
 
 /** The rows to write so that the registry has the feed with this definition and owner; only differences. */
 export function feedRows(definition: FeedDefinition, owner: FeedOwner, view: RegistryView): RegistryBody[] {
-  const had = view.allFeeds().find((feed) => feed.definition.key === definition.key)
+  const had = view.feedRecords.get(definition.key)
   const body = { definition, hidden: false, ...(owner !== undefined && { owner }) }
   const rows: RegistryBody[] = sameRecord(had, body) ? [] : [{ kind: 'feed', id: definition.key, body }]
   return [...rows, ...symbolRows(definition, view)]
@@ -37,7 +37,7 @@ export function immutableFaults(
         'give another feed another metadata.name',
     )
   }
-  const had = view.allFeeds().find((feed) => feed.definition.key === definition.key)?.definition
+  const had = view.feedRecords.get(definition.key)?.definition
   if (had && had.storageBuckets !== definition.storageBuckets) {
     fault(
       ['spec', 'storage', 'buckets'],

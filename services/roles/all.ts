@@ -109,6 +109,6 @@ async function startEdges(context: ProcessContext, runtime: Runtime): Promise<nu
   const reading = await startReading(context, runtime)
   const rest = await startRestEdge(context, runtime, reading)
   const stream = await startStreamEdge(context, runtime, reading)
-  runtime.health.addCheck(() => stream.notReady())
+  runtime.health.setCheck(() => stream.notReady())
   return startHttp(context, { handle: rest.handler, stream })
 }

@@ -6,8 +6,8 @@ import { isKeyShaped } from '../core/keys/api-key.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
 import { readSecretFile } from '../platform/credentials/secrets.ts'
 import { drainAndStop, type Leaving } from '../platform/drain-and-stop.ts'
-import { openHealth } from '../platform/health.ts'
 import { type Overrides, type ProcessContext, runProcess } from '../platform/process-context.ts'
+import { startHealth } from '../platform/start-health.ts'
 
 export interface RunningCanary extends Leaving {
   readonly opsPort: number
@@ -24,14 +24,8 @@ export async function startCanary(config: Config, overrides: Overrides = {}): Pr
     if (value === undefined) throw new ConfigError(`A canary needs ${name}.`)
   keyOf(config)
   return runProcess(config, overrides, async (context) => {
-    const { clock, metrics, lifecycle, handles } = context
-    const acceptFailed = (cause: Error): void => handles.failed('ops', cause)
-    const health = await lifecycle.start({
-      name: 'health',
-      start: () => openHealth({ address: config.opsAddr, loaded: () => true, metrics, acceptFailed }, clock),
-      stop: (started) => started.close(),
-    })
-    await lifecycle.start({
+    const health = await startHealth(context)
+    await context.lifecycle.start({
       name: 'canary',
       start: () => begin(context),
       stop: ({ ending, running }) => {
@@ -60,7 +54,7 @@ function begin({ config, clock, log, metrics }: ProcessContext) {
     metrics: own,
     signal: ending.signal,
   })
-  showStatus(metrics, () => canary.signs)
+  showStatus(metrics, () => canary.status)
   return { ending, running: canary.run() }
 }
 

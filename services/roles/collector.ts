@@ -11,9 +11,9 @@ import { readToken, tokenPath } from '../platform/credentials/token.ts'
 import { drainAndStop, type Leaving } from '../platform/drain-and-stop.ts'
 import { Fatal } from '../platform/exit.ts'
 import { folderFailure, pathReason } from '../platform/files/path-failures.ts'
-import { openHealth } from '../platform/health.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
 import { type ProcessContext, runProcess } from '../platform/process-context.ts'
+import { startHealth } from '../platform/start-health.ts'
 import { readManifests } from '../registry/manifests.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 import { collect, createCollectors } from './collectors.ts'
@@ -57,13 +57,8 @@ export async function startCollector(
   const definition = await readDefinition(path, config.feed)
   identityOf(config)
   return runProcess(config, overrides, async (context) => {
-    const { clock, log, metrics, lifecycle, handles } = context
-    const acceptFailed = (cause: Error): void => handles.failed('ops', cause)
-    const health = await lifecycle.start({
-      name: 'health',
-      start: () => openHealth({ address: config.opsAddr, loaded: () => true, metrics, acceptFailed }, clock),
-      stop: (started) => started.close(),
-    })
+    const { log, metrics, lifecycle } = context
+    const health = await startHealth(context)
     const spool = await lifecycle.start({
       name: 'spool',
       start: () => openSpoolOf(definition.key, context),

@@ -2,8 +2,9 @@ import { createCoverage } from '../bars/coverage.ts'
 import { createHistory } from '../bars/history.ts'
 import { createTail } from '../bars/tail.ts'
 import { handleLimit } from '../platform/handle-watch.ts'
-import { type Health, openHealth, opsConnectionsMax } from '../platform/health.ts'
+import { type Health, opsConnectionsMax } from '../platform/health.ts'
 import type { ProcessContext } from '../platform/process-context.ts'
+import { startHealth } from '../platform/start-health.ts'
 import { untilAvailable, type WaitingDeps } from '../platform/until-available.ts'
 import type { Stores } from '../ports/stores.ts'
 import { type FollowedRegistry, followRegistry } from '../registry/follow.ts'
@@ -44,15 +45,9 @@ export async function openRuntime(
   overrides: RoleOverrides,
   user: StoreUser,
 ): Promise<Runtime> {
-  const { config, clock, log, metrics, lifecycle, handles } = context
-  const acceptFailed = (cause: Error): void => handles.failed('ops', cause)
+  const { clock, log, lifecycle } = context
   let isLoaded = (): boolean => false
-  const health = await lifecycle.start({
-    name: 'health',
-    start: () =>
-      openHealth({ address: config.opsAddr, loaded: () => isLoaded(), metrics, acceptFailed }, clock),
-    stop: (started) => started.close(),
-  })
+  const health = await startHealth(context, () => isLoaded())
   const { stores, areRemote, connect } = await lifecycle.start<OpenedStores>({
     name: 'stores',
     start: () => overrides.stores ?? openStores(context, user),

@@ -29,7 +29,7 @@ export function startStream(config: Config, overrides: RoleOverrides = {}): Prom
     const { health } = runtime
     warnOfFewHandles(context, httpConnectionsMax(context, true) + shardConnectionsMax)
     const edge = await startStreamEdge(context, runtime, await startReading(context, runtime))
-    health.addCheck(() => edge.notReady())
+    health.setCheck(() => edge.notReady())
     const httpPort = await startHttp(context, { handle: answerPlainRequest(streamPath), stream: edge })
     const grpcPort = await startShardServer(context, edge, health.notReady, token)
     health.listening()

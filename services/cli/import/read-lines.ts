@@ -1,5 +1,5 @@
 import { type Chunk, readExport } from '../../collector/sources/mt5-csv/read-export.ts'
-import { type Bar, type Bars, barCount, pickBars, timeAt } from '../../core/bars/bar.ts'
+import { type Bars, barCount, loadBar, pickBars, timeAt } from '../../core/bars/bar.ts'
 import { barFault } from '../../core/bars/bar-rules.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
@@ -58,7 +58,7 @@ function keepGood(chunk: Chunk, rules: LineRules, refusals: Refusals, cutLine: n
   const bar = { time: feedSeconds(0), open: 0, high: 0, low: 0, close: 0, volume: 0 }
   const bad = new Set<number>()
   for (let i = 0; i < lines.length; i++) {
-    load(bars, i, bar)
+    loadBar(bars, i, bar)
     const fault =
       lines[i] === cutLine
         ? 'it has no line end, and the file was written meanwhile; import it again'
@@ -79,13 +79,4 @@ function keepGood(chunk: Chunk, rules: LineRules, refusals: Refusals, cutLine: n
 function tooManyDecimals(got: number, { digits, decimalsMax }: LineRules): string {
   const half = decimalsMax > digits ? ' and the half unit' : ''
   return `price: got ${got} decimals, wanted at most ${decimalsMax}: the symbol has ${digits}${half}`
-}
-
-function load(bars: Bars, i: number, into: { -readonly [K in keyof Bar]: Bar[K] }): void {
-  into.time = feedSeconds(bars.time[i] as number)
-  into.open = bars.open[i] as number
-  into.high = bars.high[i] as number
-  into.low = bars.low[i] as number
-  into.close = bars.close[i] as number
-  into.volume = bars.volume[i] as number
 }

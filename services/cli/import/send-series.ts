@@ -4,7 +4,7 @@ import {
   allocateBars,
   type Bars,
   barCount,
-  columns,
+  copyBars,
   pickBars,
   sliceBars,
   timeAt,
@@ -82,7 +82,7 @@ export class SeriesSender {
     for (let at = 0; at < barCount(bars); ) {
       if (this.#filled === batchBarsMax) await this.#next()
       const taken = Math.min(batchBarsMax - this.#filled, barCount(bars) - at)
-      copyInto(this.#buffer, this.#filled, sliceBars(bars, at, at + taken))
+      copyBars(sliceBars(bars, at, at + taken), this.#buffer, this.#filled)
       this.#filled += taken
       at += taken
     }
@@ -122,7 +122,7 @@ export class SeriesSender {
     await this.#send(continues)
     this.#repeats = continues
     if (!continues) return
-    copyInto(this.#buffer, 0, sliceBars(full, batchBarsMax - 1, batchBarsMax))
+    copyBars(sliceBars(full, batchBarsMax - 1, batchBarsMax), this.#buffer, 0)
     this.#filled = 1
   }
 
@@ -167,8 +167,4 @@ export class SeriesSender {
     this.#clusters.add(stored)
     this.#options.onDone(barCount(bars) - (wasCounted ? 1 : 0) - (openEnd ? 1 : 0))
   }
-}
-
-function copyInto(buffer: Bars, at: number, bars: Bars): void {
-  for (const column of columns) buffer[column].set(bars[column], at)
 }

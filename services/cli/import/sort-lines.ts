@@ -1,4 +1,4 @@
-import { allocateBars, type Bars, barCount, columns, sliceBars } from '../../core/bars/bar.ts'
+import { allocateBars, type Bars, barCount, copyBars, sliceBars } from '../../core/bars/bar.ts'
 import { sortBars } from '../../core/bars/revision.ts'
 import { Fatal } from '../../platform/exit.ts'
 import type { LineBars } from './read-lines.ts'
@@ -37,7 +37,7 @@ export async function* sortLines(
           filled = 0
         }
         const taken = Math.min(barCount(bars) - at, sizes.runBars - filled)
-        copyInto(buffer, filled, sliceBars(bars, at, at + taken))
+        copyBars(sliceBars(bars, at, at + taken), buffer, filled)
         filled += taken
         at += taken
       }
@@ -68,8 +68,4 @@ async function spill(runs: SortedRuns, bars: Bars, onDuplicates: (count: number)
     )
   }
   await runs.add(sorted(bars, onDuplicates))
-}
-
-function copyInto(buffer: Bars, at: number, bars: Bars): void {
-  for (const column of columns) buffer[column].set(bars[column], at)
 }

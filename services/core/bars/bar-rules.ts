@@ -54,7 +54,7 @@ export function barFault(bar: Bar, r: Resolution, at: BarLimits = {}): BarFault 
  * Bars up to 30 minutes begin at a multiple of their duration. Sessions of the broker decide the minute of
  * longer ones.
  */
-const gridSeconds = (r: Resolution): number =>
+export const gridSeconds = (r: Resolution): number =>
   r === '1' || r === '5' || r === '10' || r === '15' || r === '30' ? durationSeconds[r] : 60
 
 function timeFault(time: number, r: Resolution, { now, retention }: BarLimits): BarFault | undefined {

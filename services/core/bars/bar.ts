@@ -69,6 +69,33 @@ export function copyBar(from: Bars, i: number, to: Bars, j: number): void {
   to.revision[j] = from.revision[i] as number
 }
 
+/** Copies all bars into longer columns, from index `at` on. */
+export function copyBars(from: Bars, to: Bars, at: number): void {
+  for (const column of columns) to[column].set(from[column], at)
+}
+
+/** Copies one bar into an object that is used again for each bar. Written out as `copyBar` is. */
+export function loadBar(bars: Bars, index: number, into: { -readonly [K in keyof Bar]: Bar[K] }): void {
+  into.time = bars.time[index] as FeedSeconds
+  into.open = bars.open[index] as number
+  into.high = bars.high[index] as number
+  into.low = bars.low[index] as number
+  into.close = bars.close[index] as number
+  into.volume = bars.volume[index] as number
+}
+
+/** All parts in their order; a single part itself, without a copy. */
+export function concatBars(parts: readonly Bars[]): Bars {
+  if (parts.length === 1) return parts[0] as Bars
+  const all = allocateBars(parts.reduce((count, part) => count + barCount(part), 0))
+  let at = 0
+  for (const part of parts) {
+    copyBars(part, all, at)
+    at += barCount(part)
+  }
+  return all
+}
+
 export function barsOf(list: readonly (Bar & { readonly revision?: number })[]): Bars {
   const bars = allocateBars(list.length)
   list.forEach((bar, i) => {

@@ -1,3 +1,4 @@
+import { daySeconds } from '../clocks/calendar.ts'
 import { feedSeconds } from '../clocks/feed-clock.ts'
 import type { Resolution } from '../feeds/resolution.ts'
 import { type Bars, barCount } from './bar.ts'
@@ -9,7 +10,6 @@ interface Cluster {
   last: number
 }
 
-const daySeconds = 86_400
 /** Maximum distance of neighbours in one window: longer than a weekend with a holiday. */
 export const defaultMaxGapSeconds = (r: Resolution): number =>
   (r === '1D' || r === '1W' || r === '1M' ? 12 : 4) * daySeconds

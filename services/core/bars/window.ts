@@ -22,6 +22,14 @@ export interface Window extends Span {
   readonly resolution: Resolution
 }
 
+/** Throws `RangeError` for a window that no store can keep. */
+export function refuseUnfitWindow({ feed, symbol, resolution, from, to }: Window): void {
+  if (Number.isSafeInteger(from) && Number.isSafeInteger(to) && from <= to) return
+  throw new RangeError(
+    `A window of ${symbol ?? feed} at ${resolution} is [${from}, ${to}); it wants integers in this order.`,
+  )
+}
+
 /** Open times of the first and last bar inside a span that has bars. */
 export interface BarBounds {
   readonly first: FeedSeconds

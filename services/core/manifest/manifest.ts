@@ -1,5 +1,5 @@
 import { feedKey } from '../feeds/compound-key.ts'
-import type { FeedDefinition } from '../feeds/feed.ts'
+import { type FeedDefinition, storageBucketsDefault } from '../feeds/feed.ts'
 import { finestFirst, type Resolution, resolutions, terminalCodes } from '../feeds/resolution.ts'
 import { delaySecondsMax } from '../feeds/symbol.ts'
 import { parseDepth, parseRetention } from './depth.ts'
@@ -32,7 +32,6 @@ type SpecField = (typeof specFields)[number]
 
 const wordsLengthMax = 128
 const storageBucketsMax = 256
-const storageBucketsDefault = 4
 
 /** Parses the document of a Feed manifest. Returns the definition, or all faults. Never throws. */
 export function parseManifest(

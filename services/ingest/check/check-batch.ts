@@ -1,4 +1,4 @@
-import { type Bar, type Bars, barCount, pickBars } from '../../core/bars/bar.ts'
+import { type Bars, barCount, loadBar, pickBars } from '../../core/bars/bar.ts'
 import { barFault, type RefusalReason } from '../../core/bars/bar-rules.ts'
 import { isClosed } from '../../core/bars/closed.ts'
 import { type Series, seriesId } from '../../core/bars/series.ts'
@@ -146,7 +146,7 @@ function keepGood(bars: Bars, of: SeriesContext, at: CheckContext, refused: Refu
     refused.push({ series: position, index, count: 1, reason, message })
   }
   for (let i = 0; i < barCount(bars); i++) {
-    copyInto(bars, i, bar)
+    loadBar(bars, i, bar)
     const fault = barFault(bar, resolution, limits) ?? revisionFault(bars.revision[i] as number, at.utcNow)
     if (fault) refuse(i, fault.reason, fault.message)
     else if (bar.time <= last) {
@@ -174,15 +174,6 @@ function revisionFault(revision: number, now: UtcMs): { reason: RefusalReason; m
     reason: 'REVISION',
     message: `revision: got ${revision}, wanted a whole number from 1 to ${latest}`,
   }
-}
-
-function copyInto(bars: Bars, i: number, into: { -readonly [K in keyof Bar]: Bar[K] }): void {
-  into.time = feedSeconds(bars.time[i] as number)
-  into.open = bars.open[i] as number
-  into.high = bars.high[i] as number
-  into.low = bars.low[i] as number
-  into.close = bars.close[i] as number
-  into.volume = bars.volume[i] as number
 }
 
 /** The refusal of a whole message. */

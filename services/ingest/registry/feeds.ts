@@ -107,10 +107,9 @@ export async function purgeFeed(key: string, view: RegistryView, stores: FeedSto
 }
 
 export function feedRecordOf(key: string, view: RegistryView): FeedRecord {
-  const feeds = view.allFeeds()
-  const found = feeds.find((feed) => feed.definition.key === key)
+  const found = view.feedRecords.get(key)
   if (found) return found
-  const known = feeds.map((feed) => feed.definition.key)
+  const known = view.allFeeds().map((feed) => feed.definition.key)
   throw notFound(`There is no feed ${show(key)}${didYouMean(key, known)}.`)
 }
 

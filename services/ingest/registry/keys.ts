@@ -7,6 +7,7 @@ import {
   type KeyRecord,
   type KeySecret,
   oldSecretsMax,
+  overlapMsMax,
   secretIsOpen,
   shownPrefixLength,
 } from '../../core/keys/api-key.ts'
@@ -23,8 +24,6 @@ import { forbiddenByState, invalid, moved, notFound } from './refusal.ts'
 const nameLengthMax = 128
 const feedsMax = 200
 const allowIpsMax = 200
-/** Maximum time that an old secret stays valid after a rotation. */
-export const overlapMsMax = 90 * 86_400_000
 
 /** The id, secret and time of a new key. The secret is never stored, only its digest. */
 export interface Issue {

@@ -1,10 +1,16 @@
 import { type UtcMs, utcMs } from '../../core/clocks/feed-clock.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
-import { type KeyRecord, type KeySecret, secretIsOpen, shownPrefixLength } from '../../core/keys/api-key.ts'
+import {
+  type KeyRecord,
+  type KeySecret,
+  overlapMsMax,
+  secretIsOpen,
+  shownPrefixLength,
+} from '../../core/keys/api-key.ts'
 import { parseExpiry, parsePlan, resolveLimits } from '../../core/keys/key-input.ts'
 import { show } from '../../core/show.ts'
 import type { PutKeyRequest__Output } from '../../wire/gen/fxd/v1/PutKeyRequest.ts'
-import { checkAddresses, checkFeeds, checkName, overlapMsMax, refuseOldSecrets } from './keys.ts'
+import { checkAddresses, checkFeeds, checkName, refuseOldSecrets } from './keys.ts'
 import { alreadyExists, forbiddenByState, invalid, moved } from './refusal.ts'
 
 const idShape = /^[a-z0-9_-]{1,64}$/

@@ -173,6 +173,20 @@ describe('leader and standby', () => {
     await next.close()
   })
 
+  test('a session without an answer about its lease for 5 s ends, and its collector reads what to do', async () => {
+    const unavailable = Promise.reject(new Error('away'))
+    unavailable.catch(() => undefined)
+    suite.leaseGate = unavailable
+    const session = suite.connect()
+    session.hello(suite.feed.key).catch(() => undefined)
+    await expect.poll(() => suite.order).toContain('acquire')
+    await suite.clock.advance(5_000)
+    expect(await session.ended).toEqual({
+      code: 'UNAVAILABLE',
+      details: `lease store unavailable: the lease of ${suite.feed.key} is unknown; connect to another ingest, or retry`,
+    })
+  })
+
   test('a session whose lease went to another ingest ends', async () => {
     const session = suite.connect()
     await session.hello(suite.feed.key)

@@ -31,7 +31,7 @@ const noneSet =
   'CollectorMessage: no message set, wanted hello, catalogue, bars, window, gap, clock_sample or heartbeat'
 const credentialEnded = 'the credential of this session has expired; connect with a new one'
 const leaseUnknown = (feed: FeedKey): string =>
-  `this ingest cannot ask who holds the lease of ${feed} (Redis is away); connect to another one, or again`
+  `lease store unavailable: the lease of ${feed} is unknown; connect to another ingest, or retry`
 
 /**
  * The session of one collector or import: reads its Hello, leads or stands by, and processes its messages in

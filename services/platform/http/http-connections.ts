@@ -45,7 +45,7 @@ export class HttpConnections {
     return this.#open.size
   }
 
-  /** Limits the bytes of answers that clients have not read. */
+  /** Bytes of answers that clients have not read. */
   get unreadBytes(): number {
     return this.#unread.bytes
   }

@@ -31,7 +31,7 @@ export function embeddedLimits({ usage, uses }: Memory, readers: Readers, clock:
     async usage(keyId, first, last) {
       // Read before the file: a day that memory drops meanwhile was written after the read began.
       const inMemory = usage.ofKey(keyId, first, last)
-      const stored = await readers.call('usage', { key: keyId, first, last }, serviceReader(keyId))
+      const stored = await readers.call('usage', { keyId, first, last }, serviceReader(keyId))
       return new Map<Day, DailyCounters>([...stored, ...inMemory].map(({ day, counters }) => [day, counters]))
     },
   }

@@ -8,11 +8,10 @@ export function embeddedUsageDays(queue: FileWriter, readers: Readers): UsageDay
   return {
     async add(days) {
       if (days.length === 0) return
-      const rows = days.map(({ keyId, day, counters }) => ({ key: keyId, day, counters }))
-      await queue.call('addUsage', rows, { lane: 'backfill', weight: rows.length })
+      await queue.call('addUsage', days, { lane: 'backfill', weight: days.length })
     },
-    async of(key, first, last) {
-      const rows = await readers.call('usage', { key, first, last }, serviceReader(key))
+    async of(keyId, first, last) {
+      const rows = await readers.call('usage', { keyId, first, last }, serviceReader(keyId))
       return new Map(rows.map(({ day, counters }) => [day, counters]))
     },
   }

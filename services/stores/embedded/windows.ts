@@ -1,4 +1,4 @@
-import type { Window } from '../../core/bars/window.ts'
+import { refuseUnfitWindow } from '../../core/bars/window.ts'
 import type { WindowStore } from '../../ports/windows.ts'
 import type { FileWriter } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
@@ -9,7 +9,7 @@ const weightPerWindow = 3
 export function embeddedWindows(queue: FileWriter, readers: Readers): WindowStore {
   return {
     async add(windows) {
-      windows.forEach(refuseUnfit)
+      windows.forEach(refuseUnfitWindow)
       const held = windows.filter(({ from, to }) => from < to)
       if (held.length === 0) return
       await queue.call('addWindows', held, { lane: 'live', weight: held.length * weightPerWindow })
@@ -17,11 +17,4 @@ export function embeddedWindows(queue: FileWriter, readers: Readers): WindowStor
     of: (feed, reader) => readers.call('windows', feed, reader),
     purge: (feed) => queue.call('purgeWindows', feed, { lane: 'live', weight: 1 }),
   }
-}
-
-function refuseUnfit({ feed, symbol, resolution, from, to }: Window): void {
-  if (Number.isSafeInteger(from) && Number.isSafeInteger(to) && from <= to) return
-  throw new RangeError(
-    `A window of ${symbol ?? feed} at ${resolution} is [${from}, ${to}); it wants integers in this order.`,
-  )
 }

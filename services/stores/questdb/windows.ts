@@ -1,6 +1,6 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
 import { joinSpans } from '../../core/bars/coverage.ts'
-import type { Span, Window } from '../../core/bars/window.ts'
+import { refuseUnfitWindow, type Span, type Window } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Reader } from '../../core/fair-queue.ts'
 import { type CompoundKey, compoundKey, type FeedKey } from '../../core/feeds/compound-key.ts'
@@ -49,7 +49,7 @@ export function questdbWindows(deps: WindowDeps): WindowStore {
   }
   return {
     async add(windows) {
-      windows.forEach(refuseUnfit)
+      windows.forEach(refuseUnfitWindow)
       const byFeed = Map.groupBy(
         windows.filter(({ from, to }) => from < to),
         ({ feed }) => feed,
@@ -173,12 +173,5 @@ export async function readWindows(
   await pool.read(statement, collect, { deadlineMs: readDeadlineMs, reader })
   return [...series.values()].flatMap(({ symbol, resolution, spans }) =>
     joinSpans(spans).map((span) => ({ feed, symbol, resolution, ...span })),
-  )
-}
-
-function refuseUnfit({ feed, symbol, resolution, from, to }: Window): void {
-  if (Number.isSafeInteger(from) && Number.isSafeInteger(to) && from <= to) return
-  throw new RangeError(
-    `A window of ${symbol ?? feed} at ${resolution} is [${from}, ${to}); it wants integers in this order.`,
   )
 }

@@ -18,7 +18,7 @@ const shortTurnMs = 20
 /** Maximum queued messages of a socket; with more it is not read until half of them are answered. */
 const inboxMessagesMax = 1_000
 /** Maximum UTF-16 units of the queued messages; the same rule. */
-const inboxBytesMax = 65_536
+const inboxUnitsMax = 65_536
 /** Maximum debt from pings and pongs, which are not queued: a flood of them pauses the reading of the socket. */
 const debtMax = 50
 /** Maximum time above the message rate without a break; then a socket that is still too full to be read is closed. */
@@ -230,7 +230,7 @@ const mayAnswer = ({ allowance, keyAllowance }: Connection, now: number): boolea
 const fullness = ({ inbox, allowance }: Connection, now: number): number =>
   Math.max(
     (inbox?.texts.length ?? 0) / inboxMessagesMax,
-    (inbox?.size ?? 0) / inboxBytesMax,
+    (inbox?.size ?? 0) / inboxUnitsMax,
     -allowance.left(now) / debtMax,
   )
 

@@ -70,7 +70,7 @@ describe('connections for reading', () => {
     const { stores } = await openInTest(server())
     const series = freshSeries('60')
     await stores.bars.write([batchOf(series, minuteBars(0, 3))], 'live')
-    const pool = new PgPool(options())
+    const pool = new PgPool(options(), { connections: readConnectionsOf('all'), waiting: readsWaitingMax })
     const one = () => pool.read({ sql: 'SELECT 1', parameterSets: [[]] }, () => () => undefined)
     const others = await takeAllConnections()
     const startedAt = systemClock.monotonicMs()

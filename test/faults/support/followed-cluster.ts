@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { utcMs } from '../../../services/core/clocks/feed-clock.ts'
 import { compoundKey } from '../../../services/core/feeds/compound-key.ts'
+import { storageBucketsDefault } from '../../../services/core/feeds/feed.ts'
 import { createFeedTokens } from '../../../services/ingest/credentials/feed-tokens.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
-import { bucketsDefault, TableNames } from '../../../services/stores/questdb/layout/tables.ts'
+import { TableNames } from '../../../services/stores/questdb/layout/tables.ts'
 import { metricOf } from '../../support/clients/metric-of.ts'
 import { newKey } from '../../support/clients/new-key.ts'
 import { openTcpProxy, type TcpProxy } from '../../support/clients/tcp-proxy.ts'
@@ -19,7 +20,7 @@ import { within } from './within.ts'
 const symbol = 'GOLD'
 const table = new TableNames('fxd_').barsOf(
   { feed: followedFeed, symbol: compoundKey(followedFeed, symbol), resolution: '1' },
-  bucketsDefault,
+  storageBucketsDefault,
 )
 const patienceMs = 90_000
 const tokenHours = 12

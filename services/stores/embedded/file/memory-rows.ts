@@ -4,16 +4,11 @@ import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { RateUse } from '../../../core/keys/rate-window.ts'
 import { counterNames, type DailyCounters, type Day } from '../../../core/keys/usage.ts'
 import type { FeedLiveness } from '../../../ports/feed-board.ts'
-
-export interface UsageRow {
-  readonly key: string
-  readonly day: Day
-  readonly counters: DailyCounters
-}
+import type { KeyDay } from '../../../ports/usage-days.ts'
 
 /** Values that are kept in memory and written every second. Each value is a complete row. */
 export interface MemoryRows {
-  readonly usage: readonly UsageRow[]
+  readonly usage: readonly KeyDay[]
   readonly uses: readonly (readonly [key: string, use: RateUse])[]
   readonly signs: readonly (readonly [feed: FeedKey, signs: FeedLiveness])[]
 }
@@ -30,8 +25,8 @@ export function memoryUpserts(db: DatabaseSync): (rows: MemoryRows) => void {
     'newest_tick',
   ])
   return (rows) => {
-    for (const { key, day, counters } of rows.usage)
-      usage(key, day, ...counterNames.map((name) => counters[name]))
+    for (const { keyId, day, counters } of rows.usage)
+      usage(keyId, day, ...counterNames.map((name) => counters[name]))
     for (const [key, { minute, usedMinute, day, usedDay }] of rows.uses)
       uses(key, minute, usedMinute, day, usedDay)
     for (const [feed, { receivedAt, newestBar, heartbeatAt, newestTick }] of rows.signs)
@@ -47,13 +42,13 @@ function replaceInto(db: DatabaseSync, table: string, names: readonly string[]) 
 }
 
 /** Keeps the greater value of each counter. */
-export function usageUnion(db: DatabaseSync): (row: UsageRow) => void {
+export function usageUnion(db: DatabaseSync): (row: KeyDay) => void {
   const statement = db.prepare(
     `INSERT INTO usage (key, day, ${counterNames.join(', ')}) VALUES (?, ?, ${counterNames.map(() => '?').join(', ')})
      ON CONFLICT (key, day) DO UPDATE SET ${counterNames.map((name) => `${name} = max(${name}, excluded.${name})`).join(', ')}`,
   )
-  return ({ key, day, counters }) =>
-    void statement.run(key, day, ...counterNames.map((name) => counters[name]))
+  return ({ keyId, day, counters }) =>
+    void statement.run(keyId, day, ...counterNames.map((name) => counters[name]))
 }
 
 /** Deletes the usage of days before `firstDay`. */
@@ -65,7 +60,7 @@ export function usagePrune(db: DatabaseSync): (firstDay: Day) => void {
 /** What a start reads back: usage from `firstDay` on, all rate windows, and the times of all feeds. */
 export function readMemoryRows(db: DatabaseSync, firstDay: Day): MemoryRows {
   return {
-    usage: db.prepare('SELECT * FROM usage WHERE day >= ?').all(firstDay).map(usageRow),
+    usage: db.prepare('SELECT * FROM usage WHERE day >= ?').all(firstDay).map(keyDay),
     uses: db
       .prepare('SELECT * FROM rate_use')
       .all()
@@ -86,13 +81,13 @@ export function readMemoryRows(db: DatabaseSync, firstDay: Day): MemoryRows {
 }
 
 /** Usage of one key from `first` to `last`, both inclusive. */
-export function usageReads(db: DatabaseSync): (key: string, first: Day, last: Day) => readonly UsageRow[] {
+export function usageReads(db: DatabaseSync): (keyId: string, first: Day, last: Day) => readonly KeyDay[] {
   const statement = db.prepare('SELECT * FROM usage WHERE key = ? AND day BETWEEN ? AND ? ORDER BY day')
-  return (key, first, last) => statement.all(key, first, last).map(usageRow)
+  return (keyId, first, last) => statement.all(keyId, first, last).map(keyDay)
 }
 
-const usageRow = (row: Record<string, unknown>): UsageRow => ({
-  key: String(row['key']),
+const keyDay = (row: Record<string, unknown>): KeyDay => ({
+  keyId: String(row['key']),
   day: String(row['day']),
   counters: Object.fromEntries(counterNames.map((name) => [name, Number(row[name])])) as DailyCounters,
 })

@@ -2,7 +2,7 @@ import { dateText, daySeconds } from '../../../core/clocks/calendar.ts'
 import { toSeconds } from '../../../core/clocks/feed-clock.ts'
 import { type DailyCounters, type Day, noCounters } from '../../../core/keys/usage.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { UsageRow } from '../file/memory-rows.ts'
+import type { KeyDay } from '../../../ports/usage-days.ts'
 import { Remembered } from './remembered.ts'
 
 /** The UTC day `daysAgo` days before today. */
@@ -15,27 +15,27 @@ const daysInMemory = 2
 export const firstDayInMemory = (clock: Clock): Day => utcDay(clock, daysInMemory - 1)
 
 /** Daily counters of all keys for the days in memory; older days are only in the file. */
-export class DailyUsage extends Remembered<string, UsageRow> {
+export class DailyUsage extends Remembered<string, KeyDay> {
   readonly #clock: Clock
 
-  constructor(clock: Clock, rows: readonly UsageRow[]) {
+  constructor(clock: Clock, rows: readonly KeyDay[]) {
     super(rows.map((row) => [rowId(row), row]))
     this.#clock = clock
   }
 
   /** Adds 1 to each of today's counters named. */
-  add(key: string, ...names: readonly (keyof DailyCounters)[]): void {
+  add(keyId: string, ...names: readonly (keyof DailyCounters)[]): void {
     const day = utcDay(this.#clock)
-    const counters = { ...(this.get(rowId({ key, day }))?.counters ?? noCounters) }
+    const counters = { ...(this.get(rowId({ keyId, day }))?.counters ?? noCounters) }
     for (const name of names) counters[name] += 1
-    this.set(rowId({ key, day }), { key, day, counters })
+    this.set(rowId({ keyId, day }), { keyId, day, counters })
   }
 
   /** A key's days in memory from `first` to `last`. */
-  ofKey(key: string, first: Day, last: Day): readonly UsageRow[] {
+  ofKey(keyId: string, first: Day, last: Day): readonly KeyDay[] {
     const days = Array.from({ length: daysInMemory }, (_, daysAgo) => utcDay(this.#clock, daysAgo))
     const within = days.filter((day) => day >= first && day <= last)
-    return within.flatMap((day) => this.get(rowId({ key, day })) ?? [])
+    return within.flatMap((day) => this.get(rowId({ keyId, day })) ?? [])
   }
 
   forgetOldDays(): void {
@@ -44,4 +44,4 @@ export class DailyUsage extends Remembered<string, UsageRow> {
   }
 }
 
-const rowId = ({ key, day }: Pick<UsageRow, 'key' | 'day'>): string => `${day} ${key}`
+const rowId = ({ keyId, day }: Pick<KeyDay, 'keyId' | 'day'>): string => `${day} ${keyId}`

@@ -37,8 +37,8 @@ test('each second only changed values are written, each as a whole', async () =>
   memory.usage.add('a', 'requests', 'status')
   memory.signs.set(feed, { receivedAt: utcMs(1) })
   await second()
-  const row = (key: string, counters: object) => ({
-    key,
+  const row = (keyId: string, counters: object) => ({
+    keyId,
     day: '2026-01-05',
     counters: { ...noCounters, ...counters },
   })
@@ -62,7 +62,7 @@ test('after a failed write its values are written later, with those that changed
   await queue.drain()
   await clock.advance(1_000)
   await queue.drain()
-  const keys = written().map(({ usage }) => usage.map(({ key }) => key))
+  const keys = written().map(({ usage }) => usage.map(({ keyId }) => keyId))
   expect(keys[0]).toEqual(['refused'])
   expect(keys[1]?.toSorted()).toEqual(['a', 'refused'])
   await memory.close()

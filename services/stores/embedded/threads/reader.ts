@@ -22,7 +22,7 @@ const calls = {
     snapshot(db, () => bounds(series, spans)),
   windows: windowReads(db),
   registrySince: registrySince(db),
-  usage: ({ key, first, last }: { key: string; first: Day; last: Day }) => usage(key, first, last),
+  usage: ({ keyId, first, last }: { keyId: string; first: Day; last: Day }) => usage(keyId, first, last),
   ping: (_: undefined): void => undefined,
 }
 

@@ -2,6 +2,7 @@ import { workerData } from 'node:worker_threads'
 import type { Window } from '../../../core/bars/window.ts'
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Day } from '../../../core/keys/usage.ts'
+import type { KeyDay } from '../../../ports/usage-days.ts'
 import { windowPurge, windowUnion } from '../file/acknowledged-rows.ts'
 import { barPurge, barUpserts, purgedSweep } from '../file/bar-rows.ts'
 import { openForWriting, transaction } from '../file/database.ts'
@@ -9,7 +10,6 @@ import {
   type MemoryRows,
   memoryUpserts,
   readMemoryRows,
-  type UsageRow,
   usagePrune,
   usageUnion,
 } from '../file/memory-rows.ts'
@@ -50,7 +50,7 @@ const calls = {
       remember(rows)
       if (usageFrom !== undefined) prune(usageFrom)
     }),
-  addUsage: (rows: readonly UsageRow[]): void => transaction(db, () => rows.forEach(addUsage)),
+  addUsage: (days: readonly KeyDay[]): void => transaction(db, () => days.forEach(addUsage)),
   /** Writes without a change: shows whether a full disk accepts writes again. */
   probe: (_: undefined): void => transaction(db, () => void touch.run()),
   ping: (_: undefined): void => undefined,

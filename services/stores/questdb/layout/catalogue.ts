@@ -1,6 +1,7 @@
 import type { Series } from '../../../core/bars/series.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
+import { storageBucketsDefault } from '../../../core/feeds/feed.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { SharedRun } from '../../../platform/serial.ts'
 import { Fields } from '../pg/fields.ts'
@@ -8,7 +9,7 @@ import { isTableMissing, type PgPool } from '../pg/pool.ts'
 import { listingTables, type MakingDeps, makeTable } from './make-table.ts'
 import { retentionOf, type TimedFeed } from './retention.ts'
 import { createBars, createWindows } from './statements.ts'
-import { type BarTable, bucketCount, bucketsDefault } from './tables.ts'
+import { type BarTable, bucketCount } from './tables.ts'
 
 export interface CatalogueDeps extends MakingDeps {
   readonly pool: PgPool
@@ -142,7 +143,8 @@ export class Catalogue {
     await this.refresh()
     const timed = await timedFeed(feed)
     const [existing] = this.#splits(feed, resolution)
-    const buckets = existing ?? bucketCount(resolution, timed?.definition.storageBuckets ?? bucketsDefault)
+    const buckets =
+      existing ?? bucketCount(resolution, timed?.definition.storageBuckets ?? storageBucketsDefault)
     const ttl = timed && retentionOf(timed, resolution)
     for (let bucket = 0; bucket < buckets; bucket++)
       await makeTable(

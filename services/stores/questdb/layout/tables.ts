@@ -26,7 +26,6 @@ const resolutionOf = new Map(
 )
 
 const isSplit = (resolution: Resolution): boolean => resolution === '1' || resolution === '5'
-export const bucketsDefault = 4
 export const bucketCount = (resolution: Resolution, buckets: number): number =>
   isSplit(resolution) ? buckets : 1
 

@@ -4,7 +4,6 @@ import type { Cancel } from '../../../ports/clock.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { ConnectionLost, PgConnection, SqlError, type Statement, type TakeRow } from './connection.ts'
 import { type ConnectionCheck, noConnectionCheck } from './connection-check.ts'
-import { readConnectionsOf } from './connection-counts.ts'
 
 export const readDeadlineMs = 2_000
 /**
@@ -54,11 +53,7 @@ export class PgPool {
   #closed = false
   #refused = 0
 
-  constructor(
-    options: PoolOptions,
-    size: PoolSize = { connections: readConnectionsOf('all'), waiting: readsWaitingMax },
-    check: ConnectionCheck = noConnectionCheck,
-  ) {
+  constructor(options: PoolOptions, size: PoolSize, check: ConnectionCheck = noConnectionCheck) {
     this.#options = options
     this.#check = check
     this.#size = size

@@ -1,4 +1,4 @@
-import { allocateBars, type Bars, barCount, columns, noBars, sliceBars } from '../../../core/bars/bar.ts'
+import { type Bars, barCount, concatBars, noBars } from '../../../core/bars/bar.ts'
 import type { Reader } from '../../../core/fair-queue.ts'
 import type { Counter } from '../../../platform/metrics.ts'
 import type { BarQuery } from '../../../ports/bars.ts'
@@ -63,7 +63,7 @@ async function readPages(table: string, query: BarQuery, deps: ReadDeps): Promis
     if (newestFirst) range.to = edge
     else range.from = edge
   }
-  return joinPages(newestFirst ? pages.toReversed() : pages)
+  return concatBars(newestFirst ? pages.toReversed() : pages)
 }
 
 interface Page {
@@ -98,18 +98,4 @@ async function readPage(
   )
   if (rows.broken > 0) deps.broken.inc(rows.broken)
   return rows
-}
-
-function joinPages(pages: readonly Bars[]): Bars {
-  const [only] = pages
-  if (only === undefined) return noBars
-  if (pages.length === 1) return only
-  const joined = allocateBars(pages.reduce((sum, page) => sum + barCount(page), 0))
-  let at = 0
-  for (const page of pages) {
-    const to = sliceBars(joined, at, at + barCount(page))
-    for (const column of columns) to[column].set(page[column])
-    at += barCount(page)
-  }
-  return joined
 }

@@ -5,7 +5,7 @@ import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { parkedRows, type RefusedRow } from './park.ts'
 import { blamedRow, isOfSchema } from './refusal.ts'
-import { RejectedRequest, type RowSender } from './sender.ts'
+import { RejectedRequest, type RowSender, resendPauses } from './sender.ts'
 import { Slices } from './slices.ts'
 import type { Piece } from './submission.ts'
 import type { Visibility } from './visibility.ts'
@@ -21,8 +21,6 @@ export const rejectedRowsMax = 50_000
  * delay the feed's other tables.
  */
 const refusedRowsMax = 128
-const retryDelayMinMs = 100
-const retryDelayMaxMs = 2_000
 
 export interface RejectedRowsDeps {
   readonly options: QuestdbOptions
@@ -123,11 +121,7 @@ export class RejectedRows {
     const { options, visibility, metrics } = this.#deps
     // The server caches a table's columns per connection: only a new connection sees a repaired table.
     this.connection.renew()
-    const retries = new Backoff(options.clock, {
-      firstMs: retryDelayMinMs,
-      maxMs: retryDelayMaxMs,
-      jitter: 'none',
-    })
+    const retries = new Backoff(options.clock, resendPauses)
     while (!this.#isOver(piece)) {
       if (visibility.rejectSuspended(piece)) return
       try {

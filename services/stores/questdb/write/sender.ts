@@ -13,6 +13,8 @@ export class RejectedRequest extends Error {}
 const clientRetryMs = 8_000
 /** Deadline around the client's own retries: on a refused connection the client never ends by itself. */
 const sendDeadlineMs = 9_000
+/** Pauses before rows are sent again, those of the writer and of the search for rejected rows. */
+export const resendPauses = { firstMs: 100, maxMs: 2_000, jitter: 'none' } as const
 
 export async function senderOptions({ http, credentials, log }: QuestdbOptions): Promise<SenderOptions> {
   const timeouts = `request_timeout=${clientRetryMs};retry_timeout=${clientRetryMs};`

@@ -12,7 +12,7 @@ import { Connections } from './connections.ts'
 import { suspects } from './refusal.ts'
 import { RejectedRows } from './rejected-rows.ts'
 import type { EncodedRows } from './rows.ts'
-import { RejectedRequest, RowSender } from './sender.ts'
+import { RejectedRequest, RowSender, resendPauses } from './sender.ts'
 import { type Piece, submissionOf, tablesOf } from './submission.ts'
 import type { Visibility } from './visibility.ts'
 import { type WriterMetrics, writerMetrics } from './writer-metrics.ts'
@@ -21,8 +21,6 @@ import { type WriterMetrics, writerMetrics } from './writer-metrics.ts'
 const rowsPerRequest = 20_000
 /** Maximum rows that wait outside the queue, per lane; a further write fails at once and its collector retries it. */
 const rowsOutsideMax = 300_000
-const retryDelayMinMs = 100
-const retryDelayMaxMs = 2_000
 
 export interface WriterDeps {
   readonly options: QuestdbOptions
@@ -69,11 +67,7 @@ export class Writer {
     const connect = (): RowSender => new RowSender(options, sender, check)
     this.#connections = new Connections(connect)
     this.#rejectedRows = new RejectedRows({ ...deps, metrics: this.#metrics }, connect())
-    this.#retries = new Backoff(options.clock, {
-      firstMs: retryDelayMinMs,
-      maxMs: retryDelayMaxMs,
-      jitter: 'none',
-    })
+    this.#retries = new Backoff(options.clock, resendPauses)
     visibility.onReplaced = () => {
       for (const each of this.#allSenders()) each.renew()
     }
