@@ -209,7 +209,7 @@ test.for([
   Object.assign(cluster, { unreadable: list, accounts: ['A'], apikeys: ['b'] })
   await clock.advance(60_000)
   expect(done).toEqual(wanted)
-  expect(cluster.warnings[0]).toBe('unavailable: the registry of ingest; retrying')
+  expect(cluster.warnings[0]).toBe('registry of ingest unavailable; retrying')
 })
 
 test('an outage of the registry is logged once when it begins and once when it ends', async () => {
@@ -218,8 +218,8 @@ test('an outage of the registry is logged once when it begins and once when it e
   await clock.advance(120_000)
   cluster.unreadable = ''
   await clock.advance(60_000)
-  expect(cluster.warnings).toEqual(['unavailable: the registry of ingest; retrying'])
-  expect(cluster.infos).toEqual(['available again: the registry of ingest'])
+  expect(cluster.warnings).toEqual(['registry of ingest unavailable; retrying'])
+  expect(cluster.infos).toEqual(['registry of ingest available again'])
 })
 
 test('a feed that cannot be removed does not stop the suspension of a key', async () => {

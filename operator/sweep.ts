@@ -119,12 +119,12 @@ export class Sweep {
     const outage = this.#outages[kind]
     try {
       await refresh()
-      outage.worked('available again: the registry of ingest')
+      outage.worked('registry of ingest available again')
       return true
     } catch (cause) {
       // Texts of gRPC contain addresses and times, its codes do not.
       const reason = String((cause as ServiceError).code)
-      outage.failed({ text: 'unavailable: the registry of ingest; retrying', cause, reason })
+      outage.failed({ text: 'registry of ingest unavailable; retrying', cause, reason })
       return false
     } finally {
       this.#deps.hasRead(kind)

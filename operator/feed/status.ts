@@ -1,3 +1,4 @@
+import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { Feed__Output } from '../../services/wire/gen/fxd/v1/Feed.ts'
 import { type Condition, conditionOf, heldConditions, readyOf, timeText } from '../kube/condition.ts'
 import type { FeedStatus } from '../kube/kinds.ts'
@@ -19,7 +20,7 @@ export interface FeedFacts {
   readonly blocked: NotReady | undefined
   /** Number of feeds whose removal is held. */
   readonly held: number
-  readonly nowMs: number
+  readonly nowMs: UtcMs
 }
 
 /** The status that `kubectl get feeds` shows. */

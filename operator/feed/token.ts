@@ -1,3 +1,4 @@
+import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { AnswerOf } from '../../services/wire/unary-client.ts'
 import { timeOf, timeText } from '../kube/condition.ts'
 import type { FeedObject, Secret } from '../kube/resources.ts'
@@ -23,7 +24,7 @@ export function tokenExpiry(secret: Secret | undefined, feed: FeedObject): numbe
 export const signingKeyOf = (secret: Secret | undefined): string =>
   secret?.metadata.annotations?.[signingKeyAnnotation] ?? ''
 
-export const needsRenewal = (expires: number | undefined, nowMs: number): boolean =>
+export const needsRenewal = (expires: number | undefined, nowMs: UtcMs): boolean =>
   expires === undefined || expires - nowMs < lifeMs / 2
 
 /** The Secret with the collectors' token under "token". */

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { utcMs } from '../../services/core/clocks/feed-clock.ts'
 import { type Delivery, type Digest, type KeyState, planKey } from './plan.ts'
 
 const hash = (secret: string): string => `hash of ${secret}`
@@ -12,7 +13,7 @@ const state = (more: Partial<KeyState>): KeyState => ({
   registryIssue: 0,
   oldSecrets: 0,
   isRefused: false,
-  nowMs: 0,
+  nowMs: utcMs(0),
   ...more,
 })
 const digest = (more: Partial<Digest> = {}): Digest => ({
@@ -34,7 +35,7 @@ describe('a plan for a key', () => {
   })
 
   test('with a higher issue makes a new secret; the old one stays valid for the overlap', () => {
-    const before = { specIssue: 2, digest: digest(), registryIssue: 1, nowMs: 500 }
+    const before = { specIssue: 2, digest: digest(), registryIssue: 1, nowMs: utcMs(500) }
     expect(plan(before)).toEqual({ do: 'deliver', issue: 2 })
     const next = plan({ ...before, delivery: { issue: 2, secret: 'fxd_0002' } })
     expect(next).toMatchObject({ do: 'keep', digest: { issue: 2, specIssue: 2, oldUntilMs: 1_500 } })
@@ -76,7 +77,7 @@ describe('a plan for a key', () => {
 
 describe('a digest from a backup', () => {
   test('that is older than the registry gets a higher issue and keeps its secret', () => {
-    const next = plan({ digest: digest(), registryIssue: 3, nowMs: 500 })
+    const next = plan({ digest: digest(), registryIssue: 3, nowMs: utcMs(500) })
     expect(next).toEqual({ do: 'keep', digest: digest({ issue: 4, oldUntilMs: 1_500 }) })
   })
 

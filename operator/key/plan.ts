@@ -1,3 +1,4 @@
+import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import { oldSecretsMax } from '../../services/core/keys/api-key.ts'
 
 /** The stored digest of a secret, with which `PutKey` can be repeated after any loss. */
@@ -34,7 +35,7 @@ export interface KeyState {
   readonly oldSecrets: number
   /** Whether the registry has the digest's issue with another secret. */
   readonly isRefused: boolean
-  readonly nowMs: number
+  readonly nowMs: UtcMs
 }
 
 export type KeyStep =

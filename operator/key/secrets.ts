@@ -1,4 +1,5 @@
 import { durationMs } from '../../services/core/clocks/duration.ts'
+import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import { timeOf, timeText } from '../kube/condition.ts'
 import { NotReady } from '../kube/not-ready.ts'
 import { type ApiKeyObject, group, keyLabel, managedByOperator, type Secret } from '../kube/resources.ts'
@@ -32,7 +33,7 @@ const textIn = (secret: Secret | undefined, field: string): string | undefined =
 export function deliverySecret(
   key: ApiKeyObject,
   { issue, secret }: Delivery,
-  { existing, nowMs }: { readonly existing: Secret | undefined; readonly nowMs: number },
+  { existing, nowMs }: { readonly existing: Secret | undefined; readonly nowMs: UtcMs },
 ): Secret {
   const made = secretOf(key.metadata.name, deliveryName(key))
   const annotations = { [issueAnnotation]: String(issue), [deliveredAnnotation]: timeText(nowMs) }

@@ -1,3 +1,4 @@
+import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { Key__Output } from '../../services/wire/gen/fxd/v1/Key.ts'
 import { type Condition, conditionOf, heldConditions, timeText } from '../kube/condition.ts'
 import type { ApiKeyStatus } from '../kube/kinds.ts'
@@ -13,7 +14,7 @@ export interface KeyFacts {
   readonly blocked: NotReady | undefined
   /** Number of keys whose removal is held. */
   readonly held: number
-  readonly nowMs: number
+  readonly nowMs: UtcMs
 }
 
 const states = ['active', 'expired', 'inactive'] as const
@@ -36,7 +37,7 @@ export function keyStatusOf(facts: KeyFacts): ApiKeyStatus {
 
 function shown(
   { id, prefix, issue, state, expiresAt, oldSecretUntil = 0 }: Key__Output,
-  nowMs: number,
+  nowMs: UtcMs,
 ): Partial<ApiKeyStatus> {
   const known = states.find((each) => each === state)
   return {

@@ -1,3 +1,4 @@
+import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { FeedStatus } from './kinds.ts'
 
 /** A condition of an object's status; it has the same form in all kinds. */
@@ -24,7 +25,7 @@ interface Outcome {
 export function conditionOf(
   type: string,
   outcome: Outcome,
-  { generation, had, nowMs }: { generation: number; had: readonly Condition[] | undefined; nowMs: number },
+  { generation, had, nowMs }: { generation: number; had: readonly Condition[] | undefined; nowMs: UtcMs },
 ): Condition {
   const last = had?.find((each) => each.type === type)
   return {

@@ -86,7 +86,7 @@ export class Elector {
       try {
         await this.#round()
       } catch (cause) {
-        log.warn({ err: cause }, 'unavailable: the Lease of the operator; retrying')
+        log.warn({ err: cause }, 'Lease of the operator unavailable; retrying')
       }
       if (was && !this.isLeader) log.warn('lost the Lease: this replica no longer leads')
       await clock.sleep(

@@ -75,7 +75,7 @@ export class Reflector<T extends KubeObject> {
         this.#deps.failed()
         if (isExpired(cause)) this.#version = undefined
         const retryInMs = this.#retries.nextMs()
-        log.warn({ err: cause, kind: this.#of.plural, retryInMs }, 'unavailable: the API server; retrying')
+        log.warn({ err: cause, kind: this.#of.plural, retryInMs }, 'API server unavailable; retrying')
         await clock.sleep(retryInMs, this.#ending.signal)
       }
     }

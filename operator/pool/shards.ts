@@ -34,7 +34,7 @@ export class ShardCalls {
     } catch (cause) {
       const { code } = cause as ServiceError
       if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED) throw cause
-      this.#deps.log.debug({ err: cause, pod: pod.metadata.name }, 'unavailable: the load of a shard')
+      this.#deps.log.debug({ err: cause, pod: pod.metadata.name }, 'load of a shard unavailable')
       return undefined
     }
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { utcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { Condition } from '../kube/condition.ts'
 import type { PoolObject, Workload } from '../kube/resources.ts'
 import { type PoolFacts, poolStatusOf } from './status.ts'
@@ -21,7 +22,13 @@ const deployment = (status: Workload['status'], replicas = 2): Workload => ({
   status: { observedGeneration: 5, replicas: 2, updatedReplicas: 2, readyReplicas: 2, ...status },
 })
 const readyOf = (more: Partial<PoolFacts>): string | undefined => {
-  const facts = { deployment: deployment({}), loads: [], scaling: undefined, blocked: undefined, nowMs: 0 }
+  const facts = {
+    deployment: deployment({}),
+    loads: [],
+    scaling: undefined,
+    blocked: undefined,
+    nowMs: utcMs(0),
+  }
   const { conditions = [] } = poolStatusOf({ ...facts, pool: pool(2, condition('True', 'Serving')), ...more })
   return `${conditions[0]?.status} ${conditions[0]?.reason}`
 }

@@ -1,3 +1,4 @@
+import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { Load__Output } from '../../services/wire/gen/fxd/v1/Load.ts'
 import { type Condition, conditionOf, readyOf } from '../kube/condition.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
@@ -15,7 +16,7 @@ export interface PoolFacts {
   /** `undefined`: the pool has no autoscaler. */
   readonly scaling: Scaling | undefined
   readonly blocked: NotReady | undefined
-  readonly nowMs: number
+  readonly nowMs: UtcMs
 }
 
 /** The status that `kubectl get streampools` shows and autoscalers read. */

@@ -56,7 +56,7 @@ export class HandleWatch {
     this.#toldAt = now
     this.#deps.log.error(
       { err: cause, where },
-      'unavailable: no file handle is free, new connections are closed; raise the limit (ulimit -n)',
+      'file handles unavailable; new connections are closed; raise the limit (ulimit -n)',
     )
   }
 

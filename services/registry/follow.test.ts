@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { feedBody, symbolBody, zero } from '../../test/support/fixtures/stream-fixture.ts'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { compoundKey } from '../core/feeds/compound-key.ts'
-import { silentLog } from '../platform/log/log.ts'
+import { createLog, silentLog } from '../platform/log/log.ts'
 import type { RegistryRow } from '../ports/registry.ts'
 import { embeddedBus } from '../stores/embedded/bus.ts'
 import { followRegistry } from './follow.ts'
@@ -25,5 +25,27 @@ test('a row that becomes visible after a newer row is reported to listeners once
   await registry.refresh()
   await registry.refresh()
   expect(heard).toEqual([false, true])
+  registry.close()
+})
+
+test('an outage of the registry is logged once when it begins, and once with its duration when it ends', async () => {
+  const clock = createVirtualClock()
+  const lines: Record<string, unknown>[] = []
+  const log = createLog('info', {
+    write: (line) => void lines.push(JSON.parse(line) as Record<string, unknown>),
+  })
+  let isUnavailable = true
+  const store = {
+    since: () => (isUnavailable ? Promise.reject(new Error('refused')) : Promise.resolve([])),
+    append: () => Promise.resolve({ outcome: 'conflict' } as const),
+  }
+  const registry = followRegistry(store, embeddedBus(clock, silentLog), clock, log)
+  await clock.advance(10_000)
+  isUnavailable = false
+  await clock.advance(10_000)
+  expect(lines).toMatchObject([
+    { msg: 'registry unavailable; continuing with the last version; retrying', err: { message: 'refused' } },
+    { msg: 'registry available again', seconds: 10 },
+  ])
   registry.close()
 })

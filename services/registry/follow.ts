@@ -1,6 +1,7 @@
 import { Unavailable } from '../core/failure.ts'
 import { Registry, type RegistryView } from '../core/feeds/registry.ts'
 import type { Log } from '../platform/log/log.ts'
+import { OutageLog } from '../platform/outage-log.ts'
 import { SharedRun } from '../platform/serial.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -39,9 +40,12 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
   const reads = new SharedRun(read)
   // A read in progress may have started before the change: one more follows, shared by all calls until then.
   const refresh = (): Promise<void> => reads.run()
+  const outage = new OutageLog({ log, clock })
   const poll = (): void => {
-    refresh().catch((cause: unknown) =>
-      log.warn({ err: cause }, 'registry unavailable; continuing with the last version; retrying'),
+    refresh().then(
+      () => outage.worked('registry available again'),
+      (cause: unknown) =>
+        outage.failed({ text: 'registry unavailable; continuing with the last version; retrying', cause }),
     )
   }
 

@@ -20,13 +20,13 @@ test('a low limit of file handles: the start logs a warning, a shortage is count
     sockets.push(socket)
   }
   await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once('connect', resolve))))
-  await expect.poll(() => countInLog(log, 'unavailable: no file handle'), { timeout: 10_000 }).toBe(1)
+  await expect.poll(() => countInLog(log, 'file handles unavailable'), { timeout: 10_000 }).toBe(1)
   for (const socket of sockets) socket.destroy()
 
   await expect.poll(() => statusOf(service.httpPort, '/v1/config'), { timeout: 20_000 }).toBe(200)
   await expect.poll(() => statusOf(service.opsPort, '/readyz'), { timeout: 20_000 }).toBe(200)
   expect(await service.metric(shortages)).toBeGreaterThan(0)
-  expect(countInLog(log, 'unavailable: no file handle')).toBe(1)
+  expect(countInLog(log, 'file handles unavailable')).toBe(1)
   expect(await service.stop(15_000)).toBe(0)
 })
 

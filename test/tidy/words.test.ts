@@ -23,6 +23,10 @@ tidyRule('comments, test titles and logs use plain words and short sentences', {
     { path, text: "log.error(a ? 'tells' : 'b')", complaint: 'log has "tells"' },
     { path, text: "this.#log.debug({ why: 'no; going on' })", complaint: 'log has "going on"' },
     { path, text: "deps.log.warn('it goes on')", complaint: 'log has "goes on"' },
+    { path, text: "outage.failed({ text: 'the bus is away' })", complaint: 'log has "away"' },
+    { path, text: "this.#outages[kind].worked('it goes on')", complaint: 'log has "goes on"' },
+    { path, text: "log.warn('unavailable: the bus')", complaint: `log has "unavailable"; ${failed}` },
+    { path, text: "this.#outageOf(file).worked('available again')", complaint: 'log has "available"' },
     { path, text: '// The house stands.', complaint: 'comment has "house"; use the trade term' },
     { path, text: "test.for([1])('a door %s', () => {})", complaint: 'title has "door"' },
     { path, text: "log.info('on the ground floor')", complaint: 'log has "ground floor"' },
@@ -48,5 +52,6 @@ tidyRule('comments, test titles and logs use plain words and short sentences', {
     { path, text: "// Whose bars these are.\ntest('it goes on', () => expect('away').toBe('door'))" },
     { path, text: `/**\n * ${words(25)}\n * - ${words(25)}\n *\n * ${words(25)}\n */` },
     { path, text: "catalogue.info('away'); log.warn('indoors'); warn('told')" },
+    { path, text: "log.warn('the bus is unavailable'); this.#failed('away')" },
   ],
 })

@@ -1,5 +1,6 @@
 import { decodeBars } from '../../wire/decode-bars.ts'
 import { type EncodedSeries, encodeBars, encodeSeriesBars } from '../../wire/encode-bars.ts'
+import { type CleanSeriesId, cleanSeriesId } from '../series/series-id.ts'
 import type { SpoolRecord } from '../spool/record.ts'
 
 /**
@@ -9,7 +10,7 @@ import type { SpoolRecord } from '../spool/record.ts'
 export class AcceptedRevisions {
   readonly #latest: number
   /** The greatest revision of each series so far; a lowered one is greater, so no correction is undone. */
-  readonly #greatest = new Map<string, number>()
+  readonly #greatest = new Map<CleanSeriesId, number>()
 
   constructor(latest: number) {
     this.#latest = latest
@@ -22,7 +23,7 @@ export class AcceptedRevisions {
     return series.map(({ symbol, resolution, encoded }, i) => {
       const { bars, scale = 0 } = decoded?.series[i] ?? {}
       if (typeof bars !== 'object') return encoded
-      const id = `${resolution} ${symbol}`
+      const id = cleanSeriesId({ symbol, resolution })
       const before = this.#greatest.get(id) ?? 0
       const lowered = Math.max(revision, before + 1)
       const revisions = bars.revision.map((each) => (each > this.#latest ? lowered : each))

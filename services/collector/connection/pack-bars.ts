@@ -3,6 +3,7 @@ import { mergeBars } from '../../core/bars/revision.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { type EncodedSeries, encodeSeriesBars } from '../../wire/encode-bars.ts'
 import { batchBarsMax, messageBytesMax } from '../../wire/limits.ts'
+import { type CleanSeriesId, cleanSeriesId } from '../series/series-id.ts'
 
 export interface OutgoingBars {
   /** Clean name. */
@@ -59,9 +60,9 @@ export function* packBars<T extends OutgoingBars>(
 
 /** The list with each series once. The later of two bars with one time is kept. */
 function oncePerSeries<T extends OutgoingBars>(list: readonly T[]): Iterable<T> {
-  const series = new Map<string, T>()
+  const series = new Map<CleanSeriesId, T>()
   for (const item of list) {
-    const id = `${item.resolution} ${item.symbol}`
+    const id = cleanSeriesId(item)
     const before = series.get(id)
     series.set(id, before ? { ...item, bars: mergeBars(item.bars, before.bars) } : item)
   }

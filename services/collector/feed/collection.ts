@@ -13,6 +13,7 @@ import { WindowSender } from '../connection/window-sender.ts'
 import { type CollectedSeries, keepClaim, keepWaiting } from '../series/collected-series.ts'
 import { formingCheckMs, releaseClosed, takeClosed } from '../series/forming.ts'
 import type { Routed } from '../series/prepared-bars.ts'
+import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
 import type { Stamps } from '../series/stamps.ts'
 import type { Source, SourceBars, SourceSeries } from '../sources/source.ts'
 import { CatchUp } from './catch-up.ts'
@@ -39,7 +40,7 @@ export class Collection {
   readonly #source: Source
   readonly #time: FeedTime
   readonly #isOver: () => boolean
-  readonly #series = new Map<string, CollectedSeries>()
+  readonly #series = new Map<RawSeriesId, CollectedSeries>()
   readonly #lanes: LaneRouter
   readonly #claims: Claims
   readonly #history: HistoryReader
@@ -76,7 +77,7 @@ export class Collection {
   }
 
   get(of: SourceSeries): CollectedSeries | undefined {
-    return this.#series.get(idOf(of))
+    return this.#series.get(rawSeriesId(of))
   }
 
   /** Series whose closed bars were all sent. */
@@ -108,18 +109,18 @@ export class Collection {
 
   /** A series that replaces another reads all bars again; bars that the old one sent live are not live again. */
   #put(series: CollectedSeries): void {
-    const before = this.#series.get(idOf(series))
+    const before = this.#series.get(rawSeriesId(series))
     if (before) {
       before.isGone = true
       series.sentUntil = Math.max(series.sentUntil, before.sentUntil)
     }
-    this.#series.set(idOf(series), series)
+    this.#series.set(rawSeriesId(series), series)
   }
 
   closed(batch: readonly SourceBars[]): void {
     const routed: Routed[] = []
     for (const given of batch) {
-      const series = this.#series.get(idOf(given))
+      const series = this.#series.get(rawSeriesId(given))
       if (!series) continue
       if (series.phase === 'live') routed.push(this.#take(series, given.bars, given.derived === true))
       else keepWaiting(series, given)
@@ -128,7 +129,7 @@ export class Collection {
   }
 
   complete(of: SourceSeries, span: Span): void {
-    const series = this.#series.get(idOf(of))
+    const series = this.#series.get(rawSeriesId(of))
     if (series?.phase === 'live') this.#claims.series(series, [span])
     else if (series) keepClaim(series, span)
   }
@@ -141,11 +142,11 @@ export class Collection {
   }
 
   rejected(of: SourceSeries, spans: readonly Span[]): void {
-    this.#series.get(idOf(of))?.holes.addSpans(spans)
+    this.#series.get(rawSeriesId(of))?.holes.addSpans(spans)
   }
 
   readAgain(of: SourceSeries, span: Span): void {
-    const series = this.#series.get(idOf(of))
+    const series = this.#series.get(rawSeriesId(of))
     if (!series || series.phase === 'queued') return
     if (this.#source.capabilities.reads === 'pieces') {
       const to = feedSeconds(Math.min(span.to, series.historyEnd + 1))
@@ -176,5 +177,3 @@ export class Collection {
     this.#lanes.sendNow(routed)
   }
 }
-
-const idOf = ({ raw, resolution }: SourceSeries): string => `${resolution} ${raw}`

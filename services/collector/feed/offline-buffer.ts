@@ -8,6 +8,7 @@ import { type Packed, packBars } from '../connection/pack-bars.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import { formingCheckMs, releaseClosed, takeClosed } from '../series/forming.ts'
 import { barPreparer, type PreparedBars, type Routed, route } from '../series/prepared-bars.ts'
+import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
 import type { Stamps } from '../series/stamps.ts'
 import type { SourceBars, SourceSeries } from '../sources/source.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -24,7 +25,7 @@ export interface OfflineBufferDeps {
 /** Writes bars that close between two sessions to the spool, in the form in which they would have been sent. */
 export class OfflineBuffer {
   readonly #deps: OfflineBufferDeps
-  readonly #series = new Map<string, CollectedSeries>()
+  readonly #series = new Map<RawSeriesId, CollectedSeries>()
   readonly #prepare: ReturnType<typeof barPreparer>
   #cancel: Cancel | undefined
 
@@ -43,7 +44,7 @@ export class OfflineBuffer {
    */
   start(series: readonly CollectedSeries[]): void {
     if (this.isRunning) return
-    for (const each of series) this.#series.set(`${each.resolution} ${each.raw}`, each)
+    for (const each of series) this.#series.set(rawSeriesId(each), each)
     this.#cancel = this.#deps.clock.every(formingCheckMs, () => this.#release())
   }
 
@@ -58,8 +59,9 @@ export class OfflineBuffer {
 
   closed(batch: readonly SourceBars[]): void {
     const routed: Routed[] = []
-    for (const { raw, resolution, bars, derived = false } of batch) {
-      const series = this.#series.get(`${resolution} ${raw}`)
+    for (const given of batch) {
+      const { bars, derived = false } = given
+      const series = this.#series.get(rawSeriesId(given))
       if (series)
         routed.push(this.#route(series, takeClosed(series, bars, derived, this.#deps.time.now()), derived))
     }
@@ -72,8 +74,8 @@ export class OfflineBuffer {
       if (series.resolution === r && (series.readAt === undefined || from > series.readAt)) this.drop(series)
   }
 
-  drop({ raw, resolution }: SourceSeries): void {
-    this.#series.delete(`${resolution} ${raw}`)
+  drop(series: SourceSeries): void {
+    this.#series.delete(rawSeriesId(series))
   }
 
   #release(): void {

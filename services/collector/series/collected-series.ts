@@ -8,6 +8,7 @@ import type { KnownSeries__Output } from '../../wire/gen/fxd/v1/KnownSeries.ts'
 import type { SourceBars, SourceSeries } from '../sources/source.ts'
 import { closedUntil } from './closed-until.ts'
 import { Holes } from './holes.ts'
+import { type CleanSeriesId, cleanSeriesId } from './series-id.ts'
 
 /** Maximum age of missed bars that are still sent live: in order, before any history. */
 const liveReachSeconds = 6 * 3_600
@@ -126,12 +127,12 @@ export function noteRead(series: CollectedSeries, startedAt: FeedSeconds | undef
 
 /** What ingest has stored of a feed, by clean name and resolution; feed-wide windows have the empty name. */
 export class KnownFeed {
-  readonly #newest = new Map<string, FeedSeconds>()
-  readonly #windows = new Map<string, Span[]>()
+  readonly #newest = new Map<CleanSeriesId, FeedSeconds>()
+  readonly #windows = new Map<CleanSeriesId, Span[]>()
 
   constructor(series: readonly KnownSeries__Output[]) {
     for (const { symbol, resolution, newest, windows } of series) {
-      const id = `${resolution} ${symbol}`
+      const id = cleanSeriesId({ symbol, resolution })
       if (newest !== undefined) this.#newest.set(id, feedSeconds(newest))
       const spans = this.#windows.get(id) ?? []
       spans.push(...decode(windows))
@@ -139,15 +140,20 @@ export class KnownFeed {
     }
   }
 
-  newest(name: string, r: Resolution): FeedSeconds | undefined {
-    return this.#newest.get(`${r} ${name}`)
+  newest(symbol: string, resolution: Resolution): FeedSeconds | undefined {
+    return this.#newest.get(cleanSeriesId({ symbol, resolution }))
   }
 
   /** Feed-wide windows count from `since` on. For a delayed symbol each ends earlier by the delay. */
-  covered(name: string, r: Resolution, since: FeedSeconds | undefined, delaySeconds: number): Span[] {
-    const own = this.#windows.get(`${r} ${name}`) ?? []
+  covered(
+    symbol: string,
+    resolution: Resolution,
+    since: FeedSeconds | undefined,
+    delaySeconds: number,
+  ): Span[] {
+    const own = this.#windows.get(cleanSeriesId({ symbol, resolution })) ?? []
     if (since === undefined) return joinSpans(own)
-    const wide = (this.#windows.get(`${r} `) ?? []).map(({ from, to }) => ({
+    const wide = (this.#windows.get(cleanSeriesId({ symbol: '', resolution })) ?? []).map(({ from, to }) => ({
       from: feedSeconds(Math.max(from, since)),
       to: feedSeconds(to - delaySeconds),
     }))

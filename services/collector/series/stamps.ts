@@ -2,6 +2,7 @@ import { nextRevision } from '../../core/bars/revision.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { revisionAheadMs } from '../../wire/limits.ts'
+import { type CleanSeriesId, cleanSeriesId } from './series-id.ts'
 
 /** The revision of every derived bar. Where ingest has stored an earlier one, it assigns the next revision itself. */
 export const derivedRevision = 1
@@ -19,7 +20,7 @@ export class Stamps {
   readonly #clock: Clock
   #offsetMs = 0
   /** By series; bounded by the catalogue's symbols and resolutions. */
-  readonly #last = new Map<string, number>()
+  readonly #last = new Map<CleanSeriesId, number>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -40,8 +41,8 @@ export class Stamps {
     return this.nowMs + aheadMaxMs
   }
 
-  next({ symbol, resolution }: { readonly symbol: string; readonly resolution: Resolution }): number {
-    const id = `${resolution} ${symbol}`
+  next(series: { readonly symbol: string; readonly resolution: Resolution }): number {
+    const id = cleanSeriesId(series)
     const last = this.#last.get(id)
     const revision = nextRevision(this.nowMs, last !== undefined && last < this.latest ? last : undefined)
     this.#last.set(id, revision)

@@ -1,5 +1,6 @@
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
+import { type CleanSeriesId, cleanSeriesId } from '../series/series-id.ts'
 import type { Arrival } from './ages.ts'
 import { barsIn, recordsIn, type SpoolRecord } from './record.ts'
 import type { Place, Segment } from './segments.ts'
@@ -20,7 +21,7 @@ export class Entries {
   bars = 0
   readonly #all = new Map<number, Entry>()
   /** Time of the newest live bar per series. */
-  readonly #until = new Map<string, FeedSeconds>()
+  readonly #until = new Map<CleanSeriesId, FeedSeconds>()
   #live = 0
   #lastId = 0
 
@@ -34,9 +35,9 @@ export class Entries {
     this.bars += bars
     if (kind === 'live') {
       this.#live += 1
-      for (const { symbol, resolution, last } of series) {
-        const id = `${resolution} ${symbol}`
-        this.#until.set(id, feedSeconds(Math.max(last, this.#until.get(id) ?? last)))
+      for (const each of series) {
+        const id = cleanSeriesId(each)
+        this.#until.set(id, feedSeconds(Math.max(each.last, this.#until.get(id) ?? each.last)))
       }
     }
     return this.#lastId
@@ -59,9 +60,7 @@ export class Entries {
   reject(id: number): void {
     const { bytes } = this.remove(id) ?? {}
     const [first] = bytes ? recordsIn(bytes) : []
-    for (const { symbol, resolution } of first?.record.series ?? []) {
-      this.#until.delete(`${resolution} ${symbol}`)
-    }
+    for (const series of first?.record.series ?? []) this.#until.delete(cleanSeriesId(series))
   }
 
   /** Marks all entries as handed over. */
@@ -103,7 +102,7 @@ export class Entries {
   }
 
   until(symbol: string, resolution: Resolution): FeedSeconds | undefined {
-    return this.#until.get(`${resolution} ${symbol}`)
+    return this.#until.get(cleanSeriesId({ symbol, resolution }))
   }
 
   #where(is: (entry: Entry) => boolean): readonly number[] {

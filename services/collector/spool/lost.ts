@@ -3,6 +3,7 @@ import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { EncodedSeries } from '../../wire/encode-bars.ts'
+import { type CleanSeriesId, cleanSeriesId } from '../series/series-id.ts'
 import type { SpooledSeries } from './record.ts'
 
 /** The range of one series' bars that were dropped at the spool's bound; kept bars may lie between. */
@@ -19,11 +20,11 @@ const nothing = new Uint8Array(0) as EncodedSeries
 
 /** Bars dropped from the spool without an Ack, one range per series, until ingest knows of them. */
 export class Lost {
-  readonly #series = new Map<string, SpooledSeries>()
+  readonly #series = new Map<CleanSeriesId, SpooledSeries>()
 
   add(list: readonly SpooledSeries[]): void {
     for (const each of list) {
-      this.#merge(each, this.#series.has(idOf({ ...each, symbol: '' })) ? '' : each.symbol)
+      this.#merge(each, this.#series.has(cleanSeriesId({ ...each, symbol: '' })) ? '' : each.symbol)
       if (this.#series.size <= lostSeriesMax) continue
       const all = this.series
       this.clear()
@@ -32,7 +33,7 @@ export class Lost {
   }
 
   #merge({ resolution, first, last, count }: SpooledSeries, symbol: string): void {
-    const id = idOf({ symbol, resolution })
+    const id = cleanSeriesId({ symbol, resolution })
     const had = this.#series.get(id)
     this.#series.set(id, {
       symbol,
@@ -63,6 +64,3 @@ export class Lost {
     }))
   }
 }
-
-const idOf = ({ symbol, resolution }: Pick<SpooledSeries, 'symbol' | 'resolution'>): string =>
-  `${resolution} ${symbol}`

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { utcMs } from '../clocks/feed-clock.ts'
 import { decide, noUse, type RateUse } from './rate-window.ts'
 
-const noon = Date.UTC(2026, 10, 20, 12, 0, 0)
+const noon = utcMs(Date.UTC(2026, 10, 20, 12, 0, 0))
 const minuteMs = 60_000
 const dayMs = 86_400_000
 const limits = { rpm: 2, rpd: 3 }
@@ -11,7 +12,7 @@ const limits = { rpm: 2, rpd: 3 }
 function play(moments: readonly number[], rules = limits, from: RateUse = noUse) {
   let use = from
   return moments.map((at) => {
-    const { next, decision } = decide(use, rules, at, true)
+    const { next, decision } = decide(use, rules, utcMs(at), true)
     use = next
     return decision
   })
@@ -65,7 +66,7 @@ test('a refused request consumes nothing', () => {
 
 test('a check without consuming is never refused', () => {
   const used = decide(decide(noUse, limits, noon, true).next, limits, noon, true).next
-  const { next, decision } = decide(used, limits, noon + 1, false)
+  const { next, decision } = decide(used, limits, utcMs(noon + 1), false)
   expect(next).toEqual(used)
   expect(decision).toMatchObject({ outcome: 'admitted', state: { remainingMinute: 0, remainingDay: 1 } })
 })
@@ -94,7 +95,7 @@ test('no window admits more than its limit, and a refusal names a full window, a
   const rules = fc.record({ rpm: fc.integer({ min: 1, max: 5 }), rpd: fc.integer({ min: 1, max: 12 }) })
   fc.assert(
     fc.property(steps, rules, (waits, given) => {
-      let at = noon
+      let at: number = noon
       const moments = waits.map((wait) => (at += wait))
       const decisions = play(moments, given)
       const admitted = moments.filter((_, i) => decisions[i]!.outcome === 'admitted')

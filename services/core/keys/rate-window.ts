@@ -1,3 +1,5 @@
+import type { UtcMs } from '../clocks/feed-clock.ts'
+
 export interface RateLimits {
   readonly rpm: number
   readonly rpd: number
@@ -43,7 +45,7 @@ const dayMs = 86_400_000
 export function decide(
   use: RateUse,
   limits: RateLimits,
-  nowMs: number,
+  nowMs: UtcMs,
   consume: boolean,
 ): { readonly next: RateUse; readonly decision: RateDecision } {
   const at = steadyMs(use, nowMs)
@@ -61,7 +63,7 @@ export function decide(
 export function decisionOf(
   use: RateUse,
   limits: RateLimits,
-  nowMs: number,
+  nowMs: UtcMs,
   exceeded: 'minute' | 'day' | undefined,
 ): RateDecision {
   const state = stateOf(use, limits)
@@ -72,7 +74,7 @@ export function decisionOf(
 }
 
 /** A clock set back by up to a minute must not reopen a window that was counted already. */
-function steadyMs(use: RateUse, nowMs: number): number {
+function steadyMs(use: RateUse, nowMs: UtcMs): number {
   const begunMs = use.minute * minuteMs
   return nowMs < begunMs && begunMs - nowMs <= minuteMs ? begunMs : nowMs
 }

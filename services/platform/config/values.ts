@@ -2,7 +2,7 @@ import { type CompoundKey, parseCompoundKey } from '../../core/feeds/compound-ke
 import { isAddressBlock } from '../addresses.ts'
 import { Fatal } from '../exit.ts'
 
-/** A listening address; port 0 means any free port. */
+/** A host and a port; port 0 of a listening address means any free port. */
 export interface Address {
   readonly host: string
   readonly port: number

@@ -1,12 +1,8 @@
+import type { Address } from '../../platform/config.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { StoreUser } from './pg/connection-counts.ts'
-
-export interface Endpoint {
-  readonly host: string
-  readonly port: number
-}
 
 export interface Credentials {
   readonly user: string
@@ -15,9 +11,9 @@ export interface Credentials {
 
 export interface QuestdbOptions {
   /** Writes and administration. */
-  readonly http: Endpoint
+  readonly http: Address
   /** Reads. */
-  readonly pg: Endpoint
+  readonly pg: Address
   readonly credentials: Credentials
   /** Prefix of every table's name: lower-case letters, digits and `_`. */
   readonly prefix: string

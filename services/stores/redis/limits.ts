@@ -1,3 +1,4 @@
+import { utcMs } from '../../core/clocks/feed-clock.ts'
 import { decisionOf, type RateDecision, type RateLimits } from '../../core/keys/rate-window.ts'
 import {
   counterNames,
@@ -37,7 +38,8 @@ export function redisLimits(deps: SharesDeps): Limits {
     try {
       const args = [given(), how, endpoint, limits.rpm, limits.rpd]
       const reply = await calls.script(scripts.admit, [keys.usage(keyId)], args)
-      const [exceeded, minute, usedMinute, day, usedDay, nowMs] = reply as Admitted
+      const [exceeded, minute, usedMinute, day, usedDay, ms] = reply as Admitted
+      const nowMs = utcMs(ms)
       const use = { minute, usedMinute, day, usedDay }
       shares.see(keyId, use)
       pods.noteTime(nowMs)

@@ -1,18 +1,14 @@
+import type { Address } from '../../platform/config.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { Clock } from '../../ports/clock.ts'
-
-export interface Endpoint {
-  readonly host: string
-  readonly port: number
-}
 
 /** Where the primary is. */
 export interface RedisAt {
   /** `redis://` or `rediss://`; with Sentinels only its user, password, database and scheme are used. */
   readonly url: string | undefined
   /** They report the primary; without any, the URL names it. */
-  readonly sentinels: readonly Endpoint[]
+  readonly sentinels: readonly Address[]
   /** The primary's name among the Sentinels. */
   readonly master: string
   /** Password of the Sentinels themselves. */

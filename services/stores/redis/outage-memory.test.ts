@@ -1,17 +1,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { utcMs } from '../../core/clocks/feed-clock.ts'
 import { OutageMemory, pendingMax } from './outage-memory.ts'
 
 const rates = { rpm: 10, rpd: 100 }
-const noonMs = Date.UTC(2026, 0, 5, 12)
+const noonMs = utcMs(Date.UTC(2026, 0, 5, 12))
 const minuteMs = 60_000
 const alone = { pods: 1, consume: true }
 
 test('counted usage is pending once, in the windows to which it belongs', () => {
   const memory = new OutageMemory()
   memory.count('a', noonMs, ['requests', 'history'], 1)
-  memory.count('a', noonMs + minuteMs, ['requests', 'history'], 1)
-  memory.count('a', noonMs + minuteMs, ['rate_limited'])
+  memory.count('a', utcMs(noonMs + minuteMs), ['requests', 'history'], 1)
+  memory.count('a', utcMs(noonMs + minuteMs), ['rate_limited'])
   const day = Math.floor(noonMs / 86_400_000)
   const minute = noonMs / minuteMs + 1
   const counters = { requests: 2, history: 2, rate_limited: 1 }
@@ -26,10 +27,10 @@ test('usage that did not reach Redis is added to newer usage, and none is lost',
     fc.property(fc.array(fc.record({ at: fc.nat(3), back: fc.boolean() }), { maxLength: 20 }), (steps) => {
       const memory = new OutageMemory()
       for (const { at, back } of steps) {
-        memory.count('a', noonMs + at * minuteMs, ['requests'], 1)
+        memory.count('a', utcMs(noonMs + at * minuteMs), ['requests'], 1)
         if (back) for (const each of memory.takePending()) memory.putBack(each)
         const taken = memory.takePending()
-        memory.count('a', noonMs + at * minuteMs, ['usage'])
+        memory.count('a', utcMs(noonMs + at * minuteMs), ['usage'])
         for (const each of taken) memory.putBack(each)
       }
       const [left] = memory.takePending()

@@ -1,3 +1,4 @@
+import type { UtcMs } from '../../core/clocks/feed-clock.ts'
 import type { RateDecision, RateLimits, RateUse } from '../../core/keys/rate-window.ts'
 import type { DailyCounters } from '../../core/keys/usage.ts'
 import { decideByShare, type KnownUse, nothingKnown } from './outage-share.ts'
@@ -49,7 +50,7 @@ export class OutageMemory {
   decide(
     keyId: string,
     limits: RateLimits,
-    nowMs: number,
+    nowMs: UtcMs,
     options: { readonly pods: number | undefined; readonly consume: boolean },
   ): RateDecision {
     const { next, decision } = decideByShare(this.#known.get(keyId) ?? nothingKnown, limits, nowMs, options)
@@ -58,7 +59,7 @@ export class OutageMemory {
   }
 
   /** Counts usage that is sent to Redis later. */
-  count(keyId: string, nowMs: number, names: readonly (keyof DailyCounters)[], admitted = 0): void {
+  count(keyId: string, nowMs: UtcMs, names: readonly (keyof DailyCounters)[], admitted = 0): void {
     const day = Math.floor(nowMs / dayMs)
     const minute = Math.floor(nowMs / minuteMs)
     const id = `${day} ${keyId}`

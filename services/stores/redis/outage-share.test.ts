@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { utcMs } from '../../core/clocks/feed-clock.ts'
 import { decide, noUse, type RateUse } from '../../core/keys/rate-window.ts'
 import { decideByShare, type KnownUse, nothingKnown } from './outage-share.ts'
 
 const minuteMs = 60_000
-const noonMs = Date.UTC(2026, 0, 5, 12)
+const noonMs = utcMs(Date.UTC(2026, 0, 5, 12))
 
 /** How many of a hundred requests at one moment one pod admits. */
 function admittedByShare(known: KnownUse, limits: { rpm: number; rpd: number }, pods: number | undefined) {
@@ -57,7 +58,7 @@ test('a second outage in one window adds no second share', () => {
 test('in the next minute a pod has a share of the whole limit, and the headers show the share', () => {
   const limits = { rpm: 40, rpd: 1_000 }
   const { state } = admittedByShare({ seen: used(40), own: noUse }, limits, 2)
-  const { decision } = decideByShare(state, limits, noonMs + minuteMs, { pods: 2, consume: true })
+  const { decision } = decideByShare(state, limits, utcMs(noonMs + minuteMs), { pods: 2, consume: true })
   expect(decision).toEqual({
     outcome: 'admitted',
     state: {

@@ -1,3 +1,4 @@
+import type { UtcMs } from '../../core/clocks/feed-clock.ts'
 import {
   decide,
   noUse,
@@ -24,7 +25,7 @@ export const nothingKnown: KnownUse = Object.freeze({ seen: noUse, own: noUse })
 export function decideByShare(
   known: KnownUse,
   limits: RateLimits,
-  nowMs: number,
+  nowMs: UtcMs,
   options: { readonly pods: number | undefined; readonly consume: boolean },
 ): { readonly next: KnownUse; readonly decision: RateDecision } {
   const { remainingMinute, remainingDay } = decide(known.seen, limits, nowMs, false).decision.state

@@ -1,3 +1,4 @@
+import { type UtcMs, utcMs } from '../../core/clocks/feed-clock.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { type Calls, serverRun, type Word } from './calls.ts'
 import type { Connection } from './connection.ts'
@@ -44,13 +45,13 @@ export class Pods {
   }
 
   /** Redis's time, calculated while Redis is unavailable. */
-  nowMs(): number {
+  nowMs(): UtcMs {
     const { clock, time } = this.#deps
-    return time === undefined ? clock.utcMs() + this.#aheadMs : time.utcMs()
+    return time === undefined ? utcMs(clock.utcMs() + this.#aheadMs) : time.utcMs()
   }
 
   /** Notes Redis's time from one of its answers. */
-  noteTime(redisMs: number): void {
+  noteTime(redisMs: UtcMs): void {
     this.#aheadMs = redisMs - this.#deps.clock.utcMs()
   }
 
@@ -68,7 +69,7 @@ export class Pods {
       const reply = await calls.script(scripts.meetPods, [keys.pods, keys.slotsLife], args)
       const [count, ms] = reply as [number, number]
       this.#count = Math.max(1, count)
-      this.noteTime(ms)
+      this.noteTime(utcMs(ms))
     } catch {
       // The next heartbeat tries again; until then the last known values apply.
     }

@@ -1,4 +1,5 @@
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { SymbolId } from '../fan-out/symbol-table.ts'
 import type { Connection } from '../sockets/connection.ts'
 
 /**
@@ -7,8 +8,8 @@ import type { Connection } from '../sockets/connection.ts'
  */
 export class CaughtUp {
   /** The time of the last bar sent, by symbol number and socket. */
-  readonly #byId = new Map<number, Map<Connection, FeedSeconds>>()
-  readonly #idsOf = new Map<Connection, Set<number>>()
+  readonly #byId = new Map<SymbolId, Map<Connection, FeedSeconds>>()
+  readonly #idsOf = new Map<Connection, Set<SymbolId>>()
 
   /** Number of entries. */
   get count(): number {
@@ -17,27 +18,27 @@ export class CaughtUp {
     return count
   }
 
-  set(connection: Connection, id: number, last: FeedSeconds): void {
+  set(connection: Connection, id: SymbolId, last: FeedSeconds): void {
     const waiting = this.#byId.get(id) ?? new Map<Connection, FeedSeconds>()
     this.#byId.set(id, waiting.set(connection, last))
-    const ids = this.#idsOf.get(connection) ?? new Set<number>()
+    const ids = this.#idsOf.get(connection) ?? new Set<SymbolId>()
     this.#idsOf.set(connection, ids.add(id))
   }
 
   /** Sockets that wait for a bar of the symbol, each with the time of its last bar. */
-  of(id: number): Iterable<readonly [Connection, FeedSeconds]> {
+  of(id: SymbolId): Iterable<readonly [Connection, FeedSeconds]> {
     return this.#byId.get(id) ?? []
   }
 
-  has(id: number): boolean {
+  has(id: SymbolId): boolean {
     return this.#byId.has(id)
   }
 
-  idsOf(connection: Connection): Iterable<number> {
+  idsOf(connection: Connection): Iterable<SymbolId> {
     return this.#idsOf.get(connection) ?? []
   }
 
-  delete(connection: Connection, id: number): void {
+  delete(connection: Connection, id: SymbolId): void {
     const waiting = this.#byId.get(id)
     waiting?.delete(connection)
     if (waiting?.size === 0) this.#byId.delete(id)

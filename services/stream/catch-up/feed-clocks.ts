@@ -2,6 +2,7 @@ import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { type FeedSeconds, feedNow, fixedOffset } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Log } from '../../platform/log/log.ts'
+import { OutageLog } from '../../platform/outage-log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeedBoard } from '../../ports/feed-board.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
@@ -18,6 +19,7 @@ export interface FeedNow {
 /** The current time of every feed, without waiting. For an unknown clock it is the newest tick that was read. */
 export class FeedClocks {
   readonly #deps: { readonly registry: FollowedRegistry; readonly board: FeedBoard; readonly clock: Clock }
+  readonly #outage: OutageLog
   readonly #newestTicks = new Map<FeedKey, FeedSeconds>()
   readonly close: () => void
 
@@ -28,9 +30,10 @@ export class FeedClocks {
     readonly log: Log
   }) {
     this.#deps = deps
+    this.#outage = new OutageLog(deps)
     const read = (): void => {
       this.#read().catch((cause: unknown) =>
-        deps.log.warn({ err: cause }, 'feed board unavailable; `since` uses the last known ticks'),
+        this.#outage.failed({ text: 'feed board unavailable; `since` uses the last known ticks', cause }),
       )
     }
     this.close = deps.clock.every(readEveryMs, read)
@@ -57,5 +60,6 @@ export class FeedClocks {
     if (measured.length === 0) return
     for (const [feed, { newestTick }] of await board.read(measured))
       if (newestTick !== undefined) this.#newestTicks.set(feed, newestTick)
+    this.#outage.worked('feed board available again')
   }
 }

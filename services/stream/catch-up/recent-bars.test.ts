@@ -1,9 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { minuteBar } from '../../../test/support/fixtures/stream-fixture.ts'
+import type { SymbolId } from '../fan-out/symbol-table.ts'
 import { RecentBars } from './recent-bars.ts'
 
-const id = 7
+const id = 7 as SymbolId
+const otherId = 8 as SymbolId
 const timeOf = (minute: number) => minuteBar(minute).time
 const minutesAfter = (recent: RecentBars, minute: number) =>
   recent.after(id, timeOf(minute)).map(({ volume }) => volume)
@@ -28,12 +30,12 @@ test('after a loss, bars before the next one are not covered', () => {
 
 test('a read of the store before a loss must be repeated, also for a symbol without bars', () => {
   const recent = remembering(1, 2)
-  const [mark, unseen] = [recent.mark(id), recent.mark(8)]
+  const [mark, unseen] = [recent.mark(id), recent.mark(otherId)]
   expect(recent.coversSince(id, mark)).toBe(true)
   recent.broken(id)
-  recent.broken(8)
+  recent.broken(otherId)
   expect(recent.coversSince(id, mark)).toBe(false)
-  expect(recent.coversSince(8, unseen)).toBe(false)
+  expect(recent.coversSince(otherId, unseen)).toBe(false)
   expect(recent.coversSince(id, recent.mark(id))).toBe(true)
 })
 

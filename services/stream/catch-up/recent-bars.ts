@@ -1,5 +1,6 @@
 import type { Bar } from '../../core/bars/bar.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { SymbolId } from '../fan-out/symbol-table.ts'
 
 /** Maximum bars kept per symbol: half an hour of minutes. For older bars the store is read. */
 const barsMax = 30
@@ -17,9 +18,9 @@ interface SymbolBars {
 
 /** The newest live bars of each symbol, by symbol number: a returning client gets them without a read of the store. */
 export class RecentBars {
-  readonly #bySymbol = new Map<number, SymbolBars>()
+  readonly #bySymbol = new Map<SymbolId, SymbolBars>()
 
-  add(id: number, bar: Bar): void {
+  add(id: SymbolId, bar: Bar): void {
     const recent = this.#of(id)
     recent.added += 1
     // It was revised while it was queued.
@@ -31,7 +32,7 @@ export class RecentBars {
   }
 
   /** Bars were lost: forgets all bars, and begins again with the next one. */
-  broken(id: number): void {
+  broken(id: SymbolId): void {
     const recent = this.#of(id)
     recent.bars = []
     recent.floor = undefined
@@ -41,7 +42,7 @@ export class RecentBars {
   }
 
   /** History differs from the live bars up to this time: forgets them, so that the store is read for them. */
-  revised(id: number, to: FeedSeconds): void {
+  revised(id: SymbolId, to: FeedSeconds): void {
     const recent = this.#bySymbol.get(id)
     if (recent?.floor === undefined || to <= recent.floor) return
     const later = recent.bars.filter(({ time }) => time > to)
@@ -51,26 +52,26 @@ export class RecentBars {
   }
 
   /** Whether this has every live bar after this time. */
-  covers(id: number, time: FeedSeconds): boolean {
+  covers(id: SymbolId, time: FeedSeconds): boolean {
     const floor = this.#bySymbol.get(id)?.floor
     return floor !== undefined && time >= floor
   }
 
   /** The current mark, for `coversSince`. */
-  mark(id: number): number {
+  mark(id: SymbolId): number {
     return this.#bySymbol.get(id)?.added ?? 0
   }
 
   /** Whether this has all bars that arrived since the mark, and none was lost. */
-  coversSince(id: number, mark: number): boolean {
+  coversSince(id: SymbolId, mark: number): boolean {
     return (this.#bySymbol.get(id)?.dropped ?? 0) <= mark
   }
 
-  after(id: number, time: FeedSeconds): readonly Bar[] {
+  after(id: SymbolId, time: FeedSeconds): readonly Bar[] {
     return this.#bySymbol.get(id)?.bars.filter((bar) => bar.time > time) ?? []
   }
 
-  #of(id: number): SymbolBars {
+  #of(id: SymbolId): SymbolBars {
     const recent = this.#bySymbol.get(id) ?? { bars: [], floor: undefined, added: 0, dropped: 0 }
     this.#bySymbol.set(id, recent)
     return recent

@@ -5,13 +5,14 @@ import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Frames } from '../fan-out/frame.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import type { SymbolId } from '../fan-out/symbol-table.ts'
 import type { replayGapReasons } from '../metrics.ts'
 import type { Connection } from '../sockets/connection.ts'
 import type { RecentBars } from './recent-bars.ts'
 
 /** A symbol that was just subscribed to; its live bars are deferred until its bars after `after` were sent. */
 export interface Resumed {
-  readonly id: number
+  readonly id: SymbolId
   readonly symbol: CompoundKey
   readonly feed: FeedKey
   readonly after: FeedSeconds
@@ -30,12 +31,12 @@ export interface ReplayDeps {
   /** Whether the bus lost bars of the feed that the store may not show yet. */
   readonly isUnconfirmed: (feed: FeedKey) => boolean
   /** Open time of the symbol's last live bar. */
-  readonly lastTime: (id: number) => FeedSeconds | undefined
+  readonly lastTime: (id: SymbolId) => FeedSeconds | undefined
   /** Whether the fan-out has a bar of the symbol that is not written to all sockets. */
-  readonly isInFanOut: (id: number) => boolean
+  readonly isInFanOut: (id: SymbolId) => boolean
   /** Writes all frames of the fan-out to their sockets. */
   readonly settle: () => void
-  readonly frame: (id: number, bar: Bar) => Frames
+  readonly frame: (id: SymbolId, bar: Bar) => Frames
   /** Sends a GAP frame: bars of the symbol later than `after` may be missing on the socket. */
   readonly nameGap: (
     connection: Connection,

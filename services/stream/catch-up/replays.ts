@@ -4,6 +4,7 @@ import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Reader } from '../../core/fair-queue.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Cancel } from '../../ports/clock.ts'
+import type { SymbolId } from '../fan-out/symbol-table.ts'
 import type { Connection } from '../sockets/connection.ts'
 import type { SymbolGap } from '../sockets/protocol.ts'
 import { CaughtUp } from './caught-up.ts'
@@ -48,7 +49,7 @@ type Pause = () => Promise<unknown>
 export class Replays {
   readonly #deps: ReplayDeps
   /** Replays that are queued or running, in the order of the requests. */
-  readonly #waiting = new Map<Connection, Map<number, Replay>>()
+  readonly #waiting = new Map<Connection, Map<SymbolId, Replay>>()
   /** Sockets with replays that neither read nor pause now. */
   readonly #queue = new ReplayQueue()
   readonly #caughtUp = new CaughtUp()
@@ -81,7 +82,7 @@ export class Replays {
   }
 
   begin(connection: Connection, list: readonly Resumed[]): void {
-    const waiting = this.#waiting.get(connection) ?? new Map<number, Replay>()
+    const waiting = this.#waiting.get(connection) ?? new Map<SymbolId, Replay>()
     if (!this.#waiting.has(connection)) {
       this.#waiting.set(connection, waiting)
       this.#queue.push(connection)
@@ -113,7 +114,7 @@ export class Replays {
   }
 
   /** Must be called before a live bar of the symbol is pushed: sockets that wait for it get it. */
-  arriving(id: number, time: FeedSeconds): void {
+  arriving(id: SymbolId, time: FeedSeconds): void {
     if (!this.#caughtUp.has(id)) return
     if (this.#deps.isInFanOut(id)) this.#deps.settle()
     for (const [connection, last] of this.#caughtUp.of(id)) {
@@ -244,7 +245,7 @@ export class Replays {
   }
 
   /** Lets live bars follow, after the last bar that the socket has. */
-  #enter(connection: Connection, id: number, last: FeedSeconds): void {
+  #enter(connection: Connection, id: SymbolId, last: FeedSeconds): void {
     // The last write may have closed it as too slow; then another socket may get its row.
     if (!this.#isDeferred(connection, id)) return
     const live = this.#deps.lastTime(id)
@@ -288,7 +289,7 @@ export class Replays {
     return this.#waiting.get(connection)?.get(replay.id) === replay && this.#isDeferred(connection, replay.id)
   }
 
-  #isDeferred(connection: Connection, id: number): boolean {
+  #isDeferred(connection: Connection, id: SymbolId): boolean {
     return connection.open && this.#deps.subscriptions.isDeferred(connection.row, id)
   }
 }

@@ -9,6 +9,7 @@ import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
 import type { SymbolFrames } from '../fan-out/symbol-frames.ts'
+import type { SymbolId } from '../fan-out/symbol-table.ts'
 import type { StreamMetrics } from '../metrics.ts'
 import type { Connection } from '../sockets/connection.ts'
 import { nameGaps } from '../sockets/name-gaps.ts'
@@ -34,7 +35,7 @@ export interface ResumptionDeps {
   readonly metrics: StreamMetrics
   readonly isFilling: (feed: FeedKey) => boolean
   readonly isUnconfirmed: (feed: FeedKey) => boolean
-  readonly lastTime: (id: number) => FeedSeconds | undefined
+  readonly lastTime: (id: SymbolId) => FeedSeconds | undefined
 }
 
 /** Two extensions for clients that ask: `since` replays missed bars, `markers` announces complete minutes. */
@@ -135,7 +136,7 @@ export class Resumption {
   }
 
   /** Must be called before each live bar is pushed: replayed sockets that wait for it get it. */
-  arriving(id: number, time: FeedSeconds): void {
+  arriving(id: SymbolId, time: FeedSeconds): void {
     this.#replays.arriving(id, time)
   }
 

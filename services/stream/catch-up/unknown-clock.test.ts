@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
 import {
   minuteBar,
@@ -44,4 +44,29 @@ test.each([
   await until('the bars', () => socket.bars(symbol).length === 2)
   expect(socket.bars(symbol).map(({ bar }) => bar.time)).toEqual([timeOf(now - 4), timeOf(now - 3)])
   expect(socket.messages.filter(({ code }) => code === 'GAP')).toEqual([])
+})
+
+test('an outage of the feed board is logged once when it begins, and once with its duration when it ends', async () => {
+  let isUnavailable = true
+  const own = await openStreamFixture({
+    change: ({ board }) => ({
+      board: {
+        ...board,
+        read: (feeds) => (isUnavailable ? Promise.reject(new Error('refused')) : board.read(feeds)),
+      },
+    }),
+  })
+  onTestFinished(() => own.close())
+  const body = definition({ key: ahead, broker: 'BROKERD', account: 'AHEAD', clock: { mode: 'Measured' } })
+  await own.change({ kind: 'feed', id: ahead, body: { definition: body, hidden: false } })
+  await own.clock.advance(20_000)
+  isUnavailable = false
+  await own.clock.advance(20_000)
+  const lines = own.logged
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ msg }) => String(msg).startsWith('feed board'))
+  expect(lines).toMatchObject([
+    { msg: 'feed board unavailable; `since` uses the last known ticks', err: { message: 'refused' } },
+    { msg: 'feed board available again', seconds: 20 },
+  ])
 })

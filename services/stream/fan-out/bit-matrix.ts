@@ -1,5 +1,6 @@
 import type { Burst } from './burst.ts'
 import type { Frames } from './frame.ts'
+import type { SymbolId } from './symbol-table.ts'
 
 const rowsAtFirst = 64
 const wordsAtFirst = 8
@@ -27,26 +28,26 @@ export class BitMatrix {
   }
 
   /** Must be called with the number of each column before any other use of that column. */
-  addColumn(column: number): void {
+  addColumn(column: SymbolId): void {
     if (column >= this.#words * 32) this.#resize(this.#rowsMax, this.#words * 2)
   }
 
-  isSet(row: number, column: number): boolean {
+  isSet(row: number, column: SymbolId): boolean {
     return ((this.#bits[this.#at(row, column)] ?? 0) & (1 << (column & 31))) !== 0
   }
 
-  flip(row: number, column: number): void {
+  flip(row: number, column: SymbolId): void {
     const at = this.#at(row, column)
     this.#bits[at] = (this.#bits[at] ?? 0) ^ (1 << (column & 31))
   }
 
   /** Columns whose bit is set, ascending. */
-  columnsOf(row: number): number[] {
-    const columns: number[] = []
+  columnsOf(row: number): SymbolId[] {
+    const columns: SymbolId[] = []
     const start = row * this.#words
     for (let word = 0; word < this.#words; word++) {
       for (let bits = this.#bits[start + word] ?? 0; bits !== 0; bits &= bits - 1) {
-        columns.push(word * 32 + lowestBit(bits))
+        columns.push((word * 32 + lowestBit(bits)) as SymbolId)
       }
     }
     return columns
@@ -63,7 +64,7 @@ export class BitMatrix {
     return frames
   }
 
-  #at(row: number, column: number): number {
+  #at(row: number, column: SymbolId): number {
     return row * this.#words + (column >> 5)
   }
 

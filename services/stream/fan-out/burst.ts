@@ -1,4 +1,5 @@
 import type { Frames } from './frame.ts'
+import type { SymbolId } from './symbol-table.ts'
 
 /** Frames of bars that closed together, by symbol number. It is cleared and used again. */
 export class Burst {
@@ -15,7 +16,7 @@ export class Burst {
     return this.words.length === 0
   }
 
-  add(symbol: number, frames: Frames): void {
+  add(symbol: SymbolId, frames: Frames): void {
     const word = symbol >> 5
     const bit = 1 << (symbol & 31)
     if (word >= this.mask.length) this.#grow(word)
@@ -27,7 +28,7 @@ export class Burst {
     this.mask[word] = bits | bit
   }
 
-  has(symbol: number): boolean {
+  has(symbol: SymbolId): boolean {
     return ((this.mask[symbol >> 5] ?? 0) & (1 << (symbol & 31))) !== 0
   }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { BitMatrix } from './bit-matrix.ts'
 import { Burst } from './burst.ts'
 import type { Frames } from './frame.ts'
+import type { SymbolId } from './symbol-table.ts'
 
 /** Maximum sockets written to in one turn of the event loop. */
 const socketsPerSlice = 500
@@ -39,14 +40,14 @@ export class FanOut {
     this.#onBurst = onBurst
   }
 
-  push(symbol: number, frames: Frames): void {
+  push(symbol: SymbolId, frames: Frames): void {
     if (this.#waiting.empty) this.#waiting.since = this.#clock.monotonicMs()
     this.#waiting.add(symbol, frames)
     this.#schedule()
   }
 
   /** Whether a frame of the symbol is not yet written to all its sockets. */
-  has(symbol: number): boolean {
+  has(symbol: SymbolId): boolean {
     return this.#running.has(symbol) || this.#waiting.has(symbol)
   }
 

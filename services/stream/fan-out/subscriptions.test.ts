@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
 import { Burst } from './burst.ts'
 import { Subscriptions } from './subscriptions.ts'
+import type { SymbolId } from './symbol-table.ts'
 
 const feed = feedKey('BROKERA', 'ZERO')
 const symbolOf = (n: number) => compoundKey(feed, `S${n}`)
@@ -20,7 +21,7 @@ describe('subscriptions', () => {
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const subscriptions = new Subscriptions()
         const rows = Array.from({ length: 100 }, () => subscriptions.openRow())
-        const model = rows.map(() => new Set<number>())
+        const model = rows.map(() => new Set<SymbolId>())
         for (const each of steps) {
           if (each.kind === 'reopen') {
             subscriptions.closeRow(rows[each.row]!)
@@ -68,15 +69,16 @@ describe('subscriptions', () => {
   })
 
   test('a cleared burst contains no earlier frames', () => {
-    const burst = new Burst()
-    burst.add(3, 'old')
-    burst.add(300, 'old')
-    burst.clear()
-    expect(burst.empty).toBe(true)
-    burst.add(3, 'new')
     const subscriptions = new Subscriptions()
     const row = subscriptions.openRow()
-    for (let n = 0; n <= 300; n++) subscriptions.add(row, subscriptions.symbols.idOf(symbolOf(n)))
+    const ids = Array.from({ length: 301 }, (_, n) => subscriptions.symbols.idOf(symbolOf(n)))
+    for (const id of ids) subscriptions.add(row, id)
+    const burst = new Burst()
+    burst.add(ids[3]!, 'old')
+    burst.add(ids[300]!, 'old')
+    burst.clear()
+    expect(burst.empty).toBe(true)
+    burst.add(ids[3]!, 'new')
     expect(subscriptions.matrix.gather(row, burst)).toBe('new')
   })
 })

@@ -1,5 +1,5 @@
 import { BitMatrix } from './bit-matrix.ts'
-import { SymbolTable } from './symbol-table.ts'
+import { type SymbolId, SymbolTable } from './symbol-table.ts'
 
 /**
  * Which socket subscribed to which symbol. Each socket has a row; to subscribe or to unsubscribe changes one
@@ -13,7 +13,7 @@ export class Subscriptions {
   readonly #counts: number[] = []
   readonly #freeRows: number[] = []
   /** Deferred symbols by row. */
-  readonly #deferred = new Map<number, Set<number>>()
+  readonly #deferred = new Map<number, Set<SymbolId>>()
 
   openRow(): number {
     const free = this.#freeRows.pop()
@@ -31,40 +31,40 @@ export class Subscriptions {
     return this.#counts[row] ?? 0
   }
 
-  has(row: number, id: number): boolean {
+  has(row: number, id: SymbolId): boolean {
     return this.matrix.isSet(row, id) || this.isDeferred(row, id)
   }
 
-  add(row: number, id: number): void {
+  add(row: number, id: SymbolId): void {
     if (this.has(row, id)) return
     this.matrix.flip(row, id)
     this.#add(row, id, 1)
   }
 
   /** Subscribes, but no burst has a frame of the symbol for this row until it is released. */
-  addDeferred(row: number, id: number): void {
+  addDeferred(row: number, id: SymbolId): void {
     if (this.has(row, id)) return
     const deferred = this.#deferred.get(row) ?? new Set()
     this.#deferred.set(row, deferred.add(id))
     this.#add(row, id, 1)
   }
 
-  isDeferred(row: number, id: number): boolean {
+  isDeferred(row: number, id: SymbolId): boolean {
     return this.#deferred.get(row)?.has(id) ?? false
   }
 
-  release(row: number, id: number): void {
+  release(row: number, id: SymbolId): void {
     if (this.#undefer(row, id)) this.matrix.flip(row, id)
   }
 
-  remove(row: number, id: number): void {
+  remove(row: number, id: SymbolId): void {
     if (!this.has(row, id)) return
     if (!this.#undefer(row, id)) this.matrix.flip(row, id)
     this.#add(row, id, -1)
   }
 
   /** Symbols of a socket, in the order of their numbers. */
-  idsOf(row: number): number[] {
+  idsOf(row: number): SymbolId[] {
     if (this.count(row) === 0) return []
     const ids = this.matrix.columnsOf(row)
     const deferred = this.#deferred.get(row)
@@ -72,14 +72,14 @@ export class Subscriptions {
   }
 
   /** Whether the symbol was deferred. */
-  #undefer(row: number, id: number): boolean {
+  #undefer(row: number, id: SymbolId): boolean {
     const deferred = this.#deferred.get(row)
     if (!deferred?.delete(id)) return false
     if (deferred.size === 0) this.#deferred.delete(row)
     return true
   }
 
-  #add(row: number, id: number, by: 1 | -1): void {
+  #add(row: number, id: SymbolId, by: 1 | -1): void {
     this.#counts[row] = this.count(row) + by
     this.symbols.count(id, by)
   }

@@ -1,6 +1,6 @@
 import type { Bar } from '../../core/bars/bar.ts'
 import { barFrame, barPrefix, type Frames } from './frame.ts'
-import type { SymbolTable } from './symbol-table.ts'
+import type { SymbolId, SymbolTable } from './symbol-table.ts'
 
 /** Makes bar frames; the part that all frames of a symbol begin with is made once. */
 export class SymbolFrames {
@@ -12,11 +12,11 @@ export class SymbolFrames {
     this.#symbols = symbols
   }
 
-  frame(id: number, bar: Bar): Frames {
+  frame(id: SymbolId, bar: Bar): Frames {
     return barFrame(this.#prefix(id), bar)
   }
 
-  #prefix(id: number): string {
+  #prefix(id: SymbolId): string {
     const known = this.#prefixes[id]
     if (known !== undefined) return known
     while (this.#prefixes.length < id) this.#prefixes.push(undefined)

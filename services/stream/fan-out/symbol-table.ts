@@ -1,19 +1,24 @@
 import type { CompoundKey } from '../../core/feeds/compound-key.ts'
 
+declare const symbolId: unique symbol
+
+/** Number of a symbol in this process. The type keeps it apart from the row of a socket. */
+export type SymbolId = number & { readonly [symbolId]: true }
+
 /**
  * Number and subscriber count of each symbol. A symbol gets its number at first sight and keeps it; the
  * registry limits how many there are.
  */
 export class SymbolTable {
-  readonly #onAdded: (id: number) => void
-  readonly #ids = new Map<CompoundKey, number>()
+  readonly #onAdded: (id: SymbolId) => void
+  readonly #ids = new Map<CompoundKey, SymbolId>()
   readonly #symbols: CompoundKey[] = []
   /** Subscribers by symbol number. */
   readonly #subscribers: number[] = []
   #subscriptions = 0
 
   /** `onAdded` receives each new number before `idOf` returns it. */
-  constructor(onAdded: (id: number) => void) {
+  constructor(onAdded: (id: SymbolId) => void) {
     this.#onAdded = onAdded
   }
 
@@ -23,10 +28,10 @@ export class SymbolTable {
   }
 
   /** The number of the symbol; a symbol without one gets the next. */
-  idOf(symbol: CompoundKey): number {
+  idOf(symbol: CompoundKey): SymbolId {
     const known = this.#ids.get(symbol)
     if (known !== undefined) return known
-    const id = this.#symbols.push(symbol) - 1
+    const id = (this.#symbols.push(symbol) - 1) as SymbolId
     this.#ids.set(symbol, id)
     this.#subscribers.push(0)
     this.#onAdded(id)
@@ -34,27 +39,27 @@ export class SymbolTable {
   }
 
   /** The number of the symbol, if it has one. */
-  knownId(symbol: CompoundKey): number | undefined {
+  knownId(symbol: CompoundKey): SymbolId | undefined {
     return this.#ids.get(symbol)
   }
 
-  symbol(id: number): CompoundKey {
+  symbol(id: SymbolId): CompoundKey {
     return this.#symbols[id] as CompoundKey
   }
 
-  subscribers(id: number): number {
+  subscribers(id: SymbolId): number {
     return this.#subscribers[id] ?? 0
   }
 
   /** Symbols with at least one subscriber. */
-  subscribedIds(): number[] {
-    const ids: number[] = []
-    this.#subscribers.forEach((count, id) => count > 0 && ids.push(id))
+  subscribedIds(): SymbolId[] {
+    const ids: SymbolId[] = []
+    this.#subscribers.forEach((count, id) => count > 0 && ids.push(id as SymbolId))
     return ids
   }
 
   /** One subscriber more or fewer. */
-  count(id: number, by: 1 | -1): void {
+  count(id: SymbolId, by: 1 | -1): void {
     this.#subscribers[id] = this.subscribers(id) + by
     this.#subscriptions += by
   }

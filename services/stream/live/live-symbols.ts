@@ -1,7 +1,7 @@
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
-import type { SymbolTable } from '../fan-out/symbol-table.ts'
+import type { SymbolId, SymbolTable } from '../fan-out/symbol-table.ts'
 import type { SymbolGap } from '../sockets/protocol.ts'
 import { Baseline, type BaselineDeps } from './baseline.ts'
 
@@ -24,11 +24,11 @@ export class LiveSymbols {
   }
 
   /** Open time of the last live bar. */
-  lastTime(id: number): FeedSeconds | undefined {
+  lastTime(id: SymbolId): FeedSeconds | undefined {
     return this.#lastTimes[id]
   }
 
-  setLastTime(id: number, time: FeedSeconds): void {
+  setLastTime(id: SymbolId, time: FeedSeconds): void {
     while (this.#lastTimes.length < id) this.#lastTimes.push(undefined)
     this.#lastTimes[id] = time
   }
@@ -39,13 +39,13 @@ export class LiveSymbols {
   }
 
   /** What a socket misses that gets no more bars of the symbol from now on. */
-  gapOf(id: number): SymbolGap {
+  gapOf(id: SymbolId): SymbolGap {
     const symbol = this.#symbols.symbol(id)
     return { symbol, after: this.lastKnown(symbol) }
   }
 
   /** The feed of a symbol; `undefined` if the feed has no minutes. */
-  feedOf(id: number): FeedKey | undefined {
+  feedOf(id: SymbolId): FeedKey | undefined {
     const feed = feedOf(this.#symbols.symbol(id))
     const definition = this.#registry.view().feed(feed)
     return definition?.resolutions.includes('1') ? feed : undefined
@@ -60,8 +60,9 @@ export class LiveSymbols {
   }
 
   /** Numbers of the symbols of the feed that had a live bar or have a subscriber. */
-  idsOf(feed: FeedKey): number[] {
-    const ids = new Set([...this.#lastTimes.keys(), ...this.#symbols.subscribedIds()])
+  idsOf(feed: FeedKey): SymbolId[] {
+    const seen = [...this.#lastTimes.keys()] as SymbolId[]
+    const ids = new Set([...seen, ...this.#symbols.subscribedIds()])
     return [...ids].filter((id) => feedOf(this.#symbols.symbol(id)) === feed)
   }
 

@@ -130,28 +130,38 @@ test('many refused upgrades while slots are unavailable do not displace the slot
 
 interface LogLine {
   readonly call: string
+  readonly msg: string
+  readonly seconds?: number
 }
 
-test('an outage of the slots is logged once per kind of call, and the next outage again', async () => {
+test('an outage of the slots is logged once per kind of call when it begins and when it ends, and the next outage again', async () => {
   const clock = createVirtualClock()
-  const logged: string[] = []
-  const log = createLog('warn', { write: (line) => void logged.push((JSON.parse(line) as LogLine).call) })
+  let logged: LogLine[] = []
+  const log = createLog('info', { write: (line) => void logged.push(JSON.parse(line) as LogLine) })
   const stores = await openStreamFixture()
   const { reach, slots } = leaving(stores.stores.slots)
   const sessions = new Sessions(slots, clock, log, metricsOf())
-  const outage = async (): Promise<readonly string[]> => {
-    logged.length = 0
+  const calls = (lines: readonly LogLine[]) => lines.map(({ call }) => call).toSorted()
+  const outage = async (): Promise<void> => {
+    logged = []
     reach.isUnavailable = true
     for (let i = 0; i < 20; i++) await sessions.open('key', `refused ${i}`, 2).catch(() => undefined)
     await clock.advance(30_000)
     reach.isUnavailable = false
     await clock.advance(2_000)
     await sessions.open('key', 'later', 2)
-    return logged.toSorted()
+    const [begins, ends] = [logged.slice(0, 3), logged.slice(3)]
+    expect(new Set(begins.map(({ msg }) => msg))).toEqual(
+      new Set(['slots unavailable; new sockets get 503; open sockets stay']),
+    )
+    expect(calls(begins)).toEqual(['close', 'open', 'renew'])
+    expect(new Set(ends.map(({ msg }) => msg))).toEqual(new Set(['slots available again']))
+    expect(calls(ends)).toEqual(['close', 'open', 'renew'])
+    expect(ends.find(({ call }) => call === 'open')?.seconds).toBe(32)
   }
   await sessions.open('key', 'stays', 2)
-  expect(await outage()).toEqual(['close', 'open', 'renew'])
-  expect(await outage()).toEqual(['close', 'open', 'renew'])
+  await outage()
+  await outage()
   sessions.stop()
   await stores.close()
 })

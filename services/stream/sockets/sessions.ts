@@ -2,6 +2,7 @@ import { dateText, daySeconds } from '../../core/clocks/calendar.ts'
 import { toSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Day } from '../../core/keys/usage.ts'
 import type { Log } from '../../platform/log/log.ts'
+import { OutageLog } from '../../platform/outage-log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { type Session, type SlotOutcome, type Slots, slotLeaseMs, slotRenewMs } from '../../ports/slots.ts'
 import type { StreamMetrics, slotCalls } from '../metrics.ts'
@@ -37,8 +38,7 @@ export class Sessions {
   readonly #stopRenewing: Cancel
   #cancelMidnight: Cancel = () => undefined
   #cancelRetry: Cancel | undefined
-  /** Kinds of calls that fail now, and that were logged. */
-  readonly #logged = new Set<Call>()
+  readonly #outages: Readonly<Record<Call, OutageLog>>
   #areLapsesLogged = false
   #isStopped = false
   #isRenewing = false
@@ -49,6 +49,8 @@ export class Sessions {
     this.#clock = clock
     this.#log = log
     this.#failures = metrics.slotFailures
+    const outageOf = (call: Call): OutageLog => new OutageLog({ log, clock, about: { call } })
+    this.#outages = { open: outageOf('open'), close: outageOf('close'), renew: outageOf('renew') }
     this.#stopRenewing = clock.every(slotRenewMs, () => void this.#renew())
     this.#awaitMidnight()
   }
@@ -66,7 +68,7 @@ export class Sessions {
     const session = { keyId, sessionId, countedOn: this.#today() }
     try {
       const outcome = await this.#slots.open(keyId, sessionId, cap)
-      this.#logged.delete('open')
+      this.#worked('open')
       if (outcome.outcome === 'open') this.#open.set(sessionId, session)
       return outcome
     } catch (cause) {
@@ -84,6 +86,7 @@ export class Sessions {
     const today = this.#today()
     try {
       const { outcome } = await this.#slots.open(session.keyId, sessionId, cap, session.countedOn)
+      this.#worked('open')
       if (outcome === 'open') session.countedOn = today
       // The session was closed meanwhile, perhaps before the slot was taken.
       if (!this.#open.has(sessionId)) await this.#free(session)
@@ -122,7 +125,7 @@ export class Sessions {
   async #isFreed({ keyId, sessionId }: Session): Promise<boolean> {
     try {
       await this.#slots.close(keyId, sessionId)
-      this.#logged.delete('close')
+      this.#worked('close')
       return true
     } catch (cause) {
       this.#failed('close', cause)
@@ -164,7 +167,7 @@ export class Sessions {
         await this.#slots.renew(asked.map(({ keyId, sessionId }) => ({ keyId, sessionId }))),
       )
       for (const session of asked) if (!lapsed.has(session.sessionId)) session.countedOn = today
-      this.#logged.delete('renew')
+      this.#worked('renew')
       this.#logLapses(lapsed.size)
       if (lapsed.size === 0) return
       this.#onLapse([...lapsed])
@@ -204,11 +207,16 @@ export class Sessions {
     this.#areLapsesLogged = sessions > 0
   }
 
+  #worked(call: Call): void {
+    this.#outages[call].worked('slots available again')
+  }
+
   /** Logs once until a call of this kind succeeds: in an outage every upgrade fails. */
   #failed(call: Call, cause: unknown): void {
     this.#failures.inc({ call })
-    if (this.#logged.has(call)) return
-    this.#logged.add(call)
-    this.#log.warn({ err: cause, call }, 'slots unavailable: new sockets get 503, open sockets stay')
+    this.#outages[call].failed({
+      text: 'slots unavailable; new sockets get 503; open sockets stay',
+      cause,
+    })
   }
 }

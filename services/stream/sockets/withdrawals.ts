@@ -4,6 +4,7 @@ import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { Resumption } from '../catch-up/resumption.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import type { SymbolId } from '../fan-out/symbol-table.ts'
 import type { StreamMetrics } from '../metrics.ts'
 import type { Connection } from './connection.ts'
 import { nameGaps } from './name-gaps.ts'
@@ -22,7 +23,7 @@ interface WithdrawalDeps {
   readonly resumption: Resumption
   readonly metrics: Pick<StreamMetrics, 'gaps'>
   /** The bars that a socket misses if it gets no more of the symbol from now on. */
-  readonly gapOf: (id: number) => SymbolGap
+  readonly gapOf: (id: SymbolId) => SymbolGap
 }
 
 /**
@@ -90,7 +91,7 @@ export class Withdrawals {
     this.forget(connection, [...awaited.keys()].slice(0, Math.max(0, awaited.size - Math.max(0, free))))
   }
 
-  #withdraw(connection: Connection, isGone: (id: number) => boolean, reason: WithdrawalReason): void {
+  #withdraw(connection: Connection, isGone: (id: SymbolId) => boolean, reason: WithdrawalReason): void {
     const { subscriptions, fanOut, resumption } = this.#deps
     const ids = subscriptions.idsOf(connection.row).filter(isGone)
     if (ids.length === 0) return
@@ -108,7 +109,7 @@ export class Withdrawals {
     )
   }
 
-  #await(connection: Connection, ids: readonly number[]): void {
+  #await(connection: Connection, ids: readonly SymbolId[]): void {
     const { subscriptions, resumption, gapOf } = this.#deps
     const unsent = new Map(resumption.unsentGaps(connection).map((gap) => [gap.symbol, gap]))
     const marked = new Set(resumption.markedFeeds(connection))

@@ -39,14 +39,16 @@ test.each(mountable(60 * 2 ** 20))(
     await expect
       .poll(() => fxd.metric('fxd_store_bar_writes_failing_seconds'), pollOptions)
       .toBeGreaterThan(10)
-    await expect.poll(() => countMessages(fxd, 'unavailable: no bars can be stored'), pollOptions).toBe(1)
+    await expect
+      .poll(() => countMessages(fxd, 'store unavailable; no bars can be stored'), pollOptions)
+      .toBe(1)
 
     disk.free()
     await flows(feeders, 3)
     await expect.poll(() => fxd.platformStatus(), pollOptions).toBe('ok')
     expect(await fxd.metric('fxd_store_bar_writes_failing_seconds')).toBeLessThan(10)
     expect([
-      countMessages(fxd, 'unavailable: no bars can be stored'),
+      countMessages(fxd, 'store unavailable; no bars can be stored'),
       countMessages(fxd, 'bars are stored again'),
     ]).toEqual([1, 1])
     await expectNothingLost(feeders, market, [fxd], `FXD_TEST_SEED=${seed}`)

@@ -18,7 +18,7 @@ interface Defect {
 }
 
 const writer = 'services/stores/questdb/write/writer.ts'
-const rows = 'services/stores/questdb/read/bar-rows.ts'
+const rows = 'services/stores/questdb/read/bar-page.ts'
 
 const defects: readonly Defect[] = [
   {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
+import type { Address } from '../../../services/platform/config.ts'
 import { metricOf } from '../../support/clients/metric-of.ts'
 import { newKey } from '../../support/clients/new-key.ts'
 import { statusOf } from '../../support/cluster/answers.ts'
@@ -20,14 +21,9 @@ const startDeadlineMs = 150_000
 /** Timeout of a request; fxd fails within 2 s, the rest is for a busy machine. */
 const answerDeadlineMs = 10_000
 
-export interface Endpoint {
-  readonly host: string
-  readonly port: number
-}
-
 export interface QuestdbTables {
-  readonly http: Endpoint
-  readonly pg: Endpoint
+  readonly http: Address
+  readonly pg: Address
   readonly prefix: string
 }
 

@@ -44,6 +44,13 @@ function namesOf(node: Expression): string[] {
 const titled = new Set(['test', 'it', 'describe', 'suite', 'tidyRule'])
 const levels = new Set(['debug', 'info', 'warn', 'error'])
 
+/** Calls of a log, and of an `OutageLog` by any name that begins with `outage`. */
+function isOfLog(names: readonly string[]): boolean {
+  const [method = '', log = ''] = names.toReversed()
+  if (method === 'failed' || method === 'worked') return names.some((name) => name.startsWith('outage'))
+  return levels.has(method) && log === 'log'
+}
+
 /** The titles of tests, and every text within the arguments of a call of a log. */
 function titlesAndLogs(file: TextFile): Prose[] {
   const found: Prose[] = []
@@ -54,12 +61,12 @@ function titlesAndLogs(file: TextFile): Prose[] {
   }
   new Visitor({
     CallExpression: (node) => {
-      const [first, ...others] = namesOf(node.callee)
+      const names = namesOf(node.callee)
+      const [first] = names
       const [title] = node.arguments
       if (title !== undefined && first !== undefined && titled.has(first))
         for (const one of textIn(title)) found.push({ kind: 'title', offset: title.start, text: one })
-      const names = [first, ...others]
-      if (levels.has(names.at(-1) ?? '') && names.at(-2) === 'log') logs.push(node)
+      if (isOfLog(names)) logs.push(node)
     },
     Literal: text,
     TemplateLiteral: text,
@@ -85,7 +92,7 @@ const rules: readonly WordRule[] = [
   },
   {
     kinds: ['log'],
-    found: /\b(?:away|told|tells|goes on|going on)\b/i,
+    found: /^(?:un)?available\b|\b(?:away|told|tells|goes on|going on)\b/i,
     cure: 'begin with what failed; say "unavailable", "timed out", "retrying", "dropped" or "rejected"',
   },
   {

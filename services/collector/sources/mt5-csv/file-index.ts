@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { type Resolution, storedResolutions } from '../../../core/feeds/resolution.ts'
+import { type RawSeriesId, rawSeriesId } from '../../series/series-id.ts'
 import type { SourceSeries } from '../source.ts'
 import type { FollowedFile } from './followed-file.ts'
 
@@ -7,13 +8,13 @@ import type { FollowedFile } from './followed-file.ts'
 export class FileIndex {
   readonly #byPath = new Map<string, FollowedFile>()
   readonly #byName = new Map<string, FollowedFile>()
-  readonly #bySeries = new Map<string, readonly FollowedFile[]>()
+  readonly #bySeries = new Map<RawSeriesId, readonly FollowedFile[]>()
 
   add(file: FollowedFile): void {
     const { path, series } = file.options
     this.#byPath.set(path, file)
     this.#byName.set(basename(path), file)
-    const id = idOf(series)
+    const id = rawSeriesId(series)
     const files = [...(this.#bySeries.get(id) ?? []), file]
     this.#bySeries.set(
       id,
@@ -26,8 +27,8 @@ export class FileIndex {
     this.#byPath.delete(path)
     this.#byName.delete(basename(path))
     const others = this.of(series).filter((each) => each !== file)
-    if (others.length > 0) this.#bySeries.set(idOf(series), others)
-    else this.#bySeries.delete(idOf(series))
+    if (others.length > 0) this.#bySeries.set(rawSeriesId(series), others)
+    else this.#bySeries.delete(rawSeriesId(series))
   }
 
   has(path: string): boolean {
@@ -45,12 +46,10 @@ export class FileIndex {
 
   /** Returns the files of one series in the order of their names. Several files may have bars of it, such as one per year. */
   of(series: SourceSeries): readonly FollowedFile[] {
-    return this.#bySeries.get(idOf(series)) ?? []
+    return this.#bySeries.get(rawSeriesId(series)) ?? []
   }
 
   resolutionsOf(raw: string): readonly Resolution[] {
     return storedResolutions.filter((resolution) => this.of({ raw, resolution }).length > 0)
   }
 }
-
-const idOf = ({ raw, resolution }: SourceSeries): string => `${resolution} ${raw}`

@@ -44,8 +44,12 @@ export class BarWrites {
 
   #failed(cause: unknown): void {
     if (this.failingMs <= failingMsMax) return
-    const text = 'unavailable: no bars can be stored; the disk may be full'
-    this.#outage.failed({ text, level: 'error', cause, failingMs: this.failingMs })
+    this.#outage.failed({
+      text: 'store unavailable; no bars can be stored; the disk may be full',
+      level: 'error',
+      cause,
+      failingMs: this.failingMs,
+    })
   }
 }
 

@@ -143,7 +143,9 @@ test('while writes of bars fail the store is unavailable after 10 s, although co
     await clock.advance(1_000)
   }
   expect(queue.barsFailingMs).toBe(13_000)
-  expect(logged).toMatchObject([{ level: 50, msg: expect.stringMatching(/^unavailable: no bars/) as string }])
+  expect(logged).toMatchObject([
+    { level: 50, msg: expect.stringMatching(/^store unavailable; no bars/) as string },
+  ])
   await queue.writeBars(rows(1), 'live')
   await bars.ping()
   expect(queue.barsFailingMs).toBe(0)

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
-import type { Credentials, Endpoint } from '../options.ts'
+import type { Address } from '../../../platform/config.ts'
+import type { Credentials } from '../options.ts'
 import {
   authenticated,
   bindAndExecute,
@@ -69,10 +70,10 @@ export class PgConnection {
   #statements = 0
   #ended = false
 
-  private constructor(endpoint: Endpoint, credentials: Credentials, onEnd: () => void) {
+  private constructor(address: Address, credentials: Credentials, onEnd: () => void) {
     this.#credentials = credentials
     this.#onEnd = onEnd
-    this.#socket = connect({ host: endpoint.host, port: endpoint.port, noDelay: true, keepAlive: true })
+    this.#socket = connect({ host: address.host, port: address.port, noDelay: true, keepAlive: true })
     this.#socket.on('connect', () => this.#socket.write(startup(credentials.user, 'qdb')))
     this.#socket.on('data', (data) => this.#receive(data))
     this.#socket.on('error', (cause) => this.#end(cause))
@@ -81,11 +82,11 @@ export class PgConnection {
 
   /** Returns the connection at once, with a promise of its readiness. The owner sets the deadline of that. */
   static open(
-    endpoint: Endpoint,
+    address: Address,
     credentials: Credentials,
     onEnd: () => void,
   ): { readonly connection: PgConnection; readonly ready: Promise<void> } {
-    const connection = new PgConnection(endpoint, credentials, onEnd)
+    const connection = new PgConnection(address, credentials, onEnd)
     return { connection, ready: connection.#begin(() => undefined) }
   }
 

@@ -7,7 +7,7 @@ import type { Catalogue } from '../layout/catalogue.ts'
 import { nameOf } from '../layout/tables.ts'
 import type { PgPool } from '../pg/pool.ts'
 import { microsOf, timeMax, timeMin } from '../times.ts'
-import { BarRows, barColumns } from './bar-rows.ts'
+import { BarPage, barColumns } from './bar-page.ts'
 
 /** Maximum rows of one statement. */
 const rowsPerPage = 16_384
@@ -80,18 +80,18 @@ async function readPage(
   newestFirst: boolean,
   deadline: number,
   deps: ReadDeps,
-): Promise<BarRows> {
+): Promise<BarPage> {
   const { table, symbol, from, to, rowsMax, reader } = page
   const statement = {
     sql: barStatement(table, newestFirst ? 'DESC' : 'ASC'),
     parameterSets: [[symbol, microsOf(from), microsOf(to), String(rowsMax)]],
   }
-  let rows = new BarRows(0, 'ascending')
+  let rows = new BarPage(0, 'ascending')
   const leftMs = Math.max(1, deadline - deps.clock.monotonicMs())
   await deps.pool.read(
     statement,
     () => {
-      rows = new BarRows(rowsMax, newestFirst ? 'descending' : 'ascending')
+      rows = new BarPage(rowsMax, newestFirst ? 'descending' : 'ascending')
       return (view, start, end) => rows.take(view, start, end)
     },
     { deadlineMs: leftMs, reader },

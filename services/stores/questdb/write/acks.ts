@@ -11,6 +11,13 @@ export interface AckDeps {
   readonly tableGone: () => void
 }
 
+export interface BeforeSending {
+  /** Monotonic time before the rows were sent. */
+  readonly begunMs: number
+  /** `Visibility.replacements` before the rows were sent. */
+  readonly replacements: number
+}
+
 /** Reports pieces as committed, and as stored once they are readable. The next request does not wait for that. */
 export class Acks {
   readonly #deps: AckDeps
@@ -19,30 +26,29 @@ export class Acks {
     this.#deps = deps
   }
 
-  /** `begun` and `since`: the time, and the number of replaced tables, before the rows were sent. */
-  committed(pieces: readonly Piece[], begun: number, since: number): void {
+  committed(pieces: readonly Piece[], { begunMs, replacements }: BeforeSending): void {
     const { clock, metrics, visibility } = this.#deps
-    metrics.ack.observe((clock.monotonicMs() - begun) / 1_000)
+    metrics.ack.observe((clock.monotonicMs() - begunMs) / 1_000)
     const commit = (of: readonly Piece[]): void => {
       for (const { submission, work } of of) submission.committed(work)
     }
     visibility
-      .wait(tablesOf(pieces), since, () => commit(pieces))
+      .wait(tablesOf(pieces), replacements, () => commit(pieces))
       .then(
         () => {
-          metrics.visible.observe((clock.monotonicMs() - begun) / 1_000)
+          metrics.visible.observe((clock.monotonicMs() - begunMs) / 1_000)
           for (const { submission } of pieces) submission.stored()
         },
-        (cause: unknown) => this.#notVisible(pieces, cause, since),
+        (cause: unknown) => this.#notVisible(pieces, cause, replacements),
       )
   }
 
   /** When some tables of a request are not readable, only their pieces fail. */
-  #notVisible(pieces: readonly Piece[], cause: unknown, since: number): void {
+  #notVisible(pieces: readonly Piece[], cause: unknown, replacements: number): void {
     this.#deps.tableGone()
     for (const { submission, work } of pieces) {
       const commit = (): void => submission.committed(work)
-      this.#deps.visibility.wait([work.table], since, commit).then(
+      this.#deps.visibility.wait([work.table], replacements, commit).then(
         () => submission.stored(),
         (own: unknown) => submission.settle(own ?? cause),
       )

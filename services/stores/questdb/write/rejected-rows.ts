@@ -156,7 +156,7 @@ export class RejectedRows {
   /** Sending rows again after a lost answer changes nothing, except that rows may be parked twice. */
   async #store(piece: Piece): Promise<void> {
     const { visibility, names, tableGone } = this.#deps
-    const since = visibility.replacements
+    const { replacements } = visibility
     const refused: RefusedRow[] = []
     await this.#commit(new Slices(piece.work), piece, refused)
     if (this.#isOver(piece)) return
@@ -165,7 +165,7 @@ export class RejectedRows {
     const tables = [piece.work.table, ...(refused.length > 0 ? [names.parked] : [])]
     // The next piece does not wait until this one is readable.
     const commit = (): void => piece.submission.committed(piece.work)
-    visibility.wait(tables, since, commit).then(
+    visibility.wait(tables, replacements, commit).then(
       () => piece.submission.stored(),
       (cause: unknown) => {
         tableGone()

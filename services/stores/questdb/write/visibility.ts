@@ -19,7 +19,7 @@ const watchPeriodMs = 5_000
 interface Waiter {
   readonly sinceMs: number
   /** A table that was replaced after this count does not contain the rows that were sent. */
-  readonly since: number
+  readonly replacements: number
   /** The transaction that must be applied, per table; `undefined` until the first query after the commit. */
   readonly targets: Map<string, number | undefined>
   /** The server remembers commits of rows only: commits of a statement are read from the files. */
@@ -87,28 +87,29 @@ export class Visibility {
 
   /**
    * Resolves once all commits to these tables before this call are readable. Rejects when one of them was replaced
-   * since `since`: a connection that knew the old table acknowledges commits to it. Rejects with `Unavailable` within
-   * `visibleDeadlineMs`. Calls `onUnchanged` earlier, once or more, as soon as a query shows that no table was replaced.
+   * after this number of `replacements`: a connection that knew the old table acknowledges commits to it. Rejects with
+   * `Unavailable` within `visibleDeadlineMs`. Calls `onUnchanged` earlier, once or more, as soon as a query shows that
+   * no table was replaced.
    */
   wait(
     tables: Iterable<string>,
-    since: number = this.#replacements,
+    replacements: number = this.#replacements,
     onUnchanged: () => void = () => undefined,
   ): Promise<void> {
-    return this.#wait(tables, { since, onUnchanged, isOfStatement: false })
+    return this.#wait(tables, { replacements, onUnchanged, isOfStatement: false })
   }
 
   /**
    * As `wait`, after SQL statements such as TRUNCATE: `tables()` does not show their commits until they are applied.
    */
   waitForStatements(tables: Iterable<string>): Promise<void> {
-    const since = this.#replacements
-    return this.#wait(tables, { since, onUnchanged: () => undefined, isOfStatement: true })
+    const replacements = this.#replacements
+    return this.#wait(tables, { replacements, onUnchanged: () => undefined, isOfStatement: true })
   }
 
   #wait(
     tables: Iterable<string>,
-    options: Pick<Waiter, 'since' | 'onUnchanged' | 'isOfStatement'>,
+    options: Pick<Waiter, 'replacements' | 'onUnchanged' | 'isOfStatement'>,
   ): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
@@ -203,7 +204,7 @@ export class Visibility {
     for (const [table, target] of waiter.targets) {
       const state = states.get(table)
       if (state === undefined) return waiter.settle(new Error(`the table ${table} is gone`))
-      if ((this.#replaced.get(table) ?? 0) > waiter.since)
+      if ((this.#replaced.get(table) ?? 0) > waiter.replacements)
         return waiter.settle(new Error(`the table ${table} was removed and made again`))
       if (state.suspended) return waiter.settle(suspendedError(table))
       const wanted = target ?? state.committed

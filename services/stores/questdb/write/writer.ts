@@ -140,8 +140,7 @@ export class Writer {
   /** Resolves when all connections have finished, so that no connection has two requests at once. */
   async #request(pieces: readonly Piece[]): Promise<void> {
     const { clock } = this.#deps.options
-    const begun = clock.monotonicMs()
-    const since = this.#deps.visibility.replacements
+    const before = { begunMs: clock.monotonicMs(), replacements: this.#deps.visibility.replacements }
     const stored: Piece[] = []
     const again = new Set<Piece>()
     let retryInMs: number | undefined
@@ -158,7 +157,7 @@ export class Writer {
     }
     const bySender = Map.groupBy(pieces, ({ work }) => this.#connections.of(work.table))
     await Promise.all([...bySender].map(([sender, own]) => deliverOver(sender, own)))
-    if (stored.length > 0) this.#acks.committed(stored, begun, since)
+    if (stored.length > 0) this.#acks.committed(stored, before)
     this.#queue.putBack(pieces.filter((piece) => again.has(piece)))
     if (retryInMs === undefined) this.#retries.reset()
     else await clock.sleep(retryInMs)

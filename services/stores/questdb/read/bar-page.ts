@@ -12,7 +12,7 @@ const microsPerSecond = 1_000_000
  * Collects rows in ascending or descending order of time into ascending columns. Of several rows with one time it
  * keeps the greatest revision and, of equal revisions, the smallest `taken`.
  */
-export class BarRows {
+export class BarPage {
   readonly #bars: Bars
   readonly #step: 1 | -1
   readonly #begin: number
