@@ -1,19 +1,6 @@
-import type { ClockReading } from '../core/clocks/clock-history.ts'
-import type { FeedRecord } from '../core/feeds/feed.ts'
-import type { SymbolRecord } from '../core/feeds/symbol.ts'
-import type { KeyRecord } from '../core/keys/api-key.ts'
+import type { RegistryBody, RegistryRow } from '../core/feeds/registry.ts'
 
-/** A whole record, which replaces the record before. `id`: feed key, compound key, key id, or id of a clock reading. */
-export type RegistryBody =
-  | { readonly kind: 'feed'; readonly id: string; readonly body: FeedRecord }
-  | { readonly kind: 'symbol'; readonly id: string; readonly body: SymbolRecord }
-  | { readonly kind: 'key'; readonly id: string; readonly body: KeyRecord }
-  | { readonly kind: 'clock'; readonly id: string; readonly body: ClockReading }
-
-export type RegistryRow = RegistryBody & {
-  /** Grows by one per change of the whole registry. */
-  readonly version: number
-}
+export type { RegistryBody, RegistryRow }
 
 /**
  * Feeds, symbols, keys as digests and the history of clocks. One writer. Contract

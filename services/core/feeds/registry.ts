@@ -28,11 +28,16 @@ export interface RegistryView {
   versionOf(id: string): number
 }
 
-interface Row {
-  readonly kind: 'feed' | 'symbol' | 'key' | 'clock'
-  readonly id: string
+/** A whole record, which replaces the record before. `id`: feed key, compound key, key id, or id of a clock reading. */
+export type RegistryBody =
+  | { readonly kind: 'feed'; readonly id: string; readonly body: FeedRecord }
+  | { readonly kind: 'symbol'; readonly id: string; readonly body: SymbolRecord }
+  | { readonly kind: 'key'; readonly id: string; readonly body: KeyRecord }
+  | { readonly kind: 'clock'; readonly id: string; readonly body: ClockReading }
+
+export type RegistryRow = RegistryBody & {
+  /** Grows by one per change of the whole registry. */
   readonly version: number
-  readonly body: FeedRecord | SymbolRecord | KeyRecord | ClockReading
 }
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -51,15 +56,15 @@ export class Registry implements RegistryView {
   readonly #sorted = new Map<FeedKey, readonly SymbolRecord[]>()
 
   /** Returns whether the row is newer than the known one of its id. */
-  apply(row: Row): boolean {
+  apply(row: RegistryRow): boolean {
     this.version = Math.max(this.version, row.version)
     const id = `${row.kind} ${row.id}`
     if ((this.#versions.get(id) ?? 0) >= row.version) return false
     this.#versions.set(id, row.version)
-    if (row.kind === 'feed') this.#feeds.set(row.id as FeedKey, row.body as FeedRecord)
-    else if (row.kind === 'symbol') this.#applySymbol(row.body as SymbolRecord)
-    else if (row.kind === 'clock') this.#applyClock(row.body as ClockReading)
-    else this.keys.apply(row.body as KeyRecord, row.version)
+    if (row.kind === 'feed') this.#feeds.set(row.body.definition.key, row.body)
+    else if (row.kind === 'symbol') this.#applySymbol(row.body)
+    else if (row.kind === 'clock') this.#applyClock(row.body)
+    else this.keys.apply(row.body, row.version)
     return true
   }
 
