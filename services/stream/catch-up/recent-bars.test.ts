@@ -1,10 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { minuteBar } from '../../../test/support/fixtures/stream-fixture.ts'
+import { minuteBar, timeOf } from '../../../test/support/fixtures/stream-fixture.ts'
 import { RecentBars } from './recent-bars.ts'
 
 const id = 7
-const timeOf = (minute: number) => minuteBar(minute).time
 const minutesAfter = (recent: RecentBars, minute: number) =>
   recent.after(id, timeOf(minute)).map(({ volume }) => volume)
 
