@@ -1,9 +1,9 @@
-import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { defineFeed } from '../../test/support/fixtures/ingest-fixture.ts'
+import { temporaryFolder } from '../../test/support/fixtures/temporary-folder.ts'
 import { barsOf } from '../core/bars/bar.ts'
 import { feedSeconds, toSeconds } from '../core/clocks/feed-clock.ts'
 import { compoundKey } from '../core/feeds/compound-key.ts'
@@ -15,15 +15,9 @@ import { run } from './run.ts'
 const hourSeconds = 3_600
 const feed = defineFeed({ clock: { mode: 'Fixed', offsetSeconds: -3 * hourSeconds } })
 
-const folder = (): string => {
-  const made = mkdtempSync(join(tmpdir(), 'fxd-doctor-'))
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
-  return made
-}
-
 /** A data folder with a feed three hours ahead of UTC and one bar, relative to the feed's current time. */
 async function folderWithBar(fromNowSeconds: number): Promise<string> {
-  const made = folder()
+  const made = temporaryFolder()
   const stores = await openEmbeddedStores({ folder: made, clock: systemClock, log: silentLog })
   await stores.registry.append(0, [{ kind: 'feed', id: feed.key, body: { definition: feed, hidden: false } }])
   const now = toSeconds(systemClock.utcMs()) + 3 * hourSeconds
@@ -86,7 +80,7 @@ test('a bar that is ahead of its feed’s clock is reported', async () => {
 })
 
 test('a folder without a store is a warning, and no file is created', async () => {
-  const found = await doctor(join(folder(), 'none'))
+  const found = await doctor(join(temporaryFolder(), 'none'))
   expect(found.code).toBe(0)
   expect(found.lineOf('store')).toMatch(/^warning .*there is no .*fxd\.db.*Cure: start fxd once/)
 })

@@ -38,13 +38,13 @@ const fullQueuesMax = 4
  * longest for its turn. A key without entries is forgotten.
  */
 export class FairQueue<W extends Waiting> {
-  readonly #perKeyMax: number
+  readonly perKeyMax: number
   /** The queue of each key, in the order of their next turns. */
   readonly #queues = new Map<string, KeyQueue<W>>()
   #size = 0
 
   constructor(perKeyMax: number) {
-    this.#perKeyMax = perKeyMax
+    this.perKeyMax = perKeyMax
   }
 
   get size(): number {
@@ -106,8 +106,8 @@ export class FairQueue<W extends Waiting> {
   }
 
   #crowded(queue: KeyQueue<W>): KeyQueue<W> | undefined {
-    if (queue.waiting.length > this.#perKeyMax) return queue
-    if (this.#size <= fullQueuesMax * this.#perKeyMax) return undefined
+    if (queue.waiting.length > this.perKeyMax) return queue
+    if (this.#size <= fullQueuesMax * this.perKeyMax) return undefined
     const queues = [...this.#queues.values()]
     return queues.reduce((longest, each) => (each.waiting.length >= longest.waiting.length ? each : longest))
   }

@@ -21,6 +21,7 @@ import { startService } from '../support/processes/service-process.ts'
 import { FakeTerminal, fakeSymbol } from '../support/samples/fake-terminal.ts'
 import { issueBenchKey, keyOf, makeBenchHome, metricOf } from './bench-feed.ts'
 import { count, machine, ms, printTable, quantile } from './figures.ts'
+import { monotonicMs } from './minute/monotonic.ts'
 import type { MinuteOrder, MinuteReport } from './minute-client.ts'
 
 const [minutes = 100] = process.argv.slice(2).map(Number)
@@ -36,7 +37,6 @@ const deadlineMs = 60_000
 /** Delay at the start of a block, until earlier work has ended or the backfill has started. */
 const settleMs = 400
 const names = Array.from({ length: symbolsMost }, (_, i) => `SYM${i}`)
-const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
 /** Reads of history wait while the gate is shut. */
 class Gate {

@@ -20,6 +20,7 @@ import { digits, feed, issueBenchKey, keyOf, makeBenchHome, metricOf } from './b
 import type { BurstReport, ClientOrder } from './fan-out-client.ts'
 import { machine, ms, printTable, quantile } from './figures.ts'
 import { firstSocket } from './first-socket.ts'
+import { monotonicMs } from './minute/monotonic.ts'
 import { barMessageBytes, encodeMinute } from './whole-minute.ts'
 
 const [minutes = 40] = process.argv.slice(2).map(Number)
@@ -37,7 +38,6 @@ const cases = [
 ] as const
 /** Timeout of a burst; a missing bar ends the bench. */
 const burstDeadlineMs = 30_000
-const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 

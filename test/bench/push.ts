@@ -14,6 +14,7 @@ import { type RunningService, startService } from '../support/processes/service-
 import { digits, feed, issueBenchKey, keyOf, makeBenchHome, residentMb } from './bench-feed.ts'
 import type { BurstReport, ClientOrder } from './fan-out-client.ts'
 import { machine, ms, printTable, quantile } from './figures.ts'
+import { monotonicMs } from './minute/monotonic.ts'
 import { barMessageBytes, encodeMinute } from './whole-minute.ts'
 
 const [minutes = 30, ...given] = process.argv.slice(2).map(Number)
@@ -24,7 +25,6 @@ const perSocket = 200
 const names = Array.from({ length: 500 }, (_, n) => `T${String(n).padStart(4, '0')}_CFD.US`)
 /** Timeout of a burst; a missing bar ends the bench. */
 const burstDeadlineMs = 30_000
-const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
 const messageBytes = barMessageBytes(names[0] ?? '')
 

@@ -4,27 +4,19 @@ import {
   chownSync,
   closeSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { temporaryFolder } from '../support/fixtures/temporary-folder.ts'
 import { type QuestdbServer, startQuestdb } from '../support/questdb/server.ts'
 import { startRedis } from '../support/redis/server.ts'
 import { openInTest } from '../support/redis/stores.ts'
 import { podOfComponent } from './pods.ts'
 import { chart, charts, find, objectsOf, part, render, type Texts } from './render.ts'
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'fxd-chart-stores-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  return folder
-}
 
 /** Runs the init container of Redis, which writes the digests of passwords into the list of users. */
 function usersFile(values: object, passwords: Readonly<Record<string, string>>): string {

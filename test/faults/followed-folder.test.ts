@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../support/fixtures/temporary-folder.ts'
 import { FxdProcess } from './support/fxd-process.ts'
 import { within } from './support/within.ts'
 
@@ -28,15 +28,9 @@ spec:
   source: { type: Mt5Csv, path: ${folder}, follow: true }
 `
 
-function emptyFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'fxd-folder-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** Starts `fxd all` with a feed that follows a folder of exports. */
 async function follow(): Promise<{ folder: string; fxd: FxdProcess }> {
-  const folder = emptyFolder()
+  const folder = temporaryFolder()
   const fxd = await FxdProcess.start({ manifests: [manifest(folder)] })
   await fxd.takeKey()
   return { folder, fxd }
@@ -50,7 +44,7 @@ const hasBars = async (fxd: FxdProcess, symbol: string): Promise<boolean> => {
 test('links out of a followed folder are not read, and content of files that are not exports is not logged', async () => {
   const { folder, fxd } = await follow()
   const secret = `a-secret-of-${Date.now()}`
-  const outside = emptyFolder()
+  const outside = temporaryFolder()
   writeFileSync(join(outside, 'secret'), `${secret}\n`)
   writeFileSync(join(outside, 'good.csv'), header + line(5))
   symlinkSync(join(fxd.home, 'data', 'token'), join(folder, 'TOKEN_M1.csv'))
@@ -90,7 +84,7 @@ test('a pipe in a followed folder blocks neither the other files nor SIGTERM, an
 }, 120_000)
 
 test('a pipe among the manifests is refused with an error that names it', async () => {
-  const feeds = emptyFolder()
+  const feeds = temporaryFolder()
   writeFileSync(join(feeds, 'a.yaml'), manifest('/nowhere'))
   execFileSync('mkfifo', [join(feeds, 'x.yaml')])
   await expect(FxdProcess.start({ manifests: [], feeds })).rejects.toThrow(

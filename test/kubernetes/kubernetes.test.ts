@@ -11,6 +11,7 @@ import { killLeader } from './installed/kill-leader.ts'
 import { addressKey, firstFeed, replacingAllPods, workKey } from './installed/objects.ts'
 import { Outside } from './installed/outside.ts'
 import { kubectlOf, putUnderLoad, type UnderLoad } from './installed/under-load.ts'
+import { expectNoViolation } from './soak/expect-nothing-missed.ts'
 
 const startTimeoutMs = 900_000
 const patient = { timeout: 120_000, interval: 200 }
@@ -135,12 +136,6 @@ describe('under load', () => {
   }, startTimeoutMs)
   afterAll(() => loaded?.stop())
 
-  const expectNothingMissed = async (): Promise<void> => {
-    await loaded.traffic.caughtUp()
-    expect(loaded.traffic.checkPlanned()).toEqual([])
-    console.log(`0 bars missed: ${loaded.traffic.summary()}`)
-  }
-
   test('kubectl scale from 2 shards to 3 and back loses no bar', async () => {
     await kubectl('scale', 'streampool/fxd-stream', '--replicas=3')
     await loaded.shards(3)
@@ -148,7 +143,7 @@ describe('under load', () => {
     await loaded.traffic.join(12)
     await kubectl('scale', 'streampool/fxd-stream', '--replicas=2')
     await loaded.shards(2)
-    await expectNothingMissed()
+    await expectNoViolation(loaded, 'scale')
   })
 
   test('a rolling upgrade with two kills of the operator loses no bar', async () => {
@@ -156,7 +151,7 @@ describe('under load', () => {
     for (let kills = 0; kills < 2; kills += 1) await killLeader(loaded)
     await upgrade
     await loaded.shards(2)
-    await expectNothingMissed()
+    await expectNoViolation(loaded, 'upgrade and two kills of the operator')
   })
 })
 

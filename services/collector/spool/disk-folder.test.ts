@@ -1,15 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { temporaryFolder } from '../../../test/support/fixtures/temporary-folder.ts'
 import { openDiskFolder } from './disk-folder.ts'
-
-function temporaryFolder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'fxd-folder-'))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
-  return path
-}
 
 /** Inodes of the files and folders that are synced from here on. */
 async function watchSyncs(): Promise<ReadonlySet<number>> {

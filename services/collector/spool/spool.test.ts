@@ -1,10 +1,10 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
 import { batch, openSmallSpool, timesIn } from '../../../test/support/fixtures/spool-fixture.ts'
+import { temporaryFolder } from '../../../test/support/fixtures/temporary-folder.ts'
 import { createLog } from '../../platform/log/log.ts'
 import { openDiskFolder } from './disk-folder.ts'
 import { recordsIn } from './record.ts'
@@ -12,12 +12,6 @@ import { recordsIn } from './record.ts'
 /** Levels in a line of the log. */
 const warnLevel = 40
 const errorLevel = 50
-
-function temporaryFolder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'fxd-spool-'))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
-  return path
-}
 
 describe('spooled batches', () => {
   test('are read after any end, in order and byte for byte, without acknowledged ones', async () => {

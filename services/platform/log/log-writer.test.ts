@@ -1,20 +1,14 @@
 import { execFileSync } from 'node:child_process'
-import { closeSync, constants, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, constants, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { temporaryFolder } from '../../../test/support/fixtures/temporary-folder.ts'
 import { systemClock } from '../system-clock.ts'
 import { LogWriter } from './log-writer.ts'
 
-const folder = (): string => {
-  const made = mkdtempSync(join(tmpdir(), 'fxd-log-'))
-  onTestFinished(() => rmSync(made, { recursive: true }))
-  return made
-}
-
 /** A real pipe in non-blocking mode at both ends. */
 const openPipe = () => {
-  const path = join(folder(), 'pipe')
+  const path = join(temporaryFolder(), 'pipe')
   execFileSync('mkfifo', [path])
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
@@ -95,7 +89,7 @@ test('a closed reader causes no failure, and dropped lines are counted', async (
 })
 
 test('a file gets every line', async () => {
-  const path = join(folder(), 'log')
+  const path = join(temporaryFolder(), 'log')
   const fd = openSync(path, 'w')
   const writer = openWriter(fd)
   for (let n = 0; n < 900; n += 1) writer.write(lineOf(n))
@@ -105,7 +99,7 @@ test('a file gets every line', async () => {
 })
 
 test('a line longer than the queue is written when nothing waits, and logging continues', async () => {
-  const path = join(folder(), 'log')
+  const path = join(temporaryFolder(), 'log')
   const fd = openSync(path, 'w')
   const writer = openWriter(fd)
   const long = `${'x'.repeat(2 * bytesMax)}\n`

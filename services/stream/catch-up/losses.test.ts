@@ -2,9 +2,11 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
 import { until } from '../../../test/acceptance/client/until.ts'
 import {
-  minuteBar,
+  gapsOf,
+  minutesOf,
   openStreamFixture,
   type StreamFixture,
+  timeOf,
   zero,
 } from '../../../test/support/fixtures/stream-fixture.ts'
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
@@ -13,7 +15,6 @@ import { queuedMsMax, quietMs } from '../live/refill.ts'
 
 /** Number of the current minute; the tests publish minutes shortly before it. */
 const nowMinute = 2_000
-const timeOf = (minute: number) => minuteBar(minute).time
 
 /** All followers of the bus, to which the tests report a loss. */
 const followers = new Set<Follower>()
@@ -64,9 +65,6 @@ async function resumed(symbol: CompoundKey, minute: number): Promise<StreamSocke
   await socket.next('subscribed')
   return socket
 }
-const minutesOf = (socket: StreamSocket, symbol: CompoundKey) =>
-  socket.bars(symbol).map(({ bar }) => bar.volume)
-const gapsOf = (socket: StreamSocket) => socket.messages.filter(({ code }) => code === 'GAP')
 
 let position = 0
 /** Publishes the minutes and stores them, as ingest does. */

@@ -9,10 +9,9 @@ import {
   foreign,
   opened,
   store,
-  timeOf,
   useResumableStream,
 } from '../../../test/support/fixtures/resumable-stream-fixture.ts'
-import { live, zero } from '../../../test/support/fixtures/stream-fixture.ts'
+import { live, timeOf, zero } from '../../../test/support/fixtures/stream-fixture.ts'
 
 useResumableStream()
 

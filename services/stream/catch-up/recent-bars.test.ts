@@ -1,12 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { minuteBar } from '../../../test/support/fixtures/stream-fixture.ts'
+import { minuteBar, timeOf } from '../../../test/support/fixtures/stream-fixture.ts'
 import type { SymbolId } from '../fan-out/symbol-table.ts'
 import { RecentBars } from './recent-bars.ts'
 
 const id = 7 as SymbolId
 const otherId = 8 as SymbolId
-const timeOf = (minute: number) => minuteBar(minute).time
 const minutesAfter = (recent: RecentBars, minute: number) =>
   recent.after(id, timeOf(minute)).map(({ volume }) => volume)
 

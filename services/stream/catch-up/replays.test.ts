@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { until } from '../../../test/acceptance/client/until.ts'
-import { minuteBar, sampleKey, zero } from '../../../test/support/fixtures/stream-fixture.ts'
+import { minuteBar, sampleKey, timeOf, zero } from '../../../test/support/fixtures/stream-fixture.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { barsOf } from '../../core/bars/bar.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
@@ -15,7 +15,6 @@ import { Replays, replayMsMax } from './replays.ts'
 
 const day = 1_440
 const symbol = compoundKey(zero, 'SYM0')
-const timeOf = (minute: number) => minuteBar(minute).time
 
 let clock: VirtualClock
 let subscriptions: Subscriptions

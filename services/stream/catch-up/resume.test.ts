@@ -11,18 +11,23 @@ import {
   day,
   fixture,
   foreign,
-  gapsOf,
   gated,
-  minutesOf,
   nowMinute,
   opened,
   resumed,
   settledGaps,
   store,
-  timeOf,
   useResumableStream,
 } from '../../../test/support/fixtures/resumable-stream-fixture.ts'
-import { live, minuteBar, openStreamFixture, zero } from '../../../test/support/fixtures/stream-fixture.ts'
+import {
+  gapsOf,
+  live,
+  minuteBar,
+  minutesOf,
+  openStreamFixture,
+  timeOf,
+  zero,
+} from '../../../test/support/fixtures/stream-fixture.ts'
 import { barsOf } from '../../core/bars/bar.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 

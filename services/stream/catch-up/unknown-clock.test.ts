@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
 import {
-  minuteBar,
   openStreamFixture,
   type StreamFixture,
   symbolBody,
+  timeOf,
 } from '../../../test/support/fixtures/stream-fixture.ts'
 import { definition } from '../../../test/support/samples/samples.ts'
 import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
 
 const ahead = feedKey('BROKERD', 'AHEAD')
 const behind = feedKey('BROKERD', 'BEHIND')
-const timeOf = (minute: number) => minuteBar(minute).time
 
 let fixture: StreamFixture
 let secret: string

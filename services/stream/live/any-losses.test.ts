@@ -11,12 +11,10 @@ import {
   faults,
   fixture,
   lose,
-  minutesOf,
   subscribed,
-  timeOf,
   useLossyStream,
 } from '../../../test/support/fixtures/lossy-stream-fixture.ts'
-import { zero } from '../../../test/support/fixtures/stream-fixture.ts'
+import { minutesOf, timeOf, zero } from '../../../test/support/fixtures/stream-fixture.ts'
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import { queuedMsMax } from './refill.ts'
 

@@ -2,11 +2,10 @@ import { expect, test } from 'vitest'
 import {
   a,
   fixture,
-  minutesOf,
   subscribed,
   useLossyStream,
 } from '../../../test/support/fixtures/lossy-stream-fixture.ts'
-import { minuteBar, zero } from '../../../test/support/fixtures/stream-fixture.ts'
+import { minuteBar, minutesOf, zero } from '../../../test/support/fixtures/stream-fixture.ts'
 
 useLossyStream()
 

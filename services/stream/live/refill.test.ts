@@ -6,19 +6,19 @@ import {
   b,
   faults,
   fixture,
-  gapsOf,
   lose,
   losing,
-  minutesOf,
   subscribed,
-  timeOf,
   useLossyStream,
 } from '../../../test/support/fixtures/lossy-stream-fixture.ts'
 import {
   feedBody,
+  gapsOf,
   live,
+  minutesOf,
   openStreamFixture,
   symbolBody,
+  timeOf,
   zero,
 } from '../../../test/support/fixtures/stream-fixture.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'

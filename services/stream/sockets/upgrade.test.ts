@@ -77,13 +77,7 @@ describe('a broken handshake takes no slot', () => {
 
   test.each([
     ['another method', handshake, 'POST', '405 METHOD_NOT_ALLOWED', 'Allow: GET'],
-    [
-      'no version',
-      without('Sec-WebSocket-Version'),
-      'GET',
-      '426 UPGRADE_REQUIRED',
-      'Upgrade: websocket',
-    ],
+    ['no version', without('Sec-WebSocket-Version'), 'GET', '426 UPGRADE_REQUIRED', 'Upgrade: websocket'],
     [
       'an unknown version',
       [...without('Sec-WebSocket-Version'), 'Sec-WebSocket-Version: 7'],

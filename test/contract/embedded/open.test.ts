@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { allocateBars } from '../../../services/core/bars/bar.ts'
 import type { SeriesBars } from '../../../services/core/bars/series.ts'
 import { utcMs } from '../../../services/core/clocks/feed-clock.ts'
@@ -13,22 +12,17 @@ import type { Clock } from '../../../services/ports/clock.ts'
 import type { Stores } from '../../../services/ports/stores.ts'
 import { schemaVersion } from '../../../services/stores/embedded/file/database.ts'
 import { openEmbeddedStores } from '../../../services/stores/embedded/open.ts'
+import { temporaryFolder } from '../../support/fixtures/temporary-folder.ts'
 import { createVirtualClock } from '../../support/fixtures/virtual-clock.ts'
 
 const dayMs = 86_400_000
 const feed = feedKey('BROKERA', 'ZERO')
 
-function newFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'fxd-open-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  return folder
-}
-
 const open = (folder: string, clock: Clock = createVirtualClock()): Promise<Stores> =>
   openEmbeddedStores({ folder, clock, log: silentLog })
 
 test('other users of the machine may not read the files of the store', async () => {
-  const folder = join(newFolder(), 'made', 'data')
+  const folder = join(temporaryFolder(), 'made', 'data')
   const stores = await open(folder)
   await stores.registry.append(0, [])
   expect(statSync(folder).mode & 0o777).toBe(0o700)
@@ -38,7 +32,7 @@ test('other users of the machine may not read the files of the store', async () 
 })
 
 test('a folder in use is refused with its path, and can be opened after the close', async () => {
-  const folder = newFolder()
+  const folder = temporaryFolder()
   const first = await open(folder)
   await expect(open(folder)).rejects.toThrow(`The data folder ${folder} is in use by another fxd.`)
   await first.bars.ping()
@@ -49,7 +43,7 @@ test('a folder in use is refused with its path, and can be opened after the clos
 })
 
 test('a file with another schema version is refused with its version and not changed', async () => {
-  const folder = newFolder()
+  const folder = temporaryFolder()
   await (await open(folder)).close()
   const setVersion = (version: number): void => {
     const db = new DatabaseSync(join(folder, 'fxd.db'))
@@ -65,7 +59,7 @@ test('a file with another schema version is refused with its version and not cha
 })
 
 test('a file that is not a database, or a folder that cannot be made, fails with an error that contains its path', async () => {
-  const folder = newFolder()
+  const folder = temporaryFolder()
   writeFileSync(join(folder, 'fxd.db'), 'no database at all, but long enough to be looked at\n'.repeat(50))
   await expect(open(folder)).rejects.toThrow(/fxd\.db: .*not a database/)
   writeFileSync(join(folder, 'file'), '')
@@ -73,7 +67,7 @@ test('a file that is not a database, or a folder that cannot be made, fails with
 })
 
 test('rate windows survive a restart', async () => {
-  const folder = newFolder()
+  const folder = temporaryFolder()
   const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
   const rates = { rpm: 3, rpd: 100 }
   const before = await open(folder, clock)
@@ -86,7 +80,7 @@ test('rate windows survive a restart', async () => {
 })
 
 test('usage is stored for 91 days, including today', async () => {
-  const folder = newFolder()
+  const folder = temporaryFolder()
   const start = Date.UTC(2026, 0, 5, 12)
   const daysKept = async (day: number): Promise<Day[]> => {
     const clock = createVirtualClock({ start: start + day * dayMs })
@@ -107,7 +101,7 @@ test('usage is stored for 91 days, including today', async () => {
 test('usage includes days that are no longer in memory', async () => {
   const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
   let laterMs = 0
-  const stores = await open(newFolder(), { ...clock, utcMs: () => utcMs(clock.utcMs() + laterMs) })
+  const stores = await open(temporaryFolder(), { ...clock, utcMs: () => utcMs(clock.utcMs() + laterMs) })
   await stores.limits.countRefusedUpgrade('key')
   for (let day = 0; day < 3; day++) {
     await clock.advance(1_000)
@@ -124,7 +118,7 @@ test('usage includes days that are no longer in memory', async () => {
 })
 
 test('the next start finishes a purge that the end of the process interrupted', async () => {
-  const folder = newFolder()
+  const folder = temporaryFolder()
   const barsOf = (of: FeedKey, count: number): SeriesBars => {
     const bars = allocateBars(count)
     bars.time.forEach((_, i) => (bars.time[i] = i * 60))

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -10,7 +9,9 @@ import { EndedWhileWaiting } from '../../../services/platform/until-available.ts
 import { type RunningAll, startAll } from '../../../services/roles/all.ts'
 import type { RoleOverrides } from '../../../services/roles/stores.ts'
 import { schemaVersion } from '../../../services/stores/questdb/layout/migrate.ts'
+import { newKey } from '../../support/clients/new-key.ts'
 import { fxd } from '../../support/fixtures/cli-fixture.ts'
+import { temporaryFolder } from '../../support/fixtures/temporary-folder.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
 
@@ -37,23 +38,17 @@ spec:
 let prefixes = 0
 const freshPrefix = (): string => `s${++prefixes}_`
 
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'fxd-questdb-service-'))
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
-  return made
-}
-
 async function configured(more: Partial<Config> = {}): Promise<Config> {
   // Fixed ports, so that tests know them before the service listens.
   const [http = 0, ops = 0] = await freePorts(2)
-  const feeds = join(folder(), 'feeds.yaml')
+  const feeds = join(temporaryFolder(), 'feeds.yaml')
   writeFileSync(feeds, manifest)
   return {
     ...parseConfig({}),
     httpAddr: { host: '127.0.0.1', port: http },
     grpcAddr: { host: '127.0.0.1', port: 0 },
     opsAddr: { host: '127.0.0.1', port: ops },
-    dataDir: folder(),
+    dataDir: temporaryFolder(),
     store: 'questdb',
     questdbHttp: server().http,
     questdbPg: server().pg,
@@ -84,13 +79,11 @@ const administration = (config: Config, { grpcPort }: RunningAll) => ({
 })
 
 /** Makes a key for the feed by the command line; returns its secret. */
-async function makeKey(config: Config, service: RunningAll): Promise<string> {
-  const { out, err } = await fxd(
-    'keys create --plan enterprise --rpm 100000 --rpd 1000000 --ws-connections 1 --ws-symbols 1 --feeds BROKERA:ZERO --json',
+const makeKey = (config: Config, service: RunningAll): Promise<string> =>
+  newKey(
     administration(config, service),
+    '--plan enterprise --rpm 100000 --rpd 1000000 --ws-connections 1 --ws-symbols 1 --feeds BROKERA:ZERO',
   )
-  return (JSON.parse(out || err) as { key: string }).key
-}
 
 /** Number of readable bars of the feed in QuestDB. */
 const storedBars = async ({ questdbPrefix }: Config): Promise<number> =>
@@ -176,7 +169,7 @@ describe('fxd all with its bars in QuestDB', longTimeout, () => {
     const key = await makeKey(config, first)
     await expect.poll(() => storedBars(config), untilServed).toBeGreaterThan(700)
     await first.stop()
-    const second = await start({ ...config, dataDir: folder() })
+    const second = await start({ ...config, dataDir: temporaryFolder() })
     await expect
       .poll(async () => (await ask(second.httpPort, history, key)).text, untilServed)
       .toContain('"s":"ok"')
@@ -248,7 +241,7 @@ describe('fxd all with its bars in QuestDB', longTimeout, () => {
   )
 
   test('the demo feeds are served while their tables are filled, and after a restart meanwhile', async () => {
-    const demo = { feeds: undefined, dataDir: folder(), questdbPrefix: freshPrefix() }
+    const demo = { feeds: undefined, dataDir: temporaryFolder(), questdbPrefix: freshPrefix() }
     const first = await start(await configured(demo))
     const { firstKey = '' } = first
     const served = async ({ httpPort }: RunningAll): Promise<void> => {

@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type Config, parseConfig } from '../../../services/platform/config.ts'
 import { Fatal } from '../../../services/platform/exit.ts'
 import { silentLog } from '../../../services/platform/log/log.ts'
 import { type RunningAll, startAll } from '../../../services/roles/all.ts'
+import { newKey } from '../../support/clients/new-key.ts'
 import { readAnswer, upgradeRequest } from '../../support/clients/raw-upgrade.ts'
-import { fxd } from '../../support/fixtures/cli-fixture.ts'
+import { temporaryFolder } from '../../support/fixtures/temporary-folder.ts'
 import { type RedisServer, startRedis } from '../../support/redis/server.ts'
 import { freshPrefix } from '../../support/redis/stores.ts'
 import { oneSymbolFeed, simulated } from '../../support/samples/one-symbol-feed.ts'
@@ -22,14 +22,8 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'fxd-redis-service-'))
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
-  return made
-}
-
 function configured(more: Partial<Config> = {}): Config {
-  const feeds = join(folder(), 'feeds.yaml')
+  const feeds = join(temporaryFolder(), 'feeds.yaml')
   writeFileSync(feeds, oneSymbolFeed(simulated))
   const anyPort = { host: '127.0.0.1', port: 0 }
   return {
@@ -37,7 +31,7 @@ function configured(more: Partial<Config> = {}): Config {
     httpAddr: anyPort,
     grpcAddr: anyPort,
     opsAddr: anyPort,
-    dataDir: folder(),
+    dataDir: temporaryFolder(),
     redis: server.url,
     redisPrefix: freshPrefix(),
     feeds,
@@ -52,13 +46,11 @@ async function start(config: Config): Promise<RunningAll> {
   return running
 }
 
-async function makeKey(config: Config, { grpcPort }: RunningAll): Promise<string> {
-  const { out, err } = await fxd(
-    'keys create --plan enterprise --rpm 100000 --rpd 1000000 --ws-connections 1 --ws-symbols 1 --feeds BROKERA:ZERO --json',
-    { FXD_GRPC_ADDR: `127.0.0.1:${grpcPort}`, FXD_DATA_DIR: config.dataDir },
+const makeKey = ({ dataDir }: Config, { grpcPort }: RunningAll): Promise<string> =>
+  newKey(
+    { FXD_GRPC_ADDR: `127.0.0.1:${grpcPort}`, FXD_DATA_DIR: dataDir },
+    '--plan enterprise --rpm 100000 --rpd 1000000 --ws-connections 1 --ws-symbols 1 --feeds BROKERA:ZERO',
   )
-  return (JSON.parse(out || err) as { key: string }).key
-}
 
 const ask = async (port: number, path: string, key: string) => {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'x-api-key': key } })

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -19,6 +18,7 @@ import { openEmbeddedStores } from '../../../services/stores/embedded/open.ts'
 import { effort } from '../../support/effort.ts'
 import { defineFeed } from '../../support/fixtures/ingest-fixture.ts'
 import { spoolBounds } from '../../support/fixtures/spool-bounds.ts'
+import { temporaryFolder } from '../../support/fixtures/temporary-folder.ts'
 import { killWithParent } from '../../support/processes/kill-with-parent.ts'
 import { type RunningService, startService } from '../../support/processes/service-process.ts'
 import { FakeTerminal, fakeSymbol } from '../../support/samples/fake-terminal.ts'
@@ -46,12 +46,6 @@ const manifest = {
   kind: 'Feed',
   metadata: { name: 'brokera-zero' },
   spec,
-}
-
-function temporaryFolder(): string {
-  const path = mkdtempSync(join(tmpdir(), 'fxd-spool-'))
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
-  return path
 }
 
 const openIn = async (path: string): Promise<Spool> =>

@@ -1,7 +1,7 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { temporaryFolder } from '../../support/fixtures/temporary-folder.ts'
 import { backUp, unpack } from '../../support/questdb/backup.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
 import { startQuestdb } from '../../support/questdb/server.ts'
@@ -15,11 +15,6 @@ import { seeded } from '../support/seeded.ts'
 
 const server = oneServer()
 const prefix = 'backup_'
-const newFolder = (): string => {
-  const made = mkdtempSync(join(tmpdir(), 'fxd-backup-'))
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
-  return made
-}
 
 test('a backup taken during writes has every bar acknowledged before it, and a service on the restored copy works', {
   timeout: 600_000,
@@ -34,13 +29,13 @@ test('a backup taken during writes has every bar acknowledged before it, and a s
   const feeders = [live, history]
   await flows(feeders, 10)
 
-  const archive = join(newFolder(), 'backup.tar')
+  const archive = join(temporaryFolder(), 'backup.tar')
   const ackedBefore = new Set(feeders.flatMap(({ readings }) => readings.filter(({ acked }) => acked)))
   await backUp(server(), archive, () => flows(feeders, 3))
   await flows(feeders, 5)
   await expectNothingLost(feeders, market, [fxd], hint)
 
-  const folder = newFolder()
+  const folder = temporaryFolder()
   await unpack(archive, folder)
   const restored = await startQuestdb({ folder })
   onTestFinished(() => restored.stop())

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, onTestFinished, test } from 'vitest'
 import { namespace } from '../installed/installed.ts'
 import { startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
 import { serveExternalMetrics } from '../monitoring/external-metrics.ts'
+import { expectNoViolation } from './expect-nothing-missed.ts'
 
 /** Scaling by load: no bar is missed, sockets are closed only with 1012, and no request fails. */
 const startTimeoutMs = 900_000
@@ -12,11 +13,6 @@ beforeAll(async () => {
 }, startTimeoutMs)
 afterAll(() => loaded?.stop())
 
-const expectNothingMissed = async (what: string): Promise<void> => {
-  await loaded.traffic.caughtUp()
-  expect(loaded.traffic.checkPlanned()).toEqual([])
-  console.log(`${what}: 0 bars missed, ${loaded.traffic.summary()}`)
-}
 const patchPool = (spec: object): Promise<string> =>
   loaded.kubectl('patch', 'streampool/fxd-stream', '--type=merge', '-p', JSON.stringify({ spec }))
 
@@ -28,7 +24,7 @@ test('the autoscaler of the operator adds shards for more sockets and removes th
   await loaded.traffic.leave(50)
   await loaded.shards(2)
   await patchPool({ autoscale: null })
-  await expectNothingMissed('autoscaler of the operator')
+  await expectNoViolation(loaded, 'autoscaler of the operator')
 })
 
 test('a HorizontalPodAutoscaler on an external metric scales the pool', async () => {
@@ -62,5 +58,5 @@ test('a HorizontalPodAutoscaler on an external metric scales the pool', async ()
     metrics.value = sockets
     await loaded.shards(shards)
   }
-  await expectNothingMissed('HorizontalPodAutoscaler')
+  await expectNoViolation(loaded, 'HorizontalPodAutoscaler')
 })

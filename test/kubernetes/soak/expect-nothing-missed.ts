@@ -16,6 +16,16 @@ export async function expectNothingMissed({ traffic }: UnderLoad, what: string):
   console.log(`${what}: ${traffic.summary()}`)
 }
 
+/**
+ * Expects after planned removals that pushed bars alone are complete, sockets were closed only with 1012, and no
+ * request failed. Prints the counts.
+ */
+export async function expectNoViolation({ traffic }: UnderLoad, what: string): Promise<void> {
+  await traffic.caughtUp()
+  expect(traffic.checkPlanned()).toEqual([])
+  console.log(`${what}: 0 bars missed, ${traffic.summary()}`)
+}
+
 /** Resolves once this many more minutes of the feed were sent. */
 export function flows({ traffic }: UnderLoad, minutes: number): Promise<void> {
   const until = traffic.minutes + minutes

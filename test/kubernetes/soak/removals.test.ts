@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, test } from 'vitest'
 import { replacingAllPods } from '../installed/objects.ts'
 import { startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
+import { expectNoViolation } from './expect-nothing-missed.ts'
 
 /** Planned removals: no bar is missed, sockets are closed only with 1012, and no request fails. */
 const startTimeoutMs = 900_000
@@ -11,12 +12,6 @@ beforeAll(async () => {
 }, startTimeoutMs)
 afterAll(() => loaded?.stop())
 
-const expectNothingMissed = async (what: string): Promise<void> => {
-  await loaded.traffic.caughtUp()
-  expect(loaded.traffic.checkPlanned()).toEqual([])
-  console.log(`${what}: 0 bars missed, ${loaded.traffic.summary()}`)
-}
-
 test('kubectl scale from 2 shards to 4 and back loses no bar', async () => {
   for (const count of [4, 2]) {
     await loaded.kubectl('scale', 'streampool/fxd-stream', `--replicas=${count}`)
@@ -24,7 +19,7 @@ test('kubectl scale from 2 shards to 4 and back loses no bar', async () => {
     // Adds clients, so that new shards get sockets, too.
     await loaded.traffic.join(12)
   }
-  await expectNothingMissed('scale')
+  await expectNoViolation(loaded, 'scale')
 })
 
 test('a rolling upgrade and its rollback lose no bar', async () => {
@@ -33,7 +28,7 @@ test('a rolling upgrade and its rollback lose no bar', async () => {
   await loaded.shards(2)
   await installed.cluster.helm('rollback', 'fxd', '-n', 'fxd', '--wait', '--timeout=10m')
   await loaded.shards(2)
-  await expectNothingMissed('upgrade and rollback')
+  await expectNoViolation(loaded, 'upgrade and rollback')
 })
 
 test('kubectl drain of one node after another loses no bar', async () => {
@@ -43,7 +38,7 @@ test('kubectl drain of one node after another loses no bar', async () => {
     await loaded.shards(2)
     await kubectl('uncordon', name)
   }
-  await expectNothingMissed('drain')
+  await expectNoViolation(loaded, 'drain')
 })
 
 test('a Kubernetes autoscaler that scales the pool loses no bar', async () => {
@@ -52,5 +47,5 @@ test('a Kubernetes autoscaler that scales the pool loses no bar', async () => {
     await loaded.kubectl('patch', 'streampool/fxd-stream', '--subresource=scale', '--type=merge', '-p', patch)
     await loaded.shards(replicas)
   }
-  await expectNothingMissed('scale subresource')
+  await expectNoViolation(loaded, 'scale subresource')
 })

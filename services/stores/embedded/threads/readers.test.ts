@@ -2,13 +2,16 @@ import { expect, test } from 'vitest'
 import { startGatedThread } from '../../../../test/support/fixtures/gated-thread.ts'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { Overloaded, Unavailable } from '../../../core/failure.ts'
-import { serviceReader } from '../../../core/fair-queue.ts'
+import { serviceReader, waitingShare } from '../../../core/fair-queue.ts'
 import { silentLog } from '../../../platform/log/log.ts'
 import { createMetrics } from '../../../platform/metrics.ts'
+import { readDeadlineMs, readsWaitingMax } from '../../../platform/read-turns.ts'
 import { FileWriter } from './file-writer.ts'
 import { measureThreads } from './measure.ts'
 import type { ReaderCalls } from './reader.ts'
-import { Readers, readDeadlineMs, readsWaitingMax, turnDeadlineMs } from './readers.ts'
+import { Readers } from './readers.ts'
+
+const turnDeadlineMs = readDeadlineMs * waitingShare
 
 async function start() {
   const clock = createVirtualClock()
@@ -45,6 +48,7 @@ test('a read that takes more than 2 s, its waiting included, is unavailable', as
   await clock.advance(readDeadlineMs - turnDeadlineMs - 1)
   const late = Array.from({ length: 5 }, () => readers.call('ping', undefined))
   await clock.advance(1)
+  expect(readers.refused).toBe(10)
   for (const each of await Promise.all(early)) expect(each).toBeInstanceOf(Unavailable)
   for (const { letThrough } of gated) letThrough(100)
   await Promise.all(late)

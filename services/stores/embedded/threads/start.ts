@@ -1,8 +1,9 @@
 import type { Log } from '../../../platform/log/log.ts'
+import { readDeadlineMs } from '../../../platform/read-turns.ts'
 import { systemClock } from '../../../platform/system-clock.ts'
 import { FileWriter, turnDeadlineMs } from './file-writer.ts'
 import type { ReaderCalls } from './reader.ts'
-import { Readers, readDeadlineMs } from './readers.ts'
+import { Readers } from './readers.ts'
 import { startThread, type Thread } from './thread.ts'
 import type { WriterCalls } from './writer.ts'
 

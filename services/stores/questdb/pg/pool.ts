@@ -1,26 +1,17 @@
-import { Overloaded, Unavailable } from '../../../core/failure.ts'
-import { FairQueue, type Reader, serviceReader, waitingShare } from '../../../core/fair-queue.ts'
-import type { Cancel } from '../../../ports/clock.ts'
+import { Unavailable } from '../../../core/failure.ts'
+import { type Reader, serviceReader } from '../../../core/fair-queue.ts'
+import { ReadTurns, readDeadlineMs } from '../../../platform/read-turns.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { ConnectionLost, PgConnection, SqlError, type Statement, type TakeRow } from './connection.ts'
 import { type ConnectionCheck, noConnectionCheck } from './connection-check.ts'
 
-export const readDeadlineMs = 2_000
 /**
  * Deadline of reads that no client waits for, such as those of ingest. It is longer because a failure ends a
  * collector's session.
  */
 export const patientReadDeadlineMs = 15_000
-/** Maximum reads of one key that wait for a connection. */
-export const readsWaitingMax = 1_024
 
 type PoolOptions = Pick<QuestdbOptions, 'pg' | 'credentials' | 'clock'>
-
-interface Waiting {
-  readonly reader: Reader
-  readonly start: (connection: PgConnection, turnsBefore: number) => void
-  readonly fail: (cause: Error) => void
-}
 
 export interface PoolSize {
   readonly connections: number
@@ -48,17 +39,19 @@ export class PgPool {
   readonly #idle: PgConnection[] = []
   readonly #all = new Set<PgConnection>()
   readonly #ready = new Set<PgConnection>()
-  readonly #turns: FairQueue<Waiting>
+  readonly #turns: ReadTurns<PgConnection>
   readonly #givenUp = new WeakSet<PgConnection>()
   #closed = false
-  #refused = 0
 
   constructor(options: PoolOptions, size: PoolSize, check: ConnectionCheck = noConnectionCheck) {
     this.#options = options
     this.#check = check
     this.#size = size
     this.deadlineMs = size.deadlineMs ?? readDeadlineMs
-    this.#turns = new FairQueue(size.waiting)
+    this.#turns = new ReadTurns(options.clock, size.waiting, (connection) => {
+      if (size.lateIsLost !== true) this.#givenUp.add(connection)
+      connection.destroy()
+    })
   }
 
   get connections(): number {
@@ -66,12 +59,12 @@ export class PgPool {
   }
 
   get waiting(): number {
-    return this.#turns.size
+    return this.#turns.waiting
   }
 
   /** Reads that were rejected while they waited for a connection. */
   get refused(): number {
-    return this.#refused
+    return this.#turns.refused
   }
 
   /**
@@ -97,67 +90,28 @@ export class PgPool {
 
   close(): void {
     this.#closed = true
-    for (let waiting = this.#turns.drop(); waiting !== undefined; waiting = this.#turns.drop())
-      waiting.fail(unread('the store is closed'))
+    this.#turns.refuseAll('the store is closed')
     for (const connection of this.#all) connection.destroy()
   }
 
   #attempt(statement: Statement, takeRow: TakeRow, deadlineMs: number, reader: Reader): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const endMs = this.#options.clock.monotonicMs() + deadlineMs
-      const settle = (act: () => void): void => {
-        cancelDeadline()
-        act()
-      }
-      const fail = (cause: Error): void => settle(() => reject(cause))
-      const giveUp = (connection: PgConnection, turnsBefore: number): void => {
-        fail(late(deadlineMs, turnsBefore > 0))
-        if (this.#size.lateIsLost !== true) this.#givenUp.add(connection)
-        connection.destroy()
-      }
-      const start = (connection: PgConnection, turnsBefore: number): void => {
-        cancelDeadline()
-        const leftMs = endMs - this.#options.clock.monotonicMs()
-        cancelDeadline = this.#options.clock.after(leftMs, () => giveUp(connection, turnsBefore))
-        connection
-          .run(statement, takeRow)
-          .then(() => settle(resolve), fail)
-          .finally(() => this.#free(connection))
-      }
-      const waiting: Waiting = { reader, start, fail }
-      const turnMs = deadlineMs * waitingShare
-      let cancelDeadline: Cancel = this.#options.clock.after(turnMs, () => this.#leave(waiting, turnMs))
-      if (this.#closed) return fail(unread('the store is closed'))
-      this.#refuse(this.#turns.add(waiting), overloaded(`${this.#size.waiting} reads wait already`))
-      this.#next()
-    })
-  }
-
-  #leave(waiting: Waiting, waitedMs: number): void {
-    const cause = late(waitedMs, this.#turns.hasTurns(waiting))
-    this.#turns.delete(waiting)
-    this.#refuse(waiting, cause)
-  }
-
-  #refuse(waiting: Waiting | undefined, cause: Unavailable): void {
-    if (waiting === undefined) return
-    this.#refused += 1
-    waiting.fail(cause)
+    if (this.#closed) return Promise.reject(new Error('the store is closed'))
+    const attempt = this.#turns.add(reader, deadlineMs, (connection) =>
+      connection.run(statement, takeRow).finally(() => this.#free(connection)),
+    )
+    this.#next()
+    return attempt
   }
 
   #next(): void {
-    while (this.#turns.size > 0) {
+    while (this.#turns.waiting > 0) {
       const connection = this.#idle.pop()
       if (connection === undefined) {
         const opening = this.#all.size - this.#ready.size
-        if (opening < this.#turns.size && this.#all.size < this.#size.connections) this.#open()
+        if (opening < this.#turns.waiting && this.#all.size < this.#size.connections) this.#open()
         return
       }
-      const turn = this.#turns.take()
-      if (turn?.next.reader.isGone) {
-        this.#idle.push(connection)
-        turn.next.fail(unread('its reader is gone'))
-      } else turn?.next.start(connection, turn.turnsBefore)
+      if (!this.#turns.serve(connection)) this.#idle.push(connection)
     }
   }
 
@@ -187,7 +141,7 @@ export class PgPool {
           this.#free(opened.connection)
         },
         (cause: unknown) => {
-          this.#turns.drop()?.fail(unavailable(cause))
+          this.#turns.failNext(unavailable(cause))
           giveUp()
         },
       )
@@ -198,15 +152,6 @@ export class PgPool {
     if (connection.usable) this.#idle.push(connection)
     this.#next()
   }
-}
-
-const overloaded = (reason: string): Overloaded => new Overloaded('store', new Error(reason))
-const unread = (reason: string): Unavailable => new Unavailable('store', new Error(reason))
-
-/** `behindOwn`: other reads of its key were done while it waited. */
-const late = (ms: number, behindOwn: boolean): Unavailable => {
-  const reason = `not read within ${Math.round(ms)} ms`
-  return behindOwn ? overloaded(reason) : unread(reason)
 }
 
 const unavailable = (cause: unknown): Unavailable =>
