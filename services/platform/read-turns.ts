@@ -4,6 +4,11 @@ import type { Cancel, Clock } from '../ports/clock.ts'
 
 /** Deadline of a read of a store, waiting included. */
 export const readDeadlineMs = 2_000
+/**
+ * Deadline of reads that no client waits for, such as those of ingest. It is longer because a failure ends a
+ * collector's session.
+ */
+export const patientReadDeadlineMs = 15_000
 /** Maximum reads of one key that wait for their turns. */
 export const readsWaitingMax = 1_024
 

@@ -1,20 +1,29 @@
-import { seriesId } from '../../core/bars/series.ts'
+import { type Lane, seriesId } from '../../core/bars/series.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
+import { patientReadDeadlineMs, readDeadlineMs } from '../../platform/read-turns.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import { packRows } from './file/packed-rows.ts'
 import type { PurgeSweep } from './purge-sweep.ts'
 import { type FileWriter, rowsPerTurn } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
 
+const deadlineOf = (lane: Lane | undefined): number =>
+  lane === 'backfill' ? patientReadDeadlineMs : readDeadlineMs
+
 export function embeddedBars(queue: FileWriter, readers: Readers, sweep: PurgeSweep): BarStore {
   return {
     write: async (batch, lane) => queue.writeBars(packRows(batch, rowsPerTurn), lane),
-    read: ({ reader, ...query }) => readers.call('readBars', query, reader),
-    async lastTimes(feed, { reader } = {}) {
+    read: ({ reader, lane, ...query }) => readers.call('readBars', query, reader, deadlineOf(lane)),
+    async lastTimes(feed, { reader, lane } = {}) {
       const times = new Map<string, FeedSeconds>()
-      for (const { symbol, resolution, time } of await readers.call('newestTimes', feed, reader)) {
+      for (const { symbol, resolution, time } of await readers.call(
+        'newestTimes',
+        feed,
+        reader,
+        deadlineOf(lane),
+      )) {
         const id = seriesId({ symbol: symbol as CompoundKey, resolution: resolution as Resolution })
         times.set(id, feedSeconds(time))
       }

@@ -1,4 +1,5 @@
 import { refuseUnfitWindow } from '../../core/bars/window.ts'
+import { patientReadDeadlineMs } from '../../platform/read-turns.ts'
 import type { WindowStore } from '../../ports/windows.ts'
 import type { FileWriter } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
@@ -14,7 +15,7 @@ export function embeddedWindows(queue: FileWriter, readers: Readers): WindowStor
       if (held.length === 0) return
       await queue.call('addWindows', held, { lane: 'live', weight: held.length * weightPerWindow })
     },
-    of: (feed, reader) => readers.call('windows', feed, reader),
+    of: (feed, reader) => readers.call('windows', feed, reader, patientReadDeadlineMs),
     purge: (feed) => queue.call('purgeWindows', feed, { lane: 'live', weight: 1 }),
   }
 }

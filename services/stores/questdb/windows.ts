@@ -5,6 +5,7 @@ import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Reader } from '../../core/fair-queue.ts'
 import { type CompoundKey, compoundKey, type FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
+import { patientReadDeadlineMs } from '../../platform/read-turns.ts'
 import { SharedRun } from '../../platform/serial.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { WindowStore } from '../../ports/windows.ts'
@@ -30,11 +31,6 @@ export interface WindowDeps {
   readonly clock: Clock
 }
 
-/**
- * Deadline for reading a feed's windows. A starting session waits for all of them: hundreds of thousands of rows after
- * years of restarts.
- */
-const readDeadlineMs = 15_000
 const purgeDeadlineMs = 10_000
 
 /** Means all symbols of the feed; no instrument has this name. */
@@ -170,7 +166,7 @@ export async function readWindows(
       series.set(id, of)
     }
   }
-  await pool.read(statement, collect, { deadlineMs: readDeadlineMs, reader })
+  await pool.read(statement, collect, { deadlineMs: patientReadDeadlineMs, reader })
   return [...series.values()].flatMap(({ symbol, resolution, spans }) =>
     joinSpans(spans).map((span) => ({ feed, symbol, resolution, ...span })),
   )

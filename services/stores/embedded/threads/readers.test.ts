@@ -3,20 +3,25 @@ import { startGatedThread } from '../../../../test/support/fixtures/gated-thread
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { Overloaded, Unavailable } from '../../../core/failure.ts'
 import { serviceReader, waitingShare } from '../../../core/fair-queue.ts'
+import { feedKey } from '../../../core/feeds/compound-key.ts'
 import { silentLog } from '../../../platform/log/log.ts'
 import { createMetrics } from '../../../platform/metrics.ts'
-import { readDeadlineMs, readsWaitingMax } from '../../../platform/read-turns.ts'
+import { patientReadDeadlineMs, readDeadlineMs, readsWaitingMax } from '../../../platform/read-turns.ts'
+import { embeddedBars } from '../bars.ts'
+import { embeddedWindows } from '../windows.ts'
 import { FileWriter } from './file-writer.ts'
 import { measureThreads } from './measure.ts'
 import type { ReaderCalls } from './reader.ts'
 import { Readers } from './readers.ts'
 
+/** A part of the store that reads do not use. */
+const none = undefined as never
 const turnDeadlineMs = readDeadlineMs * waitingShare
 
 async function start() {
   const clock = createVirtualClock()
   const startOne = () =>
-    startGatedThread<ReaderCalls & { die: (none: undefined) => void }>(clock, readDeadlineMs)
+    startGatedThread<ReaderCalls & { die: (none: undefined) => void }>(clock, patientReadDeadlineMs)
   const gated = [await startOne(), await startOne()] as const
   return {
     clock,
@@ -53,6 +58,25 @@ test('a read that takes more than 2 s, its waiting included, is unavailable', as
   for (const { letThrough } of gated) letThrough(100)
   await Promise.all(late)
   await expect.poll(() => clock.pending).toBe(0)
+})
+
+test.each([
+  ['bars that a client waits for', 'live', readDeadlineMs],
+  ['bars that a session of a collector waits for', 'backfill', patientReadDeadlineMs],
+  ['windows', 'windows', patientReadDeadlineMs],
+] as const)('reads of %s are unavailable at their deadline, not earlier', async (_, what, deadlineMs) => {
+  const { clock, readers } = await start()
+  const feed = feedKey('BROKERA', 'ZERO')
+  const bars = embeddedBars(none, readers, none)
+  const read = (): Promise<unknown> =>
+    what === 'windows' ? embeddedWindows(none, readers).of(feed) : bars.lastTimes(feed, { lane: what })
+  let isOver = false
+  const underWay = [read(), read()].map(outcome)
+  void underWay[0]?.then(() => void (isOver = true))
+  await clock.advance(deadlineMs - 1)
+  expect(isOver).toBe(false)
+  await clock.advance(1)
+  for (const each of await Promise.all(underWay)) expect(each).toBeInstanceOf(Unavailable)
 })
 
 test('a read above the bound is rejected at once', async () => {

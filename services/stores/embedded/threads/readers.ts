@@ -37,8 +37,9 @@ export class Readers {
     name: N,
     argument: Parameters<ReaderCalls[N]>[0],
     reader: Reader = serviceReader('store'),
+    deadlineMs = readDeadlineMs,
   ): Promise<ReturnType<ReaderCalls[N]>> {
-    const reading = this.#turns.add(reader, readDeadlineMs, async (on) => {
+    const reading = this.#turns.add(reader, deadlineMs, async (on) => {
       on.isReading = true
       try {
         return await on.thread.call(name, argument)

@@ -1,5 +1,5 @@
 import type { Log } from '../../../platform/log/log.ts'
-import { readDeadlineMs } from '../../../platform/read-turns.ts'
+import { patientReadDeadlineMs } from '../../../platform/read-turns.ts'
 import { systemClock } from '../../../platform/system-clock.ts'
 import { FileWriter, turnDeadlineMs } from './file-writer.ts'
 import type { ReaderCalls } from './reader.ts'
@@ -31,7 +31,7 @@ export async function startThreads(path: string, log: Log): Promise<Threads> {
   })
   const body = new URL('./reader.ts', import.meta.url)
   const starting = readerNames.map((name) =>
-    startThread<ReaderCalls>({ ...shared, name, body, deadlineMs: readDeadlineMs }),
+    startThread<ReaderCalls>({ ...shared, name, body, deadlineMs: patientReadDeadlineMs }),
   )
   const started = await Promise.allSettled(starting)
   const threads = started.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []))

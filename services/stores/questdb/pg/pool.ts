@@ -5,12 +5,6 @@ import type { QuestdbOptions } from '../options.ts'
 import { ConnectionLost, PgConnection, SqlError, type Statement, type TakeRow } from './connection.ts'
 import { type ConnectionCheck, noConnectionCheck } from './connection-check.ts'
 
-/**
- * Deadline of reads that no client waits for, such as those of ingest. It is longer because a failure ends a
- * collector's session.
- */
-export const patientReadDeadlineMs = 15_000
-
 type PoolOptions = Pick<QuestdbOptions, 'pg' | 'credentials' | 'clock'>
 
 export interface PoolSize {
