@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 import { Unavailable } from '../../../services/core/failure.ts'
 import { noCounters } from '../../../services/core/keys/usage.ts'
+import { createLog } from '../../../services/platform/log/log.ts'
 import { openProxy } from '../../support/redis/proxy.ts'
 import { type RedisServer, startRedis } from '../../support/redis/server.ts'
 import { freshPrefix, isBack, type OpenedRedis, openInTest, timeOfTests } from '../../support/redis/stores.ts'
@@ -199,3 +200,42 @@ test('a follower that starts while Redis is unavailable gets a loss when Redis r
   await pod.stores.bus.publish(next, 1)
   await vi.waitFor(() => expect(got).toEqual([next]), longTimeout)
 })
+
+/** How often clients called this command, carried out or refused. */
+async function timesCalled(command: string): Promise<number> {
+  const stats = await server.command('INFO commandstats')
+  const [, calls = 0, refused = 0] =
+    new RegExp(`cmdstat_${command}:calls=(\\d+),.*rejected_calls=(\\d+)`).exec(stats) ?? []
+  return Number(calls) + Number(refused)
+}
+
+test.each([
+  ['writes (min-replicas-to-write)', 'CONFIG SET min-replicas-to-write', '1', '0', []],
+  [
+    'a command of its reader (ACL)',
+    'ACL SETUSER default',
+    '-eval',
+    '+eval',
+    ['bus unavailable: Redis refused a read; events are late; retrying', 'bus available again'],
+  ],
+])(
+  'while Redis refuses %s, the bus keeps its connection, logs at most one line, and delivers afterwards',
+  async (_, setting, refusing, accepting, expected) => {
+    const lines: string[] = []
+    const write = (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg)
+    const { bus } = (await openInTest(server, { log: createLog('info', { write }) })).stores
+    const settled = { type: 'settled' as const, feed: freshFeed() }
+    const got: unknown[] = []
+    bus.follow({ deliver: ({ event }) => void got.push(event), lost: () => undefined })
+    await bus.publish(settled, 1)
+    await vi.waitFor(() => expect(got).toEqual([settled]), longTimeout)
+    await server.command(`${setting} ${refusing}`)
+    const before = await timesCalled('eval')
+    // The reader checks for lost events each second.
+    await vi.waitFor(async () => expect(await timesCalled('eval')).toBeGreaterThan(before + 2), longTimeout)
+    await server.command(`${setting} ${accepting}`)
+    await bus.publish(settled, 1)
+    await vi.waitFor(() => expect(got).toEqual([settled, settled]), longTimeout)
+    expect(lines.filter((line) => /bus|connection/.test(line))).toEqual(expected)
+  },
+)

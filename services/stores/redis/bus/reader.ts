@@ -1,8 +1,10 @@
 import type { Log } from '../../../platform/log/log.ts'
+import { OutageLog } from '../../../platform/outage-log.ts'
 import { within } from '../../../platform/within.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Connection, Ready } from '../connection.ts'
 import type { Keys } from '../keys.ts'
+import { isErrorReply, isWrongPlace } from '../outcomes.ts'
 import { type Script, scripts } from '../scripts.ts'
 import { decodeEvent } from './codec.ts'
 import type { Following } from './following.ts'
@@ -53,7 +55,8 @@ export class Reader {
   }
 
   async #keepReading(): Promise<void> {
-    const { connection, log } = this.#deps
+    const { connection, clock } = this.#deps
+    const outage = new OutageLog(this.#deps)
     for (;;) {
       const ready = await connection.whenReady()
       if (!ready) return
@@ -61,14 +64,21 @@ export class Reader {
         await this.#check(ready)
         while (connection.ready === ready) {
           this.#take(await this.#next(ready))
-          if (this.#deps.clock.monotonicMs() - this.#checkedAtMs >= checkEveryMs) await this.#check(ready)
+          outage.worked('bus available again')
+          if (clock.monotonicMs() - this.#checkedAtMs >= checkEveryMs) await this.#check(ready)
         }
       } catch (cause) {
         if (connection.closed) return
-        log.debug({ err: cause }, 'bus unavailable; retrying')
+        if (isErrorReply(cause) && !isWrongPlace(cause)) {
+          // A new connection would get the same answer.
+          const text = 'bus unavailable: Redis refused a read; events are late; retrying'
+          outage.failed({ text, cause, reason: cause.message })
+          await clock.sleep(checkEveryMs)
+          continue
+        }
         connection.drop(ready, cause)
         // The connection notices in a later turn of the event loop that it was dropped.
-        await this.#deps.clock.sleep(1)
+        await clock.sleep(1)
       }
     }
   }
