@@ -5,7 +5,7 @@ import { OutageLog } from '../platform/outage-log.ts'
 import { SharedRun } from '../platform/serial.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { RegistryStore } from '../ports/registry.ts'
+import type { RegistryRow, RegistryStore } from '../ports/registry.ts'
 
 /** Interval of reads of new rows. */
 const pollMs = 2_000
@@ -18,6 +18,8 @@ export interface FollowedRegistry {
   readonly loaded: boolean
   /** Reads new rows at once; rejects if the store is unavailable. */
   refresh(): Promise<void>
+  /** Takes rows that this process stored, without a read. */
+  take(rows: readonly RegistryRow[]): void
   /** Calls `listen` after each change. Returns the function that stops it. */
   onChange(listen: (view: RegistryView) => void): () => void
   close(): void
@@ -29,14 +31,15 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
   const listeners = new Set<(view: RegistryView) => void>()
   let loaded = false
 
-  const read = async (): Promise<void> => {
-    const rows = await store.since(Math.max(0, registry.version - overlapVersions))
+  const take = (rows: readonly RegistryRow[]): void => {
     const first = !loaded
     loaded = true
     // A row that became visible late is a change too, although its version is old.
     const changed = rows.filter((row) => registry.apply(row))
     if (first || changed.length > 0) for (const listen of listeners) listen(registry)
   }
+  const read = async (): Promise<void> =>
+    take(await store.since(Math.max(0, registry.version - overlapVersions)))
   const reads = new SharedRun(read)
   // A read in progress may have started before the change: one more follows, shared by all calls until then.
   const refresh = (): Promise<void> => reads.run()
@@ -67,6 +70,7 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
       return loaded
     },
     refresh,
+    take,
     /** Calls `listen` after each change. Returns the function that stops it. */
     onChange(listen) {
       listeners.add(listen)

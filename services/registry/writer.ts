@@ -2,7 +2,7 @@ import { Unavailable } from '../core/failure.ts'
 import type { RegistryView } from '../core/feeds/registry.ts'
 import { Serial } from '../platform/serial.ts'
 import type { Bus } from '../ports/bus.ts'
-import type { RegistryBody, RegistryStore } from '../ports/registry.ts'
+import type { RegistryBody, RegistryRow, RegistryStore } from '../ports/registry.ts'
 import type { FollowedRegistry } from './follow.ts'
 
 /** Maximum decisions of one change; each is repeated if another writer was faster. */
@@ -32,15 +32,18 @@ export function createRegistryWriter(
     left: number,
   ): Promise<T> {
     const view = followed.view()
+    const basedOn = view.version
     const { rows, result } = decide(view)
     if (rows.length === 0) return result
-    const appended = await store.append(view.version, rows)
-    await followed.refresh()
+    const appended = await store.append(basedOn, rows)
     if (appended.outcome === 'stored') {
+      // A read could fail, and the caller would get an error for a change that is stored.
+      followed.take(rows.map((row, i) => asRead(row, basedOn + 1 + i)))
       // Only a notification: processes that miss it find the change with the next poll.
       await bus.publish({ type: 'registry', version: appended.version }, 0).catch(() => undefined)
       return result
     }
+    await followed.refresh()
     if (left <= 1)
       throw new Unavailable('registry', new Error(`another writer was faster ${attemptsMax} times`))
     return attempt(decide, left - 1)
@@ -50,3 +53,9 @@ export function createRegistryWriter(
     change: (decide) => changes.run(() => attempt(decide, attemptsMax)),
   }
 }
+
+/** The row as the store returns it: without fields that are undefined. */
+const asRead = (row: RegistryBody, version: number): RegistryRow => ({
+  ...(JSON.parse(JSON.stringify(row)) as RegistryBody),
+  version,
+})

@@ -61,9 +61,7 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
   const feedsPath = config.feeds ?? demoFeeds
   const definitions = await untilAvailable(() => applyManifests(feedsPath, writer), waiting)
   const firstKey =
-    isFirstStart && config.feeds === undefined
-      ? await untilAvailable(() => issueFirstKey(writer, definitions, clock), waiting)
-      : undefined
+    isFirstStart && config.feeds === undefined ? await issueFirstKey(writer, definitions, waiting) : undefined
 
   const { port: grpcPort, identity } = await startIngestEdge(
     context,

@@ -4,7 +4,7 @@ import { createKey, newIssue } from '../ingest/registry/keys.ts'
 import { Fatal } from '../platform/exit.ts'
 import type { Log } from '../platform/log/log.ts'
 import { Serial } from '../platform/serial.ts'
-import type { Clock } from '../ports/clock.ts'
+import { untilAvailable, type WaitingDeps } from '../platform/until-available.ts'
 import { applyFeeds } from '../registry/apply-feeds.ts'
 import { ManifestsInvalid } from '../registry/manifest-files.ts'
 import { faultText, readManifests } from '../registry/manifests.ts'
@@ -46,13 +46,16 @@ export function createReload(path: string, apply: () => Promise<unknown>, log: L
   return () => reloads.run(reload)
 }
 
-/** Issues a key for all given feeds, so that a new user can try them at once; returns its secret. */
+/**
+ * Issues a key for all given feeds, so that a new user can try them at once; returns its secret. While the store is
+ * unavailable it waits.
+ */
 export async function issueFirstKey(
   writer: RegistryWriter,
   definitions: readonly FeedDefinition[],
-  clock: Clock,
+  waiting: WaitingDeps,
 ): Promise<string> {
-  const issue = newIssue(clock)
+  const issue = newIssue(waiting.clock)
   const wanted = {
     name: 'made at the first start',
     plan: 'pro',
@@ -61,9 +64,13 @@ export async function issueFirstKey(
     allowIps: [],
     expires: '',
   }
-  await writer.change((view) => {
-    const body = createKey(wanted, view, issue)
-    return { rows: [{ kind: 'key', id: body.id, body }], result: undefined }
-  })
+  const store = (): Promise<void> =>
+    writer.change((view) => {
+      // An earlier attempt may have been stored without an answer.
+      if (view.keys.get(issue.id)) return { rows: [], result: undefined }
+      const body = createKey(wanted, view, issue)
+      return { rows: [{ kind: 'key', id: body.id, body }], result: undefined }
+    })
+  await untilAvailable(store, waiting)
   return issue.secret
 }

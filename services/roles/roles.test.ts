@@ -96,7 +96,10 @@ async function key(): Promise<string> {
   const followed = followRegistry(shared.stores.registry, shared.stores.bus, systemClock, silentLog)
   await followed.refresh()
   const writer = createRegistryWriter(shared.stores.registry, followed, shared.stores.bus)
-  const secret = await issueFirstKey(writer, followed.view().feeds(), systemClock)
+  const secret = await issueFirstKey(writer, followed.view().feeds(), {
+    clock: systemClock,
+    log: silentLog,
+  })
   followed.close()
   return secret
 }

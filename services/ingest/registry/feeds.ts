@@ -1,6 +1,7 @@
 import { newestByOpen } from '../../core/bars/newest-bar.ts'
 import { knownClock } from '../../core/clocks/clock-history.ts'
 import { feedNow } from '../../core/clocks/feed-clock.ts'
+import { Unavailable, Unfinished } from '../../core/failure.ts'
 import { serviceReader } from '../../core/fair-queue.ts'
 import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition, FeedRecord } from '../../core/feeds/feed.ts'
@@ -15,9 +16,13 @@ import type { FeedBoard, FeedLiveness } from '../../ports/feed-board.ts'
 import type { WindowStore } from '../../ports/windows.ts'
 import type { Feed } from '../../wire/gen/fxd/v1/Feed.ts'
 import { partBytesMax } from '../../wire/limits.ts'
+import { type LeadDeps, lead, leaseOf } from '../session/lead.ts'
 import { type FirstRead, type FirstReadFacts, firstReads } from './first-read.ts'
 import { feedMessage, page } from './messages.ts'
 import { forbiddenByState, notFound } from './refusal.ts'
+
+/** Maximum wait of a purge for the end of a session at another ingest. */
+const leaseWaitMs = 5_000
 
 export interface FeedStores {
   readonly bars: BarStore
@@ -90,20 +95,66 @@ async function firstReadFacts(
   }
 }
 
-/** Removes the bars and windows of a hidden feed. Resolves with the number of series that had bars. */
-export async function purgeFeed(key: string, view: RegistryView, stores: FeedStores): Promise<number> {
+/**
+ * Removes the bars and windows of a hidden feed. Resolves with the number of series that had bars. Rejects with
+ * `Unfinished` while a session at another ingest still ends. A live session that begins meanwhile waits.
+ */
+export async function purgeFeed(
+  key: string,
+  view: RegistryView,
+  stores: FeedStores & LeaseDeps,
+): Promise<number> {
+  const feed = hiddenFeed(key, view)
+  await stores.endFeed(feed)
+  return withLease(feed, stores, async () => {
+    // It may have begun again, and ended again, during the wait.
+    hiddenFeed(key, view)
+    const series = await stores.bars.lastTimes(feed)
+    // Windows first: a window without bars would be false coverage.
+    await stores.windows.purge(feed)
+    await stores.bars.purge(feed)
+    // Imports, and sessions that end for longer than a lease lasts, may have added windows of purged bars.
+    await stores.windows.purge(feed)
+    return series.size
+  })
+}
+
+function hiddenFeed(key: string, view: RegistryView): FeedKey {
   const feed = feedRecordOf(key, view)
-  if (!feed.hidden) {
-    throw forbiddenByState(
-      `${key} is still defined by a Feed manifest; take it out of the manifests first, then purge it.`,
-    )
+  if (feed.hidden) return feed.definition.key
+  throw forbiddenByState(
+    `${key} is still defined by a Feed manifest; take it out of the manifests first, then purge it.`,
+  )
+}
+
+type LeaseDeps = Pick<LeadDeps, 'leases' | 'clock' | 'log'>
+
+/** Runs `act` while no live session of the feed can begin at any ingest. */
+async function withLease<T>(feed: FeedKey, deps: LeaseDeps, act: () => Promise<T>): Promise<T> {
+  const ending = new AbortController()
+  let reason: Unavailable = new Unavailable('lease store')
+  const leadership = lead({
+    ...deps,
+    name: leaseOf(feed),
+    holder: `purge ${deps.clock.randomHex(8)}`,
+    signal: ending.signal,
+    onWait: () => undefined,
+    onTaken() {
+      const text = `${feed} is not purged: a session at another ingest has not ended. Run the purge again.`
+      reason = new Unfinished('lease store', text)
+    },
+    onSilence: () => undefined,
+    onLost: () => undefined,
+  })
+  const cancelEnd = deps.clock.after(leaseWaitMs, () => ending.abort())
+  try {
+    if ((await leadership.granted) === undefined) throw reason
+    cancelEnd()
+    return await act()
+  } finally {
+    ending.abort()
+    await leadership.release()
   }
-  await stores.endFeed(feed.definition.key)
-  const series = await stores.bars.lastTimes(feed.definition.key)
-  // Windows first: a window without bars would be false coverage.
-  await stores.windows.purge(feed.definition.key)
-  await stores.bars.purge(feed.definition.key)
-  return series.size
 }
 
 export function feedRecordOf(key: string, view: RegistryView): FeedRecord {

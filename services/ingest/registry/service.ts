@@ -6,6 +6,7 @@ import type { KeyRecord } from '../../core/keys/api-key.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
 import type { Log } from '../../platform/log/log.ts'
+import type { Leases } from '../../ports/lease.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
 import type { CreateKeyRequest__Output } from '../../wire/gen/fxd/v1/CreateKeyRequest.ts'
@@ -34,6 +35,7 @@ export interface RegistryServiceDeps extends FeedStores {
   readonly writer: RegistryWriter
   readonly registry: FollowedRegistry
   readonly feedTokens: FeedTokens
+  readonly leases: Leases
   readonly log: Log
 }
 

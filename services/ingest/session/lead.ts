@@ -1,3 +1,4 @@
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { OutageLog } from '../../platform/outage-log.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -7,6 +8,9 @@ import { type Leases, leaseRenewMs } from '../../ports/lease.ts'
 const leaseRequestMs = 1_000
 /** Maximum time without an answer about the lease; after it the collector should try another ingest. */
 const leaseSilenceMs = 5_000
+
+/** The name of the lease whose holder alone writes live bars of the feed. */
+export const leaseOf = (feed: FeedKey): string => `feed ${feed}`
 
 export interface Leadership {
   /** Resolves with the epoch once this session leads, or with `undefined` if the signal aborted first. */

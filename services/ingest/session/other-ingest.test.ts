@@ -14,7 +14,9 @@ import { toList } from '../../core/bars/bar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
+import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import { silentLog } from '../../platform/log/log.ts'
+import { leaseMs } from '../../ports/lease.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { applyFeeds } from '../../registry/apply-feeds.ts'
 import { openEmbeddedStores } from '../../stores/embedded/open.ts'
@@ -32,6 +34,11 @@ let one: IngestFixture
 let other: IngestFixture
 /** Wraps each live write of the other ingest. */
 let otherWrite: (write: () => Promise<void>) => Promise<void>
+/** Purges of bars at the one ingest wait for this promise. */
+let purgeGate: Promise<void>
+let barPurges: number
+/** Requests for a lease at the one ingest. */
+let leaseRequests: number
 const full = (): Promise<never> => Promise.reject(new Unavailable('the full disk'))
 const around = (inner: Stores): Stores => ({
   ...inner,
@@ -40,12 +47,33 @@ const around = (inner: Stores): Stores => ({
     write: (batch, lane) => otherWrite(() => inner.bars.write(batch, lane)),
   },
 })
+const aroundOne = (inner: Stores): Stores => ({
+  ...inner,
+  bars: {
+    ...inner.bars,
+    async purge(key) {
+      barPurges += 1
+      await purgeGate
+      await inner.bars.purge(key)
+    },
+  },
+  leases: {
+    ...inner.leases,
+    acquire(name, holder) {
+      leaseRequests += 1
+      return inner.leases.acquire(name, holder)
+    },
+  },
+})
 beforeEach(async () => {
   otherWrite = (write) => write()
+  purgeGate = Promise.resolve()
+  barPurges = 0
+  leaseRequests = 0
   clock = createVirtualClock({ start })
   folder = mkdtempSync(join(tmpdir(), 'fxd-ingests-'))
   stores = await openEmbeddedStores({ folder, clock, log: silentLog })
-  one = await openIngestFixture([feed], { clock, stores })
+  one = await openIngestFixture([feed], { clock, stores, around: aroundOne })
   other = await openIngestFixture([feed], { clock, stores, around })
 })
 afterEach(async () => {
@@ -71,15 +99,25 @@ async function times(): Promise<number[]> {
   return toList(stored).map(({ time }) => time)
 }
 
+/** Defines these feeds and no others. */
+async function define(...feeds: readonly FeedDefinition[]): Promise<void> {
+  await applyFeeds(one.writer, feeds)
+  await other.registry.refresh()
+}
+
+/** Purges the feed at the one ingest. */
+async function purge(): Promise<void> {
+  const client = registryClient(one.address, { token: testToken })
+  await client.call('PurgeFeed', { key: feed.key }).finally(() => client.close())
+}
+
 /** Removes and purges the feed at the one ingest, and defines it again. */
 async function beginAgain(): Promise<void> {
-  await applyFeeds(one.writer, [])
-  await other.registry.refresh()
-  const client = registryClient(one.address, { token: testToken })
-  await client.call('PurgeFeed', { key: feed.key })
-  client.close()
-  await applyFeeds(one.writer, [feed])
-  await other.registry.refresh()
+  await define()
+  // A session that still ends no longer renews its lease.
+  await clock.advance(leaseMs)
+  await purge()
+  await define(feed)
 }
 
 test('a standby at another ingest leads within a second of the release, with a greater epoch', async () => {
@@ -147,5 +185,91 @@ test('after a purge at another ingest, bars are pushed although their times are 
   const again = await lead(other, 'a')
   await again.bars('LIVE', [seriesAt('EURUSD', [noon - 600])])
   expect(published()).toEqual([noon - 60, noon - 600])
+  await again.close()
+})
+
+/** Holds the live writes of the other ingest while its session with one bar and its window in flight ends. */
+async function endSlowly() {
+  const session = await lead(other, 'a')
+  const gate = Promise.withResolvers<void>()
+  let isWriting = false
+  otherWrite = async (write) => {
+    isWriting = true
+    await gate.promise
+    await write()
+  }
+  session.post('LIVE', [seriesAt('EURUSD', [noon - 120])])
+  session.postWindow('1', noon - 120, noon - 60)
+  await expect.poll(() => isWriting).toBe(true)
+  await define()
+  return { session, release: () => gate.resolve() }
+}
+
+test('a purge waits for a session that ends at another ingest, and removes its last bars and windows', async () => {
+  const { session, release } = await endSlowly()
+  const purged = purge()
+  await expect.poll(() => leaseRequests).toBe(1)
+  release()
+  await session.ended
+  await expect.poll(() => other.metrics.total('fxd_ingest_sessions', {})).toBe(0)
+  await clock.advance(1_000)
+  await purged
+  expect(await times()).toEqual([])
+  expect(await stores.windows.of(feed.key)).toEqual([])
+})
+
+test('a purge is refused after 5 s while a session at another ingest has not ended, and succeeds afterwards', async () => {
+  const { session, release } = await endSlowly()
+  const refused = purge().catch((cause: { details: string }) => cause.details)
+  await expect.poll(() => leaseRequests).toBe(1)
+  await clock.advance(5_000)
+  expect(await refused).toBe(
+    `${feed.key} is not purged: a session at another ingest has not ended. Run the purge again.`,
+  )
+  release()
+  await session.ended
+  await expect.poll(() => other.metrics.total('fxd_ingest_sessions', {})).toBe(0)
+  await purge()
+  expect(await stores.windows.of(feed.key)).toEqual([])
+})
+
+test('windows that are stored during a purge do not stay, although the lease of their session has expired', async () => {
+  const { session, release } = await endSlowly()
+  await clock.advance(leaseMs)
+  const gate = Promise.withResolvers<void>()
+  purgeGate = gate.promise
+  const purged = purge()
+  await expect.poll(() => barPurges).toBe(1)
+  release()
+  await session.ended
+  expect(await stores.windows.of(feed.key)).toHaveLength(1)
+  gate.resolve()
+  await purged
+  expect(await times()).toEqual([])
+  expect(await stores.windows.of(feed.key)).toEqual([])
+})
+
+test('a session of a feed that begins again during its purge waits, and what it stores stays', async () => {
+  const before = await lead(other, 'a')
+  await before.bars('LIVE', [seriesAt('EURUSD', [noon - 120])])
+  await before.window('1', noon - 120, noon - 60)
+  await before.close()
+  await define()
+  const gate = Promise.withResolvers<void>()
+  purgeGate = gate.promise
+  const purged = purge()
+  await expect.poll(() => barPurges).toBe(1)
+  await define(feed)
+  const again = new RawSession(other.address)
+  const led = again.hello(feed.key, { id: 'a' })
+  expect((await again.next('welcome')).active).toBe(false)
+  gate.resolve()
+  await purged
+  await clock.advance(1_000)
+  await led
+  await again.bars('LIVE', [seriesAt('EURUSD', [noon - 120])])
+  await again.window('1', noon - 120, noon - 60)
+  expect(await times()).toEqual([noon - 120])
+  expect(await stores.windows.of(feed.key)).toMatchObject([{ from: noon - 120, to: noon - 60 }])
   await again.close()
 })

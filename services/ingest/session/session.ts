@@ -10,7 +10,7 @@ import type { Access } from '../credentials/access.ts'
 import { SessionEnd, sessionEnd } from '../session-end.ts'
 import { type CollectorCall, CollectorStream } from './collector-stream.ts'
 import { type CollectorIdentity, identify } from './hello.ts'
-import { type Leadership, lead } from './lead.ts'
+import { type Leadership, lead, leaseOf } from './lead.ts'
 import type { OpenSessions } from './open-sessions.ts'
 import type { Received } from './receive.ts'
 import { SessionWork, type SessionWorkDeps } from './session-work.ts'
@@ -165,7 +165,7 @@ export class CollectorSession {
     return new Promise((resolve, reject) => {
       this.#leadership = lead({
         leases: this.#deps.stores.leases,
-        name: `feed ${identity.feed}`,
+        name: leaseOf(identity.feed),
         holder: this.id,
         clock: this.#deps.clock,
         log: this.#log,

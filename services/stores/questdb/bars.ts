@@ -21,8 +21,11 @@ import type { Writer } from './write/writer.ts'
  * created stay.
  */
 const makingDeadlineMs = 60_000
-/** Deadline of a purge. With that of the windows it is shorter than a caller's own deadline (one minute). */
-const purgeDeadlineMs = 40_000
+/**
+ * Deadline of a purge. With the wait for the lease and two purges of the windows it is shorter than a caller's own
+ * deadline (one minute).
+ */
+const purgeDeadlineMs = 30_000
 
 export interface BarDeps extends ReadDeps {
   readonly writer: Writer

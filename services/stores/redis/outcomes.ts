@@ -23,10 +23,13 @@ const wrongPlace = /^(READONLY|LOADING|MASTERDOWN|NOAUTH|UNBLOCKED)\b/
 
 export const isNoScript = (cause: Error): boolean => cause.message.startsWith('NOSCRIPT')
 export const isWrongPlace = (cause: Error): boolean => wrongPlace.test(causeMessage(cause))
+/** The server answered with an error: the connection works. */
+export const isErrorReply = (cause: unknown): cause is Error =>
+  cause instanceof Error && cause.name === 'ReplyError'
 
 /** What an error reply means; an error that is not from the server has an unknown outcome. */
 export function outcomeOf(cause: Error): Unavailable {
-  if (cause.name !== 'ReplyError') return new OutcomeUnknown(cause)
+  if (!isErrorReply(cause)) return new OutcomeUnknown(cause)
   return refusals.test(causeMessage(cause)) ? new NotCarriedOut(cause) : new OutcomeUnknown(cause)
 }
 

@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 import { Unavailable } from '../../../services/core/failure.ts'
+import type { FeedKey } from '../../../services/core/feeds/compound-key.ts'
 import { noCounters } from '../../../services/core/keys/usage.ts'
+import { createLog } from '../../../services/platform/log/log.ts'
 import { openProxy } from '../../support/redis/proxy.ts'
 import { type RedisServer, startRedis } from '../../support/redis/server.ts'
 import { freshPrefix, isBack, type OpenedRedis, openInTest, timeOfTests } from '../../support/redis/stores.ts'
-import { freshFeed } from '../suites/sample-bars.ts'
+import { freshFeed, minuteBar, seriesOf } from '../suites/sample-bars.ts'
 
 const longTimeout = { timeout: 15_000 }
 const minuteMs = 60_000
@@ -175,10 +177,8 @@ test.each([
   },
 )
 
-test('a follower that starts while Redis is unavailable gets a loss when Redis returns', async () => {
-  const pod = await openInTest(server)
-  const feed = freshFeed()
-  await pod.stores.bus.publish({ type: 'settled', feed }, 1)
+/** Starts a follower while Redis is frozen; resolves once Redis is back. */
+async function followLate(pod: OpenedRedis) {
   await server.freeze()
   onTestFinished(() => server.thaw())
   const lost: unknown[] = []
@@ -194,8 +194,111 @@ test('a follower that starts while Redis is unavailable gets a loss when Redis r
   )
   server.thaw()
   await isBack(pod)
+  return { lost, got }
+}
+
+test('a follower that starts while Redis is unavailable gets a loss when Redis returns', async () => {
+  const pod = await openInTest(server)
+  const feed = freshFeed()
+  await pod.stores.bus.publish({ type: 'settled', feed }, 1)
+  const { lost, got } = await followLate(pod)
   await vi.waitFor(() => expect(lost).toContain(feed), longTimeout)
   const next = { type: 'minutes' as const, feed, from: feedSeconds(0), to: feedSeconds(0) }
   await pod.stores.bus.publish(next, 1)
   await vi.waitFor(() => expect(got).toEqual([next]), longTimeout)
 })
+
+/** About 76 kB on the bus. */
+const thousandBars = (feed: FeedKey) => {
+  const { symbol } = seriesOf('EURUSD', '1', feed)
+  const bars = Array.from({ length: 1_000 }, (_, i) => ({
+    symbol,
+    resolution: '1' as const,
+    bar: minuteBar(i),
+  }))
+  return { type: 'bars' as const, feed, bars }
+}
+
+test('a follower that starts while Redis is unavailable reads no earlier events, and removed ones count as no loss', async () => {
+  const prefix = freshPrefix()
+  const pod = await openInTest(server, { prefix })
+  const feed = freshFeed()
+  const first = await pod.stores.bus.publish(thousandBars(feed), 1)
+  for (let i = 0; i < 30; i++) await pod.stores.bus.publish(thousandBars(feed), 1)
+  const { position } = first as { position: number }
+  await server.command(`XDEL ${prefix}{bus}:lane:${feed} ${position}-0`)
+  const bytesSent = async () =>
+    Number(/total_net_output_bytes:(\d+)/.exec(await server.command('INFO stats'))?.[1])
+  const before = await bytesSent()
+  const { got } = await followLate(pod)
+  await vi.waitFor(async () => {
+    await pod.stores.bus.publish({ type: 'settled', feed }, 1)
+    await vi.waitFor(() => expect(got.length).toBeGreaterThan(0))
+  }, longTimeout)
+  expect((await bytesSent()) - before).toBeLessThan(1_000_000)
+  expect(await pod.metric('fxd_bus_losses_total')).toBe(0)
+})
+
+test('a reader that is far behind, on a connection too slow for a full read, gets all events without a loss', async () => {
+  const prefix = freshPrefix()
+  const direct = await openInTest(server, { prefix })
+  const proxy = await openProxy(server)
+  onTestFinished(() => proxy.close())
+  const pod = await openInTest(proxy, { prefix })
+  const feed = freshFeed()
+  const got: string[] = []
+  pod.stores.bus.follow({
+    deliver: ({ event }) => void got.push(event.type),
+    lost: () => void got.push('lost'),
+  })
+  await vi.waitFor(async () => {
+    await direct.stores.bus.publish({ type: 'settled', feed }, 1)
+    await vi.waitFor(() => expect(got).toContain('settled'))
+  }, longTimeout)
+  proxy.swallowReplies()
+  for (let i = 0; i < 40; i++) await direct.stores.bus.publish(thousandBars(feed), 1)
+  proxy.slow(1_000_000)
+  proxy.cut()
+  const rest = () => got.filter((type) => type !== 'settled')
+  await vi.waitFor(() => expect(rest()).toHaveLength(40), { timeout: 20_000 })
+  expect(new Set(rest())).toEqual(new Set(['bars']))
+})
+
+/** How often clients called this command, carried out or refused. */
+async function timesCalled(command: string): Promise<number> {
+  const stats = await server.command('INFO commandstats')
+  const [, calls = 0, refused = 0] =
+    new RegExp(`cmdstat_${command}:calls=(\\d+),.*rejected_calls=(\\d+)`).exec(stats) ?? []
+  return Number(calls) + Number(refused)
+}
+
+test.each([
+  ['writes (min-replicas-to-write)', 'CONFIG SET min-replicas-to-write', '1', '0', []],
+  [
+    'a command of its reader (ACL)',
+    'ACL SETUSER default',
+    '-eval',
+    '+eval',
+    ['bus unavailable: Redis refused a read; events are late; retrying', 'bus available again'],
+  ],
+])(
+  'while Redis refuses %s, the bus keeps its connection, logs at most one line, and delivers afterwards',
+  async (_, setting, refusing, accepting, expected) => {
+    const lines: string[] = []
+    const write = (line: string) => void lines.push((JSON.parse(line) as { msg: string }).msg)
+    const { bus } = (await openInTest(server, { log: createLog('info', { write }) })).stores
+    const settled = { type: 'settled' as const, feed: freshFeed() }
+    const got: unknown[] = []
+    bus.follow({ deliver: ({ event }) => void got.push(event), lost: () => undefined })
+    await bus.publish(settled, 1)
+    await vi.waitFor(() => expect(got).toEqual([settled]), longTimeout)
+    await server.command(`${setting} ${refusing}`)
+    const before = await timesCalled('eval')
+    // The reader checks for lost events each second.
+    await vi.waitFor(async () => expect(await timesCalled('eval')).toBeGreaterThan(before + 2), longTimeout)
+    await server.command(`${setting} ${accepting}`)
+    await bus.publish(settled, 1)
+    await vi.waitFor(() => expect(got).toEqual([settled, settled]), longTimeout)
+    expect(lines.filter((line) => /bus|connection/.test(line))).toEqual(expected)
+  },
+)

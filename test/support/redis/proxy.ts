@@ -6,15 +6,18 @@ export interface Proxy {
   readonly url: string
   /** From now on drops replies; commands still reach the server. */
   swallowReplies(): void
+  /** From now on passes at most this many bytes of replies per second on each connection. */
+  slow(bytesPerSecond: number): void
   /** Ends all open connections; new connections pass commands and replies. */
   cut(): void
   close(): Promise<void>
 }
 
-/** Opens a proxy to a Redis that can lose replies. */
+/** Opens a proxy to a Redis that can lose or delay replies. */
 export async function openProxy(server: Pick<RedisServer, 'host' | 'port'>): Promise<Proxy> {
   const open = new Set<Socket>()
   let swallows = false
+  let bytesPerMs = Number.POSITIVE_INFINITY
   const listener = createServer((client) => {
     const upstream = connect(server.port, server.host)
     for (const socket of [client, upstream]) {
@@ -27,7 +30,12 @@ export async function openProxy(server: Pick<RedisServer, 'host' | 'port'>): Pro
       })
     }
     client.pipe(upstream)
-    upstream.on('data', (piece) => void (swallows || client.write(piece)))
+    upstream.on('data', (piece) => {
+      if (swallows) return
+      client.write(piece)
+      upstream.pause()
+      setTimeout(() => upstream.resume(), piece.length / bytesPerMs)
+    })
   }).listen(0, '127.0.0.1')
   await once(listener, 'listening')
   const cut = (): void => {
@@ -37,6 +45,7 @@ export async function openProxy(server: Pick<RedisServer, 'host' | 'port'>): Pro
   return {
     url: `redis://127.0.0.1:${(listener.address() as AddressInfo).port}`,
     swallowReplies: () => void (swallows = true),
+    slow: (bytesPerSecond) => void (bytesPerMs = bytesPerSecond / 1_000),
     cut,
     async close() {
       const closed = new Promise((resolve) => listener.close(resolve))

@@ -31,6 +31,10 @@ export class Following {
     return this.#follower.wants === 'registry'
   }
 
+  wants(lane: Lane): boolean {
+    return lane === registryLane || !this.wantsRegistryOnly
+  }
+
   get hasBegun(): boolean {
     return this.#starts !== undefined
   }
@@ -52,7 +56,7 @@ export class Following {
   }
 
   #take(event: LaneEvent): void {
-    if (this.wantsRegistryOnly && event.lane !== registryLane) return
+    if (!this.wants(event.lane)) return
     if (this.#starts) return this.#pass(event)
     if (this.#kept.length < keptMax) return void this.#kept.push(event)
     this.#kept = []

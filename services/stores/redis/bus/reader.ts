@@ -1,8 +1,10 @@
 import type { Log } from '../../../platform/log/log.ts'
-import { within } from '../../../platform/within.ts'
+import { OutageLog } from '../../../platform/outage-log.ts'
+import { Late, within } from '../../../platform/within.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Connection, Ready } from '../connection.ts'
 import type { Keys } from '../keys.ts'
+import { isErrorReply, isWrongPlace } from '../outcomes.ts'
 import { type Script, scripts } from '../scripts.ts'
 import { decodeEvent } from './codec.ts'
 import type { Following } from './following.ts'
@@ -38,6 +40,8 @@ export class Reader {
   #newsRead = '0-0'
   #checkedAtMs = Number.NEGATIVE_INFINITY
   #isReading = false
+  /** Events of one lane per read: halved after each read that took too long, until all events are read. */
+  #readAtOnce = readAtOnceMax
 
   constructor(deps: ReaderDeps) {
     this.#deps = deps
@@ -53,7 +57,8 @@ export class Reader {
   }
 
   async #keepReading(): Promise<void> {
-    const { connection, log } = this.#deps
+    const { connection, clock } = this.#deps
+    const outage = new OutageLog(this.#deps)
     for (;;) {
       const ready = await connection.whenReady()
       if (!ready) return
@@ -61,14 +66,22 @@ export class Reader {
         await this.#check(ready)
         while (connection.ready === ready) {
           this.#take(await this.#next(ready))
-          if (this.#deps.clock.monotonicMs() - this.#checkedAtMs >= checkEveryMs) await this.#check(ready)
+          outage.worked('bus available again')
+          if (clock.monotonicMs() - this.#checkedAtMs >= checkEveryMs) await this.#check(ready)
         }
       } catch (cause) {
         if (connection.closed) return
-        log.debug({ err: cause }, 'bus unavailable; retrying')
+        if (isErrorReply(cause) && !isWrongPlace(cause)) {
+          // A new connection would get the same answer.
+          const text = 'bus unavailable: Redis refused a read; events are late; retrying'
+          outage.failed({ text, cause, reason: cause.message })
+          await clock.sleep(checkEveryMs)
+          continue
+        }
+        if (cause instanceof Late) this.#readAtOnce = Math.ceil(this.#readAtOnce / 2)
         connection.drop(ready, cause)
         // The connection notices in a later turn of the event loop that it was dropped.
-        await this.#deps.clock.sleep(1)
+        await clock.sleep(1)
       }
     }
   }
@@ -87,10 +100,13 @@ export class Reader {
       ),
     )
     this.#checkedAtMs = clock.monotonicMs()
-    for (const each of followers) if (each.isLate && !each.hasBegun) each.begin(lanes)
+    const late = [...followers].filter((each) => each.isLate && !each.hasBegun)
+    const others = [...followers].filter((each) => !late.includes(each))
+    for (const each of late) each.begin(lanes)
     for (const { lane, start, top, more } of lanes) {
       const position = this.#read.get(lane)
-      if (position === undefined) this.#add(lane, start)
+      // Late followers want no earlier events.
+      if (position === undefined) this.#add(lane, others.some((each) => each.wants(lane)) ? start : top)
       else if (asked.has(lane) && !more && top > position) this.#reportLost(lane, top)
     }
   }
@@ -101,13 +117,14 @@ export class Reader {
     const lanes = [...this.#read]
     const names = [keys.bus.news, ...lanes.map(([lane]) => keys.bus.streams + lane)]
     const after = [this.#newsRead, ...lanes.map(([, position]) => `${position}-0`)]
-    const words = ['COUNT', readAtOnceMax, 'BLOCK', blockMs, 'STREAMS', ...names, ...after]
+    const words = ['COUNT', this.#readAtOnce, 'BLOCK', blockMs, 'STREAMS', ...names, ...after]
     const reply = await within(
       clock,
       blockMs + answerDeadlineMs,
       'reading the bus',
       redis.callBuffer('XREAD', ...words),
     )
+    if (!reply) this.#readAtOnce = readAtOnceMax
     return (reply ?? []) as readonly Part[]
   }
 

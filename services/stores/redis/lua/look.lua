@@ -8,8 +8,10 @@ local read = {}
 for i = 4, #ARGV, 2 do
   local lane = ARGV[i]
   read[lane] = ARGV[i + 1]
-  -- Redis was emptied: the events up to this position are lost.
-  if redis.call('HSETNX', KEYS[1], lane, text(ms * 1000)) == 1 then
+  -- Redis was emptied: the events up to this position are lost. Nothing is written while nothing changes: a primary
+  -- that refuses writes must not refuse a check.
+  if not redis.call('HGET', KEYS[1], lane) then
+    redis.call('HSET', KEYS[1], lane, text(ms * 1000))
     redis.call('HSET', KEYS[2], lane, text(ms * 1000))
   end
   -- Redis was emptied and its clock is behind the one that made the position: move ahead of every reader.
