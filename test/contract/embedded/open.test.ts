@@ -66,6 +66,20 @@ test('a file that is not a database, or a folder that cannot be made, fails with
   await expect(open(join(folder, 'file'))).rejects.toThrow(join(folder, 'file'))
 })
 
+test('a first write that SQLite rejects fails with file and reason, and the folder can be opened once it is accepted', async () => {
+  const folder = temporaryFolder()
+  await (await open(folder)).close()
+  const inFile = (sql: string): void => {
+    const db = new DatabaseSync(join(folder, 'fxd.db'))
+    db.exec(sql)
+    db.close()
+  }
+  inFile("CREATE TRIGGER refuse BEFORE UPDATE ON opening BEGIN SELECT raise(FAIL, 'no space'); END")
+  await expect(open(folder)).rejects.toThrow(`${join(folder, 'fxd.db')}: no space`)
+  inFile('DROP TRIGGER refuse')
+  await (await open(folder)).close()
+})
+
 test('rate windows survive a restart', async () => {
   const folder = temporaryFolder()
   const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
