@@ -11,3 +11,5 @@ process.stderr.on('error', () => undefined)
 
 const [{ run }, { systemTerminal }] = await Promise.all([import('./cli/run.ts'), import('./cli/terminal.ts')])
 process.exitCode = await run(process.argv.slice(2), systemTerminal)
+// Connections and threads of a failed start must not keep the process running.
+if (process.exitCode !== 0) process.exit()

@@ -45,14 +45,16 @@ export async function runRole<T extends Running>(
     if (cause instanceof EndedWhileWaiting) return undefined
     throw cause
   })
+  // For signals: a failed start is the caller's, and leaves nothing that a signal could end or change.
+  const started = starting.catch(() => undefined)
   const ended = runUntilSignal(
     {
       async stop() {
         ending.abort()
-        await (await starting)?.stop()
+        await (await started)?.stop()
       },
-      hurry: () => void starting.then((running) => running?.hurry?.()),
-      reload: () => void starting.then((running) => running?.reload?.()),
+      hurry: () => void started.then((running) => running?.hurry?.()),
+      reload: () => void started.then((running) => running?.reload?.()),
       drainMs,
     },
     processSignals(terminal),

@@ -197,10 +197,16 @@ test('every variable is described with its default, its meaning and what is set'
   })
 })
 
-test('errors and descriptions never contain the URL of Redis: it may contain a password', () => {
-  const message = refusal({ FXD_REDIS: 'redis:/:hush@redis' })
-  expect(message).toMatch(/FXD_REDIS is no URL/)
-  expect(message).not.toContain('hush')
+test.each(['redis:/:hush@redis', 'redis://:hush%@redis', 'redis://hush%:word@redis'])(
+  '%s is rejected as a URL of Redis, and the error does not repeat it: it may contain a password',
+  (url) => {
+    const message = refusal({ FXD_REDIS: url })
+    expect(message).toMatch(/FXD_REDIS is no URL .* percent-encoded/)
+    expect(message).not.toContain('hush')
+  },
+)
+
+test('a description never contains the URL of Redis', () => {
   const described = describeConfig({ FXD_REDIS: 'redis://:hush@redis' })
   expect(described.find(({ name }) => name === 'FXD_REDIS')?.set).toBe('(set)')
 })

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
@@ -147,6 +147,22 @@ test('a data folder that another service uses is refused with its name and varia
   expect(failure.exit).toBe('system')
   expect(failure.message).toContain(join(home, 'data'))
   expect(failure.message).toContain('FXD_DATA_DIR')
+})
+
+test('on a data folder in use a start ends before it connects to Redis', async () => {
+  await start()
+  const callers: (number | undefined)[] = []
+  const redis = createServer(({ remotePort }) => void callers.push(remotePort)).listen(0, '127.0.0.1')
+  await once(redis, 'listening')
+  const { port } = redis.address() as AddressInfo
+  expect((await failing({ redis: `redis://127.0.0.1:${port}` })).exit).toBe('system')
+  // Earlier callers are accepted before this one.
+  const last = connect(port, '127.0.0.1')
+  await once(last, 'connect')
+  await expect.poll(() => callers).toContain(last.localPort)
+  expect(callers).toHaveLength(1)
+  last.destroy()
+  redis.close()
 })
 
 test.each([

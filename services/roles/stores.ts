@@ -66,12 +66,13 @@ interface Part {
  * folder is needed and cannot be used. It does not connect to a server.
  */
 export async function openStores(context: ProcessContext, user: StoreUser): Promise<OpenedStores> {
-  const remote: Part[] = []
-  if (context.config.store === 'questdb') remote.push(await questdbPart(context, user))
+  const isQuestdb = context.config.store === 'questdb'
   const redis = redisAt(context.config)
+  const remote = isQuestdb ? [await questdbPart(context, user)] : []
+  const local = isQuestdb && redis ? [] : [{ stores: await openFolder(context) }]
+  // The last one: it connects at once, and nobody closes it if another one fails to open.
   if (redis) remote.push(redisPart(context, user, redis))
-  const isAllRemote = context.config.store === 'questdb' && redis !== undefined
-  const parts = isAllRemote ? remote : [{ stores: await openFolder(context) }, ...remote]
+  const parts = [...local, ...remote]
   return {
     stores: Object.assign({}, ...parts.map(({ stores }) => stores), {
       close: () => Promise.all(parts.map(({ stores }) => stores.close())),

@@ -146,3 +146,12 @@ test('a removed secret finds no key', () => {
   expect(registry.versionOf('k1')).toBe(2)
   expect(registry.versionOf('k2')).toBe(0)
 })
+
+test('a row of an unknown kind changes only the version, and the rows after it are applied', () => {
+  const registry = registryOf([feedRow(false, 1)])
+  const unknown = { kind: 'of a later version', id: 'x', version: 2, body: {} } as unknown as Row
+  expect(registry.apply(unknown)).toBe(false)
+  expect(registry.apply(keyRow('k1', ['d1'], 3))).toBe(true)
+  expect(registry.version).toBe(3)
+  expect(registry.keys.all().map(({ id }) => id)).toEqual(['k1'])
+})

@@ -57,7 +57,7 @@ export class Registry implements RegistryView {
   readonly #clocks = new Map<FeedKey, readonly ClockReading[]>()
   readonly #sorted = new Map<FeedKey, readonly SymbolRecord[]>()
 
-  /** Returns whether the row is newer than the known one of its id. */
+  /** Returns whether the row changed anything: it is newer than the known one of its id, and its kind is known. */
   apply(row: RegistryRow): boolean {
     this.version = Math.max(this.version, row.version)
     const id = `${row.kind} ${row.id}`
@@ -66,7 +66,9 @@ export class Registry implements RegistryView {
     if (row.kind === 'feed') this.feedRecords.set(row.id, row.body)
     else if (row.kind === 'symbol') this.#applySymbol(row.body)
     else if (row.kind === 'clock') this.#applyClock(row.body)
-    else this.keys.apply(row.body, row.version)
+    else if (row.kind === 'key') this.keys.apply(row.body, row.version)
+    // A later version of fxd may have stored rows of kinds that are unknown here.
+    else return false
     return true
   }
 

@@ -103,10 +103,17 @@ export const parseIngests = reader(
   },
 )
 
-const redisForm = 'like redis://127.0.0.1:6379'
+const redisForm = 'like redis://127.0.0.1:6379, any password percent-encoded'
 
-const isRedisUrl = (text: string): boolean =>
-  URL.canParse(text) && /^rediss?:$/.test(new URL(text).protocol) && new URL(text).hostname !== ''
+function isRedisUrl(text: string): boolean {
+  try {
+    const { protocol, hostname, username, password } = new URL(text)
+    for (const encoded of [username, password]) decodeURIComponent(encoded)
+    return /^rediss?:$/.test(protocol) && hostname !== ''
+  } catch {
+    return false
+  }
+}
 
 /** The error does not repeat the value: it may contain a password. */
 export const parseRedis: Reader<string> = Object.assign(

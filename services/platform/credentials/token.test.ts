@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -17,6 +18,20 @@ test('the token is created once, readable for its owner only', () => {
   expect(ensureToken(place, systemClock)).toBe(token)
   expect(readToken(place)).toBe(token)
   expect(readFileSync(tokenPath(place), 'utf8')).toBe(`${token}\n`)
+})
+
+test('when the token cannot be written, no file is left and the next start creates the token', () => {
+  const refused = { dataDir: join(root, 'refused'), tokenFile: undefined }
+  mkdirSync(refused.dataDir)
+  const code = `
+    import { ensureToken } from '${import.meta.resolve('./token.ts')}'
+    import { systemClock } from '${import.meta.resolve('../system-clock.ts')}'
+    ensureToken(${JSON.stringify(refused)}, systemClock)`
+  // Like a full disk: the process may create files, and not write to them.
+  const words = ['ulimit -f 0; exec "$@"', 'sh', process.execPath, '--input-type=module', '-e', code]
+  expect(spawnSync('sh', ['-c', ...words]).stderr.toString()).toContain('EFBIG')
+  expect(readdirSync(refused.dataDir)).toEqual([])
+  expect(ensureToken(refused, systemClock)).toBe(readToken(refused))
 })
 
 test('an empty token file is rejected by name: an empty token would admit every caller', () => {

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs'
+import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../ports/clock.ts'
 import { type Config, ConfigError } from '../config.ts'
@@ -6,6 +6,8 @@ import type { ProcessContext } from '../process-context.ts'
 import { readSecretFile, type SecretPlace, type Secrets, watchSecrets } from './secrets.ts'
 
 const tokenBytes = 32
+/** Random bytes in the name of a file that is not whole yet: two processes may start at once. */
+const draftBytes = 4
 
 /** The settings that name the place of the token. */
 export type TokenPlace = Pick<Config, 'dataDir' | 'tokenFile'>
@@ -26,13 +28,15 @@ export function ensureToken(place: TokenPlace, clock: Clock): string {
   const existing = readToken(place)
   if (existing !== undefined) return existing
   const token = clock.randomHex(tokenBytes)
-  // The file is never readable for others, and a half-written file never replaces a token that clients know.
-  const file = openSync(tokenPath(place), 'wx', 0o600)
+  const path = tokenPath(place)
+  const draft = `${path}.${clock.randomHex(draftBytes)}`
+  // The file is never readable for others. It gets its name when it is whole: every later start rejects an empty token.
   try {
-    writeSync(file, `${token}\n`)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
+    writeFileSync(draft, `${token}\n`, { flag: 'wx', mode: 0o600, flush: true })
+    renameSync(draft, path)
+  } catch (cause) {
+    rmSync(draft, { force: true })
+    throw cause
   }
   return token
 }

@@ -1,6 +1,12 @@
 import { serviceReader } from '../../core/fair-queue.ts'
 import { decide, noUse, type RateDecision, type RateLimits } from '../../core/keys/rate-window.ts'
-import { type DailyCounters, type Day, usageDaysKept } from '../../core/keys/usage.ts'
+import {
+  type DailyCounters,
+  type Day,
+  greaterCounters,
+  noCounters,
+  usageDaysKept,
+} from '../../core/keys/usage.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Limits } from '../../ports/limits.ts'
 import type { Memory } from './memory/memory.ts'
@@ -32,7 +38,11 @@ export function embeddedLimits({ usage, uses }: Memory, readers: Readers, clock:
       // Read before the file: a day that memory drops meanwhile was written after the read began.
       const inMemory = usage.ofKey(keyId, first, last)
       const stored = await readers.call('usage', { keyId, first, last }, serviceReader(keyId))
-      return new Map<Day, DailyCounters>([...stored, ...inMemory].map(({ day, counters }) => [day, counters]))
+      const found = new Map<Day, DailyCounters>(stored.map(({ day, counters }) => [day, counters]))
+      // After the clock was wrong the file may have more than memory: see `memoryUpserts`.
+      for (const { day, counters } of inMemory)
+        found.set(day, greaterCounters(found.get(day) ?? noCounters, counters))
+      return found
     },
   }
 }

@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Unavailable } from '../../core/failure.ts'
 import { lockFolder } from '../../platform/files/lock-folder.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
@@ -30,7 +31,7 @@ export interface EmbeddedDeps {
 
 /**
  * Opens every store in one process and one folder. Rejects when the folder is in use, cannot be written, or contains a
- * file of another schema version; the message names the folder or file.
+ * file of another schema version; the message names the folder or file, and nothing stays open.
  */
 export async function openEmbeddedStores({ folder, clock, log, metrics }: EmbeddedDeps): Promise<Stores> {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -41,8 +42,16 @@ export async function openEmbeddedStores({ folder, clock, log, metrics }: Embedd
     throw cause
   })
   const { writer, queue, readers } = threads
+  const close = async (): Promise<void> => {
+    await threads.close()
+    unlock()
+  }
+  const begin = writer.call('begin', { firstDay: firstDayInMemory(clock) })
+  const { opening, rows } = await begin.catch(async (cause: Unavailable) => {
+    await close()
+    throw new Error(`${path}: ${(cause.cause as Error).message}`, { cause })
+  })
   if (metrics) measureThreads(threads, metrics)
-  const { opening, rows } = await writer.call('begin', { firstDay: firstDayInMemory(clock) })
   const memory = startMemory(rows, queue, clock, log)
   const sweep = startPurgeSweep(queue, log)
   return {
@@ -59,8 +68,7 @@ export async function openEmbeddedStores({ folder, clock, log, metrics }: Embedd
       sweep.stop()
       await memory.close()
       await queue.drain()
-      await threads.close()
-      unlock()
+      await close()
     },
   }
 }

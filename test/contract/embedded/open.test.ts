@@ -13,7 +13,7 @@ import type { Stores } from '../../../services/ports/stores.ts'
 import { schemaVersion } from '../../../services/stores/embedded/file/database.ts'
 import { openEmbeddedStores } from '../../../services/stores/embedded/open.ts'
 import { temporaryFolder } from '../../support/fixtures/temporary-folder.ts'
-import { createVirtualClock } from '../../support/fixtures/virtual-clock.ts'
+import { createVirtualClock, type VirtualClock, wrongClock } from '../../support/fixtures/virtual-clock.ts'
 
 const dayMs = 86_400_000
 const feed = feedKey('BROKERA', 'ZERO')
@@ -66,6 +66,20 @@ test('a file that is not a database, or a folder that cannot be made, fails with
   await expect(open(join(folder, 'file'))).rejects.toThrow(join(folder, 'file'))
 })
 
+test('a first write that SQLite rejects fails with file and reason, and the folder can be opened once it is accepted', async () => {
+  const folder = temporaryFolder()
+  await (await open(folder)).close()
+  const inFile = (sql: string): void => {
+    const db = new DatabaseSync(join(folder, 'fxd.db'))
+    db.exec(sql)
+    db.close()
+  }
+  inFile("CREATE TRIGGER refuse BEFORE UPDATE ON opening BEGIN SELECT raise(FAIL, 'no space'); END")
+  await expect(open(folder)).rejects.toThrow(`${join(folder, 'fxd.db')}: no space`)
+  inFile('DROP TRIGGER refuse')
+  await (await open(folder)).close()
+})
+
 test('rate windows survive a restart', async () => {
   const folder = temporaryFolder()
   const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
@@ -79,6 +93,17 @@ test('rate windows survive a restart', async () => {
   await after.close()
 })
 
+/** Old usage is deleted, and dropped from memory, once a day has lasted for an hour. */
+async function untilPruned(stores: Stores, clock: VirtualClock): Promise<void> {
+  for (const ms of [3_600_000, 1_000]) {
+    await clock.advance(ms)
+    await stores.bars.ping()
+  }
+}
+
+const refusedOn = async ({ limits }: Stores, day: Day): Promise<number | undefined> =>
+  (await limits.usage('key', day, day)).get(day)?.rate_limited
+
 test('usage is stored for 91 days, including today', async () => {
   const folder = temporaryFolder()
   const start = Date.UTC(2026, 0, 5, 12)
@@ -86,8 +111,7 @@ test('usage is stored for 91 days, including today', async () => {
     const clock = createVirtualClock({ start: start + day * dayMs })
     const stores = await open(folder, clock)
     await stores.limits.countRefusedUpgrade('key')
-    await clock.advance(1_000)
-    await stores.bars.ping()
+    await untilPruned(stores, clock)
     const usage = await stores.limits.usage('key', '2026-01-05', '2026-12-31')
     await stores.close()
     return [...usage.keys()]
@@ -104,9 +128,8 @@ test('usage includes days that are no longer in memory', async () => {
   const stores = await open(temporaryFolder(), { ...clock, utcMs: () => utcMs(clock.utcMs() + laterMs) })
   await stores.limits.countRefusedUpgrade('key')
   for (let day = 0; day < 3; day++) {
-    await clock.advance(1_000)
-    await stores.bars.ping()
     laterMs += dayMs
+    await untilPruned(stores, clock)
   }
   await stores.limits.countRefusedUpgrade('key')
   const usage = await stores.limits.usage('key', '2026-01-01', '2026-01-31')
@@ -115,6 +138,42 @@ test('usage includes days that are no longer in memory', async () => {
     ['2026-01-08', 1],
   ])
   await stores.close()
+})
+
+test('a clock that is a year ahead for half an hour deletes and drops no usage', async () => {
+  const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
+  const set = wrongClock(clock)
+  const stores = await open(temporaryFolder(), set)
+  await stores.limits.countRefusedUpgrade('key')
+  for (const { ms, aheadMs } of [
+    { ms: 1_000, aheadMs: 365 * dayMs },
+    { ms: 1_800_000, aheadMs: 0 },
+  ]) {
+    await clock.advance(ms)
+    await stores.bars.ping()
+    set.aheadMs = aheadMs
+  }
+  await stores.limits.countRefusedUpgrade('key')
+  expect(await refusedOn(stores, '2026-01-05')).toBe(2)
+  await stores.close()
+})
+
+test('after a start with a clock that was ahead, the greater counts of the right day are kept', async () => {
+  const folder = temporaryFolder()
+  const clock = createVirtualClock({ start: Date.UTC(2026, 0, 5, 12) })
+  const before = await open(folder, clock)
+  for (let i = 0; i < 3; i++) await before.limits.countRefusedUpgrade('key')
+  await before.close()
+  const set = wrongClock(clock)
+  set.aheadMs = 5 * dayMs
+  const after = await open(folder, set)
+  set.aheadMs = 0
+  await after.limits.countRefusedUpgrade('key')
+  expect(await refusedOn(after, '2026-01-05')).toBe(3)
+  await after.close()
+  const last = await open(folder, clock)
+  expect(await refusedOn(last, '2026-01-05')).toBe(3)
+  await last.close()
 })
 
 test('the next start finishes a purge that the end of the process interrupted', async () => {

@@ -13,9 +13,10 @@ export interface MemoryRows {
   readonly signs: readonly (readonly [feed: FeedKey, signs: FeedLiveness])[]
 }
 
-/** Replaces rows, so that writing them again is harmless. Call it inside a transaction. */
+/** Writing the same rows again is harmless. Call it inside a transaction. */
 export function memoryUpserts(db: DatabaseSync): (rows: MemoryRows) => void {
-  const usage = replaceInto(db, 'usage', ['key', 'day', ...counterNames])
+  // Memory begins at zero for a stored day that it did not read, or forgot, while the clock was wrong.
+  const usage = usageUnion(db)
   const uses = replaceInto(db, 'rate_use', ['key', 'minute', 'used_minute', 'day', 'used_day'])
   const signs = replaceInto(db, 'feed_sign', [
     'feed',
@@ -25,8 +26,7 @@ export function memoryUpserts(db: DatabaseSync): (rows: MemoryRows) => void {
     'newest_tick',
   ])
   return (rows) => {
-    for (const { keyId, day, counters } of rows.usage)
-      usage(keyId, day, ...counterNames.map((name) => counters[name]))
+    rows.usage.forEach(usage)
     for (const [key, { minute, usedMinute, day, usedDay }] of rows.uses)
       uses(key, minute, usedMinute, day, usedDay)
     for (const [feed, { receivedAt, newestBar, heartbeatAt, newestTick }] of rows.signs)

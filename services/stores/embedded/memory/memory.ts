@@ -1,6 +1,6 @@
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { RateUse } from '../../../core/keys/rate-window.ts'
-import { usageDaysKept } from '../../../core/keys/usage.ts'
+import { type Day, usageDaysKept } from '../../../core/keys/usage.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import { OutageLog } from '../../../platform/outage-log.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -11,6 +11,8 @@ import { DailyUsage, utcDay } from './daily-usage.ts'
 import { Remembered } from './remembered.ts'
 
 const writeEveryMs = 1_000
+/** Old usage is deleted once the day has lasted this long: a clock that is wrong for less deletes and forgets nothing. */
+const daySettlesMs = 60 * 60_000
 
 /** State that decides at once and is written later: a crash loses at most the last second of it. */
 export interface Memory {
@@ -26,21 +28,30 @@ export function startMemory(rows: MemoryRows, queue: FileWriter, clock: Clock, l
   const usage = new DailyUsage(clock, rows.usage)
   const uses = new Remembered<string, RateUse>(rows.uses)
   const signs = new Remembered<FeedKey, FeedLiveness>(rows.signs)
-  let prunedOn: string | undefined
+  let seen = { day: utcDay(clock), sinceMs: clock.monotonicMs() }
+  let prunedOn: Day | undefined
   let writing: Promise<void> | undefined
   const outage = new OutageLog({ log, clock })
 
+  /** Today, once its old usage is due. */
+  const dayToPrune = (): Day | undefined => {
+    const day = utcDay(clock)
+    if (day !== seen.day) seen = { day, sinceMs: clock.monotonicMs() }
+    const isSettled = clock.monotonicMs() - seen.sinceMs >= daySettlesMs
+    return isSettled && prunedOn !== day ? day : undefined
+  }
   const writeChanges = async (): Promise<void> => {
-    const today = utcDay(clock)
-    const usageFrom = prunedOn === today ? undefined : utcDay(clock, usageDaysKept - 1)
+    const today = dayToPrune()
+    const usageFrom = today && utcDay(clock, usageDaysKept - 1)
     const taken = { usage: usage.takeChanged(), uses: uses.takeChanged(), signs: signs.takeChanged() }
     const weight = taken.usage.size + taken.uses.size + taken.signs.size
     if (weight === 0 && usageFrom === undefined) return
     const changed = { usage: [...taken.usage.values()], uses: [...taken.uses], signs: [...taken.signs] }
     try {
       await queue.call('remember', { rows: changed, usageFrom }, { lane: 'live', weight: weight + 1 })
-      prunedOn = today
       outage.worked('counters are stored again')
+      if (today === undefined) return
+      prunedOn = today
       usage.forgetOldDays()
     } catch (cause) {
       usage.putBack(taken.usage)
