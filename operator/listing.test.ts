@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { Listing } from './listing.ts'
+import { createVirtualClock } from '../test/support/fixtures/virtual-clock.ts'
+import { Listing, outdatedMs } from './listing.ts'
 
 const row = (version: number, text = 'read') => ({ version, text })
 
@@ -10,7 +11,7 @@ function start() {
     new Promise<Map<string, ReturnType<typeof row>>>((resolve) => {
       reads.push((rows) => resolve(new Map(Object.entries(rows))))
     })
-  const list = new Listing('keys', read)
+  const list = new Listing('keys', createVirtualClock(), read)
   return { list, end: (rows: object) => reads.shift()?.(rows) }
 }
 
@@ -43,7 +44,7 @@ test('a failed read reports its reason and keeps the earlier rows', async () => 
     if (isUnavailable) throw new Error('connection refused')
     return new Map([['a', row(1)]])
   }
-  const list = new Listing('keys', read)
+  const list = new Listing('keys', createVirtualClock(), read)
   await list.refresh()
   isUnavailable = true
   await expect(list.refresh()).rejects.toThrow('connection refused')
@@ -54,17 +55,19 @@ test('a failed read reports its reason and keeps the earlier rows', async () => 
   expect(list.failure).toBeUndefined()
 })
 
-test('the rows are outdated after four failed reads in a row, until a read succeeds', async () => {
+test('the rows are outdated once reads have failed for a minute, until a read succeeds', async () => {
+  const clock = createVirtualClock()
   let isUnavailable = true
   const read = async () => {
     if (isUnavailable) throw new Error('connection refused')
     return new Map([['a', row(1)]])
   }
-  const list = new Listing('feeds', read)
+  const list = new Listing('feeds', clock, read)
   const seen: boolean[] = []
   for (let n = 0; n < 4; n++) {
     await list.refresh().catch(() => undefined)
     seen.push(list.isOutdated)
+    await clock.advance(outdatedMs / 3)
   }
   isUnavailable = false
   await list.refresh()

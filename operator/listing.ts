@@ -1,3 +1,4 @@
+import type { Clock } from '../services/platform/system-clock.ts'
 import { NotReady, notReadyOf } from './kube/not-ready.ts'
 
 interface Row {
@@ -5,8 +6,8 @@ interface Row {
   readonly version: number
 }
 
-/** Failed reads in a row after which the rows are outdated; the operator reads every 16 s. */
-const outdatedFailures = 4
+/** Time of failed reads after which the rows are outdated. */
+export const outdatedMs = 60_000
 
 /** One list of the registry as last read, with the rows that this operator's calls stored since. */
 export class Listing<T extends Row> {
@@ -15,14 +16,17 @@ export class Listing<T extends Row> {
   #rows = new Map<string, T>()
   #isLoaded = false
   #failure: NotReady | undefined
-  #failures = 0
+  readonly #clock: Clock
+  /** Monotonic milliseconds of the first failed read since the last good one. */
+  #failingSinceMs: number | undefined
   #reads = 0
   /** Rows that calls stored during a read, whose result may lack them. */
   readonly #stored = new Map<string, T>()
 
   /** `read` returns all rows by id; `what` names them in error texts. */
-  constructor(what: string, read: () => Promise<Map<string, T>>) {
+  constructor(what: string, clock: Clock, read: () => Promise<Map<string, T>>) {
     this.#what = what
+    this.#clock = clock
     this.#read = read
   }
 
@@ -36,9 +40,10 @@ export class Listing<T extends Row> {
     return this.#failure
   }
 
-  /** Whether the rows may be more than a minute old. */
+  /** Whether reads have failed for a minute. */
   get isOutdated(): boolean {
-    return this.#failures >= outdatedFailures
+    const sinceMs = this.#failingSinceMs
+    return sinceMs !== undefined && this.#clock.monotonicMs() - sinceMs >= outdatedMs
   }
 
   get(id: string): T | undefined {
@@ -58,9 +63,9 @@ export class Listing<T extends Row> {
       this.#rows = rows
       this.#isLoaded = true
       this.#failure = undefined
-      this.#failures = 0
+      this.#failingSinceMs = undefined
     } catch (cause) {
-      this.#failures += 1
+      this.#failingSinceMs ??= this.#clock.monotonicMs()
       const message = `The ${this.#what} of the registry cannot be read: ${(cause as Error).message}`
       this.#failure = new NotReady(notReadyOf(cause)?.reason ?? 'Unavailable', message)
       throw cause

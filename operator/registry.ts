@@ -35,12 +35,14 @@ export class Registry {
   /** Ids of the signing keys whose tokens ingest accepts. Empty: an ingest of 0.1.0 does not say. */
   #signingKeys = new Set<string>()
   /** Feeds by BROKER:ACCOUNT, including hidden ones. */
-  readonly feeds = new Listing<Feed__Output>('feeds', () => this.#listFeeds())
+  readonly feeds: Listing<Feed__Output>
   /** Keys by id. */
-  readonly keys = new Listing<Key__Output>('keys', () => this.#listKeys())
+  readonly keys: Listing<Key__Output>
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps
+    this.feeds = new Listing('feeds', deps.clock, () => this.#listFeeds())
+    this.keys = new Listing('keys', deps.clock, () => this.#listKeys())
   }
 
   async applyFeed(request: RequestOf<'ApplyFeed'>): Promise<Feed__Output> {

@@ -54,19 +54,26 @@ test('the token of a feed is renewed while the registry rejects its new manifest
   expect(applied.map((secret) => tokenExpiry(secret, feed))).toEqual([expiresAt])
 })
 
-test('while the registry cannot be read, a new feed shows the reason and a ready feed stays ready', async () => {
-  const reasons: string[] = []
-  const at = (status: object | undefined) => {
+test('while the registry cannot be read, a new feed shows the reason; a ready feed stays ready, and later without state', async () => {
+  const ready = {
+    observedGeneration: 2,
+    state: 'live',
+    symbols: 3,
+    conditions: [{ type: 'Ready', status: 'True', reason: 'Registered' }],
+  }
+  const writtenFor = async (status: object | undefined, isOutdated: boolean) => {
+    const written: { state?: string; symbols?: number; conditions: NotReady[] }[] = []
     const object = { ...feed, ...(status && { status }) }
     const deps = {
       api: {
-        applyStatus: async (_: unknown, given: { status: { conditions: NotReady[] } }) =>
-          void reasons.push(given.status.conditions[0]?.reason ?? ''),
+        applyStatus: async (_: unknown, given: { status: (typeof written)[number] }) =>
+          void written.push(given.status),
       },
       caches: { feeds: cacheOf([object]), secrets: cacheOf([]), statefulsets: cacheOf([]) },
       registry: {
         feeds: Object.assign(listOf([]), {
           isLoaded: false,
+          isOutdated,
           failure: new NotReady('TokenRefused', 'the token is wrong'),
         }),
       },
@@ -74,12 +81,12 @@ test('while the registry cannot be read, a new feed shows the reason and a ready
       clock: createVirtualClock(),
       held: () => 0,
     }
-    return new FeedController(deps as never).reconcile('zero')
+    await new FeedController(deps as never).reconcile('zero')
+    return written.map(({ state, symbols, conditions }) => [state, symbols, conditions[0]?.reason])
   }
-  await at({ observedGeneration: 2, conditions: [{ type: 'Ready', status: 'True' }] })
-  expect(reasons).toEqual([])
-  await at(undefined)
-  expect(reasons).toEqual(['TokenRefused'])
+  expect(await writtenFor(undefined, false)).toEqual([[undefined, undefined, 'TokenRefused']])
+  expect(await writtenFor(ready, false)).toEqual([])
+  expect(await writtenFor(ready, true)).toEqual([[undefined, 3, 'Registered']])
 })
 
 test.for([

@@ -178,11 +178,12 @@ export class FeedController implements Controller {
     await this.#statuses.write(feed, status)
   }
 
-  /** A ready feed stays ready while ingest is unavailable: its collectors keep running. */
+  /** A ready feed stays ready while ingest is unavailable, since its collectors keep running. Its state is unknown. */
   async #writeUnavailable(feed: FeedObject, why = unavailable): Promise<void> {
-    const isCurrent = feed.status?.observedGeneration === feed.metadata.generation
-    if (isCurrent && readyOf(feed.status?.conditions)?.status === 'True') return
-    await this.#writeStatus(feed, why)
+    const { state, ...status } = feed.status ?? {}
+    const isCurrent = status.observedGeneration === feed.metadata.generation
+    if (!isCurrent || readyOf(status.conditions)?.status !== 'True') await this.#writeStatus(feed, why)
+    else if (state && this.#deps.registry.feeds.isOutdated) await this.#statuses.write(feed, status)
   }
 
   #registered(feed: FeedObject): Feed__Output | undefined {

@@ -23,7 +23,7 @@ export class ReadTurns<On> {
   readonly #clock: Clock
   readonly #queue: FairQueue<Waiting<On>>
   readonly #onLate: (on: On) => void
-  /** Reads that were rejected while they waited. */
+  /** Reads that were rejected while they waited; `onLate` may add others. */
   refused = 0
 
   /** `onLate` is called when the deadline of a read passes after its start. */

@@ -6,8 +6,8 @@ import type { FeedKey } from '../core/feeds/compound-key.ts'
  * Acknowledged windows, from which coverage is computed. Contract (test/contract/suites/windows.ts):
  *  - `add` resolves after the commit; adding is a union, so order, repeats and overlaps do not matter;
  *  - `of` returns the windows of one feed, ascending. Windows of the same resolution, and of the same symbol or
- *    the whole feed, are joined where they touch or overlap. Keys of readers take turns as with bars;
- *    the deadline is 15 s, since a starting session waits for years of windows.
+ *    the whole feed, are joined where they touch or overlap. Keys of readers take turns as with bars.
+ *    The deadline is 2 s for a reader, and 15 s without one: a starting session waits for years of windows.
  */
 export interface WindowStore {
   add(windows: readonly Window[]): Promise<void>

@@ -63,7 +63,7 @@ interface Part {
 /**
  * Opens the stores of this configuration. With FXD_STORE=questdb bars, windows and registry are in QuestDB; with
  * FXD_REDIS data that pods share is in Redis; all other data is in the data folder. Rejects with `Fatal` if the
- * folder is needed and cannot be used. It does not connect to a server.
+ * folder is needed and cannot be used. It does not wait for a server.
  */
 export async function openStores(context: ProcessContext, user: StoreUser): Promise<OpenedStores> {
   const isQuestdb = context.config.store === 'questdb'

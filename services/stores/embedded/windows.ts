@@ -1,5 +1,5 @@
 import { refuseUnfitWindow } from '../../core/bars/window.ts'
-import { patientReadDeadlineMs } from '../../platform/read-turns.ts'
+import { patientReadDeadlineMs, readDeadlineMs } from '../../platform/read-turns.ts'
 import type { WindowStore } from '../../ports/windows.ts'
 import type { FileWriter } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
@@ -15,7 +15,9 @@ export function embeddedWindows(queue: FileWriter, readers: Readers): WindowStor
       if (held.length === 0) return
       await queue.call('addWindows', held, { lane: 'live', weight: held.length * weightPerWindow })
     },
-    of: (feed, reader) => readers.call('windows', feed, reader, patientReadDeadlineMs),
+    // Sessions are no reader: nobody else waits for theirs.
+    of: (feed, reader) =>
+      readers.call('windows', feed, reader, reader ? readDeadlineMs : patientReadDeadlineMs),
     purge: (feed) => queue.call('purgeWindows', feed, { lane: 'live', weight: 1 }),
   }
 }

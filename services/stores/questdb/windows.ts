@@ -5,7 +5,7 @@ import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Reader } from '../../core/fair-queue.ts'
 import { type CompoundKey, compoundKey, type FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import { patientReadDeadlineMs } from '../../platform/read-turns.ts'
+import { patientReadDeadlineMs, readDeadlineMs } from '../../platform/read-turns.ts'
 import { SharedRun } from '../../platform/serial.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { WindowStore } from '../../ports/windows.ts'
@@ -166,7 +166,8 @@ export async function readWindows(
       series.set(id, of)
     }
   }
-  await pool.read(statement, collect, { deadlineMs: patientReadDeadlineMs, reader })
+  const deadlineMs = reader ? readDeadlineMs : patientReadDeadlineMs
+  await pool.read(statement, collect, { deadlineMs, reader })
   return [...series.values()].flatMap(({ symbol, resolution, spans }) =>
     joinSpans(spans).map((span) => ({ feed, symbol, resolution, ...span })),
   )
