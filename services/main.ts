@@ -1,11 +1,16 @@
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { exitCodes } from './platform/exit.ts'
 
 // Halves the start time of every command; a folder that cannot be written is ignored.
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compile'))
 
 // A reader that closes the pipe early (`fxd keys list | head -1`) is no failure.
-process.stdout.on('error', () => process.exit())
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') process.exit()
+  process.stderr.write(`fxd: the output is incomplete: ${message}\n`)
+  process.exit(exitCodes.system)
+})
 // If stderr fails, there is no place left to report it.
 process.stderr.on('error', () => undefined)
 

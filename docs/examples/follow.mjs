@@ -57,6 +57,8 @@ function connect() {
     clearInterval(pings)
     await handled.catch((error) => console.error(error.message))
     if (code >= 4500) return console.error(`closed with ${code}: a person must act first`)
+    // A refused upgrade, as with a wrong key, closes with 1006.
+    console.error(`closed with ${code}; connecting again`)
     setTimeout(connect, Math.random() * Math.min(30_000, 500 * 2 ** failures++))
   }
 }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
@@ -70,6 +70,17 @@ describe('help', () => {
   test('the version is that of the package', async () => {
     expect((await fxd('--version', {})).out).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
+})
+
+test('output that cannot be written is an error, and a reader that ends early is none', () => {
+  const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+  const shell = (after: string) => {
+    const script = `"$0" "$1" config --json ${after}`
+    const { status, stderr } = spawnSync('bash', ['-o', 'pipefail', '-c', script, process.execPath, main])
+    return [status, String(stderr)]
+  }
+  expect(shell('> /dev/full')).toEqual([71, expect.stringMatching(/^fxd: the output is incomplete: .*ENOSPC/)])
+  expect(shell('| true')).toEqual([0, ''])
 })
 
 test('the program uses the command line and the environment, and exits with the command’s code', async () => {

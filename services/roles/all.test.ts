@@ -136,8 +136,8 @@ test.each(['httpAddr', 'grpcAddr', 'opsAddr'] as const)(
     expect(failure.exit).toBe('system')
     expect(failure.message).toContain(`127.0.0.1:${port} is in use`)
     expect(failure.message).toContain(`set ${variable}`)
-    // The data folder is unlocked again.
-    await start()
+    // The data folder is unlocked again, and the next start shows the key.
+    expect((await start()).firstKey).toBeDefined()
   },
 )
 

@@ -25,7 +25,7 @@ export interface RunningAll {
   readonly httpPort: number
   readonly grpcPort: number
   readonly opsPort: number
-  /** The secret of a key for the demo feeds; made at the first start only, and stored nowhere. */
+  /** The secret of a key for the demo feeds; made while there is no key at all, and stored nowhere. */
   readonly firstKey: string | undefined
   /** The feeds of the manifests, with their known symbols. */
   feeds(): readonly ShownFeed[]
@@ -56,13 +56,9 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
   // A remote store may be unavailable for long; then clients should get an error rather than no answer.
   const earlyHttpPort = runtime.areRemote ? await startEdges(context, runtime) : undefined
   await runtime.loaded()
-  const isFirstStart = registry.view().version === 0
   const writer = writerOf(runtime)
   const feedsPath = config.feeds ?? demoFeeds
   const definitions = await untilAvailable(() => applyManifests(feedsPath, writer), waiting)
-  const firstKey =
-    isFirstStart && config.feeds === undefined ? await issueFirstKey(writer, definitions, waiting) : undefined
-
   const { port: grpcPort, identity } = await startIngestEdge(
     context,
     runtime,
@@ -70,6 +66,9 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
     ownToken(config, clock),
   )
   const httpPort = earlyHttpPort ?? (await startEdges(context, runtime))
+  // Once all ports are open: a start that fails shows no key.
+  const wantsKey = config.feeds === undefined && registry.view().keys.all().length === 0
+  const firstKey = wantsKey ? await issueFirstKey(writer, definitions, waiting) : undefined
   const collectors = await lifecycle.start({
     name: 'collectors',
     start: () => {

@@ -1,10 +1,16 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { refusal } from './cluster/refusal.ts'
 import { deliveredKey } from './installed/delivered-key.ts'
 import { type Installed, namespace, startInstalled } from './installed/installed.ts'
 
 /** `make kubernetes`: a cluster with the charts installed, for manual use. */
+const reason = refusal()
+if (reason !== undefined) {
+  process.stderr.write(`make kubernetes cannot run here: ${reason}.\n`)
+  process.exit(1)
+}
 const home = mkdtempSync(join(tmpdir(), 'fxd-kubernetes-person-'))
 const firstFeed = join(import.meta.dirname, '../../charts/fxd/files/first-feed.yaml')
 const kubeconfig = join(home, 'kubeconfig')

@@ -186,6 +186,14 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
     expect(await isUnknown('COMMAS')).toBe(true)
   })
 
+  test('good lines behind a megabyte of bad ones are stored', async () => {
+    const [first = '', ...rest] = good.split('\r\n')
+    const bad = Array.from({ length: 30_000 }, () => cell(2, 3, '1,2'))
+    const path = fixture.write([first, ...bad, ...rest].join('\r\n'))
+    const { code, json } = await fixture.importing(path, ...seriesOptions('LATER'), '--json')
+    expect([code, json['accepted'], json['refused']]).toEqual([65, 30, 30_000])
+  })
+
   test('a person sees the first twenty bad lines and how many more there are', async () => {
     const bad = Object.fromEntries(Array.from({ length: 25 }, (_, i) => [i + 3, `bad ${i}`]))
     const { stdout } = await fixture.importing(fixture.write(withLines(bad)), ...seriesOptions('MANY'))

@@ -54,8 +54,8 @@ type Outcome = Omit<ImportReport, 'seconds'>
 async function run(options: ImportOptions, terminal: Terminal, progress: Progress): Promise<Outcome> {
   const { path, resolution } = options
   const shape = await inspectFile(options, resolution)
-  const found = await explained(options.name, () => mostDecimals(path, resolution))
-  const order = await scanOrder(path, shape)
+  const found = await explained(options.name, () => mostDecimals(path, resolution, { untilBar: true }))
+  const order = await explained(options.name, () => scanOrder(path, shape))
   if (found === undefined) return nothingGood(options, order, shape)
   const digits = options.digits ?? Math.min(found.digits, digitsMax)
   return withSession(options, terminal, async (session) => {

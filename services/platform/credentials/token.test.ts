@@ -53,3 +53,10 @@ test('a token path below a file is rejected with path and variable', () => {
   )
   expect(() => readToken({ dataDir: root, tokenFile: join(file, 'mine') })).toThrow('(FXD_TOKEN_FILE)')
 })
+
+test('a token that cannot be written is one sentence with path and variable', () => {
+  const tokenFile = join(root, 'none', 'mine')
+  expect(() => ensureToken({ dataDir: root, tokenFile }, systemClock)).toThrow(
+    `The token ${tokenFile} (FXD_TOKEN_FILE) cannot be written: its folder does not exist.`,
+  )
+})

@@ -2,6 +2,8 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../ports/clock.ts'
 import { type Config, ConfigError } from '../config.ts'
+import { Fatal } from '../exit.ts'
+import { pathReason } from '../files/path-failures.ts'
 import type { ProcessContext } from '../process-context.ts'
 import { readSecretFile, type SecretPlace, type Secrets, watchSecrets } from './secrets.ts'
 
@@ -36,7 +38,8 @@ export function ensureToken(place: TokenPlace, clock: Clock): string {
     renameSync(draft, path)
   } catch (cause) {
     rmSync(draft, { force: true })
-    throw cause
+    const reason = pathReason(cause) ?? (cause as Error).message
+    throw new Fatal('system', `The token ${path} (${tokenVariable(place)}) cannot be written: ${reason}.`, cause)
   }
   return token
 }

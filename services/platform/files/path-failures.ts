@@ -19,6 +19,7 @@ export function fileReason(cause: unknown): string | undefined {
 const useReasons: Readonly<Record<string, string>> = {
   EEXIST: 'it is a file, not a folder',
   ENOTDIR: 'a part of its path is a file, not a folder',
+  ENOENT: 'its folder does not exist',
   EACCES: 'this user may not write there',
   EPERM: 'this user may not write there',
   EROFS: 'its disk is read-only',

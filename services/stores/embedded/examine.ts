@@ -1,4 +1,4 @@
-import { existsSync, statfsSync, statSync } from 'node:fs'
+import { statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { daySeconds } from '../../core/clocks/calendar.ts'
@@ -23,10 +23,11 @@ const busyTimeoutMs = 5_000
 /** Examines a data folder and changes nothing, also while a service uses it. It never throws. */
 export function examineEmbedded(folder: string, now: UtcMs, audits: boolean): readonly Finding[] {
   const path = join(folder, 'fxd.db')
-  if (!existsSync(path))
-    return [warning('store', `there is no ${path}`, 'start fxd once to create it, or set FXD_DATA_DIR')]
   try {
-    const disk = examineDisk(folder, statSync(path).size)
+    const file = statSync(path, { throwIfNoEntry: false })
+    if (!file)
+      return [warning('store', `there is no ${path}`, 'start fxd once to create it, or set FXD_DATA_DIR')]
+    const disk = examineDisk(folder, file.size)
     const db = new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs })
     try {
       return [...disk, ...examineFile(db, path, now, audits)]

@@ -24,12 +24,12 @@ export const oddLineText = ({ line, decimals }: OddLine, digits: number): string
 
 /**
  * Returns the most decimals of a price in an export's first lines. A single line with more decimals than all others
- * is ignored. Returns `undefined` when none of the lines is a bar.
+ * is ignored. Returns `undefined` when none of the lines is a bar. `untilBar` reads on while there was none.
  */
 export async function mostDecimals(
   path: string,
   resolution: Resolution,
-  openFile?: OpenFile,
+  { openFile, untilBar = false }: { readonly openFile?: OpenFile; readonly untilBar?: boolean } = {},
 ): Promise<MostDecimals | undefined> {
   const options = { resolution, finished: true, ...(openFile && { openFile }) }
   const most = { decimals: -1, line: 0, count: 0 }
@@ -46,7 +46,7 @@ export async function mostDecimals(
       } else others = Math.max(others, each)
     }
     left -= lines.length + bad.length
-    if (left <= 0) break
+    if (left <= 0 && (bars > 0 || !untilBar)) break
   }
   if (bars === 0) return undefined
   if (most.count > 1 || bars - 1 < othersMin) return { digits: most.decimals }
