@@ -79,7 +79,10 @@ test('output that cannot be written is an error, and a reader that ends early is
     const { status, stderr } = spawnSync('bash', ['-o', 'pipefail', '-c', script, process.execPath, main])
     return [status, String(stderr)]
   }
-  expect(shell('> /dev/full')).toEqual([71, expect.stringMatching(/^fxd: the output is incomplete: .*ENOSPC/)])
+  expect(shell('> /dev/full')).toEqual([
+    71,
+    expect.stringMatching(/^fxd: the output is incomplete: .*ENOSPC/),
+  ])
   expect(shell('| true')).toEqual([0, ''])
 })
 

@@ -39,7 +39,11 @@ export function ensureToken(place: TokenPlace, clock: Clock): string {
   } catch (cause) {
     rmSync(draft, { force: true })
     const reason = pathReason(cause) ?? (cause as Error).message
-    throw new Fatal('system', `The token ${path} (${tokenVariable(place)}) cannot be written: ${reason}.`, cause)
+    throw new Fatal(
+      'system',
+      `The token ${path} (${tokenVariable(place)}) cannot be written: ${reason}.`,
+      cause,
+    )
   }
   return token
 }

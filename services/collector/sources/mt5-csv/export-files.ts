@@ -99,11 +99,13 @@ export class ExportFiles {
     const state = now && `${now.size} ${now.mtimeMs}`
     if (state === undefined || this.#waiting.get(path) === state) return false
     this.#waiting.set(path, state)
-    const found = await mostDecimals(path, resolution, { openFile: openWithin(folder) }).catch((cause: unknown) => {
-      const { text, cause: defect } = fileFailure(path, cause, 'ignored until it changes')
-      this.#deps.log.warn({ err: defect, file: path }, text)
-      return undefined
-    })
+    const found = await mostDecimals(path, resolution, { openFile: openWithin(folder) }).catch(
+      (cause: unknown) => {
+        const { text, cause: defect } = fileFailure(path, cause, 'ignored until it changes')
+        this.#deps.log.warn({ err: defect, file: path }, text)
+        return undefined
+      },
+    )
     if (found === undefined) return false
     this.#waiting.delete(path)
     const digits = Math.max(this.#digits.get(raw) ?? 0, found.digits)

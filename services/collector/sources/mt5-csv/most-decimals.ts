@@ -46,7 +46,8 @@ export async function mostDecimals(
       } else others = Math.max(others, each)
     }
     left -= lines.length + bad.length
-    if (left <= 0 && (bars > 0 || !untilBar)) break
+    if (untilBar && bars === 0) left = digitsLines
+    if (left <= 0) break
   }
   if (bars === 0) return undefined
   if (most.count > 1 || bars - 1 < othersMin) return { digits: most.decimals }
