@@ -43,7 +43,10 @@ export function questdbBars(deps: BarDeps): BarStore {
     async write(batch, lane, onCommitted) {
       const held = batch.filter(({ bars }) => barCount(bars) > 0)
       held.forEach(refuseUnfit)
-      for (const { series, bars } of held) refuseOtherClock(series, bars, deps.timedFeed(series.feed), clock)
+      for (const [feed, list] of Map.groupBy(held, ({ series }) => series.feed)) {
+        const timed = deps.timedFeed(feed)
+        for (const { series, bars } of list) refuseOtherClock(series, bars, timed, clock)
+      }
       const placed = await within(clock, makingDeadlineMs, 'making tables', place(held, catalogue)).catch(
         (cause: unknown) => {
           throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
