@@ -108,7 +108,8 @@ function checkSeries(
   const { bars } = message
   if (typeof bars === 'string') return refuse('MALFORMED', bars)
 
-  const series = { feed: definition.key, symbol: key, resolution }
+  // The registry's text: that of the key is composed anew for each message.
+  const series = { feed: definition.key, symbol: symbol.symbol, resolution }
   const id = seriesId(series)
   const kept = keepGood(bars, { position, resolution, symbol, newest: at.newestOf(id) }, at, refused)
   return barCount(kept) === 0 ? undefined : { id, series, bars: kept }

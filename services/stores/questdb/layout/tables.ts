@@ -1,5 +1,5 @@
 import type { Series } from '../../../core/bars/series.ts'
-import { type FeedKey, isFeedKey, parseCompoundKey } from '../../../core/feeds/compound-key.ts'
+import { type FeedKey, isFeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { bucketOf } from './bucket.ts'
 
@@ -30,7 +30,11 @@ export const bucketCount = (resolution: Resolution, buckets: number): number =>
   isSplit(resolution) ? buckets : 1
 
 /** The symbol column contains the plain name: the table's name contains the feed. */
-export const nameOf = (series: Pick<Series, 'symbol'>): string => parseCompoundKey(series.symbol)?.name ?? ''
+export function nameOf({ symbol }: Pick<Series, 'symbol'>): string {
+  const first = symbol.indexOf(':')
+  const second = symbol.indexOf(':', first + 1)
+  return first > 0 && second > first + 1 ? symbol.slice(second + 1) : ''
+}
 
 function feedWord(feed: FeedKey): string {
   if (!isFeedKey(feed)) throw new RangeError(`"${String(feed)}" is no feed key; it wants BROKER:ACCOUNT.`)
