@@ -86,7 +86,7 @@ function decodeOne(bytes: Buffer, start: number, end: number): ReceivedSeries | 
       if (number !== 3 || fields.value > 0xffff_ffff) return undefined
       scale = fields.value
     } else if (number === 1) symbol = bytes.toString('utf8', fields.start, fields.end)
-    else if (number === 2) resolution = bytes.toString('utf8', fields.start, fields.end)
+    else if (number === 2) resolution = shortText(bytes, fields.start, fields.end)
     else {
       const column = number - firstColumn
       if (column < 0 || column >= columns.length || read[column]) return undefined
@@ -97,6 +97,12 @@ function decodeOne(bytes: Buffer, start: number, end: number): ReceivedSeries | 
   }
   return fields.isOdd ? undefined : toSeries(symbol, resolution, scale, read)
 }
+
+/** A text that mostly has one character, as the resolution 1: V8 has all strings of one character already. */
+const shortText = (bytes: Buffer, start: number, end: number): string =>
+  end - start === 1 && (bytes[start] as number) < 128
+    ? String.fromCharCode(bytes[start] as number)
+    : bytes.toString('utf8', start, end)
 
 /** Written out by column: loops over column names cost several times as much, and most series have one bar. */
 function toSeries(symbol: string, resolution: string, scale: number, read: Columns): ReceivedSeries {
