@@ -40,6 +40,10 @@ function encodeJson(event: BusEvent): Buffer {
   return Buffer.concat([Buffer.of(asJson), text])
 }
 
+/** Reads and writes numbers several times as fast as the methods of a buffer. */
+const viewOf = ({ buffer, byteOffset, byteLength }: Buffer): DataView =>
+  new DataView(buffer, byteOffset, byteLength)
+
 /** The numbers of all bars, then the names: the feed, and the resolution and symbol of each bar. */
 function encodeBars(feed: FeedKey, bars: readonly LiveBar[]): Buffer {
   let names: string = feed
@@ -48,15 +52,16 @@ function encodeBars(feed: FeedKey, bars: readonly LiveBar[]): Buffer {
   const bytes = Buffer.allocUnsafe(start + Buffer.byteLength(names))
   bytes[0] = asBars
   bytes.writeUInt32LE(bars.length, 1)
+  const view = viewOf(bytes)
   let at = headBytes
   for (const { bar } of bars) {
-    bytes.writeDoubleLE(bar.time, at)
-    bytes.writeDoubleLE(bar.open, at + 8)
-    bytes.writeDoubleLE(bar.high, at + 16)
-    bytes.writeDoubleLE(bar.low, at + 24)
-    bytes.writeDoubleLE(bar.close, at + 32)
-    bytes.writeDoubleLE(bar.volume, at + 40)
-    bytes.writeDoubleLE(bar.revision, at + 48)
+    view.setFloat64(at, bar.time, true)
+    view.setFloat64(at + 8, bar.open, true)
+    view.setFloat64(at + 16, bar.high, true)
+    view.setFloat64(at + 24, bar.low, true)
+    view.setFloat64(at + 32, bar.close, true)
+    view.setFloat64(at + 40, bar.volume, true)
+    view.setFloat64(at + 48, bar.revision, true)
     at += barBytes
   }
   bytes.write(names, start)
@@ -67,6 +72,7 @@ function decodeBars(bytes: Buffer): BusEvent | undefined {
   const count = bytes.readUInt32LE(1)
   const [feed, ...names] = bytes.toString('utf8', headBytes + count * barBytes).split('\n')
   if (names.length !== count) return undefined
+  const view = viewOf(bytes)
   const bars = names.map((name, i): LiveBar => {
     const space = name.indexOf(' ')
     const at = headBytes + i * barBytes
@@ -74,13 +80,13 @@ function decodeBars(bytes: Buffer): BusEvent | undefined {
       symbol: name.slice(space + 1) as CompoundKey,
       resolution: name.slice(0, space) as Resolution,
       bar: {
-        time: feedSeconds(bytes.readDoubleLE(at)),
-        open: bytes.readDoubleLE(at + 8),
-        high: bytes.readDoubleLE(at + 16),
-        low: bytes.readDoubleLE(at + 24),
-        close: bytes.readDoubleLE(at + 32),
-        volume: bytes.readDoubleLE(at + 40),
-        revision: bytes.readDoubleLE(at + 48),
+        time: feedSeconds(view.getFloat64(at, true)),
+        open: view.getFloat64(at + 8, true),
+        high: view.getFloat64(at + 16, true),
+        low: view.getFloat64(at + 24, true),
+        close: view.getFloat64(at + 32, true),
+        volume: view.getFloat64(at + 40, true),
+        revision: view.getFloat64(at + 48, true),
       },
     }
   })
