@@ -164,8 +164,7 @@ export class LiveIntake {
         this.#state.pushed.set(each.id, feedSeconds((each.bars.time[0] as number) - 1))
       fresh.push(start === 0 ? each : { ...each, bars: sliceBars(each.bars, start, count) })
       // Bars that are published first are in `pushed` before the next batch is split.
-      if (!this.#publishFirst)
-        this.#chosen.set(each.id, feedSeconds(each.bars.time[count - 1] as number))
+      if (!this.#publishFirst) this.#chosen.set(each.id, feedSeconds(each.bars.time[count - 1] as number))
     }
     return { fresh, late }
   }

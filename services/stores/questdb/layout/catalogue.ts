@@ -6,10 +6,11 @@ import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { SharedRun } from '../../../platform/serial.ts'
 import { Fields } from '../pg/fields.ts'
 import { isTableMissing, type PgPool } from '../pg/pool.ts'
+import { bucketOf } from './bucket.ts'
 import { listingTables, type MakingDeps, makeTable } from './make-table.ts'
 import { retentionOf, type TimedFeed } from './retention.ts'
 import { createBars, createWindows } from './statements.ts'
-import { type BarTable, bucketCount } from './tables.ts'
+import { type BarTable, bucketCount, nameOf } from './tables.ts'
 
 export interface CatalogueDeps extends MakingDeps {
   readonly pool: PgPool
@@ -109,18 +110,15 @@ export class Catalogue {
 
   /** The table of a series' bars as last listed; does not ask the server. */
   knownTableOf(series: Series): string | undefined {
-    const { names } = this.#deps
-    const first = [...this.#splits(series.feed, series.resolution)][0]
-    if (first === undefined) return undefined
-    const table = names.barsOf(series, first)
-    return this.#tables.has(table) ? table : undefined
+    const tables = this.#bucketsOf(series.feed, series.resolution)
+    return tables.length === 0 ? undefined : tables[bucketOf(nameOf(series), tables.length)]
   }
 
-  /** The numbers of tables into which the bars are split; more than one is a defect of the layout. */
-  #splits(feed: FeedKey, resolution: Resolution): ReadonlySet<number> {
+  /** The tables into which the bars are split, by bucket; two splits at once are a defect of the layout. */
+  #bucketsOf(feed: FeedKey, resolution: Resolution): readonly (string | undefined)[] {
     const id = `${feed} ${resolution}`
     const cached = this.#splitOf.get(id)
-    if (cached !== undefined && cached.of === this.#tables) return cached.splits
+    if (cached !== undefined && cached.of === this.#tables) return cached.tables
     const splits = new Set<number>()
     for (const holds of this.#tables.values())
       if (holds?.resolution === resolution && this.#deps.names.isOf(holds, feed)) splits.add(holds.buckets)
@@ -129,22 +127,27 @@ export class Catalogue {
         'store',
         new Error(`the bars of ${id} are split in ${[...splits].join(' and ')} tables at once`),
       )
-    this.#splitOf.set(id, { of: this.#tables, splits })
-    return splits
+    const [count = 0] = splits
+    const tables = Array.from({ length: count }, (_, bucket) => {
+      const table = this.#deps.names.bars(feed, resolution, bucket, count)
+      return this.#tables.has(table) ? table : undefined
+    })
+    this.#splitOf.set(id, { of: this.#tables, tables })
+    return tables
   }
 
   #splitOf = new Map<
     string,
-    { readonly of: ReadonlyMap<string, unknown>; readonly splits: ReadonlySet<number> }
+    { readonly of: ReadonlyMap<string, unknown>; readonly tables: readonly (string | undefined)[] }
   >()
 
   async #make(feed: FeedKey, resolution: Resolution): Promise<void> {
     const { names, timedFeed } = this.#deps
     await this.refresh()
     const timed = await timedFeed(feed)
-    const [existing] = this.#splits(feed, resolution)
     const buckets =
-      existing ?? bucketCount(resolution, timed?.definition.storageBuckets ?? storageBucketsDefault)
+      this.#bucketsOf(feed, resolution).length ||
+      bucketCount(resolution, timed?.definition.storageBuckets ?? storageBucketsDefault)
     const ttl = timed && retentionOf(timed, resolution)
     for (let bucket = 0; bucket < buckets; bucket++)
       await makeTable(
