@@ -9,6 +9,15 @@ import { ExportFiles } from './export-files.ts'
 const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\r\n'
 const line = '2026.01.06\t12:00:00\t1.1\t1.1\t1.1\t1.1\t1\r\n'
 
+interface Logged {
+  readonly file: string
+  readonly msg: string
+}
+
+/** A log whose lines are added to the list. */
+const logTo = (lines: Logged[]) =>
+  createLog('warn', { write: (text: string) => void lines.push(JSON.parse(text) as Logged) })
+
 async function openFiles(log = silentLog) {
   const folder = await mkdtemp(join(tmpdir(), 'fxd-exports-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -48,16 +57,29 @@ test('a file that is renamed repeatedly is known by its newest name only', async
 })
 
 test('a single line with more decimals than all others is logged once, since it does not decide the digits', async () => {
-  const logged: string[] = []
-  const { folder, files } = await openFiles(
-    createLog('warn', {
-      write: (text: string) => void logged.push((JSON.parse(text) as { msg: string }).msg),
-    }),
-  )
+  const logged: Logged[] = []
+  const { folder, files } = await openFiles(logTo(logged))
   const path = join(folder, 'GBPUSD_M1.csv')
   await writeFile(path, header + line + line.replace('\t1.1\t', '\t1.101\t') + line)
   for (let i = 0; i < 2; i++) await files.refresh()
-  expect(logged).toEqual([
+  expect(logged.map(({ msg }) => msg)).toEqual([
     `${path}: line 3 alone has 3 decimals, so it does not decide the digits: they are 1; spec.symbols.list of the manifest sets them`,
   ])
+})
+
+test('a file whose lines are all bad is logged once per content by its name; one with its header alone is not', async () => {
+  const logged: Logged[] = []
+  const { folder, files } = await openFiles(logTo(logged))
+  const path = join(folder, 'GBPUSD_M1.csv')
+  await writeFile(join(folder, 'EURUSD_M1.csv'), header)
+  const bad = line.replace('\t1.1\t', '\t1,1\t')
+  await writeFile(path, header + bad)
+  for (let i = 0; i < 2; i++) expect(await files.refresh()).toEqual([])
+  await appendFile(path, bad)
+  await files.refresh()
+  const msg = `${path}: none of its first lines is a bar; ignored until it changes`
+  expect(logged).toMatchObject([1, 2].map((badLines) => ({ msg, file: path, badLines })))
+  expect(JSON.stringify(logged)).not.toContain('1,1')
+  await appendFile(path, line)
+  expect(await files.refresh()).toEqual([{ raw: 'GBPUSD', resolution: '1' }])
 })

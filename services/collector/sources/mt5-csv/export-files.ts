@@ -12,11 +12,13 @@ import { fileFailure } from './file-fault.ts'
 import { FileIndex } from './file-index.ts'
 import { FollowedFile } from './followed-file.ts'
 import { createListing, type ListedFile } from './listing.ts'
-import { mostDecimals, oddLineText } from './most-decimals.ts'
+import { type MostDecimals, mostDecimals, oddLineText } from './most-decimals.ts'
 import type { BadLine, OpenFile } from './read-export.ts'
 
 /** Maximum bad lines of one read that are logged; further ones are counted. */
 const badLinesNamed = 20
+/** The consequence for a file without a usable bar. */
+const ignored = 'ignored until it changes'
 
 export interface ExportFilesDeps {
   readonly definition: FeedDefinition
@@ -92,20 +94,18 @@ export class ExportFiles {
   }
 
   /** Determines the digits of a symbol that the manifest does not list, from its files. */
-  async #knowsDigits({ path, folder, series: { raw, resolution } }: ListedFile): Promise<boolean> {
+  async #knowsDigits(file: ListedFile): Promise<boolean> {
+    const {
+      path,
+      series: { raw },
+    } = file
     if (this.#listed(raw)) return true
     const now = await stat(path).catch(() => undefined)
     // Two writes may have the same modification time, so the size is compared too.
     const state = now && `${now.size} ${now.mtimeMs}`
     if (state === undefined || this.#waiting.get(path) === state) return false
     this.#waiting.set(path, state)
-    const found = await mostDecimals(path, resolution, { openFile: openWithin(folder) }).catch(
-      (cause: unknown) => {
-        const { text, cause: defect } = fileFailure(path, cause, 'ignored until it changes')
-        this.#deps.log.warn({ err: defect, file: path }, text)
-        return undefined
-      },
-    )
+    const found = await this.#mostDecimals(file)
     if (found === undefined) return false
     this.#waiting.delete(path)
     const digits = Math.max(this.#digits.get(raw) ?? 0, found.digits)
@@ -117,6 +117,23 @@ export class ExportFiles {
         `${path}: ${oddLineText(odd, digits)}; spec.symbols.list of the manifest sets them`,
       )
     return true
+  }
+
+  /** Returns `undefined` when the file has no bar yet; a log line says so if it has other lines, or cannot be read. */
+  async #mostDecimals({ path, folder, series }: ListedFile): Promise<MostDecimals | undefined> {
+    const { log } = this.#deps
+    let badLines = 0
+    const onBad = (bad: readonly BadLine[]): void => void (badLines += bad.length)
+    try {
+      const found = await mostDecimals(path, series.resolution, { openFile: openWithin(folder), onBad })
+      if (found === undefined && badLines > 0)
+        log.warn({ file: path, badLines }, `${path}: none of its first lines is a bar; ${ignored}`)
+      return found
+    } catch (cause) {
+      const { text, cause: defect } = fileFailure(path, cause, ignored)
+      log.warn({ err: defect, file: path }, text)
+      return undefined
+    }
   }
 
   symbols(of: readonly SourceSeries[]): SourceSymbol[] {

@@ -1,5 +1,5 @@
 import type { Resolution } from '../../../core/feeds/resolution.ts'
-import { type OpenFile, readExport } from './read-export.ts'
+import { type BadLine, type OpenFile, readExport } from './read-export.ts'
 
 /** Lines from which the digits are determined. */
 const digitsLines = 1_000
@@ -18,18 +18,26 @@ export interface OddLine {
   readonly decimals: number
 }
 
+export interface MostDecimalsOptions {
+  readonly openFile?: OpenFile
+  /** Whether it reads beyond the first lines until one is a bar. */
+  readonly untilBar?: boolean
+  /** Called with the lines that are no bars. */
+  readonly onBad?: (bad: readonly BadLine[]) => void
+}
+
 /** Describes the ignored line in half a sentence. */
 export const oddLineText = ({ line, decimals }: OddLine, digits: number): string =>
   `line ${line} alone has ${decimals} decimals, so it does not decide the digits: they are ${digits}`
 
 /**
  * Returns the most decimals of a price in an export's first lines. A single line with more decimals than all others
- * is ignored. Returns `undefined` when none of the lines is a bar. `untilBar` reads on while there was none.
+ * is ignored. Returns `undefined` when none of the lines is a bar.
  */
 export async function mostDecimals(
   path: string,
   resolution: Resolution,
-  { openFile, untilBar = false }: { readonly openFile?: OpenFile; readonly untilBar?: boolean } = {},
+  { openFile, untilBar = false, onBad }: MostDecimalsOptions = {},
 ): Promise<MostDecimals | undefined> {
   const options = { resolution, finished: true, ...(openFile && { openFile }) }
   const most = { decimals: -1, line: 0, count: 0 }
@@ -46,6 +54,7 @@ export async function mostDecimals(
       } else others = Math.max(others, each)
     }
     left -= lines.length + bad.length
+    onBad?.(bad)
     if (untilBar && bars === 0) left = digitsLines
     if (left <= 0) break
   }
