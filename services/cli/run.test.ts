@@ -56,6 +56,8 @@ describe('help', () => {
     ['keys create help', /--plan <plan>/],
     ['import help', /- is standard input/],
     ['help import', /- is standard input/],
+    ['help help', /keys .*[\s\S]*symbols .*[\s\S]*import/],
+    ['help import FILE', /- is standard input/],
     ['all help', /FXD_DATA_DIR/],
     ['feeds purge help', /cannot be\s+brought back/],
     ['import -h', /- is standard input/],
@@ -65,6 +67,17 @@ describe('help', () => {
     expect(outcome).toMatchObject({ code: 0, err: '' })
     expect(outcome.out).toMatch(words)
     expect(outcome.out).toMatch(/\n$/)
+  })
+
+  test.each([
+    ['imprt', 'import'],
+    ['help imprt', 'import'],
+    ['help keys creat', 'create'],
+    ['keys help creat', 'create'],
+  ])('"fxd %s" refuses the unknown command with a suggestion and exits with 64', async (line, meant) => {
+    const outcome = await fxd(line, {})
+    expect(outcome).toMatchObject({ code: 64, out: '' })
+    expect(outcome.err).toContain(`(Did you mean ${meant}?)`)
   })
 
   test('the version is that of the package', async () => {

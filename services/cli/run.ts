@@ -40,16 +40,30 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-/** Converts the word `help` to `--help`: `fxd help keys create`, `fxd keys help`, and as the only argument, `fxd import help`. */
+/**
+ * Converts the word `help` to `--help`: `fxd help keys create`, `fxd keys help`, and as the only argument, `fxd import help`.
+ * With an unknown command it is left out, so that the command is refused.
+ */
 function withHelpWord(args: readonly string[], program: Command): readonly string[] {
   let command: Command | undefined = program
   for (const [at, arg] of args.entries()) {
     const isWord = command.commands.length > 0 || at === args.length - 1
-    if (arg === 'help' && isWord) return [...args.toSpliced(at, 1), '--help']
+    if (arg === 'help' && isWord) {
+      const others = args.toSpliced(at, 1)
+      return hasUnknown(others, program) ? others : [...others, '--help']
+    }
     command = command.commands.find((each) => each.name() === arg)
     if (command === undefined) return args
   }
   return args
+}
+
+/** Whether a word stands where a command must be, and no command has this name. */
+function hasUnknown([word, ...others]: readonly string[], parent: Command): boolean {
+  if (parent.commands.length === 0) return false
+  if (word === undefined || word === 'help' || word.startsWith('-')) return false
+  const command = parent.commands.find((each) => each.name() === word)
+  return command === undefined || hasUnknown(others, command)
 }
 
 function createProgram(terminal: Terminal): Command {
