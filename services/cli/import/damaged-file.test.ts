@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bar, dailyText, exportText, line, minutes } from '../../../test/acceptance/client/bars.ts'
 import {
@@ -52,6 +53,7 @@ describe('a file that is no export stores no bar, adds no symbol and exits with 
     ['a header alone', `${header}\r\n`, /is empty but for its header/],
     ['a page of HTML', '<!DOCTYPE html>\n<html>\n', /cannot be read as an export/],
     ['a picture', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /cannot be read as an export/],
+    ['a gzip file', gzipSync(good), /is compressed with gzip; unpack it/],
     [
       'UTF-32',
       Buffer.from(Uint32Array.from(header, (each) => each.charCodeAt(0)).buffer),

@@ -20,6 +20,8 @@ export interface FileShape extends Detected {
 
 /** Bytes read to detect the layout; more than any first line of an export has. */
 const headBytes = 64 * 1024
+/** The first bytes of a gzip file. */
+const gzipMark = [0x1f, 0x8b]
 
 /** Detects encoding and layout of a file. Throws `Fatal` with a sentence when it is no export. */
 export function inspectFile({ path, name }: ImportedFile, resolution: Resolution): Promise<FileShape> {
@@ -31,6 +33,8 @@ export function inspectFile({ path, name }: ImportedFile, resolution: Resolution
     if (!found.isFile())
       throw noInput(`${name} is no regular file, which import reads twice; "-" reads standard input.`)
     const head = await readHead(path)
+    if (gzipMark.every((byte, i) => head[i] === byte))
+      throw noInput(`${name} is compressed with gzip; unpack it, and import the file that is in it.`)
     const detected = detectEncoding(head)
     const text = decoderOf(detected.encoding)(head.subarray(detected.markBytes))
     const firstLine = text
