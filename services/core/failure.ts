@@ -71,5 +71,11 @@ export const upgradeStatus = (code: FailureCode): number => {
   return row.upgradeStatus ?? row.status
 }
 
+/** Headers that HTTP requires of a refusal with this status. */
+export function refusalHeaders(status: number): Readonly<Record<string, string>> {
+  if (status === 401) return { 'WWW-Authenticate': 'Bearer' }
+  return status === 426 ? { Upgrade: 'websocket', Connection: 'Upgrade, close' } : {}
+}
+
 /** The error body of REST and of refused upgrades. */
 export const errorBody = (code: FailureCode, message: string) => ({ error: { code, message } })

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { RateExceeded } from '../../access/admit.ts'
 import { allowedMethods, preflightHeaders } from '../../access/cross-origin.ts'
-import { errorBody, Failure, failures, Overloaded, Unavailable } from '../../core/failure.ts'
+import { errorBody, Failure, failures, Overloaded, refusalHeaders, Unavailable } from '../../core/failure.ts'
 import { failureFields } from '../../core/fault-place.ts'
 import { pathOf } from '../../platform/http/request-path.ts'
 import type { Log } from '../../platform/log/log.ts'
@@ -73,8 +73,7 @@ function answerFailure(reply: FastifyReply, failure: Failure, isHistory: boolean
   const { status } = failures[code]
   if (retryAfterSeconds !== undefined) setHeaders(reply, { 'Retry-After': retryAfterSeconds })
   if (failure instanceof RateExceeded) setExceeded(reply, failure)
-  if (status === 401) setHeaders(reply, { 'WWW-Authenticate': 'Bearer' })
-  if (status === 426) setHeaders(reply, { Upgrade: 'websocket', Connection: 'Upgrade, close' })
+  setHeaders(reply, refusalHeaders(status))
   const body = errorBody(code, message)
   // The charting library reads `s` and `errmsg`, other clients read `error`.
   sendJson(reply.code(status), isHistory ? { s: 'error', errmsg: message, ...body } : body)

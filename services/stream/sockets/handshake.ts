@@ -16,7 +16,7 @@ export function checkHandshake({ headers }: Pick<IncomingMessage, 'headers'>): R
     return {
       code: 'UPGRADE_REQUIRED',
       message: 'The header Sec-WebSocket-Version is missing or unknown; it must be 13.',
-      headers: { 'Sec-WebSocket-Version': 13, Upgrade: 'websocket', Connection: 'Upgrade, close' },
+      headers: { 'Sec-WebSocket-Version': 13 },
     }
   }
   if (!keyShape.test(headers['sec-websocket-key'] ?? ''))

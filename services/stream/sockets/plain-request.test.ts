@@ -22,6 +22,7 @@ test.each([
 ])('a shard answers %s %s as REST does: %i', async (method, path, status, allow) => {
   const answer = await fetch(origin + path, { method })
   expect([answer.status, answer.headers.get('Allow')]).toEqual([status, allow])
+  expect(answer.headers.get('Upgrade')).toBe(status === 426 ? 'websocket' : null)
   // A page may read the answer.
   expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*')
 })

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { allowedMethods, anyOrigin, preflightHeaders } from '../../access/cross-origin.ts'
-import { errorBody, type FailureCode, failures } from '../../core/failure.ts'
+import { errorBody, type FailureCode, failures, refusalHeaders } from '../../core/failure.ts'
 import { pathOf } from '../../platform/http/request-path.ts'
 
 /**
@@ -19,12 +19,9 @@ export const answerPlainRequest =
     const code = faultOf(request.method, isStreamPath)
     const { status, message } = failures[code]
     const body = JSON.stringify(errorBody(code, message))
-    if (code === 'UPGRADE_REQUIRED') {
-      response.setHeader('Upgrade', 'websocket')
-      response.setHeader('Connection', 'Upgrade, close')
-    }
     if (code === 'METHOD_NOT_ALLOWED') response.setHeader('Allow', allowedMethods)
     response.writeHead(status, {
+      ...refusalHeaders(status),
       'Content-Type': 'application/json; charset=utf-8',
       'Content-Length': Buffer.byteLength(body),
       'Cache-Control': 'no-store',

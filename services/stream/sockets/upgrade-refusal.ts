@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { errorBody, type FailureCode, failures, upgradeStatus } from '../../core/failure.ts'
+import { errorBody, type FailureCode, failures, refusalHeaders, upgradeStatus } from '../../core/failure.ts'
 
 export interface Refusal {
   readonly code: FailureCode
@@ -29,6 +29,7 @@ export function refuse(socket: Duplex, { code, message, status, headers = {} }: 
     'Content-Length': Buffer.byteLength(body),
     'Cache-Control': 'no-store',
     Connection: 'close',
+    ...refusalHeaders(number),
     ...headers,
   })
   const lines = head.map(([name, value]) => `${name}: ${value}\r\n`).join('')

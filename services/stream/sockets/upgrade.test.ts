@@ -30,6 +30,7 @@ describe('a refused upgrade', () => {
     expect(answer.body).toEqual({ error: { code, message: expect.any(String) as string } })
     expect(answer.head).toContain('\r\nConnection: close')
     expect(answer.head).toContain('\r\nContent-Type: application/json; charset=utf-8')
+    expect(answer.head).toContain('\r\nWWW-Authenticate: Bearer')
     expect(answer.head).not.toContain('fxd_')
   })
 

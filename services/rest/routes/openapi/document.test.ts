@@ -95,8 +95,9 @@ describe('/openapi.json', () => {
     expect(open.map(([path]) => path)).toEqual(['/v1/config'])
   })
 
-  test('a refused upgrade has the headers of the cap, not those of the rate', () => {
-    const { 429: refused } = document.paths['/v1/stream']?.get.responses ?? {}
+  test('a refused upgrade has the headers of the cap, not those of the rate, and names the kind of credential', () => {
+    const { 401: unknown, 429: refused } = document.paths['/v1/stream']?.get.responses ?? {}
+    expect(Object.keys(unknown?.headers ?? {})).toEqual(['WWW-Authenticate'])
     expect(Object.keys(refused?.headers ?? {})).toEqual([
       'Retry-After',
       'X-Ws-Connections-Limit',

@@ -32,10 +32,12 @@ type Headers = Readonly<Record<string, { readonly required: boolean; readonly sc
 const integerHeader = (required: boolean) => ({ required, schema: { type: 'integer' } })
 const rateHeaders = (required: boolean): Headers =>
   Object.fromEntries(rateHeaderNames.map((name) => [name, integerHeader(required)]))
+const challenge: Headers = { 'WWW-Authenticate': { required: true, schema: { type: 'string' } } }
 /** Set if a dependency failed. */
 const retryHeaders: Headers = { 'Retry-After': integerHeader(false) }
 /** Upgrades have no rate; the refusal has the connection cap. */
 const streamHeaders: Readonly<Record<number, Headers>> = {
+  401: challenge,
   429: {
     'Retry-After': integerHeader(true),
     'X-Ws-Connections-Limit': integerHeader(true),
@@ -47,7 +49,7 @@ const streamHeaders: Readonly<Record<number, Headers>> = {
 /** The headers of an answer about the key and its rate. */
 function headersOf(status: number, needsKey: boolean): Headers {
   // Without a valid key nothing is counted.
-  if (status === 401) return { 'WWW-Authenticate': { required: true, schema: { type: 'string' } } }
+  if (status === 401) return challenge
   if (status === 429)
     return {
       ...rateHeaders(true),
