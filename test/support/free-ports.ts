@@ -1,2 +1,2 @@
-/** The acceptance suite owns this function, because it may import nothing of ours. Other tests import it from here. */
-export { freePorts } from '../acceptance/client/free-ports.ts'
+/** The acceptance suite owns these functions, because it may import nothing of ours. Other tests import them from here. */
+export { freePorts, isFree } from '../acceptance/client/free-ports.ts'

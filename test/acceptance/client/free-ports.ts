@@ -35,7 +35,8 @@ const isReserved = (port: number): Promise<boolean> =>
     })
   })
 
-const isFree = (port: number): Promise<boolean> =>
+/** Whether this process may listen on the port. */
+export const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const server = createServer()
     server.once('error', () => resolve(false))

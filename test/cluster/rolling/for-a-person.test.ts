@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -121,5 +123,17 @@ test('make cluster with feeds that cannot be read ends at once, naming the path'
   const { code, err } = await cluster.ended
   expect(code).toBe(1)
   expect(err).toContain('/nowhere/feeds')
+  expect(cluster.output()).toBe('')
+})
+
+test('make cluster beside a program on its port ends at once, naming the port', async () => {
+  const other = createServer()
+  await once(other.listen(0, '127.0.0.1'), 'listening')
+  onTestFinished(() => void other.close())
+  const { port } = other.address() as AddressInfo
+  const cluster = await makeCluster({ PORT: String(port) })
+  const { code, err } = await cluster.ended
+  expect(code).toBe(1)
+  expect(err).toMatch(new RegExp(`^127\\.0\\.0\\.1:${port} is in use .*PORT=${port + 1}\\.\n$`))
   expect(cluster.output()).toBe('')
 })

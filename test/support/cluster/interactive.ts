@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { readManifests } from '../../../services/registry/manifests.ts'
 import { demoFeeds } from '../../../services/roles/feeds.ts'
 import { newKey } from '../clients/new-key.ts'
+import { isFree } from '../free-ports.ts'
 import { type Cluster, startCluster } from './cluster.ts'
 import { supervise } from './supervise.ts'
 import { untilUpgraded } from './until-upgraded.ts'
@@ -62,6 +63,10 @@ function greeting(cluster: Cluster, key: string): string {
 }
 
 const { definitions } = await readManifests(feeds).catch(fail)
+if (!(await isFree(httpPort))) {
+  const other = `set PORT to another one, such as PORT=${httpPort + 1}`
+  fail(new Error(`127.0.0.1:${httpPort} is in use by another program or may not be used; ${other}.`))
+}
 const feedKeys = definitions.map(({ key }) => key)
 print(
   'Starting QuestDB, Redis, 1 ingest, 2 rest, 2 stream, a collector per feed that has a source, and HAProxy…',
