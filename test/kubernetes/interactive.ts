@@ -48,16 +48,16 @@ async function greet({ cluster, url, ca }: Installed): Promise<string> {
 
 say('Starting QuestDB, Redis, a control plane, two nodes and an ingress; installing both charts…')
 const starting = startInstalled()
-const words = await Promise.race([starting.then(greet), asksToEnd]).catch(async (cause: Error) => {
+const giveUp = async (cause: Error): Promise<never> => {
   process.stderr.write(`${cause.message}\n`)
   await starting.then((installed) => installed.stop()).catch(() => undefined)
   process.exit(1)
-})
+}
+const words = await Promise.race([starting.then(greet), asksToEnd]).catch(giveUp)
 if (words) {
   say(words)
   await asksToEnd
-}
-say('Ending…')
-await (await starting).stop()
+} else say('The cluster ends once everything has started.')
+await (await starting.catch(giveUp)).stop()
 rmSync(home, { recursive: true, force: true })
 process.exit(0)

@@ -81,12 +81,14 @@ const starting = startCluster({
   questdbSettings: { QDB_CAIRO_COMMIT_MODE: 'sync', QDB_SHARED_WORKER_COUNT: '4' },
 })
 const greeted = starting.then(async (cluster) => greeting(cluster, await firstKey(cluster)))
-const text = await Promise.race([greeted, stopRequested]).catch(async (cause: Error) => {
+const giveUp = async (cause: Error): Promise<never> => {
   process.stderr.write(`${cause.message}\nThe logs are in ${home}.\n`)
   await starting.then((cluster) => cluster.stop()).catch(() => undefined)
   process.exit(1)
-})
-const cluster = await starting
+}
+const text = await Promise.race([greeted, stopRequested]).catch(giveUp)
+if (!text) print('The cluster ends once everything has started.')
+const cluster = await starting.catch(giveUp)
 const ending = new AbortController()
 const supervised = supervise(
   [cluster.questdb, cluster.redis, cluster.balancer, ...cluster.pods.map(({ program }) => program)],
@@ -96,7 +98,6 @@ if (text) {
   print(text)
   await stopRequested
 }
-print('Ending…')
 ending.abort()
 const failed = await cluster.stop()
 await supervised

@@ -11,5 +11,10 @@ const child = spawn(process.execPath, [resolve(file)], {
   // Any end of this process closes the input of the child, which then ends all its processes.
   stdio: ['pipe', 'inherit', 'inherit'],
 })
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGTERM'))
+const end = (): void => {
+  // Printed here, because the child cannot while it installs a program.
+  if (!child.killed) process.stdout.write('Ending…\n')
+  child.kill('SIGTERM')
+}
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, end)
 child.on('exit', (code) => process.exit(code ?? 1))
