@@ -23,7 +23,7 @@ export interface History {
   range(series: Series, from: FeedSeconds, to: FeedSeconds, reader: Reader): AsyncIterable<Bars>
   /**
    * The newest `count` bars that open at `to` or before; without `to`, at the feed's current time or before. With a
-   * measured clock these are the newest of all: its offset is old for minutes after the broker's clock changed.
+   * measured clock, `to` is then unlimited: for minutes after the broker's clock changed, the known offset is the old one.
    */
   countback(series: Series, count: number, to: FeedSeconds | undefined, reader: Reader): Promise<Bars>
 }
@@ -70,7 +70,7 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
     delaySeconds: deps.registry.view().symbol(series.symbol)?.delaySeconds ?? 0,
   })
 
-  /** Without a known clock there is no current time. */
+  /** The end of `countback` without `to`. With a clock that is measured or unknown, no bar is later. */
   const newestEnd = (feed: FeedKey): FeedSeconds => {
     const isMeasured = deps.registry.view().feed(feed)?.clock.mode === 'Measured'
     return (isMeasured ? undefined : knownNow(feed)) ?? feedSeconds(barTimeMax)

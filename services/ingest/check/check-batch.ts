@@ -108,7 +108,7 @@ function checkSeries(
   const { bars } = message
   if (typeof bars === 'string') return refuse('MALFORMED', bars)
 
-  // The registry's text: that of the key is composed anew for each message.
+  // The registry has one string per symbol, while `key` is a new string in each message.
   const series = { feed: definition.key, symbol: symbol.symbol, resolution }
   const id = seriesId(series)
   const kept = keepGood(bars, { position, resolution, symbol, newest: at.newestOf(id) }, at, refused)

@@ -15,7 +15,7 @@ export function embeddedWindows(queue: FileWriter, readers: Readers): WindowStor
       if (held.length === 0) return
       await queue.call('addWindows', held, { lane: 'live', weight: held.length * weightPerWindow })
     },
-    // Sessions are no reader: nobody else waits for theirs.
+    // Only a collector's session calls this without a reader. No client waits for the answer, so it has more time.
     of: (feed, reader) =>
       readers.call('windows', feed, reader, reader ? readDeadlineMs : patientReadDeadlineMs),
     purge: (feed) => queue.call('purgeWindows', feed, { lane: 'live', weight: 1 }),
