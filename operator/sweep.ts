@@ -110,7 +110,7 @@ export class Sweep {
     await this.#remove('secrets', () => this.#deleteSecrets())
   }
 
-  /** Nothing counts as gone while nobody looks: the objects may exist again meanwhile. */
+  /** After a time without a sweep all delays begin again: the objects may have existed meanwhile. */
   #startDelaysAgain(): void {
     for (const gone of Object.values(this.#gone)) gone.clear()
   }

@@ -52,7 +52,7 @@ const shown = (
     ...(state && { state }),
     symbols: symbolCount,
     ...(clockOffsetSeconds !== undefined && { offsetSeconds: clockOffsetSeconds }),
-    // A time of the feed's clock, so without a zone.
+    // The time is on the feed's clock, so it has no zone.
     ...(lastBarTime !== undefined && { newestBar: timeText(lastBarTime * 1_000).slice(0, -1) }),
   }
 }

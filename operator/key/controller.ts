@@ -157,8 +157,8 @@ export class KeyController implements Controller {
   }
 
   /**
-   * The object's issue. The digest may be that of an earlier object of this name, so each difference counts: the API
-   * server confirms it, since the cache may be older. An unconfirmed one waits for the cache.
+   * The object's issue. The digest may belong to an earlier object of this name, so a lower issue is a change too. The
+   * cache may be old, so the API server must confirm a change; without that the digest's issue stays.
    */
   async #specIssue({ metadata, spec }: ApiKeyObject, digest: Digest | undefined): Promise<number> {
     const { issue = 1 } = spec

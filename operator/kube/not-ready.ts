@@ -51,7 +51,7 @@ interface Failing {
   readonly conditions: readonly Condition[] | undefined
 }
 
-/** The message of a failure of the API server that lasts, such as that of a webhook; `undefined`: another failure. */
+/** The message for a failure of the API server that lasts, such as one of a webhook. Returns `undefined` for any other failure. */
 export function lastingOf(
   cause: unknown,
   { failingMs, generation, conditions }: Failing,

@@ -45,7 +45,7 @@ export async function runRole<T extends Running>(
     if (cause instanceof EndedWhileWaiting) return undefined
     throw cause
   })
-  // For signals: a failed start is the caller's, and leaves nothing that a signal could end or change.
+  // Signals use this promise. It hides a failed start: the caller reports it, and nothing is left to stop.
   const started = starting.catch(() => undefined)
   const ended = runUntilSignal(
     {

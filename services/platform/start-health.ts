@@ -1,7 +1,7 @@
 import { type Health, openHealth } from './health.ts'
 import type { ProcessContext } from './process-context.ts'
 
-/** Opens the operations port as part of the process. `loaded` is that of `HealthDeps`; some processes load nothing. */
+/** Opens the operations port as part of the process. `loaded`: see `HealthDeps`; some processes load no registry. */
 export function startHealth(context: ProcessContext, loaded = (): boolean => true): Promise<Health> {
   const { config, clock, metrics, lifecycle, handles } = context
   const acceptFailed = (cause: Error): void => handles.failed('ops', cause)

@@ -66,7 +66,7 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
     ownToken(config, clock),
   )
   const httpPort = earlyHttpPort ?? (await startEdges(context, runtime))
-  // Once all ports are open: a start that fails shows no key.
+  // The key is made once all ports are open, so that a start that fails shows none.
   const wantsKey = config.feeds === undefined && registry.view().keys.all().length === 0
   const firstKey = wantsKey ? await issueFirstKey(writer, definitions, waiting) : undefined
   const collectors = await lifecycle.start({

@@ -70,7 +70,7 @@ export async function openStores(context: ProcessContext, user: StoreUser): Prom
   const redis = redisAt(context.config)
   const remote = isQuestdb ? [await questdbPart(context, user)] : []
   const local = isQuestdb && redis ? [] : [{ stores: await openFolder(context) }]
-  // The last one: it connects at once, and nobody closes it if another one fails to open.
+  // Redis is opened last, because it connects at once: if another store failed to open later, nothing would close it.
   if (redis) remote.push(redisPart(context, user, redis))
   const parts = [...local, ...remote]
   return {

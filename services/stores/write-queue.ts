@@ -94,7 +94,7 @@ export interface WriteQueueLimits<Work> {
 interface LaneQueue<Work> {
   readonly capacity: Semaphore
   readonly jobs: Job<Work>[]
-  /** For each submission inside or outside the queue what removes it. */
+  /** For each submission, inside or outside the queue, the function that removes it. */
   readonly removals: Map<Submission<Work>, () => void>
   rowsInside: number
   rowsOutside: number

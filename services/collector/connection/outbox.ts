@@ -119,7 +119,7 @@ export class Outbox {
 
   async #drain(spool: Spool, backlog: readonly number[]): Promise<void> {
     const { signal, log, stamps } = this.#deps
-    // Before all revisions of this session, so that a reading in it replaces what is sent here.
+    // It is below all revisions of this session, so that a reading in the session replaces what is sent here.
     const firstRevision = stamps.nowMs - backlog.length
     const accepted = new AcceptedRevisions(stamps.latest)
     this.#reportLost(this.#sentBatches)

@@ -8,7 +8,7 @@ import type { SpooledSeries } from './record.ts'
 
 /** The range of one series' bars that were dropped at the spool's bound; kept bars may lie between. */
 export interface LostSpan extends Span {
-  /** Clean name; empty when so many series lost bars that all of a resolution are merged. */
+  /** Clean name. It is empty when all series of the resolution are merged, because too many of them lost bars. */
   readonly symbol: string
   readonly resolution: Resolution
   readonly bars: number

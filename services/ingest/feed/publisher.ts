@@ -114,7 +114,7 @@ export class Publisher {
 
   #startBatch(epoch: number): OpenBatch {
     const bars: LiveBar[] = []
-    // In turns: two events at once could change order if the first is lost and retried.
+    // Events are published one after another: two at once would change order if the first were lost and retried.
     const published = this.#turns.run(() => {
       if (this.#open === batch) this.#open = undefined
       return this.#publish({ type: 'bars', feed: this.#feed, bars }, epoch)

@@ -39,7 +39,7 @@ export async function listFeeds(
   view: RegistryView,
   stores: FeedStores,
 ): Promise<{ readonly feeds: Feed[]; readonly next: string }> {
-  // By the size of whole definitions, which is more than is sent: it also limits the reads of the store.
+  // A page is limited by the size of whole definitions. Less than that is sent, but the limit is also for the reads below.
   const { items, next } = page(view.allFeeds(), request.after, (feed) => feed.definition.key, partBytesMax)
   const signs = await signsOf(
     items.map((feed) => feed.definition.key),
@@ -110,7 +110,7 @@ export async function purgeFeed(
     // It may have begun again, and ended again, during the wait.
     hiddenFeed(key, view)
     const series = await stores.bars.lastTimes(feed)
-    // Windows first: a window without bars would be false coverage.
+    // The windows are purged first, because a window without its bars would be false coverage.
     await stores.windows.purge(feed)
     await stores.bars.purge(feed)
     // Imports, and sessions that end for longer than a lease lasts, may have added windows of purged bars.

@@ -58,7 +58,7 @@ export interface Config {
   /** Limits of a collector's spool: at either one its oldest batches are dropped, and a gap names them. */
   readonly spoolMib: number
   readonly spoolHours: number
-  /** Namespace of the objects of `fxd operator`; `undefined`: that of its pod, or of the kubeconfig. */
+  /** Namespace of the objects of `fxd operator`; `undefined`: the namespace of its pod, or of the kubeconfig. */
   readonly namespace: string | undefined
   /** Name of this replica of `fxd operator`; `undefined`: the host name, which in a pod is the name of the pod. */
   readonly podName: string | undefined

@@ -35,7 +35,7 @@ export function embeddedLimits({ usage, uses }: Memory, readers: Readers, clock:
       usage.add(keyId, 'rate_limited')
     },
     async usage(keyId, first, last) {
-      // Read before the file: a day that memory drops meanwhile was written after the read began.
+      // Memory is read before the file. Otherwise a day could be missing that moves from memory to the file meanwhile.
       const inMemory = usage.ofKey(keyId, first, last)
       const stored = await readers.call('usage', { keyId, first, last }, serviceReader(keyId))
       const found = new Map<Day, DailyCounters>(stored.map(({ day, counters }) => [day, counters]))

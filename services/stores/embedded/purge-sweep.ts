@@ -2,7 +2,7 @@ import type { Log } from '../../platform/log/log.ts'
 import { type FileWriter, rowsPerTurn } from './threads/file-writer.ts'
 
 export interface PurgeSweep {
-  /** There may be rows to free. */
+  /** Begins a sweep; call it when there may be rows to free. */
   wake(): void
   /** Stops after the turn under way; the next start continues. */
   stop(): void

@@ -125,7 +125,7 @@ export class RegistryLog {
         version: basedOn + 1 + position,
         body: JSON.parse(body) as unknown,
       } as RegistryRow
-      // Deleted first: a record's position in the map follows its newest version.
+      // It is deleted first, so that it moves to the end of the map, which is in the order of versions.
       this.#newest.delete(`${kind} ${id}`)
       this.#newest.set(`${kind} ${id}`, row)
       if (row.kind === 'clock') this.#noteClock(row.body)

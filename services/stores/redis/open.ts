@@ -78,7 +78,7 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
   )
   const beginLife = (): Promise<unknown> =>
     calls.script(scripts.beginLife, [keys.slotsLife], [given(), serverRun])
-  // At once, so that the time in which shards take their slots again begins now.
+  // This runs as soon as a connection is ready, so that the time in which shards take their slots again begins then.
   connections.calls.onReady(() => void beginLife().catch(() => undefined))
   const limitsDeps = { connection: connections.decisions, calls: decisions, keys, given, pods, log, metrics }
 

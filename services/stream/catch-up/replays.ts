@@ -257,7 +257,7 @@ export class Replays {
     const begunMs = this.#deps.clock.monotonicMs() - replayMsMax
     for (const [connection, waiting] of this.#waiting)
       for (const replay of waiting.values()) {
-        // In the order of the requests.
+        // They are in the order of their requests, so all later ones began later.
         if (replay.begunMs > begunMs) break
         this.#endWithGap(connection, replay, 'late')
       }

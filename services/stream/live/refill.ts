@@ -41,7 +41,7 @@ export interface RefillDelivery {
   emit(symbol: CompoundKey, bar: Bar): void
   /** Bars of the feed were lost: those of the `filled` symbols were pushed; those of all others are unknown. */
   broken(feed: FeedKey, filled: ReadonlySet<CompoundKey>): void
-  /** The hole is closed, and all queued bars were pushed. Not whole: a GAP frame was sent. */
+  /** The hole is closed, and all queued bars were pushed. If `isWhole` is false, a GAP frame was sent for it. */
   ended(feed: FeedKey, isWhole: boolean): void
   /** Sends GAP frames to the subscribers of these symbols. */
   nameGap(missing: readonly WantedSymbol[]): void

@@ -66,7 +66,7 @@ export class Connection {
   readonly keyAllowance: Allowance
   /** Messages read and not yet answered. */
   inbox: Inbox | undefined
-  /** Whether its messages are queued because its allowance, or that of its key, is spent. */
+  /** Whether its messages are queued because it has spent its own allowance or the one of its key. */
   isThrottled = false
   /** Monotonic milliseconds since when messages are queued because its own allowance is spent. */
   floodingSince: number | undefined

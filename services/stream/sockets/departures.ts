@@ -47,7 +47,7 @@ export class Departures {
     try {
       this.#forget(connection)
     } finally {
-      // Also after a defect: a slot that is not freed here would be renewed until the process ends.
+      // This runs after a defect too: a slot that is not freed here would be renewed until the process ends.
       await this.#deps.sessions.close(connection.sessionId)
     }
   }

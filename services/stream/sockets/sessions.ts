@@ -73,7 +73,7 @@ export class Sessions {
       return outcome
     } catch (cause) {
       this.#failed('open', cause)
-      // Most likely no slot was taken: its retry must not displace that of a slot which was taken.
+      // Most likely no slot was taken. So it is kept only while half of the list is free: it displaces no slot that was taken.
       void this.#free(session, unfreedMax / 2)
       throw cause
     }
@@ -150,7 +150,7 @@ export class Sessions {
     if (this.#isRenewing) return
     this.#isRenewing = true
     try {
-      // Before the renewal: slots of closed sockets must not count against those of open sockets.
+      // Slots of closed sockets are freed first: they must not count against the open sockets that are renewed.
       await this.#freeAgain()
       if (this.#open.size > 0) await this.#renewAll()
     } finally {

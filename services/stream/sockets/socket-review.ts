@@ -64,7 +64,7 @@ export class SocketReview {
   #sweep(): void {
     const { clock, registry, sockets } = this.#deps
     const now = clock.monotonicMs()
-    // After a delay of the process: pings that arrived and bytes that left meanwhile are seen only after this sweep.
+    // After a delay of the process one sweep does not check silence: it runs before the process sees what arrived meanwhile.
     this.#skipped = !this.#skipped && now - this.#sweptAt > sweepLateMs
     this.#sweptAt = now
     const view = registry.loaded ? registry.view() : undefined

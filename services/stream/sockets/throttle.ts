@@ -40,7 +40,7 @@ export class Throttle {
   readonly #handle: Handle
   readonly #onThrottled: () => void
   readonly #keys: KeyAllowances
-  /** Connections whose allowance, or that of their key, is spent. */
+  /** Connections that have spent their own allowance or the one of their key. */
   readonly #waiting = new Set<Connection>()
   /** Connections that wait only for a turn of the event loop, by the allowance of their key. */
   readonly #ready = new Map<Allowance, Set<Connection>>()

@@ -5,7 +5,7 @@ import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 const blockMinutes = 1_024
 const minuteSeconds = 60
 
-/** For several files of one series: which file is the last that contains each time. */
+/** Knows, for several files of one series, which file is the last one that contains a time. */
 export class Owners {
   readonly #blocks = new Map<number, Uint16Array>()
   readonly #latest: FeedSeconds

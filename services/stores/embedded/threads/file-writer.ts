@@ -144,7 +144,7 @@ export class FileWriter {
       if (cause === undefined) submission.stored()
       else submission.settle(cause)
     }
-    // Afterwards, so that no piece of a write that fails with this turn begins another one.
+    // The next turn begins after this, so that it contains no piece of a write that failed in this turn.
     this.#underWay -= 1
     this.#pump()
   }

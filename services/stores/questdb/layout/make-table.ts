@@ -47,7 +47,7 @@ async function isListed(table: string, admin: ServerQueries, clock: Clock): Prom
   return true
 }
 
-/** Not from `tables()`: after its start a server omits most tables there, and history would answer "no data". */
+/** It does not read `tables()`: that lacks most tables after a start of the server, and history would answer "no data". */
 export const listingTables = 'SELECT table_name FROM all_tables()'
 
 /** All tables of the server. */

@@ -8,8 +8,8 @@ const tablesMax = 300
 /** Open files per table, measured with one writer's connection; each open file is also mapped. */
 const handlesPerTable = 54
 /**
- * From this number on the rows are no exceptions: QuestDB rejects all rows of some table, and only the disk bounds
- * parked rows.
+ * Parked rows that are a problem and no exception: QuestDB then rejects every row of some table, and only the disk
+ * bounds the parked rows.
  */
 const parkedRowsWrong = 1_000
 
@@ -31,7 +31,7 @@ async function suspended(names: TableNames, admin: Administration): Promise<read
     .filter(([table]) => names.isOurs(String(table)))
     .map(([table, tag, message]) => {
       const reason = [tag, message].filter((each) => each !== null && each !== '').join(': ')
-      // Only on a suspended table: on another one it corrupts the server's own count of them.
+      // The statement is for suspended tables only: on any other it corrupts the server's count of suspended tables.
       const resume = `ALTER TABLE '${String(table)}' RESUME WAL`
       const state = `${String(table)} is suspended: it accepts rows and does not show them`
       // The same rule as in `SuspendedTables`: fxd does not resume a table without a reason.

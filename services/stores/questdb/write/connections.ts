@@ -21,7 +21,7 @@ export class Connections<Connection> {
   of(table: string): Connection {
     const known = this.#of.get(table)
     if (known !== undefined) return known
-    // In rotation, so that the tables of one feed and resolution, created together, are spread evenly.
+    // Connections take turns, so that tables which are created together (one feed and resolution) are spread evenly.
     const connection = this.#connections[this.#of.size % this.#connections.length] as Connection
     this.#of.set(table, connection)
     return connection

@@ -18,7 +18,7 @@ export const resendPauses = { firstMs: 100, maxMs: 2_000, jitter: 'none' } as co
 
 export async function senderOptions({ http, credentials, log }: QuestdbOptions): Promise<SenderOptions> {
   const timeouts = `request_timeout=${clientRetryMs};retry_timeout=${clientRetryMs};`
-  // Not "auto": that asks the server, and fails at once while the server is unavailable.
+  // The version is given, because "auto" asks the server and fails at once while the server is unavailable.
   const text = `http::addr=questdb:${http.port};auto_flush=off;protocol_version=2;${timeouts}`
   const options = await SenderOptions.fromConfig(text, {
     log: (level, message) =>

@@ -34,7 +34,7 @@ export class SuspendedTables {
     for (const table of this.#nextMs.keys()) if (!suspended.has(table)) this.#nextMs.delete(table)
     const now = clock.monotonicMs()
     for (const table of suspended) {
-      // Not at once: the reason of the failure most likely still exists.
+      // A table is not resumed at once, because the reason of the failure most likely still exists.
       const next = this.#nextMs.get(table) ?? now + periodMs
       this.#nextMs.set(table, now < next ? next : now + periodMs)
       if (now < next) continue

@@ -208,7 +208,7 @@ export class Visibility {
         return waiter.settle(new Error(`the table ${table} was removed and made again`))
       if (state.suspended) return waiter.settle(suspendedError(table))
       const wanted = target ?? state.committed
-      // Not known yet: treat the rows as not readable.
+      // While the number is unknown, the rows count as not readable.
       if (Number.isNaN(wanted)) continue
       if (state.applied >= wanted) waiter.targets.delete(table)
       else waiter.targets.set(table, wanted)
