@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto'
-import { status as grpcStatus, type ServiceError } from '@grpc/grpc-js'
 import { durationMs } from '../../services/core/clocks/duration.ts'
 import { oldSecretsMax, overlapMsMax } from '../../services/core/keys/api-key.ts'
-import type { Key__Output } from '../../services/wire/gen/fxd/v1/Key.ts'
 import { type Controller, type ControllerDeps, unavailable, unloadedMs } from '../controller.ts'
 import { readyOf } from '../kube/condition.ts'
 import type { ApiKeyStatus } from '../kube/kinds.ts'
@@ -10,6 +8,7 @@ import { NotReady, notReadyOf } from '../kube/not-ready.ts'
 import { type ApiKeyObject, resources, type Secret } from '../kube/resources.ts'
 import { StatusWriter } from '../kube/status-writer.ts'
 import { type Digest, planKey } from './plan.ts'
+import { RegisteredKeys } from './registered-keys.ts'
 import {
   deliveredAt,
   deliveryIn,
@@ -38,12 +37,14 @@ const sha256 = (secret: string): string => createHash('sha256').update(secret).d
 /** Reconciles an ApiKey: delivers a secret, stores its digest and puts the key into the registry, in this order. */
 export class KeyController implements Controller {
   readonly #deps: ControllerDeps
+  readonly #keys: RegisteredKeys
   readonly #statuses: StatusWriter<ApiKeyStatus>
   /** Versions of the object, the registry and the Secrets at the last reconcile that had nothing to do, by UID. */
   readonly #settled = new Map<string, string>()
 
   constructor(deps: ControllerDeps) {
     this.#deps = deps
+    this.#keys = new RegisteredKeys(deps)
     const options = { frequent: [], everyMs: 0, replacing: [], starting: [] }
     this.#statuses = new StatusWriter<ApiKeyStatus>(resources.apikeys, options, deps)
   }
@@ -60,7 +61,7 @@ export class KeyController implements Controller {
       refuseDelivery(key)
       await this.#settle(key)
       const againMs = await this.#endDelivery(key)
-      await this.#writeStatus(key, withoutFeeds(key, this.#missing(key)))
+      await this.#writeStatus(key, withoutFeeds(key, this.#keys.missing(key)))
       return againMs
     } catch (cause) {
       const blocked = notReadyOf(cause)
@@ -86,7 +87,7 @@ export class KeyController implements Controller {
     const ownVersion = own?.metadata.resourceVersion
     const marks = this.#marks(key, ownVersion)
     if (this.#settled.get(uid) === marks) return
-    const hasChanged = key.spec.revoked ? await this.#revoke(key) : await this.#takeSteps(key)
+    const hasChanged = key.spec.revoked ? await this.#keys.revoke(key) : await this.#takeSteps(key)
     if (hasChanged || this.#marks(key, ownVersion) !== marks) this.#settled.delete(uid)
     else this.#settled.set(uid, marks)
   }
@@ -98,16 +99,7 @@ export class KeyController implements Controller {
       (each) => caches.secrets.get(each)?.metadata.resourceVersion,
     )
     const { version } = registry.keys.get(name) ?? {}
-    return JSON.stringify([generation, version, ownVersion, this.#missing(key), ...versions])
-  }
-
-  /** Feeds of the key that the registry lacks. Empty when it lacks all of them or was never read. */
-  #missing({ metadata, spec }: ApiKeyObject): readonly string[] {
-    const { feeds, keys } = this.#deps.registry
-    if (!feeds.isLoaded) return []
-    const had = keys.get(metadata.name)?.feeds ?? []
-    const missing = spec.feeds.filter((feed) => (feeds.get(feed)?.hidden ?? true) && !had.includes(feed))
-    return missing.length < spec.feeds.length ? missing : []
+    return JSON.stringify([generation, version, ownVersion, this.#keys.missing(key), ...versions])
   }
 
   /** Takes all steps. Returns whether any step changed something. */
@@ -137,7 +129,7 @@ export class KeyController implements Controller {
       )
       if (step.do === 'wait') {
         // The rest of the spec applies at once, such as fewer feeds or addresses.
-        if (had !== undefined) await this.#put(key, had)
+        if (had !== undefined) await this.#keys.put(key, had)
         throw new NotReady('Refused', fullMessage)
       }
       if (step.do === 'deliver') {
@@ -148,7 +140,7 @@ export class KeyController implements Controller {
         isRefused = false
         this.#recordChange(key, had, step.digest)
       } else {
-        const outcome = await this.#put(key, step.digest)
+        const outcome = await this.#keys.put(key, step.digest)
         if (outcome === 'stored') return steps > 0
         isRefused = outcome === 'refused'
       }
@@ -198,59 +190,6 @@ export class KeyController implements Controller {
       : api.replace(resources.secrets, secret)
   }
 
-  /**
-   * `moved`: the record changed since it was read, and was read again.
-   * `refused`: the registry has this issue or a later one with another secret.
-   */
-  async #put(key: ApiKeyObject, digest: Digest): Promise<'stored' | 'moved' | 'refused'> {
-    const { registry } = this.#deps
-    const { name, uid = '' } = key.metadata
-    const basedOn = registry.keys.get(name)?.version ?? 0
-    const { plan, feeds, limits, allowIps = [], expires = '' } = key.spec
-    const missing = this.#missing(key)
-    try {
-      await registry.putKey({
-        id: name,
-        owner: uid,
-        issue: digest.issue,
-        sha256: Buffer.from(digest.sha256, 'hex'),
-        prefix: digest.prefix,
-        name,
-        plan,
-        feeds: feeds.filter((feed) => !missing.includes(feed)),
-        ...(limits && { limits }),
-        allowIps: [...allowIps],
-        expires,
-        oldUntil: digest.oldUntilMs,
-        previousOwner: this.#goneOwner(name, uid),
-        basedOn,
-      })
-      return 'stored'
-    } catch (cause) {
-      if ((cause as ServiceError).code !== grpcStatus.ABORTED) throw cause
-      await registry.keys.refresh()
-      return (registry.keys.get(name)?.version ?? 0) === basedOn ? 'refused' : 'moved'
-    }
-  }
-
-  async #revoke(key: ApiKeyObject): Promise<boolean> {
-    const { registry } = this.#deps
-    const { name, uid = '' } = key.metadata
-    const existing = registry.keys.get(name)
-    if (existing === undefined) return false
-    if (existing.owner !== uid && this.#goneOwner(name, uid) === '')
-      throw new NotReady('Refused', `The key ${name} belongs to ${existing.owner || 'the command line'}.`)
-    const { version } = await registry.revokeKey(name)
-    return version !== existing.version
-  }
-
-  /** UID of the deleted object that still owns the key; '' when there is none. */
-  #goneOwner(id: string, uid: string): string {
-    const owner = this.#deps.registry.keys.get(id)?.owner ?? ''
-    const isThere = this.#deps.caches.apikeys.all().some(({ metadata }) => metadata.uid === owner)
-    return owner === uid || isThere ? '' : owner
-  }
-
   /** Deletes the delivered Secret after `deleteAfter`. Returns the milliseconds until then. */
   async #endDelivery(key: ApiKeyObject): Promise<number | undefined> {
     const { api, caches, clock } = this.#deps
@@ -271,7 +210,7 @@ export class KeyController implements Controller {
       key,
       keyStatusOf({
         key,
-        registered: this.#registered(key),
+        registered: this.#keys.of(key),
         secretName: this.#secretName(key),
         blocked,
         held: this.#deps.held('apikeys'),
@@ -285,11 +224,6 @@ export class KeyController implements Controller {
     const isCurrent = key.status?.observedGeneration === key.metadata.generation
     if (isCurrent && readyOf(key.status?.conditions)?.status === 'True') return
     await this.#writeStatus(key, why)
-  }
-
-  #registered(key: ApiKeyObject): Key__Output | undefined {
-    const found = this.#deps.registry.keys.get(key.metadata.name)
-    return found?.owner === key.metadata.uid ? found : undefined
   }
 
   #secretName(key: ApiKeyObject): string | undefined {
