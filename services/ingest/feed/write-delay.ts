@@ -1,6 +1,6 @@
 import type { Cancel, Clock } from '../../ports/clock.ts'
 
-/** Turns of the event loop without a publication until writes start: in one process the frames leave in these. */
+/** Turns of the event loop without a publication until writes start: in `fxd all` a burst without a wait leaves in these. */
 const idleTurns = 4
 /** Maximum time from the receipt of bars to the start of their write. */
 export const writeDelayMaxMs = 50

@@ -2,10 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
-import { FanOut } from './fan-out.ts'
+import { burstWaitMsMax, FanOut } from './fan-out.ts'
 import { Subscriptions } from './subscriptions.ts'
 
 const feed = feedKey('BROKERA', 'ZERO')
+
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 function open(sockets: number) {
   const clock = createVirtualClock()
@@ -37,23 +39,44 @@ describe('a burst', () => {
     expect(new Set(writes.map(({ frames }) => frames))).toEqual(new Set(['a1a2b1']))
   })
 
-  test('other work runs between slices, and frames that arrive meanwhile are sent afterwards', async () => {
+  test('a burst to many sockets waits some milliseconds for frames of other feeds', async () => {
     const { clock, writes, fanOut, id, bursts } = open(1_200)
     fanOut.push(id('A'), 'a1')
-    await new Promise((resolve) => setImmediate(resolve))
+    await clock.advance(burstWaitMsMax - 2)
+    expect(writes).toEqual([])
+    fanOut.push(id('B'), 'b1')
+    await clock.advance(1)
+    await expect.poll(() => bursts.length).toBe(1)
+    expect(writes).toHaveLength(1_200)
+    expect(new Set(writes.map(({ frames }) => frames))).toEqual(new Set(['a1b1']))
+  })
+
+  test('a burst to few sockets waits for nothing', async () => {
+    const { writes, fanOut, id } = open(100)
+    fanOut.push(id('A'), 'a1')
+    await turn()
+    expect(writes).toHaveLength(100)
+  })
+
+  test('other work runs between slices, and frames that arrive meanwhile are sent afterwards', async () => {
+    const { clock, writes, fanOut, id, bursts } = open(3_000)
+    fanOut.push(id('A'), 'a1')
+    clock.freezeFor(burstWaitMsMax)
+    await clock.advance(0)
     expect(writes.length).toBeGreaterThan(0)
-    expect(writes.length).toBeLessThan(1_200)
+    expect(writes.length).toBeLessThan(3_000)
     fanOut.push(id('A'), 'a2')
     await expect.poll(() => clock.advance(1).then(() => bursts.length)).toBe(2)
-    expect(writes.slice(0, 1_200).every(({ frames }) => frames === 'a1')).toBe(true)
-    expect(writes.slice(1_200).every(({ frames }) => frames === 'a2')).toBe(true)
-    expect(writes).toHaveLength(2_400)
+    expect(writes.slice(0, 3_000).every(({ frames }) => frames === 'a1')).toBe(true)
+    expect(writes.slice(3_000).every(({ frames }) => frames === 'a2')).toBe(true)
+    expect(writes).toHaveLength(6_000)
   })
 
   test('settle writes the running and the waiting frames at once, and only once', async () => {
     const { clock, writes, fanOut, id } = open(1_200)
     fanOut.push(id('A'), 'a1')
-    await new Promise((resolve) => setImmediate(resolve))
+    clock.freezeFor(burstWaitMsMax)
+    await clock.advance(0)
     fanOut.push(id('B'), 'b1')
     fanOut.settle()
     expect(writes).toHaveLength(2_400)
@@ -63,17 +86,19 @@ describe('a burst', () => {
 
   test('sockets that are opened and closed during a burst do not affect the others', async () => {
     const change = fc.record({ opened: fc.nat(9), closed: fc.array(fc.nat(), { maxLength: 9 }) })
-    const anyCase = [fc.integer({ min: 1, max: 1_600 }), fc.array(change, { maxLength: 4 })] as const
+    const anyCase = [fc.integer({ min: 1, max: 3_000 }), fc.array(change, { maxLength: 4 })] as const
     await fc.assert(
       fc.asyncProperty(...anyCase, async (sockets, changes) => {
-        const { subscriptions, writes, bursts, fanOut, id } = open(sockets)
+        const { clock, subscriptions, writes, bursts, fanOut, id } = open(sockets)
         const served = () => writes.map(({ row }) => row)
         const rows = Array.from({ length: sockets }, (_, row) => row)
         const stay = new Set(rows)
         const closedUnserved = new Set<number>()
         fanOut.push(id('A'), 'a')
+        clock.freezeFor(burstWaitMsMax)
+        await clock.advance(0)
         for (const { opened, closed } of changes) {
-          await new Promise((resolve) => setImmediate(resolve))
+          await turn()
           if (bursts.length > 0) break
           for (const nth of closed) {
             const row = [...stay][nth % stay.size]
@@ -87,7 +112,7 @@ describe('a burst', () => {
         fanOut.settle()
         expect(served().toSorted((x, y) => x - y)).toEqual(rows.filter((row) => !closedUnserved.has(row)))
       }),
-      { examples: [[1_200, [{ opened: 1, closed: [] }]]] },
+      { examples: [[3_000, [{ opened: 1, closed: [] }]]] },
     )
   })
 

@@ -7,11 +7,16 @@ import type { SymbolId } from './symbol-table.ts'
 
 /** Maximum sockets written to in one turn of the event loop. */
 const socketsPerSlice = 500
+/** A burst to this many sockets waits one millisecond for more frames; they take about 4 ms to write. */
+const socketsPerWaitMs = 125
+/** Maximum time that the first frame of a burst waits for others. */
+export const burstWaitMsMax = 10
 
 /**
- * Writes frames to sockets. All frames that arrive in one turn of the event loop are one burst. Every socket gets
- * one write per burst. Each burst starts at another socket, so that none is always last. Frames that arrive
- * during a burst belong to the next one.
+ * Writes frames to sockets. All frames that arrive in one turn of the event loop are one burst. With many sockets
+ * a burst waits some milliseconds for the other feeds of the same minute, because a second burst costs each socket
+ * another write. Every socket gets one write per burst. Each burst starts at another socket, so that none is always
+ * last. Frames that arrive during a burst belong to the next one.
  */
 export class FanOut {
   readonly #clock: Clock
@@ -62,11 +67,20 @@ export class FanOut {
   #schedule(): void {
     if (this.#scheduled) return
     this.#scheduled = true
-    this.#clock.soon(() => {
+    const run = (): void => {
       this.#scheduled = false
       this.#serve(socketsPerSlice)
       if (!this.#running.empty || !this.#waiting.empty) this.#schedule()
-    })
+    }
+    const waitMs = this.#running.empty ? this.#waitMs() : 0
+    if (waitMs > 0) this.#clock.after(waitMs, run)
+    else this.#clock.soon(run)
+  }
+
+  /** How long the waiting burst still waits; a timer has whole milliseconds. */
+  #waitMs(): number {
+    const sinceMs = this.#clock.monotonicMs() - this.#waiting.since
+    return Math.floor(Math.min(burstWaitMsMax, this.#matrix.rows / socketsPerWaitMs) - sinceMs)
   }
 
   #serve(rowsMax: number): void {
