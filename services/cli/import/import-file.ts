@@ -22,9 +22,7 @@ export async function importFile(name: string, given: GivenOptions, terminal: Te
   const options = parseOptions(isPiped ? standardInput : name, given, terminal.folder)
   const begun = terminal.clock.monotonicMs()
   const progress = new Progress(terminal)
-  const importing = isPiped
-    ? withStandardInput(terminal.input(), (path) => run({ ...options, path }, terminal, progress))
-    : run(options, terminal, progress)
+  const importing = isPiped ? runPiped(options, terminal, progress) : run(options, terminal, progress)
   const report = await importing.finally(() => progress.end())
   const seconds = Math.round(terminal.clock.monotonicMs() - begun) / 1_000
   terminal.out(given.json ? json({ ...report, seconds }) : reportText({ ...report, seconds }))
@@ -51,14 +49,25 @@ function* leftOutText({ derived }: Outcome): Generator<string> {
 
 type Outcome = Omit<ImportReport, 'seconds'>
 
+async function runPiped(options: ImportOptions, terminal: Terminal, progress: Progress): Promise<Outcome> {
+  // An unknown feed or a refused token is reported before all input is read.
+  await withSession(options, terminal, () => Promise.resolve())
+  return withStandardInput(terminal.input(), (path) => run({ ...options, path }, terminal, progress))
+}
+
 async function run(options: ImportOptions, terminal: Terminal, progress: Progress): Promise<Outcome> {
   const { path, resolution } = options
   const shape = await inspectFile(options, resolution)
   const found = await explained(options.name, () => mostDecimals(path, resolution, { untilBar: true }))
-  const order = await explained(options.name, () => scanOrder(path, shape))
-  if (found === undefined) return nothingGood(options, order, shape)
+  const scan = (): Promise<LineOrder> => {
+    progress.begin('read', shape.bytes, 'bytes')
+    return explained(options.name, () => scanOrder(path, shape, (bytes) => progress.add(bytes)))
+  }
+  if (found === undefined) return nothingGood(options, await scan(), shape)
   const digits = options.digits ?? Math.min(found.digits, digitsMax)
   return withSession(options, terminal, async (session) => {
+    // Within the session, because this reads the whole file: an unknown feed is reported first.
+    const order = await scan()
     const { symbol: name, type, description } = options
     const symbol = await session.addSymbol({ name, digits, type, description })
     const stored = await storeFile({ options, shape, order, session, symbol, progress })

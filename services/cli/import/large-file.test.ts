@@ -87,7 +87,8 @@ describe('while a file is imported', () => {
     const [nothing, ...drawn] = shown.stderr.split('\r\u001B[K')
     expect([nothing, drawn.pop()]).toEqual(['', ''])
     expect(drawn).not.toEqual([])
-    for (const each of drawn) expect(each).toMatch(/^\[=* *\] stored [\d,]+ of [\d,]+ lines \(\d+ %\)$/)
+    for (const each of drawn)
+      expect(each).toMatch(/^\[=* *\] (read [\d,]+ of [\d,]+ bytes|stored [\d,]+ of [\d,]+ lines) \(\d+ %\)$/)
     expect(shown.stdout).toMatch(new RegExp(`^ {2}accepted +${bars.toLocaleString('en')}$`, 'm'))
   })
 

@@ -39,6 +39,15 @@ describe('progress', () => {
     expect(drawn[4]).toBe('[============            ] stored 510 of 1,000 lines (51 %)')
   })
 
+  test('counts bytes while a file is read', async () => {
+    const progress = start(false)
+    progress.begin('read', 4_000_000, 'bytes')
+    await clock.advance(6_000)
+    progress.add(1_000_000)
+    progress.end()
+    expect(shown).toBe('read 1,000,000 of 4,000,000 bytes (25 %)\n')
+  })
+
   test('is not shown for work that ends at once', () => {
     const progress = start(true)
     progress.begin('stored', 10)

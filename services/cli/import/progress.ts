@@ -18,6 +18,7 @@ export class Progress {
   #total = 0
   #done = 0
   #what = ''
+  #unit = ''
 
   constructor(terminal: ProgressTerminal) {
     this.#terminal = terminal
@@ -25,9 +26,9 @@ export class Progress {
     this.#shownMs = terminal.clock.monotonicMs()
   }
 
-  /** Begins a phase of `total` lines. */
-  begin(what: string, total: number): void {
+  begin(what: string, total: number, unit: 'lines' | 'bytes' = 'lines'): void {
     this.#what = what
+    this.#unit = unit
     this.#total = total
     this.#done = 0
   }
@@ -48,7 +49,7 @@ export class Progress {
 
   #show(): void {
     const share = this.#total === 0 ? 0 : Math.min(1, this.#done / this.#total)
-    const text = `${this.#what} ${grouped(this.#done)} of ${grouped(this.#total)} lines (${Math.floor(share * 100)} %)`
+    const text = `${this.#what} ${grouped(this.#done)} of ${grouped(this.#total)} ${this.#unit} (${Math.floor(share * 100)} %)`
     if (!this.#terminal.watched) return this.#terminal.err(`${text}\n`)
     const filled = Math.round(share * barWidth)
     this.#terminal.err(`\r\u001B[K[${'='.repeat(filled)}${' '.repeat(barWidth - filled)}] ${text}`)
