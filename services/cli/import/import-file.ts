@@ -2,6 +2,7 @@ import { mostDecimals } from '../../collector/sources/mt5-csv/most-decimals.ts'
 import { Fatal } from '../../platform/exit.ts'
 import { json } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
+import { checkResolution } from './check-resolution.ts'
 import { explained, type FileShape, hasChanged, inspectFile } from './inspect-file.ts'
 import { digitsMax, type GivenOptions, type ImportOptions, parseOptions } from './options.ts'
 import { type LineOrder, scanOrder } from './order.ts'
@@ -57,6 +58,7 @@ async function runPiped(options: ImportOptions, terminal: Terminal, progress: Pr
 
 async function run(options: ImportOptions, terminal: Terminal, progress: Progress): Promise<Outcome> {
   const { path, resolution } = options
+  checkResolution(options.name, resolution)
   const shape = await inspectFile(options, resolution)
   const found = await explained(options.name, () => mostDecimals(path, resolution, { untilBar: true }))
   const scan = (): Promise<LineOrder> => {
