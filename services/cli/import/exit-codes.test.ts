@@ -54,14 +54,13 @@ describe('a wrong command line exits with 64 and names the option', () => {
     expect([code, stderr]).toEqual([64, expect.stringMatching(/--derive folds bars of resolution 1/)])
   })
 
-  test('--resolution that its file contradicts, and nothing is stored', async () => {
-    const hours = fixture.write(
-      exportText(minutes(0, 30, 1.1, 5).map((bar) => ({ ...bar, time: bar.time * 60 }))),
+  test('--resolution that the name of the file contradicts', async () => {
+    const { code, stdout, stderr } = await fixture.importing(
+      'EURUSD_H1_2017.csv',
+      ...seriesOptions('MINUTES'),
     )
-    const { code, stdout, stderr } = await fixture.importing(hours, ...seriesOptions('MINUTES'))
     expect([code, stdout]).toEqual([64, ''])
-    expect(stderr).toContain(`--resolution is 1, but all bars of ${hours} are a multiple of 60 minutes apart`)
-    expect(await fixture.history('BROKERA:ZERO:MINUTES', '1')).toEqual([])
+    expect(stderr).toContain('--resolution is 1, but EURUSD_H1_2017.csv has the name of an export of 60;')
   })
 
   test('missing and unknown options', async () => {
