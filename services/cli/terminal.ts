@@ -11,6 +11,8 @@ export interface Terminal {
   readonly clock: Clock
   /** Whether a person watches `err`, so that a line may be overwritten. */
   readonly watched: boolean
+  /** The width of the terminal at `err`, which a person may change; absent when it is unknown. */
+  readonly columns?: number | undefined
   /** The person's folder: relative paths of the command line begin here. */
   readonly folder: string
   /** Standard input. */
@@ -36,6 +38,9 @@ export const systemTerminal: Terminal = {
   environment: processEnvironment,
   clock: systemClock,
   watched: process.stderr.isTTY === true,
+  get columns() {
+    return process.stderr.columns
+  },
   folder: personsFolder(),
   input: () => process.stdin,
   out: (text) => void process.stdout.write(text),

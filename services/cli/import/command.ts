@@ -41,8 +41,8 @@ Exit codes:
   64  the command line is wrong
   65  some lines were refused or derived bars left out (they are listed); all others are stored
   66  the file does not exist, cannot be read, is empty or is no export, or changed while it was read;
-      what the service acknowledged before is stored
-  69  no service answers, or it went away; what it acknowledged is stored
+      what the service acknowledged before is stored and reported
+  69  no service answers, or it went away; what it acknowledged is stored and reported
   70  a defect of fxd
   71  there is no room for standard input, or to sort the lines of a very large unsorted file
   77  the administration token was refused

@@ -2,42 +2,54 @@ import { mostDecimals } from '../../collector/sources/mt5-csv/most-decimals.ts'
 import { Fatal } from '../../platform/exit.ts'
 import { json } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
+import { checkResolution } from './check-resolution.ts'
 import { explained, type FileShape, hasChanged, inspectFile } from './inspect-file.ts'
 import { digitsMax, type GivenOptions, type ImportOptions, parseOptions } from './options.ts'
 import { type LineOrder, scanOrder } from './order.ts'
 import { grouped, Progress } from './progress.ts'
 import { readLines } from './read-lines.ts'
 import { Refusals } from './refusals.ts'
-import { type ImportReport, reportText } from './report.ts'
+import { type Outcome, reportText } from './report.ts'
 import { withSession } from './session.ts'
 import { standardInput, withStandardInput } from './standard-input.ts'
-import { storeFile } from './store-file.ts'
+import { type StoreFile, storeFile } from './store-file.ts'
 
 /**
- * Runs `fxd import`. Rejects with `Fatal` when no line could be stored, lines were refused or derived bars were
- * left out. The name `-` means standard input.
+ * Runs `fxd import`. Rejects with `Fatal` when it ended early, lines were refused or derived bars were left out.
+ * What was stored is reported in any case. The name `-` means standard input.
  */
 export async function importFile(name: string, given: GivenOptions, terminal: Terminal): Promise<void> {
   const isPiped = name === '-'
   const options = parseOptions(isPiped ? standardInput : name, given, terminal.folder)
   const begun = terminal.clock.monotonicMs()
+  const print = (outcome: Outcome): void => {
+    const seconds = Math.round(terminal.clock.monotonicMs() - begun) / 1_000
+    terminal.out(given.json ? json({ ...outcome, seconds }) : reportText({ ...outcome, seconds }))
+  }
   const progress = new Progress(terminal)
-  const importing = isPiped
-    ? withStandardInput(terminal.input(), (path) => run({ ...options, path }, terminal, progress))
-    : run(options, terminal, progress)
-  const report = await importing.finally(() => progress.end())
-  const seconds = Math.round(terminal.clock.monotonicMs() - begun) / 1_000
-  terminal.out(given.json ? json({ ...report, seconds }) : reportText({ ...report, seconds }))
-  const faults = [...refusedText(report), ...leftOutText(report)]
+  let soFar: (() => Outcome) | undefined
+  const work: Work = { terminal, progress, onBegin: (outcome) => void (soFar = outcome) }
+  let outcome: Outcome
+  try {
+    outcome = await (isPiped ? runPiped(options, work) : run(options, work)).finally(() => progress.end())
+  } catch (cause) {
+    const ended = soFar?.()
+    if (ended && storedOf(ended) > 0) print(ended)
+    throw cause
+  }
+  print(outcome)
+  const faults = [...refusedText(outcome), ...leftOutText(outcome)]
   if (faults.length > 0) throw new Fatal('data', faults.join(' '))
 }
 
-function* refusedText({ refused, accepted, revised, unchanged, forming }: Outcome): Generator<string> {
+const storedOf = ({ accepted, revised, unchanged }: Outcome): number => accepted + revised + unchanged
+
+function* refusedText(outcome: Outcome): Generator<string> {
+  const { refused, forming } = outcome
   if (refused === 0) return
   const lines = refused === 1 ? '1 line was' : `${grouped(refused)} lines were`
-  const stored = accepted + revised + unchanged
   const others = forming > 0 ? 'every other one that has closed is stored' : 'every other one is stored'
-  yield `${lines} refused; ${stored === 0 ? 'none is stored' : others}.`
+  yield `${lines} refused; ${storedOf(outcome) === 0 ? 'none is stored' : others}.`
 }
 
 function* leftOutText({ derived }: Outcome): Generator<string> {
@@ -49,21 +61,32 @@ function* leftOutText({ derived }: Outcome): Generator<string> {
   yield `Derived bars were left out (${counts.join(', ')}): the file lacks their earlier minutes.`
 }
 
-type Outcome = Omit<ImportReport, 'seconds'>
+type Work = Pick<StoreFile, 'progress' | 'onBegin'> & { readonly terminal: Terminal }
 
-async function run(options: ImportOptions, terminal: Terminal, progress: Progress): Promise<Outcome> {
+async function runPiped(options: ImportOptions, work: Work): Promise<Outcome> {
+  const { terminal } = work
+  // An unknown feed or a refused token is reported before all input is read.
+  await withSession(options, terminal, () => Promise.resolve())
+  return withStandardInput(terminal.input(), (path) => run({ ...options, path }, work))
+}
+
+async function run(options: ImportOptions, { terminal, progress, onBegin }: Work): Promise<Outcome> {
   const { path, resolution } = options
+  checkResolution(options.name, resolution)
   const shape = await inspectFile(options, resolution)
   const found = await explained(options.name, () => mostDecimals(path, resolution, { untilBar: true }))
-  const order = await explained(options.name, () => scanOrder(path, shape))
-  if (found === undefined) return nothingGood(options, order, shape)
+  const scan = (): Promise<LineOrder> => {
+    progress.begin('read', shape.bytes, 'bytes')
+    return explained(options.name, () => scanOrder(path, shape, (bytes) => progress.add(bytes)))
+  }
+  if (found === undefined) return nothingGood(options, await scan(), shape)
   const digits = options.digits ?? Math.min(found.digits, digitsMax)
   return withSession(options, terminal, async (session) => {
+    // Within the session, because this reads the whole file: an unknown feed is reported first.
+    const order = await scan()
     const { symbol: name, type, description } = options
     const symbol = await session.addSymbol({ name, digits, type, description })
-    const stored = await storeFile({ options, shape, order, session, symbol, progress })
-    const { odd } = found
-    return odd && odd.decimals > symbol.decimalsMax ? { ...stored, odd_line: odd } : stored
+    return storeFile({ options, shape, order, session, symbol, progress, odd: found.odd, onBegin })
   })
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
+import { appendFileSync, closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Bar, exportText, line, minutes } from '../../../test/acceptance/client/bars.ts'
@@ -87,8 +87,25 @@ describe('while a file is imported', () => {
     const [nothing, ...drawn] = shown.stderr.split('\r\u001B[K')
     expect([nothing, drawn.pop()]).toEqual(['', ''])
     expect(drawn).not.toEqual([])
-    for (const each of drawn) expect(each).toMatch(/^\[=* *\] stored [\d,]+ of [\d,]+ lines \(\d+ %\)$/)
+    for (const each of drawn)
+      expect(each).toMatch(/^\[=* *\] (read [\d,]+ of [\d,]+ bytes|stored [\d,]+ of [\d,]+ lines) \(\d+ %\)$/)
     expect(shown.stdout).toMatch(new RegExp(`^ {2}accepted +${bars.toLocaleString('en')}$`, 'm'))
+  })
+
+  test('a file that breaks in its middle ends it with 66, and what was stored is reported', {
+    timeout: patienceMs,
+  }, async () => {
+    const path = join(fixture.folder, 'breaks.csv')
+    writeRepeated(path, 40_000)
+    appendFileSync(path, 'x'.repeat(3 * mebibyte))
+    const args = [path, ...seriesOptions('BREAKS'), '--derive', '60']
+    const { code, stderr, json } = await fixture.importing(...args, '--json')
+    expect([code, stderr]).toEqual([66, expect.stringContaining('is longer than')])
+    const stored = await fixture.history('BROKERA:ZERO:BREAKS', '1')
+    expect(stored.length).toBeGreaterThan(0)
+    expect(json).toMatchObject({ accepted: stored.length, refused: 0, windows: [] })
+    const { stdout } = await fixture.importing(...args)
+    expect(stdout).toMatch(new RegExp(`^ {2}unchanged +${stored.length.toLocaleString('en')}$`, 'm'))
   })
 
   test('a service that stops ends it with 69: acknowledged lines are stored, and a second import stores the rest', {

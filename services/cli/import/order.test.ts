@@ -17,6 +17,16 @@ async function orderOf(text: string | Buffer): Promise<{ lines: number; ascends:
   return scanOrder(path, await inspectFile({ path, name: path }, '1'))
 }
 
+test('the bytes that were read are reported while the file is read', async () => {
+  const text = `${header}\n${`${bar('10:00:00')}\n`.repeat(60_000)}`
+  const path = join(folder, 'long.csv')
+  writeFileSync(path, text)
+  const read: number[] = []
+  await scanOrder(path, await inspectFile({ path, name: path }, '1'), (bytes) => void read.push(bytes))
+  expect(read.length).toBeGreaterThan(1)
+  expect(read.reduce((all, bytes) => all + bytes, 0)).toBe(text.length)
+})
+
 const utf16 = (text: string, mark: boolean, big: boolean): Buffer => {
   const bytes = Buffer.from(`${mark ? '\uFEFF' : ''}${text}`, 'utf16le')
   return big ? bytes.swap16() : bytes

@@ -16,8 +16,13 @@ export interface LineOrder {
 /**
  * Scans a file once to find whether its lines ascend, from the beginnings of the lines only. A damaged line can make
  * an ascending file look unsorted, which only costs time. An unsorted file never looks ascending.
+ * `onRead` is called with the number of further bytes that were read.
  */
-export async function scanOrder(path: string, shape: FileShape): Promise<LineOrder> {
+export async function scanOrder(
+  path: string,
+  shape: FileShape,
+  onRead: (bytes: number) => void = () => undefined,
+): Promise<LineOrder> {
   const scan = new LineScan(shape)
   const file = await open(path, 'r')
   try {
@@ -29,6 +34,7 @@ export async function scanOrder(path: string, shape: FileShape): Promise<LineOrd
       const taken = bytesRead === 0 ? scan.takeLast(filled) : scan.take(filled)
       if (bytesRead === 0) return scan.order
       at += bytesRead
+      onRead(bytesRead)
       // A longer line means that the file is no export; reading the file reports that.
       carried = taken === 0 && filled.length === chunkBytes ? 0 : filled.length - taken
       bytes.copyWithin(0, taken, filled.length)

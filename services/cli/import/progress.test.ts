@@ -4,9 +4,9 @@ import { Progress } from './progress.ts'
 
 let clock: VirtualClock
 let shown = ''
-const start = (watched: boolean): Progress => {
+const start = (watched: boolean, columns?: number): Progress => {
   const err = (text: string): void => void (shown += text)
-  return new Progress({ clock, watched, err })
+  return new Progress({ clock, watched, columns, err })
 }
 beforeEach(() => {
   clock = createVirtualClock({ start: Date.UTC(2026, 0, 5) })
@@ -37,6 +37,26 @@ describe('progress', () => {
     expect([nothing, drawn.pop()]).toEqual(['', ''])
     expect(drawn).toHaveLength(9)
     expect(drawn[4]).toBe('[============            ] stored 510 of 1,000 lines (51 %)')
+  })
+
+  test.for([
+    [40, '[============            ] stored 510 o'],
+    [0, '[============            ] stored 510 of 1,000 lines (51 %)'],
+  ] as const)('is shorter than a terminal of %d columns; 0 is an unknown width', async ([columns, line]) => {
+    const progress = start(true, columns)
+    progress.begin('stored', 1_000)
+    await clock.advance(100)
+    progress.add(510)
+    expect(shown).toBe(`\r\u001B[K${line}`)
+  })
+
+  test('counts bytes while a file is read', async () => {
+    const progress = start(false)
+    progress.begin('read', 4_000_000, 'bytes')
+    await clock.advance(6_000)
+    progress.add(1_000_000)
+    progress.end()
+    expect(shown).toBe('read 1,000,000 of 4,000,000 bytes (25 %)\n')
   })
 
   test('is not shown for work that ends at once', () => {

@@ -7,7 +7,7 @@ const barWidth = 24
 
 export const grouped = (count: number): string => String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 
-type ProgressTerminal = Pick<Terminal, 'clock' | 'watched' | 'err'>
+type ProgressTerminal = Pick<Terminal, 'clock' | 'watched' | 'columns' | 'err'>
 
 /** Shows the progress of an import on standard error, at a bounded rate. */
 export class Progress {
@@ -18,6 +18,7 @@ export class Progress {
   #total = 0
   #done = 0
   #what = ''
+  #unit = ''
 
   constructor(terminal: ProgressTerminal) {
     this.#terminal = terminal
@@ -25,9 +26,9 @@ export class Progress {
     this.#shownMs = terminal.clock.monotonicMs()
   }
 
-  /** Begins a phase of `total` lines. */
-  begin(what: string, total: number): void {
+  begin(what: string, total: number, unit: 'lines' | 'bytes' = 'lines'): void {
     this.#what = what
+    this.#unit = unit
     this.#total = total
     this.#done = 0
   }
@@ -48,10 +49,13 @@ export class Progress {
 
   #show(): void {
     const share = this.#total === 0 ? 0 : Math.min(1, this.#done / this.#total)
-    const text = `${this.#what} ${grouped(this.#done)} of ${grouped(this.#total)} lines (${Math.floor(share * 100)} %)`
+    const text = `${this.#what} ${grouped(this.#done)} of ${grouped(this.#total)} ${this.#unit} (${Math.floor(share * 100)} %)`
     if (!this.#terminal.watched) return this.#terminal.err(`${text}\n`)
     const filled = Math.round(share * barWidth)
-    this.#terminal.err(`\r\u001B[K[${'='.repeat(filled)}${' '.repeat(barWidth - filled)}] ${text}`)
+    const line = `[${'='.repeat(filled)}${' '.repeat(barWidth - filled)}] ${text}`
+    // A line that fills the terminal would wrap, and the next one could not erase it. 0 means an unknown width.
+    const width = (this.#terminal.columns || Number.POSITIVE_INFINITY) - 1
+    this.#terminal.err(`\r\u001B[K${line.slice(0, width)}`)
     this.#drawn = true
   }
 }

@@ -39,6 +39,9 @@ export interface ImportReport {
   readonly seconds: number
 }
 
+/** What an import has done so far. */
+export type Outcome = Omit<ImportReport, 'seconds'>
+
 /** Formats the result of an import for a person. */
 export function reportText(report: ImportReport): string {
   const rate = report.seconds > 0 ? Math.round(report.lines / report.seconds) : 0

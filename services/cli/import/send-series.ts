@@ -99,6 +99,11 @@ export class SeriesSender {
     await this.#last
   }
 
+  /** Resolves once every sent batch is answered, or none can be any more; never rejects. */
+  settled(): Promise<void> {
+    return this.#last.catch(() => undefined)
+  }
+
   /** A forming bar is not sent, unless only it can show that the bar before it has closed. */
   #newestIsForming(): boolean {
     const newest = this.#filled - 1

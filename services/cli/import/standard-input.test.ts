@@ -42,6 +42,14 @@ describe('standard input, named -', () => {
     })
   })
 
+  test('is not read when there is no such feed', async () => {
+    const ran = await fixture.importingPiped(Buffer.alloc(0), ...seriesOptions('PIPED', '1', 'ZERRO'))
+    expect(ran).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('did you mean BROKERA:ZERO') as string,
+    })
+  })
+
   test('leaves no temporary file', async () => {
     // A separate folder, because other tests create temporary files at the same time.
     const folder = mkdtempSync(join(fixture.folder, 'temporary-'))

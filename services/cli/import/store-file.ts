@@ -1,7 +1,9 @@
 import type { ImportedSymbol, ImportSession } from '../../collector/feed/import-session.ts'
 import { Holes } from '../../collector/series/holes.ts'
+import type { OddLine } from '../../collector/sources/mt5-csv/most-decimals.ts'
 import { type Bars, barCount } from '../../core/bars/bar.ts'
 import { defaultMaxGapSeconds } from '../../core/bars/clusters.ts'
+import type { Span } from '../../core/bars/window.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { Fatal } from '../../platform/exit.ts'
 import { bucketsOf, DerivedSeries } from './derive-series.ts'
@@ -11,7 +13,7 @@ import type { LineOrder } from './order.ts'
 import type { Progress } from './progress.ts'
 import { type LineBars, readLines } from './read-lines.ts'
 import { Refusals } from './refusals.ts'
-import type { ImportReport } from './report.ts'
+import type { Outcome } from './report.ts'
 import { type SeriesOptions, SeriesSender } from './send-series.ts'
 import { sortLines } from './sort-lines.ts'
 
@@ -22,11 +24,14 @@ export interface StoreFile {
   readonly session: ImportSession
   readonly symbol: ImportedSymbol
   readonly progress: Progress
+  readonly odd: OddLine | undefined
+  /** Called before the first bar is sent, with what returns the outcome so far. */
+  readonly onBegin: (outcome: () => Outcome) => void
 }
 
 /** Sends a file's bars, the bars derived from them, and then their windows. Resolves once all are stored. */
-export async function storeFile(work: StoreFile): Promise<Omit<ImportReport, 'seconds'>> {
-  const { options, order, session, symbol } = work
+export async function storeFile(work: StoreFile): Promise<Outcome> {
+  const { options, order, session, symbol, odd, onBegin } = work
   const refusals = new Refusals({ resolution: options.resolution, now: () => session.feedNow() })
   let unended: number | undefined
   const { bars, duplicates } = ascendingBars(work, refusals, (line) => (unended = line))
@@ -37,35 +42,47 @@ export async function storeFile(work: StoreFile): Promise<Omit<ImportReport, 'se
     delaySeconds: symbol.delaySeconds,
     feedNow: () => session.feedNow(),
   })
-  for await (const piece of bars) {
-    await sender.add(piece)
-    await derived.add(piece)
+  const windows: Span[] = []
+  const outcome = (): Outcome => {
+    const { refused: _, ...counts } = sender.counts
+    return {
+      file: options.name,
+      feed: options.feed,
+      symbol: options.symbol,
+      resolution: options.resolution,
+      digits: symbol.digits,
+      lines: order.lines,
+      ...counts,
+      refused: refusals.count,
+      duplicates: duplicates(),
+      refusals: refusals.first,
+      windows,
+      derived: Object.fromEntries(
+        [...derivedSenders].map(([r, each]) => [r, { ...each.counts, ...derived.leftOut(r) }]),
+      ),
+      ...(odd && odd.decimals > symbol.decimalsMax && { odd_line: odd }),
+      ...(unended !== undefined && { unended_line: unended }),
+    }
   }
-  await sender.end()
-  await derived.end()
-  await addWindows(work, options.resolution, sender)
+  onBegin(outcome)
+  try {
+    for await (const piece of bars) {
+      await sender.add(piece)
+      await derived.add(piece)
+    }
+    await sender.end()
+    await derived.end()
+  } catch (cause) {
+    // What is in flight may be stored, so the outcome must count it.
+    await Promise.all([sender, ...derivedSenders.values()].map((each) => each.settled()))
+    throw cause
+  }
+  await addWindows(work, options.resolution, sender.spans, (span) => windows.push(span))
   for (const [resolution, each] of derivedSenders) {
     each.holes.addSpans(refusals.times.holes.spans.map((span) => bucketsOf(span, resolution)))
-    await addWindows(work, resolution, each)
+    await addWindows(work, resolution, each.spans)
   }
-  const { refused: _, ...counts } = sender.counts
-  return {
-    file: options.name,
-    feed: options.feed,
-    symbol: options.symbol,
-    resolution: options.resolution,
-    digits: symbol.digits,
-    lines: order.lines,
-    ...counts,
-    refused: refusals.count,
-    duplicates: duplicates(),
-    refusals: refusals.first,
-    windows: sender.spans,
-    derived: Object.fromEntries(
-      [...derivedSenders].map(([r, each]) => [r, { ...each.counts, ...derived.leftOut(r) }]),
-    ),
-    ...(unended !== undefined && { unended_line: unended }),
-  }
+  return outcome()
 }
 
 const gapOf = ({ maxGapSeconds }: ImportOptions, r: Resolution): number =>
@@ -150,11 +167,12 @@ const windowsAtOnce = 64
 async function addWindows(
   { options, session }: StoreFile,
   resolution: Resolution,
-  sender: SeriesSender,
+  spans: readonly Span[],
+  onAdded: (span: Span) => void = () => undefined,
 ): Promise<void> {
-  const { spans } = sender
   for (let i = 0; i < spans.length; i += windowsAtOnce) {
     const some = spans.slice(i, i + windowsAtOnce)
     await Promise.all(some.map((span) => session.window({ name: options.symbol, resolution }, span)))
+    some.forEach(onAdded)
   }
 }

@@ -1,0 +1,17 @@
+import { basename } from 'node:path'
+import { seriesOfFile } from '../../collector/sources/mt5-csv/file-name.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
+import { Fatal } from '../../platform/exit.ts'
+
+/**
+ * Throws `Fatal` when a file has the name of a terminal's export of another resolution: hours that are imported as
+ * minutes would cover the minutes between them.
+ */
+export function checkResolution(name: string, resolution: Resolution): void {
+  const named = seriesOfFile(basename(name))?.resolution
+  if (named === undefined || named === resolution) return
+  throw new Fatal(
+    'usage',
+    `--resolution is ${resolution}, but ${name} has the name of an export of ${named}; state its resolution, or rename the file.`,
+  )
+}
