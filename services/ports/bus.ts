@@ -38,7 +38,8 @@ export interface Delivered {
 export interface Follower {
   /** `registry`: it gets events of the registry only, and its process reads no others on its behalf. */
   readonly wants?: 'registry' | 'all'
-  deliver(delivered: Delivered): void
+  /** A promise resolves when work that it began for the event is done; it never rejects. */
+  deliver(delivered: Delivered): void | Promise<void>
   /**
    * Events of the feed up to this position may be lost. Reasons: the bus restarted, lost its newest events, or
    * kept fewer than this follower is behind; or a new process publishes, and its predecessor may have ended
@@ -61,6 +62,11 @@ export interface Bus {
     epoch: number,
   ): Promise<{ readonly outcome: 'published'; readonly position: number } | { readonly outcome: 'fenced' }>
   follow(follower: Follower): () => void
+  /**
+   * Resolves when the followers have done their work for all events delivered so far. Absent: they are in other
+   * processes.
+   */
+  handled?(): Promise<void>
 }
 
 /** The feed whose newest publisher alone may publish the event; `undefined`: any publisher may. */

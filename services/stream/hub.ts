@@ -71,7 +71,7 @@ export class Hub {
     const sockets = new OpenSockets(clock, subscriptions)
     const fanOut = new FanOut(
       clock,
-      subscriptions.matrix,
+      subscriptions,
       (row, frames) => sockets.at(row)?.write(frames),
       (ms) => metrics.burst.observe(ms / 1000),
     )

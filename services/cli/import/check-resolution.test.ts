@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import { checkResolution } from './check-resolution.ts'
 
 test.for([
-  ['EURUSD_H1_2017.csv', '60'],
-  ['EURUSD.z_M30_2024.csv', '30'],
-] as const)('%s is refused as bars of another resolution', ([name, named]) => {
+  ['EURUSD_H1_2017.csv', '60; state its resolution, or rename the file.'],
+  ['EURUSD.z_M30_2024.csv', '30; 30 is never stored, so import an export of 1.'],
+] as const)('%s is refused as bars of another resolution', ([name, end]) => {
   expect(() => checkResolution(`exports/${name}`, '1')).toThrow(
-    `--resolution is 1, but exports/${name} has the name of an export of ${named}; state its resolution, or rename the file.`,
+    `--resolution is 1, but exports/${name} has the name of an export of ${end}`,
   )
 })
 

@@ -10,8 +10,12 @@ import { Fatal } from '../../platform/exit.ts'
 export function checkResolution(name: string, resolution: Resolution): void {
   const named = seriesOfFile(basename(name))?.resolution
   if (named === undefined || named === resolution) return
+  const next =
+    named === '30'
+      ? '30 is never stored, so import an export of 1'
+      : 'state its resolution, or rename the file'
   throw new Fatal(
     'usage',
-    `--resolution is ${resolution}, but ${name} has the name of an export of ${named}; state its resolution, or rename the file.`,
+    `--resolution is ${resolution}, but ${name} has the name of an export of ${named}; ${next}.`,
   )
 }

@@ -9,22 +9,23 @@ import { type LineOrder, scanOrder } from './order.ts'
 import { grouped, Progress } from './progress.ts'
 import { readLines } from './read-lines.ts'
 import { Refusals } from './refusals.ts'
-import { type Outcome, reportText } from './report.ts'
+import { type ImportReport, type Outcome, reportText } from './report.ts'
 import { withSession } from './session.ts'
 import { standardInput, withStandardInput } from './standard-input.ts'
 import { type StoreFile, storeFile } from './store-file.ts'
 
 /**
  * Runs `fxd import`. Rejects with `Fatal` when it ended early, lines were refused or derived bars were left out.
- * What was stored is reported in any case. The name `-` means standard input.
+ * What was stored is reported also when it fails. The name `-` means standard input.
  */
 export async function importFile(name: string, given: GivenOptions, terminal: Terminal): Promise<void> {
   const isPiped = name === '-'
   const options = parseOptions(isPiped ? standardInput : name, given, terminal.folder)
   const begun = terminal.clock.monotonicMs()
-  const print = (outcome: Outcome): void => {
+  const print = (outcome: Outcome, early: Pick<ImportReport, 'ended_early'> = {}): void => {
     const seconds = Math.round(terminal.clock.monotonicMs() - begun) / 1_000
-    terminal.out(given.json ? json({ ...outcome, seconds }) : reportText({ ...outcome, seconds }))
+    const report = { ...outcome, seconds, ...early }
+    terminal.out(given.json ? json(report) : reportText(report))
   }
   const progress = new Progress(terminal)
   let soFar: (() => Outcome) | undefined
@@ -34,7 +35,7 @@ export async function importFile(name: string, given: GivenOptions, terminal: Te
     outcome = await (isPiped ? runPiped(options, work) : run(options, work)).finally(() => progress.end())
   } catch (cause) {
     const ended = soFar?.()
-    if (ended && storedOf(ended) > 0) print(ended)
+    if (ended && storedOf(ended) > 0) print(ended, { ended_early: true })
     throw cause
   }
   print(outcome)
@@ -90,7 +91,7 @@ async function run(options: ImportOptions, { terminal, progress, onBegin }: Work
   })
 }
 
-/** Reports a file without a valid bar: no symbol is added, and the service is not called. */
+/** Reports a file without a valid bar: no symbol is added. */
 async function nothingGood(options: ImportOptions, { lines }: LineOrder, shape: FileShape): Promise<Outcome> {
   const { path, name, feed, symbol, resolution } = options
   const rules = {

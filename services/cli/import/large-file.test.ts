@@ -103,8 +103,9 @@ describe('while a file is imported', () => {
     expect([code, stderr]).toEqual([66, expect.stringContaining('is longer than')])
     const stored = await fixture.history('BROKERA:ZERO:BREAKS', '1')
     expect(stored.length).toBeGreaterThan(0)
-    expect(json).toMatchObject({ accepted: stored.length, refused: 0, windows: [] })
+    expect(json).toMatchObject({ accepted: stored.length, refused: 0, windows: [], ended_early: true })
     const { stdout } = await fixture.importing(...args)
+    expect(stdout).toContain('ended early after')
     expect(stdout).toMatch(new RegExp(`^ {2}unchanged +${stored.length.toLocaleString('en')}$`, 'm'))
   })
 

@@ -37,17 +37,17 @@ export interface ImportReport {
   /** The last line, stored although it has no line end: its volume may be cut. */
   readonly unended_line?: number
   readonly seconds: number
+  /** It failed before the end of the file; `lines` are those of the whole file. */
+  readonly ended_early?: true
 }
 
 /** What an import has done so far. */
-export type Outcome = Omit<ImportReport, 'seconds'>
+export type Outcome = Omit<ImportReport, 'seconds' | 'ended_early'>
 
 /** Formats the result of an import for a person. */
 export function reportText(report: ImportReport): string {
-  const rate = report.seconds > 0 ? Math.round(report.lines / report.seconds) : 0
   return [
-    `${report.feed}:${report.symbol}, resolution ${report.resolution}, ${report.digits} digits: ` +
-      `${grouped(report.lines)} lines in ${report.seconds.toFixed(1)} s (${grouped(rate)} a second).\n`,
+    `${report.feed}:${report.symbol}, resolution ${report.resolution}, ${report.digits} digits: ${linesText(report)}.\n`,
     indented(
       fields([
         ['accepted', grouped(report.accepted)],
@@ -64,6 +64,13 @@ export function reportText(report: ImportReport): string {
     ...windowLines(report.windows),
     ...derivedLines(report),
   ].join('')
+}
+
+function linesText({ lines, seconds, ended_early: isEarly }: ImportReport): string {
+  const time = `${seconds.toFixed(1)} s`
+  if (isEarly) return `ended early after ${time}; the file has ${grouped(lines)} lines`
+  const rate = seconds > 0 ? Math.round(lines / seconds) : 0
+  return `${grouped(lines)} lines in ${time} (${grouped(rate)} a second)`
 }
 
 const indented = (text: string): string => text.replace(/^(?=.)/gm, '  ')

@@ -43,7 +43,10 @@ describe('standard input, named -', () => {
   })
 
   test('is not read when there is no such feed', async () => {
-    const ran = await fixture.importingPiped(Buffer.alloc(0), ...seriesOptions('PIPED', '1', 'ZERRO'))
+    const input: AsyncIterable<Uint8Array> = {
+      [Symbol.asyncIterator]: () => expect.unreachable('standard input was read'),
+    }
+    const ran = await fixture.importingPiped(input, ...seriesOptions('PIPED', '1', 'ZERRO'))
     expect(ran).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('did you mean BROKERA:ZERO') as string,

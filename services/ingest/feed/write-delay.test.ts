@@ -4,7 +4,9 @@ import { WriteDelay, writeDelayMaxMs } from './write-delay.ts'
 
 function fixture() {
   const clock = createVirtualClock()
-  const delay = new WriteDelay(clock)
+  /** Set while followers of the bus have work of a publication. */
+  const work: { promise?: Promise<void> } = {}
+  const delay = new WriteDelay(clock, { handled: () => work.promise ?? Promise.resolve() })
   const started: string[] = []
   /** Receives bars now; returns what ends their publication. */
   const publish = (name: string): (() => Promise<void>) => {
@@ -18,10 +20,10 @@ function fixture() {
   const turns = async (count: number): Promise<void> => {
     for (let i = 0; i < count; i++) await new Promise<void>((resolve) => clock.soon(resolve))
   }
-  return { clock, delay, started, publish, turns }
+  return { clock, delay, work, started, publish, turns }
 }
 
-test('writes start together, in order, four turns after the last publication', async () => {
+test('writes start together, in order, a turn after the last publication', async () => {
   const { started, publish, turns } = fixture()
   const first = publish('first')
   const second = publish('second')
@@ -33,10 +35,20 @@ test('writes start together, in order, four turns after the last publication', a
   await turns(10)
   expect(started).toEqual([])
   await third()
-  await turns(2)
-  expect(started).toEqual([])
-  await turns(2)
+  await turns(1)
   expect(started).toEqual(['first', 'second', 'third'])
+})
+
+test('writes wait until the followers of the bus have done their work', async () => {
+  const { work, started, publish, turns } = fixture()
+  const frames = Promise.withResolvers<void>()
+  work.promise = frames.promise
+  await publish('bars')()
+  await turns(10)
+  expect(started).toEqual([])
+  frames.resolve()
+  await turns(2)
+  expect(started).toEqual(['bars'])
 })
 
 test('all waiting writes start when the oldest reaches the maximum delay', async () => {

@@ -1,17 +1,17 @@
+import type { Bus } from '../../ports/bus.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 
-/** Turns of the event loop without a publication until writes start: in `fxd all` a burst without a wait leaves in these. */
-const idleTurns = 4
 /** Maximum time from the receipt of bars to the start of their write. */
 export const writeDelayMaxMs = 50
 
 /**
  * Delays the writes of bars that are published first, so that frames do not wait for the store's work. All waiting
- * writes start together, in their order: when no publication was under way for some turns of the event loop, or when
- * the oldest reaches its maximum.
+ * writes start together, in their order: when no publication was under way for a turn of the event loop, or when the
+ * oldest reaches its maximum. In `fxd all` a publication is under way until its frames are written.
  */
 export class WriteDelay {
   readonly #clock: Clock
+  readonly #bus: Pick<Bus, 'handled'>
   #waiting: (() => void)[] = []
   #publishing = 0
   /** Number of publications so far. */
@@ -19,8 +19,9 @@ export class WriteDelay {
   #cancelMaximum: Cancel = () => undefined
   #isEnded = false
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, bus: Pick<Bus, 'handled'>) {
     this.#clock = clock
+    this.#bus = bus
   }
 
   /** Resolves when the write of bars may start that were received at `receivedMs` and are being published. */
@@ -30,9 +31,11 @@ export class WriteDelay {
     this.#count += 1
     const settled = (): void => {
       this.#publishing -= 1
-      if (this.#publishing === 0) this.#startAfter(idleTurns, this.#count)
+      const count = this.#count
+      if (this.#publishing === 0) this.#clock.soon(() => this.#startIfIdle(count))
     }
-    published.then(settled, settled)
+    const handled = (): Promise<void> | undefined => this.#bus.handled?.()
+    published.then(handled, handled).then(settled, settled)
     if (this.#waiting.length === 0) {
       const leftMs = receivedMs + writeDelayMaxMs - this.#clock.monotonicMs()
       this.#cancelMaximum = this.#clock.after(Math.max(0, leftMs), () => this.#start())
@@ -46,11 +49,9 @@ export class WriteDelay {
     this.#start()
   }
 
-  /** Does nothing if another publication begins before. */
-  #startAfter(turns: number, count: number): void {
-    if (count !== this.#count) return
-    if (turns === 0) this.#start()
-    else this.#clock.soon(() => this.#startAfter(turns - 1, count))
+  /** Does nothing if another publication began. */
+  #startIfIdle(count: number): void {
+    if (count === this.#count) this.#start()
   }
 
   #start(): void {

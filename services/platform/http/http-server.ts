@@ -20,6 +20,8 @@ export const httpTimings = {
 } as const
 
 const headerBytesMax = 16_384
+/** Maximum listeners of an answer's end; more would be a leak, of which Node warns. */
+const responseListenersMax = 20
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
@@ -76,6 +78,7 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
 
   let isDraining = false
   const handle: RequestListener = (request, response) => {
+    response.setMaxListeners(responseListenersMax)
     if (!connections.begin(request.socket, response)) return
     response.once('close', () => {
       if (isDraining) server.closeIdleConnections()

@@ -19,6 +19,8 @@ export function embeddedBus(clock: Clock, log: Log): Bus {
   const epochs = new Map<FeedKey, number>()
   const positions = new Map<FeedKey | undefined, number>()
   let waiting: Waiting[] = []
+  /** Work of followers for delivered events. */
+  let underWay: Promise<unknown> = Promise.resolve()
 
   const deliver = (): void => {
     const turn = waiting
@@ -31,7 +33,8 @@ export function embeddedBus(clock: Clock, log: Log): Bus {
   const hand = (follower: Follower, delivered: Delivered): void => {
     if (follower.wants === 'registry' && delivered.event.type !== 'registry') return
     try {
-      follower.deliver(delivered)
+      const work = follower.deliver(delivered)
+      if (work) underWay = Promise.all([underWay, work])
     } catch (cause) {
       // A defect of one follower must not stop delivery to the others.
       log.error({ err: cause, event: delivered.event.type }, 'bus follower failed')
@@ -67,5 +70,6 @@ export function embeddedBus(clock: Clock, log: Log): Bus {
       following.add(own)
       return () => void following.delete(own)
     },
+    handled: async () => void (await underWay),
   }
 }

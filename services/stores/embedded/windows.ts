@@ -15,7 +15,7 @@ export function embeddedWindows(queue: FileWriter, readers: Readers): WindowStor
       if (held.length === 0) return
       await queue.call('addWindows', held, { lane: 'live', weight: held.length * weightPerWindow })
     },
-    // Only a collector's session calls this without a reader. No client waits for the answer, so it has more time.
+    // Calls without a reader are of ingest, not of a REST client, so they have more time.
     of: (feed, reader) =>
       readers.call('windows', feed, reader, reader ? readDeadlineMs : patientReadDeadlineMs),
     purge: (feed) => queue.call('purgeWindows', feed, { lane: 'live', weight: 1 }),

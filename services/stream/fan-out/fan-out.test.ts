@@ -16,7 +16,7 @@ function open(sockets: number) {
   const bursts: number[] = []
   const fanOut = new FanOut(
     clock,
-    subscriptions.matrix,
+    subscriptions,
     (row, frames) => writes.push({ row, frames }),
     (ms) => bursts.push(ms),
   )
@@ -51,11 +51,27 @@ describe('a burst', () => {
     expect(new Set(writes.map(({ frames }) => frames))).toEqual(new Set(['a1b1']))
   })
 
-  test('a burst to few sockets waits for nothing', async () => {
-    const { writes, fanOut, id } = open(100)
+  test('a burst to few sockets waits for nothing, also after many were open', async () => {
+    const { subscriptions, writes, fanOut, id } = open(1_200)
+    for (let row = 100; row < 1_200; row++) subscriptions.closeRow(row)
     fanOut.push(id('A'), 'a1')
     await turn()
+    await turn()
+    await turn()
     expect(writes).toHaveLength(100)
+  })
+
+  test('frames are written once the last burst ends', async () => {
+    const { clock, writes, fanOut, id } = open(1_200)
+    expect(fanOut.written()).toBeUndefined()
+    fanOut.push(id('A'), 'a1')
+    let written: number | undefined
+    void fanOut.written()?.then(() => (written = writes.length))
+    clock.freezeFor(burstWaitMsMax)
+    await clock.advance(0)
+    fanOut.push(id('A'), 'a2')
+    await expect.poll(() => clock.advance(1).then(() => written)).toBe(2_400)
+    expect(fanOut.written()).toBeUndefined()
   })
 
   test('other work runs between slices, and frames that arrive meanwhile are sent afterwards', async () => {

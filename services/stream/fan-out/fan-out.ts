@@ -1,26 +1,26 @@
 import { reached } from '../../platform/stages.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { BitMatrix } from './bit-matrix.ts'
 import { Burst } from './burst.ts'
 import type { Frames } from './frame.ts'
+import type { Subscriptions } from './subscriptions.ts'
 import type { SymbolId } from './symbol-table.ts'
 
 /** Maximum sockets written to in one turn of the event loop. */
 const socketsPerSlice = 500
-/** A burst to this many sockets waits one millisecond for more frames; they take about 4 ms to write. */
+/** With this many open sockets a burst waits one millisecond for more frames; to write to them takes about 4 ms. */
 const socketsPerWaitMs = 125
 /** Maximum time that the first frame of a burst waits for others. */
 export const burstWaitMsMax = 10
 
 /**
- * Writes frames to sockets. All frames that arrive in one turn of the event loop are one burst. With many sockets
- * a burst waits some milliseconds for the other feeds of the same minute, because a second burst costs each socket
- * another write. Every socket gets one write per burst. Each burst starts at another socket, so that none is always
- * last. Frames that arrive during a burst belong to the next one.
+ * Writes frames to sockets. All frames that arrive in one turn of the event loop are one burst. With many open
+ * sockets a burst waits some milliseconds for other feeds: a second burst would cost each socket another write.
+ * Every socket gets one write per burst. Each burst starts at another socket, so that none is always last. Frames
+ * that arrive during a burst belong to the next one.
  */
 export class FanOut {
   readonly #clock: Clock
-  readonly #matrix: BitMatrix
+  readonly #subscriptions: Subscriptions
   readonly #deliver: (row: number, frames: Frames) => void
   readonly #onBurst: (ms: number) => void
   #running = new Burst()
@@ -31,16 +31,17 @@ export class FanOut {
   #first = 0
   /** Rows already served by the running burst. */
   #served = 0
+  #written: PromiseWithResolvers<void> | undefined
 
   /** `onBurst` receives the milliseconds from the first frame of a burst to its last write. */
   constructor(
     clock: Clock,
-    matrix: BitMatrix,
+    subscriptions: Subscriptions,
     deliver: (row: number, frames: Frames) => void,
     onBurst: (ms: number) => void,
   ) {
     this.#clock = clock
-    this.#matrix = matrix
+    this.#subscriptions = subscriptions
     this.#deliver = deliver
     this.#onBurst = onBurst
   }
@@ -54,6 +55,13 @@ export class FanOut {
   /** Whether a frame of the symbol is not yet written to all its sockets. */
   has(symbol: SymbolId): boolean {
     return this.#running.has(symbol) || this.#waiting.has(symbol)
+  }
+
+  /** Resolves once all frames are written; `undefined` if none waits. */
+  written(): Promise<void> | undefined {
+    if (this.#running.empty && this.#waiting.empty) return undefined
+    this.#written ??= Promise.withResolvers<void>()
+    return this.#written.promise
   }
 
   /**
@@ -80,7 +88,7 @@ export class FanOut {
   /** How long the waiting burst still waits; a timer has whole milliseconds. */
   #waitMs(): number {
     const sinceMs = this.#clock.monotonicMs() - this.#waiting.since
-    return Math.floor(Math.min(burstWaitMsMax, this.#matrix.rows / socketsPerWaitMs) - sinceMs)
+    return Math.floor(Math.min(burstWaitMsMax, this.#subscriptions.openRows / socketsPerWaitMs) - sinceMs)
   }
 
   #serve(rowsMax: number): void {
@@ -89,13 +97,16 @@ export class FanOut {
     const end = Math.min(this.#rows, this.#served + rowsMax)
     for (; this.#served < end; this.#served++) {
       const row = (this.#first + this.#served) % this.#rows
-      const frames = this.#matrix.gather(row, this.#running)
+      const frames = this.#subscriptions.matrix.gather(row, this.#running)
       if (frames !== '') this.#deliver(row, frames)
     }
     if (this.#served < this.#rows) return
     this.#running.clear()
     this.#onBurst(this.#clock.monotonicMs() - this.#running.since)
     reached('written')
+    if (!this.#waiting.empty) return
+    this.#written?.resolve()
+    this.#written = undefined
   }
 
   #begin(): void {
@@ -103,7 +114,7 @@ export class FanOut {
     this.#waiting = this.#running
     this.#running = burst
     if (!burst.empty) reached('writing')
-    this.#rows = this.#matrix.rows
+    this.#rows = this.#subscriptions.matrix.rows
     this.#served = 0
     // This prime shares no factor with most socket counts, so that every socket comes first at some time.
     this.#first = (this.#first + 7_919) % Math.max(1, this.#rows)

@@ -15,6 +15,11 @@ export class Subscriptions {
   /** Deferred symbols by row. */
   readonly #deferred = new Map<number, Set<SymbolId>>()
 
+  /** Number of open sockets. */
+  get openRows(): number {
+    return this.#counts.length - this.#freeRows.length
+  }
+
   openRow(): number {
     const free = this.#freeRows.pop()
     if (free !== undefined) return free

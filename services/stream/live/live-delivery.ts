@@ -5,6 +5,7 @@ import { reached } from '../../platform/stages.ts'
 import type { Bus, Delivered, LiveBar } from '../../ports/bus.ts'
 import type { RecentBars } from '../catch-up/recent-bars.ts'
 import type { Resumption } from '../catch-up/resumption.ts'
+import type { FanOut } from '../fan-out/fan-out.ts'
 import type { SymbolTable } from '../fan-out/symbol-table.ts'
 import type { BusLosses, Minutes } from './bus-losses.ts'
 import type { LivePush } from './live-push.ts'
@@ -12,6 +13,7 @@ import type { LivePush } from './live-push.ts'
 export interface LiveDeliveryDeps {
   readonly bus: Bus
   readonly symbols: SymbolTable
+  readonly fanOut: FanOut
   readonly recent: RecentBars
   readonly resumption: Resumption
   readonly livePush: LivePush
@@ -36,10 +38,14 @@ export class LiveDelivery {
     this.#deps.losses.close()
   }
 
-  #receive({ position, event }: Delivered): void {
-    const { losses } = this.#deps
-    if (event.type === 'bars') this.#bars(event.feed, event.bars)
-    else if (event.type === 'applied') losses.applied(event.feed, event.position)
+  /** Bars are handled once their frames are written. */
+  #receive({ position, event }: Delivered): void | Promise<void> {
+    const { losses, fanOut } = this.#deps
+    if (event.type === 'bars') {
+      this.#bars(event.feed, event.bars)
+      return fanOut.written()
+    }
+    if (event.type === 'applied') losses.applied(event.feed, event.position)
     else if (event.type === 'settled') losses.applied(event.feed, position)
     else if (event.type === 'minutes') this.#complete(event.feed, event)
     else if (event.type === 'revised') this.#revised(event.series, event.to)

@@ -126,7 +126,8 @@ export class ExportFiles {
     const onBad = (bad: readonly BadLine[]): void => void (badLines += bad.length)
     try {
       const found = await mostDecimals(path, series.resolution, { openFile: openWithin(folder), onBad })
-      if (found === undefined && badLines > 0)
+      // A single line may still be being written.
+      if (found === undefined && badLines > 1)
         log.warn({ file: path, badLines }, `${path}: none of its first lines is a bar; ${ignored}`)
       return found
     } catch (cause) {

@@ -303,6 +303,16 @@ describe('a client of a long answer', () => {
     await untilHeld('0')
   }, 60_000)
 
+  test('causes no warning of Node', async () => {
+    const warnings: Error[] = []
+    const note = (warning: Error): void => void warnings.push(warning)
+    process.on('warning', note)
+    await edge.ask(target, { key: 1 })
+    await turns()
+    process.off('warning', note)
+    expect(warnings).toEqual([])
+  })
+
   test('gets its length by HEAD, without any memory', async () => {
     const head = await edge.ask(target, { key: 1, method: 'HEAD' })
     const got = await edge.ask(target, { key: 1 })

@@ -7,10 +7,7 @@ import type { TableNames } from '../layout/tables.ts'
 const tablesMax = 300
 /** Open files per table, measured with one writer's connection; each open file is also mapped. */
 const handlesPerTable = 54
-/**
- * Parked rows that are a problem and no exception: QuestDB then rejects every row of some table, and only the disk
- * bounds the parked rows.
- */
+/** From this number on, parked rows show that QuestDB rejects every row of a table; only the disk bounds them. */
 const parkedRowsWrong = 1_000
 
 /** Findings about suspended tables, parked rows, and the file handles and memory maps that the tables need. */

@@ -131,6 +131,8 @@ export class Writer {
   }
 
   async #sendAll(): Promise<void> {
+    // Writes that begin in one turn of the event loop share a request: each request is a commit of its own.
+    await new Promise<void>((resolve) => this.#deps.options.clock.soon(resolve))
     for (let pieces = this.#queue.take(); pieces.length > 0 && !this.#closed; pieces = this.#queue.take()) {
       const able = pieces.filter((piece) => !this.#deps.visibility.rejectSuspended(piece))
       if (able.length > 0) await this.#request(able)
