@@ -28,6 +28,7 @@ import {
   timeOf,
   zero,
 } from '../../../test/support/fixtures/stream-fixture.ts'
+import { symbolRecord } from '../../../test/support/samples/samples.ts'
 import { barsOf } from '../../core/bars/bar.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 
@@ -84,14 +85,32 @@ describe('a client that sends `since`', () => {
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: asked, until: start }] }])
   })
 
-  test('with a future time gets no replay, and the answer has the time after which bars follow', async () => {
-    await fixture.store(a, [1999])
+  test.each([0, 15])(
+    'with the present time gets the bar that closes next, and no replay, at a delay of %i minutes',
+    async (delay) => {
+      const symbol = compoundKey(zero, `DELAY${delay}`)
+      const body = symbolRecord({ symbol, feed: zero, name: `DELAY${delay}`, delaySeconds: delay * 60 })
+      await fixture.change({ kind: 'symbol', id: symbol, body })
+      const forming = nowMinute - delay
+      await fixture.store(symbol, [forming - 1])
+      const socket = await opened()
+      const { since } = await ask(socket, { symbols: [symbol], since: timeOf(nowMinute) + 30 })
+      expect(since).toEqual({ [symbol]: timeOf(forming - 1) + 30 })
+      await close(symbol, forming)
+      await until('the live one', () => minutesOf(socket, symbol).length === 1)
+      expect(minutesOf(socket, symbol)).toEqual([forming])
+      expect(await settledGaps(socket)).toEqual([])
+    },
+  )
+
+  test('with a future time gets all bars after the last live one, late ones too', async () => {
+    await close(a, nowMinute - 3)
     const socket = await opened()
-    const { since } = await ask(socket, { symbols: [a], since: { [a]: timeOf(nowMinute + 500) } })
-    expect(since).toEqual({ [a]: timeOf(nowMinute) + 30 })
-    await close(a, nowMinute + 1)
-    await until('the live one', () => minutesOf(socket, a).length === 1)
-    expect(minutesOf(socket, a)).toEqual([nowMinute + 1])
+    const { since } = await ask(socket, { symbols: [a], since: timeOf(nowMinute + 500) })
+    expect(since).toEqual({ [a]: timeOf(nowMinute - 3) })
+    await close(a, nowMinute - 1, nowMinute)
+    await until('the live ones', () => minutesOf(socket, a).length === 2)
+    expect(minutesOf(socket, a)).toEqual([nowMinute - 1, nowMinute])
   })
 
   test('with the time of a live bar that is later than the feed clock gets only the bars after it', async () => {
