@@ -20,6 +20,7 @@ import {
   useResumableStream,
 } from '../../../test/support/fixtures/resumable-stream-fixture.ts'
 import {
+  feedBody,
   gapsOf,
   live,
   minuteBar,
@@ -70,6 +71,18 @@ describe('a client that sends `since`', () => {
       await until('the bars', () => minutesOf(socket, a).length === volumes.length)
       expect(minutesOf(socket, a)).toEqual(volumes)
     }
+  })
+
+  test('gets no bars that were purged while their feed was out of the registry', async () => {
+    await close(a, 1995, 1996, 1997)
+    const shown = feedBody(zero)
+    if (shown.kind === 'feed') await fixture.change({ ...shown, body: { ...shown.body, hidden: true } })
+    await fixture.stores.bars.purge(zero)
+    await fixture.change(shown)
+    const socket = await resumed(a, 1995)
+    await close(a, 1999)
+    await until('the live one', () => minutesOf(socket, a).includes(1999))
+    expect(minutesOf(socket, a)).toEqual([1999])
   })
 
   test('gets in the answer the time after which bars follow, at most a day ago', async () => {
