@@ -115,6 +115,10 @@ export class Resumption {
     this.#markers.listen(connection, feed)
   }
 
+  unmark(connection: Connection, feed: FeedKey): void {
+    this.#markers.leave(connection, feed)
+  }
+
   /** Feeds whose complete minutes are announced to the socket. */
   markedFeeds(connection: Connection): readonly FeedKey[] {
     return this.#markers.feedsOf(connection)
