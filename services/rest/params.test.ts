@@ -71,6 +71,9 @@ test('a resolution is one of the eleven, case-sensitive', () => {
 test('a text above its maximum length is refused', () => {
   expect(textParam('search', 'x'.repeat(64), 64)).toHaveLength(64)
   expect(refusal(() => textParam('search', 'x'.repeat(65), 64))).toContain('wanted at most 64 characters')
+  // A character outside of the basic plane counts once.
+  expect(textParam('search', '📈'.repeat(64), 64)).toBe('📈'.repeat(64))
+  expect(refusal(() => textParam('search', '📈'.repeat(65), 64))).not.toBe('')
   expect(refusal(() => textParam('search', ['a', 'b'], 64))).toBe(
     'search: got it 2 times, wanted it once, at most 64 characters',
   )

@@ -126,6 +126,12 @@ describe("a live session's catalogue", () => {
     ])
   })
 
+  test('a snapshot ends the coverage of a symbol that only a delta listed', () => {
+    const [listed] = decide({ snapshot: false, symbols: [wire('B')] }).rows
+    const { absent } = decide({ symbols: [wire('A')] }, registryOf(listed as SymbolRecord))
+    expect([...absent.keys()]).toEqual([compoundKey(definition.key, 'B')])
+  })
+
   test('a delta removes only the symbols that it names', () => {
     const view = registryOf(record('A', { raw: 'A.z' }), record('B'))
     const { rows, absent } = decide({ snapshot: false, removed: ['A.z'] }, view)

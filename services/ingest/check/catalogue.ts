@@ -143,7 +143,7 @@ function chooseRaw(
   return wins
 }
 
-/** The raw name that already owns the clean name. A snapshot may rename what only an earlier snapshot listed. */
+/** The raw name that already owns the clean name. A snapshot may rename what only collectors listed. */
 function ownerOf(had: SymbolRecord | undefined, snapshot: boolean, candidates: number): string | undefined {
   if (had === undefined || had.hidden || had.origin === 'import' || isAbsent(had)) return undefined
   return had.origin === 'manifest' || !snapshot || candidates > 1 ? had.raw : undefined

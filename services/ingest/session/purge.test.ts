@@ -54,6 +54,18 @@ test('batches in flight during a purge leave nothing in the store', async () => 
   expect(await suite.fixture.stores.windows.of(suite.feed.key)).toEqual([])
 })
 
+test('a purge removes the signs of the feed from the feed board', async () => {
+  const { key } = suite.feed
+  const session = suite.connect()
+  await session.hello(key)
+  await session.bars('LIVE', [seriesAt('EURUSD', [suite.minute - 60])])
+  const signs = () => suite.fixture.stores.board.read([key])
+  await expect.poll(async () => (await signs()).has(key)).toBe(true)
+  await hide(key)
+  await purge(key)
+  expect(await signs()).toEqual(new Map())
+})
+
 test('pushed bars that could not be stored are dropped when their feed is purged', async () => {
   const noon = suite.minute
   const session = suite.connect()

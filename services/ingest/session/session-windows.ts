@@ -1,5 +1,7 @@
+import { bucketOpen } from '../../core/bars/derive.ts'
 import type { Window } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { durationSeconds } from '../../core/feeds/resolution.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Window__Output } from '../../wire/gen/fxd/v1/Window.ts'
 import { refuseWhole } from '../check/check-batch.ts'
@@ -59,10 +61,12 @@ export class SessionWindows {
     inFlight.track('windows', { answered, done: written, passed }, windowPrecedes(window))
   }
 
-  /** Publishes a complete minute of the feed during the write of its window: its bars are already stored. */
+  /** Publishes the whole minutes of a feed-wide window during its write: their bars are already stored. */
   async #publishComplete({ symbol, resolution, from, to }: Window): Promise<void> {
-    if (symbol === undefined && resolution === '1') {
-      await this.#deps.live.complete(from, feedSeconds(to - 60))
-    }
+    if (symbol !== undefined || resolution !== '1') return
+    const minute = durationSeconds[resolution]
+    const first = bucketOpen(feedSeconds(from + minute - 1), resolution)
+    const last = bucketOpen(feedSeconds(to - minute), resolution)
+    if (first <= last) await this.#deps.live.complete(first, last)
   }
 }

@@ -159,6 +159,19 @@ describe('feed-wide windows', () => {
     await session.close()
   })
 
+  test('only minutes that a window covers whole are complete', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    await session.window('1', noon - 200, noon - 90)
+    expect(minuteRanges()).toEqual([[noon - 180, noon - 180]])
+    await session.window('1', noon - 90, noon - 30)
+    // It ends at the present.
+    await session.window('1', noon, noon + 60)
+    expect(minuteRanges()).toEqual([[noon - 180, noon - 180]])
+    await session.close()
+  })
+
   test('a window whose minute has a waiting correction is stored after it, and later windows too', async () => {
     const noon = suite.minute
     const session = suite.connect()

@@ -15,6 +15,9 @@ export function embeddedFeedBoard(signs: Remembered<FeedKey, FeedLiveness>): Fee
         newestTick: later(known.newestTick, noted.newestTick),
       })
     },
+    async forget(feed) {
+      signs.set(feed, {})
+    },
     read: async (feeds) => new Map(feeds.flatMap((feed) => entry(feed, signs.get(feed)))),
     ping: () => Promise.resolve(),
   }
@@ -24,4 +27,4 @@ const laterUtc = (known: UtcMs | undefined, noted: UtcMs | undefined): UtcMs | u
   known !== undefined && noted !== undefined && known - noted > leadMsMax ? noted : later(known, noted)
 
 const entry = (feed: FeedKey, signs: FeedLiveness | undefined): [FeedKey, FeedLiveness][] =>
-  signs === undefined ? [] : [[feed, signs]]
+  signs && Object.values(signs).some((sign) => sign !== undefined) ? [[feed, signs]] : []

@@ -21,6 +21,9 @@ export function redisFeedBoard(calls: Calls, keys: Keys): FeedBoard {
       })
       if (noted.length > 0) await calls.script(scripts.noteSigns, [keys.signs(feed)], [leadMsMax, ...noted])
     },
+    async forget(feed) {
+      await calls.command('del', keys.signs(feed))
+    },
     read: async (feeds) => new Map((await Promise.all(feeds.map(readOne))).flat()),
     async ping() {
       await calls.command('ping')

@@ -4,6 +4,7 @@ import { until } from '../../../test/acceptance/client/until.ts'
 import {
   a,
   ask,
+  b,
   close,
   fixture,
   foreign,
@@ -64,6 +65,23 @@ describe('a client that asks for markers', () => {
     await complete(2014)
     await socket.settled()
     expect(markersOf(socket)).toEqual([])
+  })
+
+  test('gets no markers of a feed after it subscribed with `markers` false, until it asks again', async () => {
+    const socket = await opened()
+    await ask(socket, { symbols: [a, foreign], markers: true })
+    await ask(socket, { symbols: [a], markers: false })
+    await ask(socket, { symbols: [b] })
+    await complete(2015)
+    await complete(2015, 2015, live)
+    await ask(socket, { symbols: [b], markers: true })
+    await complete(2016)
+    await socket.settled()
+    const frames = socket.messages.filter(({ type }) => type === 'minute')
+    expect(frames.map(({ feed, time }) => [feed, time])).toEqual([
+      [live, timeOf(2015)],
+      [zero, timeOf(2016)],
+    ])
   })
 
   test('a `markers` value other than true and false is refused', async () => {

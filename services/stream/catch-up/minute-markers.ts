@@ -32,7 +32,7 @@ export class MinuteMarkers {
     this.#listeners.set(feed, listeners.add(connection))
   }
 
-  /** The socket has no symbol of the feed any more. */
+  /** The socket has no symbol of the feed any more, or wants no more markers. */
   leave(connection: Connection, feed: FeedKey): void {
     const listeners = this.#listeners.get(feed)
     listeners?.delete(connection)

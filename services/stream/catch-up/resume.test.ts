@@ -20,6 +20,7 @@ import {
   useResumableStream,
 } from '../../../test/support/fixtures/resumable-stream-fixture.ts'
 import {
+  feedBody,
   gapsOf,
   live,
   minuteBar,
@@ -28,6 +29,7 @@ import {
   timeOf,
   zero,
 } from '../../../test/support/fixtures/stream-fixture.ts'
+import { symbolRecord } from '../../../test/support/samples/samples.ts'
 import { barsOf } from '../../core/bars/bar.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 
@@ -71,6 +73,18 @@ describe('a client that sends `since`', () => {
     }
   })
 
+  test('gets no bars that were purged while their feed was out of the registry', async () => {
+    await close(a, 1995, 1996, 1997)
+    const shown = feedBody(zero)
+    if (shown.kind === 'feed') await fixture.change({ ...shown, body: { ...shown.body, hidden: true } })
+    await fixture.stores.bars.purge(zero)
+    await fixture.change(shown)
+    const socket = await resumed(a, 1995)
+    await close(a, 1999)
+    await until('the live one', () => minutesOf(socket, a).includes(1999))
+    expect(minutesOf(socket, a)).toEqual([1999])
+  })
+
   test('gets in the answer the time after which bars follow, at most a day ago', async () => {
     await fixture.store(a, [nowMinute - day - 5, nowMinute - day + 1, 1999])
     const socket = await opened()
@@ -84,14 +98,32 @@ describe('a client that sends `since`', () => {
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: asked, until: start }] }])
   })
 
-  test('with a future time gets no replay, and the answer has the time after which bars follow', async () => {
-    await fixture.store(a, [1999])
+  test.each([0, 15])(
+    'with the present time gets the bar that closes next, and no replay, at a delay of %i minutes',
+    async (delay) => {
+      const symbol = compoundKey(zero, `DELAY${delay}`)
+      const body = symbolRecord({ symbol, feed: zero, name: `DELAY${delay}`, delaySeconds: delay * 60 })
+      await fixture.change({ kind: 'symbol', id: symbol, body })
+      const forming = nowMinute - delay
+      await fixture.store(symbol, [forming - 1])
+      const socket = await opened()
+      const { since } = await ask(socket, { symbols: [symbol], since: timeOf(nowMinute) + 30 })
+      expect(since).toEqual({ [symbol]: timeOf(forming - 1) + 30 })
+      await close(symbol, forming)
+      await until('the live one', () => minutesOf(socket, symbol).length === 1)
+      expect(minutesOf(socket, symbol)).toEqual([forming])
+      expect(await settledGaps(socket)).toEqual([])
+    },
+  )
+
+  test('with a future time gets all bars after the last live one, late ones too', async () => {
+    await close(a, nowMinute - 3)
     const socket = await opened()
-    const { since } = await ask(socket, { symbols: [a], since: { [a]: timeOf(nowMinute + 500) } })
-    expect(since).toEqual({ [a]: timeOf(nowMinute) + 30 })
-    await close(a, nowMinute + 1)
-    await until('the live one', () => minutesOf(socket, a).length === 1)
-    expect(minutesOf(socket, a)).toEqual([nowMinute + 1])
+    const { since } = await ask(socket, { symbols: [a], since: timeOf(nowMinute + 500) })
+    expect(since).toEqual({ [a]: timeOf(nowMinute - 3) })
+    await close(a, nowMinute - 1, nowMinute)
+    await until('the live ones', () => minutesOf(socket, a).length === 2)
+    expect(minutesOf(socket, a)).toEqual([nowMinute - 1, nowMinute])
   })
 
   test('with the time of a live bar that is later than the feed clock gets only the bars after it', async () => {

@@ -1,6 +1,8 @@
 import type { History } from '../../bars/history.ts'
+import { closeToleranceSeconds } from '../../core/bars/closed.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
+import { durationSeconds } from '../../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -76,12 +78,15 @@ export class Resumption {
   }
 
   /** The time after which bars can follow for a client that asked for those since `asked`, as far as is known. */
-  start({ feed, symbol }: SymbolRecord, asked: FeedSeconds): FeedSeconds {
+  start({ feed, symbol, delaySeconds }: SymbolRecord, asked: FeedSeconds): FeedSeconds {
     const now = this.#clocks.now(feed)
     if (!now) return asked
+    const newestClosed = now.time - durationSeconds['1'] - delaySeconds
+    // A later time may name a bar that no client has yet: the next live bar must follow.
+    const isAhead = now.isExact && asked > newestClosed + closeToleranceSeconds
+    const live = this.#lastTime(this.#subscriptions.symbols.idOf(symbol))
     // After a clock jumped ahead, live bars are later than "now" until the clock is measured.
-    const live = this.#lastTime(this.#subscriptions.symbols.idOf(symbol)) ?? now.time
-    const latest = now.isExact ? Math.min(asked, Math.max(now.time, live)) : asked
+    const latest = isAhead ? Math.min(asked, live ?? newestClosed) : asked
     return feedSeconds(Math.max(now.time - backMaxSeconds, latest))
   }
 
@@ -108,6 +113,10 @@ export class Resumption {
   /** From now on the socket gets a frame for each complete minute of the feed. */
   mark(connection: Connection, feed: FeedKey): void {
     this.#markers.listen(connection, feed)
+  }
+
+  unmark(connection: Connection, feed: FeedKey): void {
+    this.#markers.leave(connection, feed)
   }
 
   /** Feeds whose complete minutes are announced to the socket. */

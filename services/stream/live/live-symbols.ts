@@ -1,26 +1,37 @@
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
+import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
+import type { RecentBars } from '../catch-up/recent-bars.ts'
 import type { SymbolId, SymbolTable } from '../fan-out/symbol-table.ts'
 import type { SymbolGap } from '../sockets/protocol.ts'
 import { Baseline, type BaselineDeps } from './baseline.ts'
 
 export interface LiveSymbolsDeps extends Omit<BaselineDeps, 'subscribed'> {
   readonly symbols: SymbolTable
+  readonly recent: RecentBars
 }
 
 /** The last live bar of each symbol, and which symbols get live bars. */
 export class LiveSymbols {
   readonly #registry: FollowedRegistry
   readonly #symbols: SymbolTable
+  readonly #recent: RecentBars
   readonly #baseline: Baseline
+  readonly #unlisten: () => void
+  /** Versions of the feeds' records in the registry. */
+  readonly #versions = new Map<FeedKey, number>()
   /** By symbol number. */
   readonly #lastTimes: (FeedSeconds | undefined)[] = []
 
   constructor(deps: LiveSymbolsDeps) {
-    this.#registry = deps.registry
+    const { registry } = deps
+    this.#registry = registry
     this.#symbols = deps.symbols
+    this.#recent = deps.recent
     this.#baseline = new Baseline({ ...deps, subscribed: (feed) => this.subscribed(feed) })
+    this.#unlisten = registry.onChange((view) => this.#forgetChanged(view))
+    if (registry.loaded) this.#forgetChanged(registry.view())
   }
 
   /** Open time of the last live bar. */
@@ -67,6 +78,20 @@ export class LiveSymbols {
   }
 
   close(): void {
+    this.#unlisten()
     this.#baseline.close()
+  }
+
+  /**
+   * A feed that was purged left the registry and returned, perhaps between two reads of it. Its record has another
+   * version then: replays must read its bars from the store.
+   */
+  #forgetChanged(view: RegistryView): void {
+    for (const { key } of view.feeds()) {
+      const version = view.versionOf(key)
+      if (this.#versions.get(key) === version) continue
+      this.#versions.set(key, version)
+      for (const id of this.idsOf(key)) this.#recent.broken(id)
+    }
   }
 }

@@ -78,9 +78,15 @@ export class Answers {
     }
     this.#withdrawals.bound(connection)
     // Before the answer: the answer may close it, and closing frees everything that it has.
-    if (markers) for (const feed of feeds) this.#resumption.mark(connection, feed)
+    if (markers !== undefined) for (const feed of feeds) this.#mark(connection, feed, markers)
     connection.send(messages.subscribed(accepted, rejected, resumes ? resumed : undefined))
     if (resumed.size > 0) this.#resumption.begin(connection, resumed, symbols)
+  }
+
+  #mark(connection: Connection, feed: FeedKey, isWanted: boolean): void {
+    if (isWanted) return this.#resumption.mark(connection, feed)
+    this.#resumption.unmark(connection, feed)
+    this.#withdrawals.unmark(connection, feed)
   }
 
   /** The symbol, if this key may subscribe to it. */

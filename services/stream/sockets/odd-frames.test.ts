@@ -4,7 +4,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
 import { clientFrame as frame, openRawClient } from '../../../test/support/clients/raw-client.ts'
 import { effort } from '../../../test/support/effort.ts'
-import { openStreamFixture, type StreamFixture } from '../../../test/support/fixtures/stream-fixture.ts'
+import {
+  openStreamFixture,
+  type StreamFixture,
+  symbolNames,
+} from '../../../test/support/fixtures/stream-fixture.ts'
+import { frameReadsMax } from './upgrade-handler.ts'
 
 let fixture: StreamFixture
 let secret: string
@@ -35,6 +40,28 @@ describe('T7: accepted messages', () => {
     fine.socket.write(Buffer.concat(fragments(17)))
     expect(await fine.goodbye).toBe(1008)
     fine.socket.destroy()
+  })
+
+  test('a frame of 500 bytes that arrives byte by byte is read, one in more than 1,024 reads is not', async () => {
+    const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+    const { socket, goodbye } = await rawClient()
+    socket.setNoDelay(true)
+    const trickle = async (bytes: Buffer): Promise<void> => {
+      for (const byte of bytes) {
+        if (socket.closed) return
+        socket.write(Buffer.of(byte))
+        await turn()
+      }
+    }
+    const symbols = symbolNames.slice(0, 24).map((name) => `BROKERA:ZERO:${name}`)
+    const answer = once(socket, 'data')
+    const fine = frame(JSON.stringify({ action: 'subscribe', symbols }))
+    expect(fine.length).toBeGreaterThan(500)
+    await trickle(fine)
+    expect(String((await answer)[0])).toContain('"subscribed"')
+    await trickle(frame('x'.repeat(2 * frameReadsMax)))
+    expect(await goodbye).toBe(1008)
+    socket.destroy()
   })
 
   test('an endless message closes the socket at sixteen fragments, on each of many sockets', async () => {

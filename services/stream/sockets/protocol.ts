@@ -12,8 +12,8 @@ export type ClientMessage =
       readonly symbols: ReadonlyMap<string, FeedSeconds | undefined>
       /** Whether the client sent `since`, perhaps without a time for any symbol. */
       readonly resumes: boolean
-      /** Whether the client wants a frame for each complete minute. */
-      readonly markers: boolean
+      /** Whether the client wants a frame for each complete minute; `undefined`: as before. */
+      readonly markers: boolean | undefined
       /** Number of symbols and times in the message. */
       readonly entries: number
     }
@@ -69,7 +69,7 @@ function subscription(
     action: 'subscribe',
     symbols,
     resumes: since !== undefined,
-    markers: markers === true,
+    markers: typeof markers === 'boolean' ? markers : undefined,
     entries: list.length + (typeof since === 'number' ? list.length : times.length),
   }
 }

@@ -27,6 +27,12 @@ const retryWhenFullSeconds = 5
 const retryWhenBusySeconds = 2
 
 /**
+ * Maximum reads from the network in which one frame may arrive. A proxy or a slow link may deliver a short message
+ * byte by byte. Each read is a buffer of its own, of about half a KiB, so that a socket keeps 0.5 MiB at most.
+ */
+export const frameReadsMax = 1_024
+
+/**
  * With the library's defaults one client may use 100 MiB of memory, in a quarter of a million chunks.
  * Compression would cost a context per socket. `throttle.ts` sends the pongs.
  */
@@ -36,7 +42,7 @@ const serverOptions = {
   perMessageDeflate: false,
   maxPayload: messageBytesMax,
   maxFragments: 16,
-  maxBufferedChunks: 256,
+  maxBufferedChunks: frameReadsMax,
   autoPong: false,
   /** One packet may contain ten thousand frames: other clients are served between them. */
   allowSynchronousEvents: false,

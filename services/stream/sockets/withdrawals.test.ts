@@ -147,6 +147,19 @@ describe('a symbol that left the registry and returns', () => {
     await fixture.stores.bus.publish({ type: 'minutes', feed: zero, from: time, to: time }, 1)
     expect((await sent(socket)).at(-1)).toEqual({ type: 'minute', feed: zero, time })
   })
+
+  test('is subscribed without markers if the client ended those of its feed meanwhile', async () => {
+    const { socket } = await connected()
+    socket.send({ action: 'subscribe', symbols: [a, b], markers: true })
+    await socket.next('subscribed')
+    await leave(a)
+    socket.send({ action: 'subscribe', symbols: [b], markers: false })
+    await socket.next('subscribed')
+    await comeBack(a)
+    const { time } = minuteBar(12)
+    await fixture.stores.bus.publish({ type: 'minutes', feed: zero, from: time, to: time }, 1)
+    expect((await sent(socket)).at(-1)).toEqual(returned(a))
+  })
 })
 
 describe('a symbol that returns is not subscribed for a socket', () => {

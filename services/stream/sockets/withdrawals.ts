@@ -1,5 +1,5 @@
 import { isGranted } from '../../access/grant.ts'
-import { type CompoundKey, feedOf } from '../../core/feeds/compound-key.ts'
+import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { Resumption } from '../catch-up/resumption.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
@@ -76,6 +76,13 @@ export class Withdrawals {
     const awaited = this.#awaited.get(connection)
     for (const symbol of symbols) awaited?.delete(symbol as CompoundKey)
     if (awaited?.size === 0) this.#awaited.delete(connection)
+  }
+
+  /** The client wants no more markers of the feed, also when its absent symbols return. */
+  unmark(connection: Connection, feed: FeedKey): void {
+    const awaited = this.#awaited.get(connection)
+    for (const [symbol, each] of awaited ?? [])
+      if (feedOf(symbol) === feed) awaited?.set(symbol, { ...each, hasMarkers: false })
   }
 
   /** Forgets the symbols that a closed socket awaited. */

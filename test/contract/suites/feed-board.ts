@@ -48,6 +48,27 @@ export function describeFeedBoard(name: string, open: Open<'board'>): void {
       expect(await board().read([])).toEqual(new Map())
     })
 
+    test.for(['closed', 'killed'] as const)(
+      'a forgotten feed has no signs, also after the board is %s, and takes earlier ones',
+      async (how) => {
+        const [feed, other] = [freshFeed(), freshFeed()]
+        const before = await open()
+        const later = { receivedAt: utcMs(9), newestBar: feedSeconds(120) }
+        for (const each of [feed, other]) await before.stores.board.note(each, later)
+        await before.clock.advance(1_000)
+        await before.stores.board.forget(feed)
+        expect([...(await before.stores.board.read([feed, other])).keys()]).toEqual([other])
+        await before.clock.advance(1_000)
+        const after = await before.reopen(how)
+        expect([...(await after.stores.board.read([feed, other])).keys()]).toEqual([other])
+        await after.stores.board.note(feed, { newestBar: feedSeconds(60) })
+        const signs = (await after.stores.board.read([feed])).get(feed)
+        expect(signs?.newestBar).toBe(60)
+        expect(signs?.receivedAt).toBeUndefined()
+        await after.close()
+      },
+    )
+
     test('ping succeeds on an available board', async () => {
       await expect(board().ping()).resolves.toBeUndefined()
     })
