@@ -166,7 +166,22 @@ test('the notes warn when the network policy blocks the load balancer of ingest'
   expect(notes()).toContain(warning)
   expect(notes('networkPolicy.enabled=false')).not.toContain(warning)
   expect(notes('networkPolicy.collectors[0].ipBlock.cidr=192.0.2.0/24')).not.toContain(warning)
+  const hidden = 'ingest.service.externalTrafficPolicy is not Local'
+  expect(notes()).toContain(hidden)
+  expect(notes('networkPolicy.enabled=false')).not.toContain(hidden)
+  expect(notes('ingest.service.externalTrafficPolicy=Local')).not.toContain(hidden)
 })
+
+test.for(['rest', 'ingest'])(
+  'the Service of %s has the externalTrafficPolicy of the values, by default none',
+  (name) => {
+    const specOf = (values: object): unknown =>
+      part(find(render({ values }), 'Service', `fxd-${name}`), 'spec')
+    expect(specOf({})).not.toHaveProperty('externalTrafficPolicy')
+    const service = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' }
+    expect(specOf({ [name]: { service } })).toMatchObject(service)
+  },
+)
 
 test('the README installation makes the feed and key that its last command uses', () => {
   const readme = readFileSync(join(charts, '../README.md'), 'utf8')
