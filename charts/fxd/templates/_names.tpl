@@ -108,13 +108,12 @@ annotations:
 {{- if .Values.rest.autoscaling.enabled }}{{ .Values.rest.autoscaling.maxReplicas }}{{ else }}{{ .Values.rest.replicas }}{{ end }}
 {{- end }}
 
-{{/* Maximum PostgreSQL connections of all processes. A rollout adds one pod of rest and one of ingest. All old shards may still
-drain while all new ones run. A process opens 19, 6 or 9:
-services/stores/questdb/pg/connection-counts.ts. */}}
+{{/* Maximum PostgreSQL connections of all processes. In a rollout all old pods may still drain while all new ones run.
+A process opens 19, 6 or 9: services/stores/questdb/pg/connection-counts.ts. */}}
 {{- define "fxd.questdbConnections" -}}
-{{- $rest := mul 19 (add1 (include "fxd.restMax" . | int)) -}}
+{{- $rest := mul 19 2 (include "fxd.restMax" . | int) -}}
 {{- $stream := mul 6 2 (int .Values.stream.replicasMax) -}}
-{{- $ingest := mul 9 (add1 (int .Values.ingest.replicas)) -}}
+{{- $ingest := mul 9 2 (int .Values.ingest.replicas) -}}
 {{- add $rest $stream $ingest .Values.questdb.spareConnections }}
 {{- end }}
 
