@@ -117,6 +117,18 @@ test('with the production values only one Ingress requests the certificate from 
   expect(asking.map(({ metadata }) => metadata.name)).toEqual(['fxd-rest'])
 })
 
+test.for([
+  ['contour', ['projectcontour.io/response-timeout', 'projectcontour.io/websocket-routes']],
+  ['nginx', ['nginx.ingress.kubernetes.io/proxy-read-timeout', 'nginx.ingress.kubernetes.io/proxy-send-timeout']],
+  // Its timeout of WebSockets can be set in its ConfigMap only.
+  ['haproxy', ['haproxy.org/load-balance']],
+  ['traefik', []],
+] as const)('the Ingress of /v1/stream has only annotations that %s reads there', ([controller, wanted]) => {
+  const objects = render({ values: { ingress: { enabled: true, controller } } })
+  const annotations = find(objects, 'Ingress', 'fxd-stream').metadata.annotations ?? {}
+  expect(Object.keys(annotations).toSorted()).toEqual(wanted)
+})
+
 test('objects of the Prometheus operator are rendered if the cluster has their kinds', () => {
   const kindsOf = (has: readonly string[]): string[] =>
     render({ has })
