@@ -81,6 +81,11 @@ test('names stay within the limits of Kubernetes for a long release name', () =>
   expect(longest(objects)).toBeLessThanOrEqual(63)
 })
 
+test.for(['1st', 'a.b'])('the release name %s is rejected without fullnameOverride: no Service may have it', (release) => {
+  expect(helm('template', release, chart).said).toContain('set fullnameOverride: names of Services')
+  expect(helm('template', release, chart, '--set', 'fullnameOverride=bars').status).toBe(0)
+})
+
 test('a name is accepted up to the length that its StreamPool may have', () => {
   const pool = (length: number): string =>
     find(

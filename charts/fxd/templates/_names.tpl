@@ -1,6 +1,8 @@
-{{/* At most 33 characters: a StreamPool may have 40, and "-stream" has 7. */}}
+{{/* At most 33 characters: a StreamPool may have 40, and "-stream" has 7. A release's name may have what a Service's may not. */}}
 {{- define "fxd.fullname" -}}
-{{- .Values.fullnameOverride | default .Release.Name | trunc 33 | trimSuffix "-" }}
+{{- $name := .Values.fullnameOverride | default .Release.Name | trunc 33 | trimSuffix "-" -}}
+{{- if not (regexMatch "^[a-z][-a-z0-9]*$" $name) }}{{ fail (printf "set fullnameOverride: names of Services begin with a letter and have no dot, but the release is called %s" .Release.Name) }}{{ end -}}
+{{- $name }}
 {{- end }}
 
 {{/* Labels that identify the pods of one part: (list root component). They never change. */}}
