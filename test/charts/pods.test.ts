@@ -358,6 +358,13 @@ test('the volume of backups fits all copies and the one being written', () => {
   expect(sizeOf(find(objects, 'PersistentVolumeClaim', 'fxd-questdb-backup'), 'spec')).toBe(copies * data)
 })
 
+test('both containers of Redis have its resources, so that a quota for CPU limits admits the pod', () => {
+  const resources = { requests: { cpu: '150m', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } }
+  const { spec } = podOfComponent(render({ values: { redis: { resources } } }), 'redis')
+  const given = [...(spec.initContainers ?? []), ...spec.containers].map((each) => each.resources)
+  expect(given).toEqual([resources, resources])
+})
+
 test('QuestDB and Redis have the settings that prevent data loss', () => {
   const objects = render()
   const questdb = podOfComponent(objects, 'questdb')
