@@ -67,6 +67,7 @@ function writeKind({ spec }: Kind): string {
 }
 
 const kinds = readdirSync(folder)
+  .filter((file) => file.endsWith('.yaml'))
   .toSorted()
   .map((file) => parse(readFileSync(join(folder, file), 'utf8')) as Kind)
 writeFileSync(

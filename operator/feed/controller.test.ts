@@ -7,6 +7,7 @@ import { NotReady } from '../kube/not-ready.ts'
 import type { KubeObject } from '../kube/object.ts'
 import type { FeedObject, Secret } from '../kube/resources.ts'
 import { FeedController } from './controller.ts'
+import { manifestOf } from './objects.ts'
 import { tokenExpiry, tokenSecret } from './token.ts'
 
 const dayMs = 86_400_000
@@ -121,6 +122,42 @@ test.for([
   expect(written).toEqual([[state, 3]])
 })
 
+/** A controller of a feed that the registry has, with a token and without pods; and the conditions that it writes. */
+function controllerOf(object: FeedObject, apply: (of: { plural: string }, wanted: KubeObject) => unknown) {
+  const written: Condition[] = []
+  const manifests: string[] = []
+  const clock = createVirtualClock()
+  const expiresAt = clock.utcMs() + 30 * dayMs
+  const deps = {
+    api: {
+      get: async () => undefined,
+      apply: async (of: { plural: string }, wanted: KubeObject) => apply(of, wanted),
+      applyStatus: async (_: unknown, { status }: { status: { conditions: Condition[] } }) =>
+        void written.push(...status.conditions),
+    },
+    caches: {
+      feeds: cacheOf([object]),
+      secrets: cacheOf([tokenSecret(feed, { token: 'token', expiresAt, signingKey: '' })]),
+      configmaps: cacheOf([]),
+      statefulsets: cacheOf([]),
+    },
+    registry: {
+      feeds: listOf([['BROKERA:ZERO', { key: 'BROKERA:ZERO', owner: 'u', hidden: false, version: 1 }]]),
+      applyFeed: async ({ manifestJson }: { manifestJson: string }) => {
+        manifests.push(manifestJson)
+        return { version: 1 }
+      },
+      accepts: () => true,
+    },
+    events: { record: () => undefined },
+    clock,
+    held: () => 0,
+    template: { spec: { containers: [{ name: 'collector' }] } },
+    registered: () => undefined,
+  }
+  return { controller: new FeedController(deps as never), written, manifests }
+}
+
 test.for([
   ['has a wrong type', 'failed to create typed patch object (/x): expected map', 'ApplyRejected', 0],
   ['has a wrong quantity', 'failed to convert new object (/x) to proper version', 'ApplyRejected', 0],
@@ -128,7 +165,6 @@ test.for([
 ] as const)(
   'a ready feed whose StatefulSet %s is not ready, with the message',
   async ([, said, reason, failingMs]) => {
-    const written: Condition[] = []
     const object = {
       ...feed,
       spec: { ...feed.spec, source: { type: 'Simulator' } },
@@ -137,37 +173,24 @@ test.for([
         conditions: [{ type: 'Ready', status: 'True', reason: 'Collecting' }],
       },
     } as unknown as FeedObject
-    const clock = createVirtualClock()
-    const deps = {
-      api: {
-        get: async () => undefined,
-        apply: async ({ plural }: { plural: string }, wanted: KubeObject) => {
-          if (plural === 'statefulsets') throw new KubeError(500, '', said)
-          return wanted
-        },
-        applyStatus: async (_: unknown, { status }: { status: { conditions: Condition[] } }) =>
-          void written.push(...status.conditions),
-      },
-      caches: {
-        feeds: cacheOf([object]),
-        secrets: cacheOf([
-          tokenSecret(feed, { token: 'token', expiresAt: clock.utcMs() + 30 * dayMs, signingKey: '' }),
-        ]),
-        configmaps: cacheOf([]),
-        statefulsets: cacheOf([]),
-      },
-      registry: {
-        feeds: listOf([['BROKERA:ZERO', { key: 'BROKERA:ZERO', owner: 'u', hidden: false, version: 1 }]]),
-        applyFeed: async () => ({ version: 1 }),
-        accepts: () => true,
-      },
-      events: { record: () => undefined },
-      clock,
-      held: () => 0,
-      template: { spec: { containers: [{ name: 'collector' }] } },
-      registered: () => undefined,
-    }
-    await new FeedController(deps as never).reconcile('zero', failingMs).catch(() => undefined)
+    const { controller, written } = controllerOf(object, ({ plural }, wanted) => {
+      if (plural === 'statefulsets') throw new KubeError(500, '', said)
+      return wanted
+    })
+    await controller.reconcile('zero', failingMs).catch(() => undefined)
     expect(written).toMatchObject([{ status: 'False', reason, message: said }])
   },
 )
+
+test('an Mt5Csv feed without a volume is registered, gets no collector and is not ready, with the reason', async () => {
+  const source = { type: 'Mt5Csv', path: 'exports' }
+  const object = { ...feed, spec: { ...feed.spec, source } } as unknown as FeedObject
+  const made: string[] = []
+  const { controller, written, manifests } = controllerOf(object, ({ plural }) => made.push(plural))
+  await controller.reconcile('zero')
+  expect(written).toMatchObject([
+    { status: 'False', reason: 'Invalid', message: expect.stringContaining('volumeClaim is needed') as unknown },
+  ])
+  expect(manifests).toEqual([manifestOf(object)])
+  expect(made).toEqual([])
+})

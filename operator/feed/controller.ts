@@ -131,6 +131,13 @@ export class FeedController implements Controller {
         'NoCollectorTemplate',
         'The operator creates no collectors: set its FXD_COLLECTOR_TEMPLATE.',
       )
+    const { type, volumeClaim } = feed.spec.source
+    // The kind has it optional, since `fxd all` reads the same manifest. Pods of the chart have no other volume with files.
+    if (type === 'Mt5Csv' && volumeClaim === undefined)
+      throw new NotReady(
+        'Invalid',
+        'spec.source.volumeClaim is needed on Kubernetes: the PersistentVolumeClaim that has the exports.',
+      )
     const names = collectorNames(feed.metadata.name)
     const owner = ownerOf(resources.feeds, feed)
     const { configmaps, statefulsets } = resources

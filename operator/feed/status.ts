@@ -77,8 +77,16 @@ function readiness(facts: FeedFacts): Pick<Condition, 'status' | 'reason' | 'mes
       reason: 'CollectorRestarting',
       message: 'The pods of the collector are being replaced; new pods continue where the old ones ended.',
     }
+  const wanted = collectors?.spec?.replicas ?? 0
   if (ready > 0)
-    return { status: 'True', reason: 'Collecting', message: 'The feed is registered and its collector runs.' }
+    return {
+      status: 'True',
+      reason: 'Collecting',
+      message:
+        ready < wanted
+          ? `The feed is registered; ${ready} of ${wanted} collectors are ready.`
+          : 'The feed is registered and its collector runs.',
+    }
   return {
     status: 'False',
     reason: 'CollectorStarting',

@@ -114,7 +114,7 @@ export interface FeedSpec {
     readonly type: 'Push' | 'Mt5Csv' | 'Simulator'
     readonly path?: string
     readonly follow?: boolean
-    /** PersistentVolumeClaim that contains path. It is mounted read-only. */
+    /** PersistentVolumeClaim that contains path, mounted read-only. The operator collects no Mt5Csv feed without it. */
     readonly volumeClaim?: string
     readonly seed?: number
   }

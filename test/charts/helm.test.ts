@@ -53,7 +53,7 @@ describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, 
 
 test('the kinds survive removal of the chart fxd-crds and have a default status and no values', () => {
   const { text } = helm('template', 'kinds', join(charts, 'fxd-crds'))
-  const kinds = objectsOf(text)
+  const kinds = objectsOf(text).filter(({ kind }) => kind === 'CustomResourceDefinition')
   expect(kinds.map(({ metadata }) => metadata.name).toSorted()).toEqual([
     'apikeys.marketdata.fxd.dev',
     'feeds.marketdata.fxd.dev',
@@ -79,6 +79,11 @@ test('names stay within the limits of Kubernetes for a long release name', () =>
   // The kind's own rule, which refuses longer ones.
   expect(longest(objects.filter(({ kind }) => kind === 'StreamPool'))).toBeLessThanOrEqual(40)
   expect(longest(objects)).toBeLessThanOrEqual(63)
+})
+
+test.for(['1st', 'a.b'])('the release name %s is rejected without fullnameOverride: no Service may have it', (release) => {
+  expect(helm('template', release, chart).said).toContain('set fullnameOverride: names of Services')
+  expect(helm('template', release, chart, '--set', 'fullnameOverride=bars').status).toBe(0)
 })
 
 test('a name is accepted up to the length that its StreamPool may have', () => {
@@ -115,6 +120,18 @@ test('with the production values only one Ingress requests the certificate from 
   const asking = ingresses.filter(({ metadata }) => metadata.annotations?.['cert-manager.io/cluster-issuer'])
   expect(ingresses).toHaveLength(2)
   expect(asking.map(({ metadata }) => metadata.name)).toEqual(['fxd-rest'])
+})
+
+test.for([
+  ['contour', ['projectcontour.io/response-timeout', 'projectcontour.io/websocket-routes']],
+  ['nginx', ['nginx.ingress.kubernetes.io/proxy-read-timeout', 'nginx.ingress.kubernetes.io/proxy-send-timeout']],
+  // Its timeout of WebSockets can be set in its ConfigMap only.
+  ['haproxy', ['haproxy.org/load-balance']],
+  ['traefik', []],
+] as const)('the Ingress of /v1/stream has only annotations that %s reads there', ([controller, wanted]) => {
+  const objects = render({ values: { ingress: { enabled: true, controller } } })
+  const annotations = find(objects, 'Ingress', 'fxd-stream').metadata.annotations ?? {}
+  expect(Object.keys(annotations).toSorted()).toEqual(wanted)
 })
 
 test('objects of the Prometheus operator are rendered if the cluster has their kinds', () => {
@@ -166,7 +183,22 @@ test('the notes warn when the network policy blocks the load balancer of ingest'
   expect(notes()).toContain(warning)
   expect(notes('networkPolicy.enabled=false')).not.toContain(warning)
   expect(notes('networkPolicy.collectors[0].ipBlock.cidr=192.0.2.0/24')).not.toContain(warning)
+  const hidden = 'ingest.service.externalTrafficPolicy is not Local'
+  expect(notes()).toContain(hidden)
+  expect(notes('networkPolicy.enabled=false')).not.toContain(hidden)
+  expect(notes('ingest.service.externalTrafficPolicy=Local')).not.toContain(hidden)
 })
+
+test.for(['rest', 'ingest'])(
+  'the Service of %s has the externalTrafficPolicy of the values, by default none',
+  (name) => {
+    const specOf = (values: object): unknown =>
+      part(find(render({ values }), 'Service', `fxd-${name}`), 'spec')
+    expect(specOf({})).not.toHaveProperty('externalTrafficPolicy')
+    const service = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' }
+    expect(specOf({ [name]: { service } })).toMatchObject(service)
+  },
+)
 
 test('the README installation makes the feed and key that its last command uses', () => {
   const readme = readFileSync(join(charts, '../README.md'), 'utf8')

@@ -319,13 +319,14 @@ describe('the canary', () => {
   })
 })
 
-test('QuestDB allows the connections of all replicas during a rollout, when old and new shards run', () => {
+test('QuestDB allows the connections of all replicas during a rollout, when old and new pods run', () => {
   const limit = (values: object): number =>
     Number(valueOf(podOfComponent(render({ values }), 'questdb'), 'QDB_PG_NET_CONNECTION_LIMIT'))
   const needed = (rest: number, stream: number, ingest: number, spare: number): number =>
-    (rest + 1) * connectionsOf('rest') +
-    2 * stream * connectionsOf('stream') +
-    (ingest + 1) * connectionsOf('ingest') +
+    2 *
+      (rest * connectionsOf('rest') +
+        stream * connectionsOf('stream') +
+        ingest * connectionsOf('ingest')) +
     spare
   const stepped = (connections: number): number => Math.ceil(connections / 256) * 256
   expect(limit({})).toBe(stepped(needed(2, 10, 2, 20)))
@@ -342,10 +343,10 @@ test('QuestDB allows the connections of all replicas during a rollout, when old 
   expect(limit({ ...larger, questdb: { spareConnections: left + 1 } })).toBe(768)
 })
 
-test('one more rest does not change the pod of QuestDB, so QuestDB does not restart', () => {
+test('one more rest within a step of the limit does not change the pod of QuestDB, so QuestDB does not restart', () => {
   const questdb = (replicas: number): unknown =>
     podOfComponent(render({ values: { rest: { replicas } } }), 'questdb')
-  expect(questdb(3)).toEqual(questdb(2))
+  expect(questdb(4)).toEqual(questdb(3))
 })
 
 test('the volume of backups fits all copies and the one being written', () => {
@@ -355,6 +356,13 @@ test('the volume of backups fits all copies and the one being written', () => {
   const data = sizeOf(find(objects, 'StatefulSet', 'fxd-questdb'), 'spec.volumeClaimTemplates.0.spec')
   const copies = Number(valueOf(podOfComponent(objects, 'backup'), 'KEEP')) + 1
   expect(sizeOf(find(objects, 'PersistentVolumeClaim', 'fxd-questdb-backup'), 'spec')).toBe(copies * data)
+})
+
+test('both containers of Redis have its resources, so that a quota for CPU limits admits the pod', () => {
+  const resources = { requests: { cpu: '150m', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } }
+  const { spec } = podOfComponent(render({ values: { redis: { resources } } }), 'redis')
+  const given = [...(spec.initContainers ?? []), ...spec.containers].map((each) => each.resources)
+  expect(given).toEqual([resources, resources])
 })
 
 test('QuestDB and Redis have the settings that prevent data loss', () => {

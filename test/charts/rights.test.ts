@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { rights } from '../../operator/rights.ts'
-import { find, part, render } from './render.ts'
+import { kinds } from '../kubernetes/api/support/kinds.ts'
+import { charts, find, helm, objectsOf, part, render } from './render.ts'
 import type { Rule } from './rights.ts'
 
 /** One line per verb, such as `apps deployments patch`. */
@@ -22,4 +24,16 @@ test('the Role of the operator has exactly the rights of operator/rights.ts', ()
   }))
   expect(lines(part<readonly Rule[]>(find(objects, 'Role', 'fxd-operator'), 'rules'))).toEqual(lines(needed))
   expect(objects.filter(({ kind }) => kind.startsWith('ClusterRole'))).toEqual([])
+})
+
+test('the roles view, edit and admin of Kubernetes have rights on every kind and on the scale of a pool', () => {
+  const { text } = helm('template', 'kinds', join(charts, 'fxd-crds'))
+  const roles = objectsOf(text).filter(({ kind }) => kind === 'ClusterRole')
+  expect(roles.map(({ metadata }) => Object.keys(metadata.labels ?? {}))).toEqual([
+    ['rbac.authorization.k8s.io/aggregate-to-edit', 'rbac.authorization.k8s.io/aggregate-to-admin'],
+    ['rbac.authorization.k8s.io/aggregate-to-view'],
+  ])
+  const resources = [...kinds().map(({ spec }) => spec.names.plural), 'streampools/scale'].toSorted()
+  for (const role of roles)
+    expect(part(role, 'rules')).toMatchObject([{ apiGroups: ['marketdata.fxd.dev'], resources }])
 })

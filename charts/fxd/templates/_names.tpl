@@ -1,6 +1,8 @@
-{{/* At most 33 characters: a StreamPool may have 40, and "-stream" has 7. */}}
+{{/* At most 33 characters: a StreamPool may have 40, and "-stream" has 7. A release's name may have what a Service's may not. */}}
 {{- define "fxd.fullname" -}}
-{{- .Values.fullnameOverride | default .Release.Name | trunc 33 | trimSuffix "-" }}
+{{- $name := .Values.fullnameOverride | default .Release.Name | trunc 33 | trimSuffix "-" -}}
+{{- if not (regexMatch "^[a-z][-a-z0-9]*$" $name) }}{{ fail (printf "set fullnameOverride: names of Services begin with a letter and have no dot, but the release is called %s" .Release.Name) }}{{ end -}}
+{{- $name }}
 {{- end }}
 
 {{/* Labels that identify the pods of one part: (list root component). They never change. */}}
@@ -108,13 +110,12 @@ annotations:
 {{- if .Values.rest.autoscaling.enabled }}{{ .Values.rest.autoscaling.maxReplicas }}{{ else }}{{ .Values.rest.replicas }}{{ end }}
 {{- end }}
 
-{{/* Maximum PostgreSQL connections of all processes. A rollout adds one pod of rest and one of ingest. All old shards may still
-drain while all new ones run. A process opens 19, 6 or 9:
-services/stores/questdb/pg/connection-counts.ts. */}}
+{{/* Maximum PostgreSQL connections of all processes. In a rollout all old pods may still drain while all new ones run.
+A process opens 19, 6 or 9: services/stores/questdb/pg/connection-counts.ts. */}}
 {{- define "fxd.questdbConnections" -}}
-{{- $rest := mul 19 (add1 (include "fxd.restMax" . | int)) -}}
+{{- $rest := mul 19 2 (include "fxd.restMax" . | int) -}}
 {{- $stream := mul 6 2 (int .Values.stream.replicasMax) -}}
-{{- $ingest := mul 9 (add1 (int .Values.ingest.replicas)) -}}
+{{- $ingest := mul 9 2 (int .Values.ingest.replicas) -}}
 {{- add $rest $stream $ingest .Values.questdb.spareConnections }}
 {{- end }}
 

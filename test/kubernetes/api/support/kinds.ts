@@ -39,7 +39,9 @@ export interface Kind extends KubeObject {
 }
 
 const read = (folder: string): Kind[] =>
-  readdirSync(folder).map((file) => parse(readFileSync(join(folder, file), 'utf8')) as Kind)
+  readdirSync(folder)
+    .filter((file) => file.endsWith('.yaml'))
+    .map((file) => parse(readFileSync(join(folder, file), 'utf8')) as Kind)
 
 /** The CustomResourceDefinitions of the chart, which uses no templates in them. */
 export const kinds = (): Kind[] => read(join(charts, 'fxd-crds/templates'))
