@@ -189,7 +189,11 @@ test('an Mt5Csv feed without a volume is registered, gets no collector and is no
   const { controller, written, manifests } = controllerOf(object, ({ plural }) => made.push(plural))
   await controller.reconcile('zero')
   expect(written).toMatchObject([
-    { status: 'False', reason: 'Invalid', message: expect.stringContaining('volumeClaim is needed') as unknown },
+    {
+      status: 'False',
+      reason: 'Invalid',
+      message: expect.stringContaining('volumeClaim is needed') as unknown,
+    },
   ])
   expect(manifests).toEqual([manifestOf(object)])
   expect(made).toEqual([])

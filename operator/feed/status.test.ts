@@ -12,17 +12,20 @@ test.for([
   ['one collector', 1, 1, 'The feed is registered and its collector runs.'],
   ['a collector and its standby', 2, 2, 'The feed is registered and its collector runs.'],
   ['one of two collectors', 1, 2, 'The feed is registered; 1 of 2 collectors are ready.'],
-] as const)('a feed with %s ready is ready, and its message says if one is missing', ([, ready, wanted, message]) => {
-  const status = { replicas: wanted, updatedReplicas: wanted, readyReplicas: ready }
-  const { conditions } = feedStatusOf({
-    feed,
-    registered: undefined,
-    isOutdated: false,
-    collectors: { metadata: { name: 'zero-collector' }, spec: { replicas: wanted }, status },
-    tokenExpires: undefined,
-    blocked: undefined,
-    held: 0,
-    nowMs: utcMs(0),
-  })
-  expect(conditions).toMatchObject([{ type: 'Ready', status: 'True', reason: 'Collecting', message }])
-})
+] as const)(
+  'a feed with %s ready is ready, and its message says if one is missing',
+  ([, ready, wanted, message]) => {
+    const status = { replicas: wanted, updatedReplicas: wanted, readyReplicas: ready }
+    const { conditions } = feedStatusOf({
+      feed,
+      registered: undefined,
+      isOutdated: false,
+      collectors: { metadata: { name: 'zero-collector' }, spec: { replicas: wanted }, status },
+      tokenExpires: undefined,
+      blocked: undefined,
+      held: 0,
+      nowMs: utcMs(0),
+    })
+    expect(conditions).toMatchObject([{ type: 'Ready', status: 'True', reason: 'Collecting', message }])
+  },
+)

@@ -81,10 +81,13 @@ test('names stay within the limits of Kubernetes for a long release name', () =>
   expect(longest(objects)).toBeLessThanOrEqual(63)
 })
 
-test.for(['1st', 'a.b'])('the release name %s is rejected without fullnameOverride: no Service may have it', (release) => {
-  expect(helm('template', release, chart).said).toContain('set fullnameOverride: names of Services')
-  expect(helm('template', release, chart, '--set', 'fullnameOverride=bars').status).toBe(0)
-})
+test.for(['1st', 'a.b'])(
+  'the release name %s is rejected without fullnameOverride: no Service may have it',
+  (release) => {
+    expect(helm('template', release, chart).said).toContain('set fullnameOverride: names of Services')
+    expect(helm('template', release, chart, '--set', 'fullnameOverride=bars').status).toBe(0)
+  },
+)
 
 test('a name is accepted up to the length that its StreamPool may have', () => {
   const pool = (length: number): string =>
@@ -124,7 +127,10 @@ test('with the production values only one Ingress requests the certificate from 
 
 test.for([
   ['contour', ['projectcontour.io/response-timeout', 'projectcontour.io/websocket-routes']],
-  ['nginx', ['nginx.ingress.kubernetes.io/proxy-read-timeout', 'nginx.ingress.kubernetes.io/proxy-send-timeout']],
+  [
+    'nginx',
+    ['nginx.ingress.kubernetes.io/proxy-read-timeout', 'nginx.ingress.kubernetes.io/proxy-send-timeout'],
+  ],
   // Its timeout of WebSockets can be set in its ConfigMap only.
   ['haproxy', ['haproxy.org/load-balance']],
   ['traefik', []],

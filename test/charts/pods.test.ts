@@ -323,10 +323,7 @@ test('QuestDB allows the connections of all replicas during a rollout, when old 
   const limit = (values: object): number =>
     Number(valueOf(podOfComponent(render({ values }), 'questdb'), 'QDB_PG_NET_CONNECTION_LIMIT'))
   const needed = (rest: number, stream: number, ingest: number, spare: number): number =>
-    2 *
-      (rest * connectionsOf('rest') +
-        stream * connectionsOf('stream') +
-        ingest * connectionsOf('ingest')) +
+    2 * (rest * connectionsOf('rest') + stream * connectionsOf('stream') + ingest * connectionsOf('ingest')) +
     spare
   const stepped = (connections: number): number => Math.ceil(connections / 256) * 256
   expect(limit({})).toBe(stepped(needed(2, 10, 2, 20)))

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { feedKey } from '../../core/feeds/compound-key.ts'
-import { silentLog } from '../../platform/log/silent.ts'
+import { silentLog } from '../../platform/log/log.ts'
 import { embeddedBus } from './bus.ts'
 
 test('events are handled once all followers have done their work', async () => {

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { until } from '../../acceptance/client/until.ts'
@@ -150,6 +151,25 @@ test('shards are replaced: sockets are closed with 1012, and all clients of a ke
   expect(new Set(closes)).toEqual(new Set([1012]))
   expect(closes).toHaveLength(18)
   expect(clients.flatMap(({ refusals }) => refusals)).toEqual([])
+})
+
+test('while no process is ready, a request that a frozen one does not answer is sent to another', async () => {
+  const frozen = ['rest-1', 'rest-2'].map((name) => cluster.pod(name))
+  for (const { program } of frozen) await program.freeze()
+  const log = (): string => readFileSync(cluster.balancer.log, 'utf8')
+  for (const { name } of frozen) {
+    await expect
+      .poll(() => log().lastIndexOf(`rest/${name} is DOWN`), { timeout: 10_000 })
+      .toBeGreaterThan(log().lastIndexOf(`rest/${name} is UP`))
+  }
+  const answers = Promise.all(Array.from({ length: 4 }, () => get('/v1/config')))
+  await pause(500)
+  cluster.pod('rest-2').program.thaw()
+  expect(await answers).toEqual([200, 200, 200, 200])
+  cluster.pod('rest-1').program.thaw()
+  await expect
+    .poll(() => log().lastIndexOf('rest/rest-1 is UP'), { timeout: 15_000 })
+    .toBeGreaterThan(log().lastIndexOf('rest/rest-1 is DOWN'))
 })
 
 test('the load balancer removes a frozen process and adds it again once it continues', async () => {

@@ -27,7 +27,10 @@ async function fixture() {
   const stream = await openStreamFixture({ log, change: () => ({ bus: redis.stores.bus }) })
   onTestFinished(() => stream.close())
   const received = new Set<FeedKey | undefined>()
-  redis.stores.bus.follow({ deliver: ({ event }) => received.add(feedOfEvent(event)), lost: () => undefined })
+  redis.stores.bus.follow({
+    deliver: ({ event }) => void received.add(feedOfEvent(event)),
+    lost: () => undefined,
+  })
   const publish = async (feed: FeedKey, epoch: number) =>
     void (await redis.stores.bus.publish({ type: 'settled', feed }, epoch))
   // The stream followed first: an event that this follower gets has reached the stream too.

@@ -143,7 +143,7 @@ export class BusServer {
         positions.set(key, { position, mark })
         const isJump = position > expected && place.position > 0
         if (isJump && key !== undefined && !this.#defects.hidesLoss) follower.lost(key, position - 1)
-        follower.deliver({ position, event })
+        void follower.deliver({ position, event })
         expected = position + 1
       }
     }

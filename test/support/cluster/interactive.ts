@@ -64,7 +64,11 @@ function greeting(cluster: Cluster, key: string): string {
 
 const { definitions } = await readManifests(feeds).catch(fail)
 if (!(await isFree(httpPort).catch(fail)))
-  fail(new Error(`127.0.0.1:${httpPort} is in use by another program or may not be used; set PORT to a free port.`))
+  fail(
+    new Error(
+      `127.0.0.1:${httpPort} is in use by another program or may not be used; set PORT to a free port.`,
+    ),
+  )
 const feedKeys = definitions.map(({ key }) => key)
 print(
   'Starting QuestDB, Redis, 1 ingest, 2 rest, 2 stream, a collector per feed that has a source, and HAProxy…',

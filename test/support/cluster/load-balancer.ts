@@ -137,6 +137,10 @@ backend rest_unread
 ${checked(rest, ` source ${unreadSource}`)}
 backend any_rest
   balance roundrobin
+  # A frozen pod accepts a request and never answers it. Another pod may be only slow to become ready.
+  timeout server 3s
+  option redispatch 1
+  retry-on conn-failure empty-response response-timeout
   http-request disable-l7-retry unless METH_GET
 ${anyOf(rest)}
 backend stream

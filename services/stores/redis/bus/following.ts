@@ -65,7 +65,7 @@ export class Following {
 
   #pass({ lane, position, delivered }: LaneEvent): void {
     if (position <= (this.#starts?.get(lane) ?? 0)) return
-    if (delivered) this.#guarded(() => this.#follower.deliver(delivered), delivered.event.type)
+    if (delivered) this.#guarded(() => void this.#follower.deliver(delivered), delivered.event.type)
     else this.#reportLost(lane, position)
   }
 
