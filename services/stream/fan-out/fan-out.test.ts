@@ -62,7 +62,7 @@ describe('a burst', () => {
   })
 
   test('frames are written once the last burst ends', async () => {
-    const { clock, writes, fanOut, id } = open(1_200)
+    const { clock, writes, fanOut, id } = open(3_000)
     expect(fanOut.written()).toBeUndefined()
     fanOut.push(id('A'), 'a1')
     let written: number | undefined
@@ -70,7 +70,7 @@ describe('a burst', () => {
     clock.freezeFor(burstWaitMsMax)
     await clock.advance(0)
     fanOut.push(id('A'), 'a2')
-    await expect.poll(() => clock.advance(1).then(() => written)).toBe(2_400)
+    await expect.poll(() => clock.advance(1).then(() => written)).toBe(6_000)
     expect(fanOut.written()).toBeUndefined()
   })
 
