@@ -29,10 +29,12 @@ test('the Role of the operator has exactly the rights of operator/rights.ts', ()
 test('the roles view, edit and admin of Kubernetes have rights on every kind and on the scale of a pool', () => {
   const { text } = helm('template', 'kinds', join(charts, 'fxd-crds'))
   const roles = objectsOf(text).filter(({ kind }) => kind === 'ClusterRole')
-  expect(roles.map(({ metadata }) => Object.keys(metadata.labels ?? {}))).toEqual([
-    ['rbac.authorization.k8s.io/aggregate-to-edit', 'rbac.authorization.k8s.io/aggregate-to-admin'],
-    ['rbac.authorization.k8s.io/aggregate-to-view'],
-  ])
+  const label = (role: string): string => `rbac.authorization.k8s.io/aggregate-to-${role}`
+  const labels = roles.map(({ metadata: { name, labels: set = {} } }) => [name, Object.keys(set)] as const)
+  expect(Object.fromEntries(labels)).toEqual({
+    'fxd-view': [label('view')],
+    'fxd-edit': [label('edit'), label('admin')],
+  })
   const resources = [...kinds().map(({ spec }) => spec.names.plural), 'streampools/scale'].toSorted()
   for (const role of roles)
     expect(part(role, 'rules')).toMatchObject([{ apiGroups: ['marketdata.fxd.dev'], resources }])
