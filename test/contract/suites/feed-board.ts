@@ -52,10 +52,10 @@ export function describeFeedBoard(name: string, open: Open<'board'>): void {
       'a forgotten feed has no signs, also after the board is %s, and takes earlier ones',
       async (how) => {
         const [feed, other] = [freshFeed(), freshFeed()]
-        const before = await open()
+        const first = await open()
         const later = { receivedAt: utcMs(9), newestBar: feedSeconds(120) }
-        for (const each of [feed, other]) await before.stores.board.note(each, later)
-        await before.clock.advance(1_000)
+        for (const each of [feed, other]) await first.stores.board.note(each, later)
+        const before = await first.reopen('closed')
         await before.stores.board.forget(feed)
         expect([...(await before.stores.board.read([feed, other])).keys()]).toEqual([other])
         await before.clock.advance(1_000)
