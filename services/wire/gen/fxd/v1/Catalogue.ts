@@ -17,7 +17,8 @@ export interface Catalogue {
    */
   'revision'?: (number | string | Long);
   /**
-   * A snapshot removes symbols that an earlier snapshot added and this one lacks.
+   * A snapshot removes symbols that an earlier catalogue of a live session added and this one lacks, also those of
+   * deltas. Symbols of the manifest stay, and those that only an import added.
    */
   'snapshot'?: (boolean);
   'last'?: (boolean);
@@ -42,7 +43,8 @@ export interface Catalogue__Output {
    */
   'revision': (number);
   /**
-   * A snapshot removes symbols that an earlier snapshot added and this one lacks.
+   * A snapshot removes symbols that an earlier catalogue of a live session added and this one lacks, also those of
+   * deltas. Symbols of the manifest stay, and those that only an import added.
    */
   'snapshot': (boolean);
   'last': (boolean);

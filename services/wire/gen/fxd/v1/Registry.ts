@@ -122,7 +122,7 @@ export interface RegistryClient extends grpc.Client {
   listKeys(argument: _fxd_v1_ListKeysRequest, callback: grpc.requestCallback<_fxd_v1_ListKeysResponse__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Removes the bars and windows of a feed that no manifest names. UNAVAILABLE: it is not, or only partly, purged; the
+   * Removes the bars, windows and liveness of a feed that no manifest names. UNAVAILABLE: it is not, or only partly, purged; the
    * message says why, for example that a session at another ingest has not ended after 5 s. May be repeated.
    */
   PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
@@ -130,7 +130,7 @@ export interface RegistryClient extends grpc.Client {
   PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   /**
-   * Removes the bars and windows of a feed that no manifest names. UNAVAILABLE: it is not, or only partly, purged; the
+   * Removes the bars, windows and liveness of a feed that no manifest names. UNAVAILABLE: it is not, or only partly, purged; the
    * message says why, for example that a session at another ingest has not ended after 5 s. May be repeated.
    */
   purgeFeed(argument: _fxd_v1_PurgeFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
@@ -293,7 +293,7 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   ListKeys: grpc.handleUnaryCall<_fxd_v1_ListKeysRequest__Output, _fxd_v1_ListKeysResponse>;
   
   /**
-   * Removes the bars and windows of a feed that no manifest names. UNAVAILABLE: it is not, or only partly, purged; the
+   * Removes the bars, windows and liveness of a feed that no manifest names. UNAVAILABLE: it is not, or only partly, purged; the
    * message says why, for example that a session at another ingest has not ended after 5 s. May be repeated.
    */
   PurgeFeed: grpc.handleUnaryCall<_fxd_v1_PurgeFeedRequest__Output, _fxd_v1_PurgeFeedResponse>;
