@@ -75,6 +75,7 @@ describe('a client that sends `since`', () => {
 
   test('gets no bars that were purged while their feed was out of the registry', async () => {
     await close(a, 1995, 1996, 1997)
+    await fixture.stores.bus.publish({ type: 'settled', feed: zero }, 1)
     const shown = feedBody(zero)
     if (shown.kind === 'feed') await fixture.change({ ...shown, body: { ...shown.body, hidden: true } })
     await fixture.stores.bars.purge(zero)
