@@ -84,9 +84,8 @@ export class Answers {
   }
 
   #mark(connection: Connection, feed: FeedKey, isWanted: boolean): void {
-    if (isWanted) return this.#resumption.mark(connection, feed)
-    this.#resumption.unmark(connection, feed)
-    this.#withdrawals.unmark(connection, feed)
+    this.#resumption.mark(connection, feed, isWanted)
+    if (!isWanted) this.#withdrawals.unmark(connection, feed)
   }
 
   /** The symbol, if this key may subscribe to it. */
