@@ -54,7 +54,7 @@ export function textParam(name: string, value: ParamValue, lengthMax?: number): 
   if (lengthMax === undefined) return single(name, value)
   const wanted = `at most ${lengthMax} characters`
   const text = single(name, value, wanted)
-  if (text !== undefined && [...text].length > lengthMax) throw invalid(name, text, wanted)
+  if (text !== undefined && Array.from(text).length > lengthMax) throw invalid(name, text, wanted)
   return text
 }
 
