@@ -28,7 +28,7 @@ const retryWhenBusySeconds = 2
 
 /**
  * Maximum reads from the network in which one frame may arrive. A proxy or a slow link may deliver a short message
- * byte by byte. Each read is a buffer of its own, of about half a KiB, so that a socket keeps 0.5 MiB at most.
+ * byte by byte. Each read is a buffer of its own, of 0.8 KiB for one byte, so that a socket keeps 0.8 MiB at most.
  */
 export const frameReadsMax = 1_024
 

@@ -54,6 +54,7 @@ const work: Readonly<Record<Role, (opened: OpenedRedis) => Promise<unknown>>> = 
     await stores.leases.renew('lease', 'me')
     await stores.leases.release('lease', 'me')
     await stores.board.note(feed, { heartbeatAt: utcMs(1) })
+    await stores.board.forget(feed)
     await stores.bus.publish({ type: 'registry', version: 1 }, 0)
     await stores.limits.usage('k1', 0 as never, 99_999 as never)
     return granted
