@@ -19,8 +19,8 @@ export class LiveSymbols {
   readonly #recent: RecentBars
   readonly #baseline: Baseline
   readonly #unlisten: () => void
-  /** Versions of the feeds' records in the registry. */
-  readonly #versions = new Map<FeedKey, number>()
+  /** Feeds of the registry. */
+  #feeds: ReadonlySet<FeedKey> = new Set()
   /** By symbol number. */
   readonly #lastTimes: (FeedSeconds | undefined)[] = []
 
@@ -30,8 +30,8 @@ export class LiveSymbols {
     this.#symbols = deps.symbols
     this.#recent = deps.recent
     this.#baseline = new Baseline({ ...deps, subscribed: (feed) => this.subscribed(feed) })
-    this.#unlisten = registry.onChange((view) => this.#forgetChanged(view))
-    if (registry.loaded) this.#forgetChanged(registry.view())
+    this.#unlisten = registry.onChange((view) => this.#forgetRemoved(view))
+    if (registry.loaded) this.#forgetRemoved(registry.view())
   }
 
   /** Open time of the last live bar. */
@@ -82,16 +82,10 @@ export class LiveSymbols {
     this.#baseline.close()
   }
 
-  /**
-   * A feed that was purged left the registry and returned, perhaps between two reads of it. Its record has another
-   * version then: replays must read its bars from the store.
-   */
-  #forgetChanged(view: RegistryView): void {
-    for (const { key } of view.feeds()) {
-      const version = view.versionOf(key)
-      if (this.#versions.get(key) === version) continue
-      this.#versions.set(key, version)
-      for (const id of this.idsOf(key)) this.#recent.broken(id)
-    }
+  /** A feed that left the registry may be purged: if it returns, replays must read its bars from the store. */
+  #forgetRemoved(view: RegistryView): void {
+    const feeds = new Set(view.feeds().map(({ key }) => key))
+    for (const key of this.#feeds.difference(feeds)) for (const id of this.idsOf(key)) this.#recent.broken(id)
+    this.#feeds = feeds
   }
 }
