@@ -22,8 +22,8 @@ export interface History {
   /** Ascending slices, none empty. Both ends are inclusive and compared with bar open times. */
   range(series: Series, from: FeedSeconds, to: FeedSeconds, reader: Reader): AsyncIterable<Bars>
   /**
-   * The newest `count` bars that open at `to` or before; without `to`, at the feed's current time or before. Then a
-   * measured clock has no limit: the known offset is wrong for minutes after the broker's clock changed.
+   * The newest `count` bars that open at `to` or before; without `to`, at the feed's current time or before. With a
+   * measured clock `to` has no limit then: the known offset is wrong for minutes after the broker's clock changed.
    */
   countback(series: Series, count: number, to: FeedSeconds | undefined, reader: Reader): Promise<Bars>
 }

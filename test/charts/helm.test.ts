@@ -203,6 +203,9 @@ test.for(['rest', 'ingest'])(
     expect(specOf({})).not.toHaveProperty('externalTrafficPolicy')
     const service = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' }
     expect(specOf({ [name]: { service } })).toMatchObject(service)
+    // The API server refuses it for a ClusterIP.
+    const inside = { [name]: { service: { ...service, type: 'ClusterIP' } } }
+    expect(specOf(inside)).not.toHaveProperty('externalTrafficPolicy')
   },
 )
 

@@ -20,7 +20,7 @@ export function embeddedBus(clock: Clock, log: Log): Bus {
   const positions = new Map<FeedKey | undefined, number>()
   let waiting: Waiting[] = []
   /** Work of followers for delivered events. */
-  let underWay: Promise<unknown> = Promise.resolve()
+  let underWay: Promise<void> = Promise.resolve()
 
   const deliver = (): void => {
     const turn = waiting
@@ -34,7 +34,7 @@ export function embeddedBus(clock: Clock, log: Log): Bus {
     if (follower.wants === 'registry' && delivered.event.type !== 'registry') return
     try {
       const work = follower.deliver(delivered)
-      if (work) underWay = Promise.all([underWay, work])
+      if (work) underWay = Promise.all([underWay, work]).then(() => undefined)
     } catch (cause) {
       // A defect of one follower must not stop delivery to the others.
       log.error({ err: cause, event: delivered.event.type }, 'bus follower failed')
@@ -70,6 +70,6 @@ export function embeddedBus(clock: Clock, log: Log): Bus {
       following.add(own)
       return () => void following.delete(own)
     },
-    handled: async () => void (await underWay),
+    handled: () => underWay,
   }
 }

@@ -87,7 +87,7 @@ export class Resumption {
     const live = this.#lastTime(this.#subscriptions.symbols.idOf(symbol))
     // After a clock jumped ahead, live bars are later than "now" until the clock is measured.
     const latest = isAhead ? Math.min(asked, live ?? newestClosed) : asked
-    return feedSeconds(Math.max(now.time - backMaxSeconds, latest))
+    return feedSeconds(Math.max(Math.min(newestClosed, now.time - backMaxSeconds), latest))
   }
 
   /** Replays deferred symbols, each from its start; a GAP frame names what was asked for and is older. */

@@ -30,8 +30,8 @@ export class LiveSymbols {
     this.#symbols = deps.symbols
     this.#recent = deps.recent
     this.#baseline = new Baseline({ ...deps, subscribed: (feed) => this.subscribed(feed) })
-    this.#unlisten = registry.onChange((view) => this.#forgetRemoved(view))
-    if (registry.loaded) this.#forgetRemoved(registry.view())
+    this.#unlisten = registry.onChange((view) => this.#forgetChanged(view))
+    if (registry.loaded) this.#forgetChanged(registry.view())
   }
 
   /** Open time of the last live bar. */
@@ -82,10 +82,11 @@ export class LiveSymbols {
     this.#baseline.close()
   }
 
-  /** A feed that left the registry may be purged: if it returns, replays must read its bars from the store. */
-  #forgetRemoved(view: RegistryView): void {
+  /** A feed that leaves the registry may be purged before it returns: replays then read its bars from the store. */
+  #forgetChanged(view: RegistryView): void {
     const feeds = new Set(view.feeds().map(({ key }) => key))
-    for (const key of this.#feeds.difference(feeds)) for (const id of this.idsOf(key)) this.#recent.broken(id)
+    const changed = this.#feeds.symmetricDifference(feeds)
+    for (const key of changed) for (const id of this.idsOf(key)) this.#recent.broken(id)
     this.#feeds = feeds
   }
 }

@@ -142,17 +142,17 @@ export class Traffic {
   checkPlanned(): readonly string[] {
     const gaps = this.#everyone.flatMap(({ records, record: open }) =>
       records.flatMap((record) =>
-        gapsThatStay(record, record === open).map((symbol) => `${record.id} ${symbol}: a gap was named`),
+        gapsThatStay(record, record === open).map((gap) => `${record.id} ${gap} was named`),
       ),
     )
     const closes = [...this.ends].filter(([end]) => end !== 1012)
     const failures = [...this.statuses].filter(([status]) => status !== 200)
     return [
       ...this.checkUnplanned(),
-      ...gaps,
+      ...gaps.slice(0, complaintsMax),
       ...closes.map(([end, count]) => `${count} sockets ended with ${end}`),
       ...failures.map(([status, count]) => `${count} requests got ${status}`),
-    ].slice(0, complaintsMax)
+    ]
   }
 
   /** Violations even after unplanned failures: a bar neither pushed nor named in a gap, or neither pushed nor in history. */
@@ -232,14 +232,12 @@ export class Traffic {
 }
 
 /**
- * Symbols for which a socket got a gap and stayed open. A socket that closes before it got all requested bars also gets
- * a gap; its client requests them again.
+ * The gaps that a socket got and stayed open. A socket that closes before it got all requested bars also gets a gap; its
+ * client requests them again.
  */
 const gapsThatStay = ({ seen }: SocketRecord, isOpen: boolean): readonly string[] =>
-  seen
-    .filter(
-      (gap, at) =>
-        gap.type === 'gap' &&
-        (isOpen || seen.slice(at).some((each) => each.type === 'bar' && each.symbol === gap.symbol)),
-    )
-    .map(({ symbol }) => symbol)
+  seen.flatMap((gap, at) => {
+    if (gap.type !== 'gap') return []
+    const stays = isOpen || seen.slice(at).some((each) => each.type === 'bar' && each.symbol === gap.symbol)
+    return stays ? [`a gap of ${gap.symbol} after ${gap.after} until ${gap.until}`] : []
+  })
