@@ -122,7 +122,9 @@ test.for([
   expect(written).toEqual([[state, 3]])
 })
 
-/** A controller of a feed that the registry has, with a token and without pods; and the conditions that it writes. */
+/**
+ * A controller, and the conditions that it writes. The registry has the feed; its token Secret exists, and its pods do not.
+ */
 function controllerOf(object: FeedObject, apply: (of: { plural: string }, wanted: KubeObject) => unknown) {
   const written: Condition[] = []
   const manifests: string[] = []

@@ -150,7 +150,7 @@ export class KeyController implements Controller {
 
   /**
    * The object's issue. The digest may belong to an earlier object of this name, so a lower issue is a change too. The
-   * cache may be old, so the API server must confirm a change; without that the digest's issue stays.
+   * cache may be old, so a change counts once the API server confirms it. Until then the digest's issue is used.
    */
   async #specIssue({ metadata, spec }: ApiKeyObject, digest: Digest | undefined): Promise<number> {
     const { issue = 1 } = spec

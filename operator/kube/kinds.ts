@@ -114,7 +114,7 @@ export interface FeedSpec {
     readonly type: 'Push' | 'Mt5Csv' | 'Simulator'
     readonly path?: string
     readonly follow?: boolean
-    /** PersistentVolumeClaim that contains path, mounted read-only. The operator collects no Mt5Csv feed without it. */
+    /** PersistentVolumeClaim that contains path, mounted read-only. A feed of type Mt5Csv needs it on Kubernetes. */
     readonly volumeClaim?: string
     readonly seed?: number
   }

@@ -11,7 +11,7 @@ export interface Terminal {
   readonly clock: Clock
   /** Whether a person watches `err`, so that a line may be overwritten. */
   readonly watched: boolean
-  /** The width of the terminal at `err`, which a person may change; absent when it is unknown. */
+  /** Columns of the terminal at `err`; `undefined` when unknown. The number changes when a person resizes the terminal. */
   readonly columns?: number | undefined
   /** The person's folder: relative paths of the command line begin here. */
   readonly folder: string

@@ -355,7 +355,7 @@ test('the volume of backups fits all copies and the one being written', () => {
   expect(sizeOf(find(objects, 'PersistentVolumeClaim', 'fxd-questdb-backup'), 'spec')).toBe(copies * data)
 })
 
-test('both containers of Redis have its resources, so that a quota for CPU limits admits the pod', () => {
+test('both containers of the Redis pod have redis.resources', () => {
   const resources = { requests: { cpu: '150m', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } }
   const { spec } = podOfComponent(render({ values: { redis: { resources } } }), 'redis')
   const given = [...(spec.initContainers ?? []), ...spec.containers].map((each) => each.resources)

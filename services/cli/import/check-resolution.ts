@@ -4,8 +4,8 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import { Fatal } from '../../platform/exit.ts'
 
 /**
- * Throws `Fatal` when a file has the name of a terminal's export of another resolution: hours that are imported as
- * minutes would cover the minutes between them.
+ * Throws `Fatal` when a file has the name of a terminal's export of another resolution. If hours were imported as
+ * minutes, coverage would claim that no other minute had a bar.
  */
 export function checkResolution(name: string, resolution: Resolution): void {
   const named = seriesOfFile(basename(name))?.resolution

@@ -96,7 +96,7 @@ async function firstReadFacts(
 }
 
 /**
- * Removes the bars, windows and signs of a hidden feed. Resolves with the number of series that had bars. Rejects with
+ * Removes the bars, windows and liveness of a hidden feed. Resolves with the number of series that had bars. Rejects with
  * `Unfinished` while a session at another ingest still ends. A live session that begins meanwhile waits.
  */
 export async function purgeFeed(
@@ -113,7 +113,7 @@ export async function purgeFeed(
     // The windows are purged first, because a window without its bars would be false coverage.
     await stores.windows.purge(feed)
     await stores.bars.purge(feed)
-    // Imports, and sessions that end for longer than a lease lasts, may have added windows of purged bars, and signs.
+    // Imports, and sessions that end for longer than a lease lasts, may have added signs and windows of purged bars.
     await stores.windows.purge(feed)
     await stores.board.forget(feed)
     return series.size

@@ -54,7 +54,7 @@ test('batches in flight during a purge leave nothing in the store', async () => 
   expect(await suite.fixture.stores.windows.of(suite.feed.key)).toEqual([])
 })
 
-test('a purge removes the signs of the feed from the feed board', async () => {
+test('a purge removes the liveness of the feed', async () => {
   const { key } = suite.feed
   const session = suite.connect()
   await session.hello(key)

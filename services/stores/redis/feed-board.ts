@@ -22,7 +22,7 @@ export function redisFeedBoard(calls: Calls, keys: Keys): FeedBoard {
       if (noted.length > 0) await calls.script(scripts.noteSigns, [keys.signs(feed)], [leadMsMax, ...noted])
     },
     async forget(feed) {
-      // The Redis user of ingest may not call DEL; without fields there is no key.
+      // The Redis user of ingest may not call DEL. Redis removes a hash whose last field is deleted.
       await calls.command('hdel', keys.signs(feed), ...fields)
     },
     read: async (feeds) => new Map((await Promise.all(feeds.map(readOne))).flat()),

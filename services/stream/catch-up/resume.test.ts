@@ -99,7 +99,7 @@ describe('a client that sends `since`', () => {
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: asked, until: start }] }])
   })
 
-  test.each([0, 15])(
+  test.each([0, day])(
     'with the present time gets the bar that closes next, and no replay, at a delay of %i minutes',
     async (delay) => {
       const symbol = compoundKey(zero, `DELAY${delay}`)

@@ -39,7 +39,7 @@ describe('a burst', () => {
     expect(new Set(writes.map(({ frames }) => frames))).toEqual(new Set(['a1a2b1']))
   })
 
-  test('a burst to many sockets waits some milliseconds for frames of other feeds', async () => {
+  test('with many open sockets a burst waits some milliseconds for frames of other feeds', async () => {
     const { clock, writes, fanOut, id, bursts } = open(1_200)
     fanOut.push(id('A'), 'a1')
     await clock.advance(burstWaitMsMax - 2)
@@ -51,7 +51,7 @@ describe('a burst', () => {
     expect(new Set(writes.map(({ frames }) => frames))).toEqual(new Set(['a1b1']))
   })
 
-  test('a burst to few sockets waits for nothing, also after many were open', async () => {
+  test('with few open sockets a burst does not wait, even if many were open before', async () => {
     const { subscriptions, writes, fanOut, id } = open(1_200)
     for (let row = 100; row < 1_200; row++) subscriptions.closeRow(row)
     fanOut.push(id('A'), 'a1')

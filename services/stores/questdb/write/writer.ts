@@ -131,7 +131,7 @@ export class Writer {
   }
 
   async #sendAll(): Promise<void> {
-    // Writes that begin in one turn of the event loop share a request: each request is a commit of its own.
+    // Writes that begin in one turn of the event loop share a request, because each request is a separate commit.
     await new Promise<void>((resolve) => this.#deps.options.clock.soon(resolve))
     for (let pieces = this.#queue.take(); pieces.length > 0 && !this.#closed; pieces = this.#queue.take()) {
       const able = pieces.filter((piece) => !this.#deps.visibility.rejectSuspended(piece))
