@@ -3,9 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { type RoleName, roleVariables } from '../../services/platform/config/role-variables.ts'
 import { variables } from '../../services/platform/config/variables.ts'
 import { parseConfig } from '../../services/platform/config.ts'
-import { connectionsOf } from '../../services/stores/questdb/pg/connection-counts.ts'
 import { podOfComponent, podsOf, secretsOf, valueOf, variablesOf } from './pods.ts'
-import { examples, find, part, type Rendered, render, type Texts } from './render.ts'
+import { examples, find, part, render } from './render.ts'
 import type { Rule } from './rights.ts'
 
 const any: unknown = expect.anything()
@@ -248,126 +247,4 @@ test('the termination grace period is the drain plus 45 s', () => {
   expect(podOfComponent(objects, 'ingest').spec['terminationGracePeriodSeconds']).toBe(45)
   // The operator adds it to spec.drain.seconds.
   expect(part(find(objects, 'StreamPool', 'fxd-stream'), 'spec.drain.seconds')).toBe(90)
-})
-
-describe('the canary', () => {
-  const symbols = ['DEMO:SIM:EURUSD', 'DEMO:SIM:BTCUSD', 'OTHER:LIVE:A.B']
-  const withCanary = (values: object): readonly Rendered[] =>
-    render({ values: { canary: { enabled: true, symbols }, ...values } })
-  const urlsOf = (values: object): readonly unknown[] => {
-    const pod = podOfComponent(withCanary(values), 'canary')
-    return ['FXD_CANARY_REST', 'FXD_CANARY_STREAM'].map((name) => valueOf(pod, name))
-  }
-
-  test('it uses the Services without an ingress, else the URLs of clients', () => {
-    expect(urlsOf({})).toEqual(['http://fxd-rest:8080', 'ws://fxd-stream:8080'])
-    const hosts = ['bars.example.org', 'second.example.org']
-    const outside = 'bars.example.org'
-    const tls = [{ secretName: 'bars', hosts }]
-    expect(urlsOf({ ingress: { enabled: true, hosts, tls } })).toEqual([
-      `https://${outside}`,
-      `wss://${outside}`,
-    ])
-  })
-
-  test('its key is never sent in clear text: without TLS of the ingress its URLs are required', () => {
-    const ask = 'set canary.restUrl and canary.streamUrl'
-    expect(() => urlsOf({ ingress: { enabled: true, hosts: ['bars.example.org'] } })).toThrow(ask)
-    const httpRoute = { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['bars.example.org'] }
-    expect(() => urlsOf({ httpRoute })).toThrow(ask)
-  })
-
-  test('it can reach only rest and shards, unless it uses outside URLs', () => {
-    const egressOf = (values: object): unknown =>
-      part(find(withCanary(values), 'NetworkPolicy', 'fxd-from-canary'), 'spec.egress')
-    expect(JSON.stringify(egressOf({}))).toMatch(/rest.*stream.*8080/)
-    const tls = [{ secretName: 'bars', hosts: ['bars.example.org'] }]
-    expect(egressOf({ ingress: { enabled: true, hosts: ['bars.example.org'], tls } })).toEqual([
-      { ports: [{ protocol: 'TCP' }] },
-    ])
-  })
-
-  test('its ApiKey grants only the feeds, requests, sockets and symbols that it needs', () => {
-    const key = find(withCanary({}), 'ApiKey', 'fxd-canary')
-    const { feeds, plan, limits } = part<{ feeds: unknown; plan: string; limits: Record<string, number> }>(
-      key,
-      'spec',
-    )
-    expect([feeds, plan]).toEqual([['DEMO:SIM', 'OTHER:LIVE'], 'enterprise'])
-    // Each minute the status and the history of each symbol.
-    const eachMinute = symbols.length + 1
-    expect(limits).toEqual({
-      rpm: 4 * eachMinute,
-      rpd: 2 * eachMinute * 24 * 60,
-      wsConnections: 3,
-      wsSymbols: symbols.length,
-    })
-  })
-
-  test('it is rendered only when enabled, and it requires symbols', () => {
-    expect(podsOf(render()).has('canary')).toBe(false)
-    expect(render().some(({ kind }) => kind === 'ApiKey')).toBe(false)
-    expect(() => render({ values: { canary: { enabled: true } } })).toThrow('/canary/symbols')
-    const many = Array.from({ length: 21 }, (_, i) => `DEMO:SIM:S${i}`)
-    expect(() => render({ values: { canary: { symbols: many } } })).toThrow('/canary/symbols')
-    expect(() => render({ values: { canary: { symbols: ['EURUSD'] } } })).toThrow('/canary/symbols')
-  })
-
-  test('a settling time above 600 s is rejected: its alert would fire between two comparisons', () => {
-    expect(() => render({ values: { canary: { settleSeconds: 601 } } })).toThrow('/canary/settleSeconds')
-    expect(() => render({ values: { canary: { settleSeconds: 600 } } })).not.toThrow()
-  })
-})
-
-test('QuestDB allows the connections of all replicas during a rollout, when old and new pods run', () => {
-  const limit = (values: object): number =>
-    Number(valueOf(podOfComponent(render({ values }), 'questdb'), 'QDB_PG_NET_CONNECTION_LIMIT'))
-  const needed = (rest: number, stream: number, ingest: number, spare: number): number =>
-    2 * (rest * connectionsOf('rest') + stream * connectionsOf('stream') + ingest * connectionsOf('ingest')) +
-    spare
-  const stepped = (connections: number): number => Math.ceil(connections / 256) * 256
-  expect(limit({})).toBe(stepped(needed(2, 10, 2, 20)))
-  expect(
-    limit({
-      rest: { autoscaling: { enabled: true, maxReplicas: 12 } },
-      stream: { replicasMax: 40 },
-      questdb: { spareConnections: 0 },
-    }),
-  ).toBe(stepped(needed(12, 40, 2, 0)))
-  const left = 512 - needed(5, 10, 3, 0)
-  const larger = { rest: { replicas: 5 }, ingest: { replicas: 3 } }
-  expect(limit({ ...larger, questdb: { spareConnections: left } })).toBe(512)
-  expect(limit({ ...larger, questdb: { spareConnections: left + 1 } })).toBe(768)
-})
-
-test('one more rest within a step of the limit does not change the pod of QuestDB, so QuestDB does not restart', () => {
-  const questdb = (replicas: number): unknown =>
-    podOfComponent(render({ values: { rest: { replicas } } }), 'questdb')
-  expect(questdb(4)).toEqual(questdb(3))
-})
-
-test('the volume of backups fits all copies and the one being written', () => {
-  const objects = render({ values: { questdb: { backup: { enabled: true } } } })
-  const sizeOf = (object: Rendered, path: string): number =>
-    Number(/^(\d+)Gi$/.exec(part<string>(object, `${path}.resources.requests.storage`))?.[1])
-  const data = sizeOf(find(objects, 'StatefulSet', 'fxd-questdb'), 'spec.volumeClaimTemplates.0.spec')
-  const copies = Number(valueOf(podOfComponent(objects, 'backup'), 'KEEP')) + 1
-  expect(sizeOf(find(objects, 'PersistentVolumeClaim', 'fxd-questdb-backup'), 'spec')).toBe(copies * data)
-})
-
-test('both containers of the Redis pod have redis.resources', () => {
-  const resources = { requests: { cpu: '150m', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } }
-  const { spec } = podOfComponent(render({ values: { redis: { resources } } }), 'redis')
-  const given = [...(spec.initContainers ?? []), ...spec.containers].map((each) => each.resources)
-  expect(given).toEqual([resources, resources])
-})
-
-test('QuestDB and Redis have the settings that prevent data loss', () => {
-  const objects = render()
-  const questdb = podOfComponent(objects, 'questdb')
-  expect(valueOf(questdb, 'QDB_CAIRO_COMMIT_MODE')).toBe('sync')
-  expect(Number(valueOf(questdb, 'QDB_SHARED_WORKER_COUNT'))).toBeGreaterThanOrEqual(4)
-  expect(part<Texts>(find(objects, 'ConfigMap', 'fxd-redis'), 'data')['redis.conf']).toContain(
-    'maxmemory-policy noeviction',
-  )
 })
