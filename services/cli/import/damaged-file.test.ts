@@ -1,21 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Bar, dailyText, exportText, line, minutes } from '../../../test/acceptance/client/bars.ts'
-import {
-  type ImportFixture,
-  openImportFixture,
-  seriesOptions,
-} from '../../../test/support/fixtures/import-fixture.ts'
+import { fixture, seriesOptions, useImportFixture } from '../../../test/support/fixtures/import-fixture.ts'
 
-let fixture: ImportFixture
-beforeAll(async () => {
-  fixture = await openImportFixture({
-    ZERO: { clock: { mode: 'Fixed', offsetSeconds: -10_800 } },
-  })
+useImportFixture({
+  ZERO: { clock: { mode: 'Fixed', offsetSeconds: -10_800 } },
 })
-afterAll(() => fixture?.remove())
 
 const isUnknown = async (symbol: string): Promise<boolean> =>
   (await fixture.symbol(`BROKERA:ZERO:${symbol}`))['error'] !== undefined

@@ -1,21 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
-import {
-  type ImportFixture,
-  openImportFixture,
-  seriesOptions,
-} from '../../../test/support/fixtures/import-fixture.ts'
+import { fixture, seriesOptions, useImportFixture } from '../../../test/support/fixtures/import-fixture.ts'
 
-let fixture: ImportFixture
-beforeAll(async () => {
-  fixture = await openImportFixture({
-    ZERO: {},
-    HOURS: { resolutions: ['60', '240', '1D'] },
-  })
+useImportFixture({
+  ZERO: {},
+  HOURS: { resolutions: ['60', '240', '1D'] },
 })
-afterAll(() => fixture?.remove())
 
 const good = exportText(minutes(Date.UTC(2024, 0, 8) / 1000, 30, 1.1, 5))
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import {
   type Bar,
   bitcoinMinutes,
@@ -11,22 +11,14 @@ import {
   line,
   minutes,
 } from '../../../test/acceptance/client/bars.ts'
-import {
-  type ImportFixture,
-  openImportFixture,
-  seriesOptions,
-} from '../../../test/support/fixtures/import-fixture.ts'
+import { fixture, seriesOptions, useImportFixture } from '../../../test/support/fixtures/import-fixture.ts'
 
-let fixture: ImportFixture
-beforeAll(async () => {
-  fixture = await openImportFixture({
-    ZERO: { symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } },
-    MID: { quoteBasis: 'Mid', symbols: { list: [{ raw: 'HALF', type: 'cfd', digits: 2 }] } },
-    UNKNOWN: { clock: { mode: 'Measured' } },
-    LATE: { symbols: { list: [{ raw: 'SLOW', type: 'cfd', digits: 2, delaySeconds: 900 }] } },
-  })
+useImportFixture({
+  ZERO: { symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } },
+  MID: { quoteBasis: 'Mid', symbols: { list: [{ raw: 'HALF', type: 'cfd', digits: 2 }] } },
+  UNKNOWN: { clock: { mode: 'Measured' } },
+  LATE: { symbols: { list: [{ raw: 'SLOW', type: 'cfd', digits: 2, delaySeconds: 900 }] } },
 })
-afterAll(() => fixture?.remove())
 
 const exported = (name: string): string =>
   fileURLToPath(new URL(`../../../test/data/${name}`, import.meta.url))

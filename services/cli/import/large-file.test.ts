@@ -1,21 +1,17 @@
 import { appendFileSync, closeSync, ftruncateSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type Bar, exportText, line, minutes } from '../../../test/acceptance/client/bars.ts'
 import { effort } from '../../../test/support/effort.ts'
 import {
-  type ImportFixture,
-  openImportFixture,
+  fixture,
   runFxd,
   seriesOptions,
+  useImportFixture,
 } from '../../../test/support/fixtures/import-fixture.ts'
 import { writeRepeated } from '../../../test/support/samples/repeated-export.ts'
 
-let fixture: ImportFixture
-beforeAll(async () => {
-  fixture = await openImportFixture({ ZERO: {} })
-})
-afterAll(() => fixture?.remove())
+useImportFixture({ ZERO: {} })
 
 const mebibyte = 2 ** 20
 /** Timeout for a machine that is busy with other tests. */

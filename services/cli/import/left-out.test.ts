@@ -1,16 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
-import {
-  type ImportFixture,
-  openImportFixture,
-  seriesOptions,
-} from '../../../test/support/fixtures/import-fixture.ts'
+import { fixture, seriesOptions, useImportFixture } from '../../../test/support/fixtures/import-fixture.ts'
 
-let fixture: ImportFixture
-beforeAll(async () => {
-  fixture = await openImportFixture({ ZERO: {} })
-})
-afterAll(() => fixture?.remove())
+useImportFixture({ ZERO: {} })
 
 const monday = Date.UTC(2024, 0, 8) / 1000
 const hour = 3_600

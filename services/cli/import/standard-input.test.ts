@@ -4,19 +4,11 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
-import {
-  type ImportFixture,
-  openImportFixture,
-  seriesOptions,
-} from '../../../test/support/fixtures/import-fixture.ts'
+import { fixture, seriesOptions, useImportFixture } from '../../../test/support/fixtures/import-fixture.ts'
 
-let fixture: ImportFixture
-beforeAll(async () => {
-  fixture = await openImportFixture({ ZERO: {} })
-})
-afterAll(() => fixture?.remove())
+useImportFixture({ ZERO: {} })
 
 const monday = Date.UTC(2024, 0, 8) / 1000
 const bars = minutes(monday, 50, 1.1, 5)

@@ -1,21 +1,13 @@
 import { appendFile } from 'node:fs/promises'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
-import {
-  type ImportFixture,
-  openImportFixture,
-  seriesOptions,
-} from '../../../test/support/fixtures/import-fixture.ts'
+import { fixture, seriesOptions, useImportFixture } from '../../../test/support/fixtures/import-fixture.ts'
 import { barCount } from '../../core/bars/bar.ts'
 import { hasChanged, inspectFile } from './inspect-file.ts'
 import { readLines } from './read-lines.ts'
 import { Refusals } from './refusals.ts'
 
-let fixture: ImportFixture
-beforeAll(async () => {
-  fixture = await openImportFixture({ ZERO: {} })
-})
-afterAll(() => fixture?.remove())
+useImportFixture({ ZERO: {} })
 
 const bars = minutes(Date.UTC(2024, 0, 8) / 1000, 3, 1.1, 5)
 const good = exportText(bars)
