@@ -2,7 +2,7 @@ import { type Bars, barsOf, noBars } from '../core/bars/bar.ts'
 import { type Series, seriesId } from '../core/bars/series.ts'
 import type { FeedSeconds } from '../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
-import type { Bus, Delivered, LiveBar } from '../ports/bus.ts'
+import type { Bus, BusEvent, Delivered, LiveBar } from '../ports/bus.ts'
 
 /** Live bars that the store may not show yet. History lays them over the store, so that it has pushed bars at once. */
 export interface Tail {
@@ -16,6 +16,12 @@ export interface Tail {
 /** Maximum bars per feed, half an hour of 1,622 symbols in every resolution; the oldest batches are dropped. */
 const tailBarsPerFeedMax = 100_000
 
+/** Its bars are decoded when they are first used. */
+interface UnsortedBatch {
+  readonly position: number
+  readonly event: Extract<BusEvent, { type: 'bars' }>
+}
+
 interface Batch {
   readonly position: number
   readonly bars: readonly LiveBar[]
@@ -26,16 +32,20 @@ interface TailBar {
   readonly live: LiveBar
 }
 
-/** Follows the bus. `applied` and `settled` remove bars that the store shows. Bars that the bus lost are in the store. */
+/** Maximum batches of a feed whose bars are not sorted yet: together below the maximum of bars. */
+const unsortedMax = 16
+
+/**
+ * Follows the bus. `applied` and `settled` remove bars that the store shows. Bars that the bus lost are in the store.
+ * Bars are sorted at the first read: at the minute's edge most of them are stored before a client asks for them.
+ */
 export function createTail(bus: Bus, barsPerFeedMax: number = tailBarsPerFeedMax): Tail {
   const feeds = new Map<FeedKey, FeedTail>()
-  let dropped = 0
   const deliver = ({ position, event }: Delivered): void => {
     if (event.type === 'bars') {
-      const tail = feeds.get(event.feed) ?? new FeedTail()
+      const tail = feeds.get(event.feed) ?? new FeedTail(barsPerFeedMax)
       feeds.set(event.feed, tail)
-      tail.add({ position, bars: event.bars })
-      dropped += tail.shorten(barsPerFeedMax)
+      tail.add({ position, event })
     } else if (event.type === 'applied') {
       feeds.get(event.feed)?.clear(event.position)
     } else if (event.type === 'settled') {
@@ -46,51 +56,66 @@ export function createTail(bus: Bus, barsPerFeedMax: number = tailBarsPerFeedMax
   return {
     bars: (series, from, to) => feeds.get(series.feed)?.bars(series, from, to) ?? noBars,
     get dropped() {
-      return dropped
+      return feeds.values().reduce((sum, { dropped }) => sum + dropped, 0)
     },
     close: stop,
   }
 }
 
 class FeedTail {
+  dropped = 0
+  readonly #countMax: number
+  /** The newest batches; all others are in `#batches`. */
+  #unsorted: UnsortedBatch[] = []
   #batches: Batch[] = []
   #count = 0
   readonly #series = new Map<string, TailBar[]>()
 
-  add(batch: Batch): void {
-    this.#batches.push(batch)
-    this.#count += batch.bars.length
-    for (const live of batch.bars) {
-      const id = seriesId(live)
-      const list = this.#series.get(id) ?? []
-      this.#series.set(id, list)
-      insert(list, { position: batch.position, live })
-    }
+  constructor(countMax: number) {
+    this.#countMax = countMax
+  }
+
+  add(batch: UnsortedBatch): void {
+    if (this.#unsorted.push(batch) > unsortedMax) this.#sort()
   }
 
   bars(series: Series, from: FeedSeconds, to: FeedSeconds): Bars {
+    this.#sort()
     const list = this.#series.get(seriesId(series))
     if (!list) return noBars
     const within = list.flatMap(({ live: { bar } }) => (bar.time >= from && bar.time <= to ? [bar] : []))
     return within.length === 0 ? noBars : barsOf(within)
   }
 
-  /** Removes the batches up to the position, and returns how many bars they had. */
-  clear(position: number): number {
+  /** Removes the batches up to the position. */
+  clear(position: number): void {
+    this.#unsorted = this.#unsorted.filter((batch) => batch.position > position)
     const kept = this.#batches.findIndex((batch) => batch.position > position)
     const gone = this.#batches.splice(0, kept < 0 ? this.#batches.length : kept)
     // Each series once: a batch may contain hundreds of bars of one.
     const ids = new Set(gone.flatMap(({ bars }) => bars.map((live) => seriesId(live))))
     for (const id of ids) this.#remove(id, position)
-    const count = gone.reduce((sum, { bars }) => sum + bars.length, 0)
-    this.#count -= count
-    return count
+    this.#count -= gone.reduce((sum, { bars }) => sum + bars.length, 0)
   }
 
-  shorten(countMax: number): number {
-    let count = 0
-    while (this.#count > countMax) count += this.clear((this.#batches[0] as Batch).position)
-    return count
+  #sort(): void {
+    for (const { position, event } of this.#unsorted.splice(0)) {
+      const { bars } = event
+      this.#batches.push({ position, bars })
+      this.#count += bars.length
+      for (const live of bars) {
+        const id = seriesId(live)
+        const list = this.#series.get(id) ?? []
+        this.#series.set(id, list)
+        insert(list, { position, live })
+      }
+    }
+    while (this.#count > this.#countMax) this.#drop(this.#batches[0] as Batch)
+  }
+
+  #drop(oldest: Batch): void {
+    this.dropped += oldest.bars.length
+    this.clear(oldest.position)
   }
 
   #remove(id: string, position: number): void {

@@ -11,7 +11,10 @@ export interface LiveBar {
 }
 
 export type BusEvent =
-  /** Closed bars of the live lane, validated; `pushed` bars of one series ascend strictly in time. */
+  /**
+   * Closed bars of the live lane, validated; `pushed` bars of one series ascend strictly in time. The first use of
+   * `bars` may decode them.
+   */
   | { readonly type: 'bars'; readonly feed: FeedKey; readonly bars: readonly LiveBar[] }
   /** A committed write added or changed bars that readers may have read before (revision, backfill, import). */
   | {

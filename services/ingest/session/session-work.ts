@@ -47,6 +47,8 @@ export class SessionWork {
   /** `undefined` for an import. */
   readonly #liveness: Liveness | undefined
   readonly #noteGap: (gap: Gap__Output) => void
+  /** Publishes that the store has everything, if it does. Does nothing for an import, which pushes no bars. */
+  readonly #publishSettled: () => Promise<void>
   readonly #stopSettling: Cancel
   #hasLeft = false
 
@@ -73,9 +75,8 @@ export class SessionWork {
     this.#windows = new SessionWindows(answering)
     this.#liveness = options.isImport ? undefined : new Liveness(deps, state)
     this.#noteGap = (gap) => noteGap(gap, metrics, log)
-    this.#stopSettling = options.isImport
-      ? () => undefined
-      : clock.every(settleMs, () => void live.settled().catch(stream.fail))
+    this.#publishSettled = options.isImport ? () => Promise.resolve() : () => live.settled()
+    this.#stopSettling = clock.every(settleMs, () => void this.#publishSettled().catch(stream.fail))
   }
 
   /** Joins the feed and sends the collector what is stored of it: Welcome, then Known. */
@@ -121,9 +122,14 @@ export class SessionWork {
     return undefined
   }
 
-  /** Resolves when every received message is committed or has failed. */
-  settle(): Promise<void> {
-    return this.#inFlight.settle()
+  /**
+   * Resolves when every received message is committed or has failed, and readers know it: the next session of the
+   * feed may begin later than they wait.
+   */
+  async settle(): Promise<void> {
+    await this.#inFlight.settle()
+    // It is rejected after the lease went to another session, which publishes the same.
+    await this.#publishSettled().catch(() => undefined)
   }
 
   /** Leaves the feed; a second call does nothing. */

@@ -148,6 +148,21 @@ describe('a client that returns after the bus lost bars', () => {
     expect(gapsOf(socket)).toEqual([])
   })
 
+  test('waits for the takeover that follows another one before the store was complete', async () => {
+    await close(a, 1991)
+    lose()
+    const socket = await resumed(a, 1991)
+    await fixture.clock.advance(quietMs - 1_000)
+    lose()
+    await fixture.clock.advance(quietMs - 1_000)
+    expect(gapsOf(socket)).toEqual([])
+    await fixture.store(a, [1992])
+    await settle()
+    await fixture.clock.advance(1_000)
+    await until('the bar', () => minutesOf(socket, a).length === 1)
+    expect(gapsOf(socket)).toEqual([])
+  })
+
   test('gets a GAP frame when nothing confirms that the store shows the lost bars', async () => {
     await close(a, 1991, 1992)
     lose()

@@ -12,7 +12,7 @@ import type { StreamMetrics } from '../metrics.ts'
 import type { SymbolGap } from '../sockets/protocol.ts'
 import type { LivePush } from './live-push.ts'
 import type { LiveSymbols } from './live-symbols.ts'
-import { quietMs, Refill, type WantedSymbol } from './refill.ts'
+import { Refill, type WantedSymbol } from './refill.ts'
 import { Unconfirmed } from './unconfirmed.ts'
 
 /** Open times of the first and the last complete minute. */
@@ -101,8 +101,7 @@ export class BusLosses {
 
   /** Whether bars of the feed are being read from the store, or the store may soon show what the bus lost. */
   isFilling(feed: FeedKey): boolean {
-    const isAwaited = this.#unconfirmed.has(feed) && this.#unconfirmed.ageMs(feed) < quietMs
-    return isAwaited || this.#refill.isOpen(feed)
+    return this.#unconfirmed.isAwaited(feed) || this.#refill.isOpen(feed)
   }
 
   /** Whether the bus lost bars of the feed that the store may not show yet. */

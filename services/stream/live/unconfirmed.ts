@@ -1,10 +1,14 @@
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { quietMs, quietMsMax } from './refill.ts'
 
 interface Loss {
   /** The last position that may be lost. */
   readonly upTo: number
-  readonly sinceMs: number
+  /** Monotonic milliseconds of the first loss. */
+  readonly begunMs: number
+  /** Monotonic milliseconds until which the store may still show it. */
+  readonly endMs: number
 }
 
 /** Feeds whose lost events the store may not show yet. */
@@ -16,8 +20,11 @@ export class Unconfirmed {
     this.#clock = clock
   }
 
+  /** A loss that follows another one is awaited as long as an open hole: each is a takeover of its own. */
   lost(feed: FeedKey, upTo: number): void {
-    this.#losses.set(feed, { upTo, sinceMs: this.#losses.get(feed)?.sinceMs ?? this.#clock.monotonicMs() })
+    const nowMs = this.#clock.monotonicMs()
+    const begunMs = this.#losses.get(feed)?.begunMs ?? nowMs
+    this.#losses.set(feed, { upTo, begunMs, endMs: Math.min(nowMs + quietMs, begunMs + quietMsMax) })
   }
 
   /** The store shows everything up to this position. */
@@ -30,9 +37,9 @@ export class Unconfirmed {
     return this.#losses.has(feed)
   }
 
-  /** Milliseconds since the first such loss; 0 if the store shows everything. */
-  ageMs(feed: FeedKey): number {
+  /** Whether the store may soon show what was lost. */
+  isAwaited(feed: FeedKey): boolean {
     const loss = this.#losses.get(feed)
-    return loss ? this.#clock.monotonicMs() - loss.sinceMs : 0
+    return loss !== undefined && this.#clock.monotonicMs() < loss.endMs
   }
 }
