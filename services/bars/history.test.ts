@@ -287,6 +287,15 @@ describe('the tail', () => {
     for (const each of [tail, busy.tail, calm.tail]) each.close()
   })
 
+  test('drops and counts the oldest batches although nobody reads the feed', async () => {
+    const busy = open(0)
+    const tail = createTail(stores.bus, 3)
+    for (let minute = 1; minute <= 20; minute += 1) await publish(busy, [bar(minute)])
+    expect(tail.dropped).toBe(17)
+    expect(shown({ ...busy, tail })).toEqual([18, 19, 20])
+    for (const each of [tail, busy.tail]) each.close()
+  })
+
   test('gets no bars after it is closed', async () => {
     const reader = open(0)
     reader.tail.close()

@@ -2,7 +2,7 @@ import { type Bars, barsOf, noBars } from '../core/bars/bar.ts'
 import { type Series, seriesId } from '../core/bars/series.ts'
 import type { FeedSeconds } from '../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
-import type { Bus, BusEvent, Delivered, LiveBar } from '../ports/bus.ts'
+import type { Bus, Delivered, LiveBar } from '../ports/bus.ts'
 
 /** Live bars that the store may not show yet. History lays them over the store, so that it has pushed bars at once. */
 export interface Tail {
@@ -16,12 +16,6 @@ export interface Tail {
 /** Maximum bars per feed, half an hour of 1,622 symbols in every resolution; the oldest batches are dropped. */
 const tailBarsPerFeedMax = 100_000
 
-/** Its bars are decoded when they are first used. */
-interface UnsortedBatch {
-  readonly position: number
-  readonly event: Extract<BusEvent, { type: 'bars' }>
-}
-
 interface Batch {
   readonly position: number
   readonly bars: readonly LiveBar[]
@@ -32,20 +26,22 @@ interface TailBar {
   readonly live: LiveBar
 }
 
-/** Maximum batches of a feed whose bars are not sorted yet: together below the maximum of bars. */
-const unsortedMax = 16
+/** Maximum bars of a feed that are not sorted yet: more of them would delay the read that sorts them. */
+const unsortedBarsMax = 5_000
 
 /**
  * Follows the bus. `applied` and `settled` remove bars that the store shows. Bars that the bus lost are in the store.
- * Bars are sorted at the first read: at the minute's edge most of them are stored before a client asks for them.
+ * A read sorts the bars that came since the last one: most bars are stored before they are read.
  */
 export function createTail(bus: Bus, barsPerFeedMax: number = tailBarsPerFeedMax): Tail {
   const feeds = new Map<FeedKey, FeedTail>()
+  let dropped = 0
   const deliver = ({ position, event }: Delivered): void => {
     if (event.type === 'bars') {
-      const tail = feeds.get(event.feed) ?? new FeedTail(barsPerFeedMax)
+      const tail = feeds.get(event.feed) ?? new FeedTail()
       feeds.set(event.feed, tail)
-      tail.add({ position, event })
+      tail.add({ position, bars: event.bars })
+      dropped += tail.shorten(barsPerFeedMax)
     } else if (event.type === 'applied') {
       feeds.get(event.feed)?.clear(event.position)
     } else if (event.type === 'settled') {
@@ -56,27 +52,26 @@ export function createTail(bus: Bus, barsPerFeedMax: number = tailBarsPerFeedMax
   return {
     bars: (series, from, to) => feeds.get(series.feed)?.bars(series, from, to) ?? noBars,
     get dropped() {
-      return feeds.values().reduce((sum, { dropped }) => sum + dropped, 0)
+      return dropped
     },
     close: stop,
   }
 }
 
 class FeedTail {
-  dropped = 0
-  readonly #countMax: number
-  /** The newest batches; all others are in `#batches`. */
-  #unsorted: UnsortedBatch[] = []
-  #batches: Batch[] = []
+  /** Batches whose bars are in `#series`, ascending by position. */
+  readonly #sorted: Batch[] = []
+  /** All later batches. */
+  readonly #unsorted: Batch[] = []
   #count = 0
+  #unsortedCount = 0
   readonly #series = new Map<string, TailBar[]>()
 
-  constructor(countMax: number) {
-    this.#countMax = countMax
-  }
-
-  add(batch: UnsortedBatch): void {
-    if (this.#unsorted.push(batch) > unsortedMax) this.#sort()
+  add(batch: Batch): void {
+    this.#unsorted.push(batch)
+    this.#count += batch.bars.length
+    this.#unsortedCount += batch.bars.length
+    if (this.#unsortedCount > unsortedBarsMax) this.#sort()
   }
 
   bars(series: Series, from: FeedSeconds, to: FeedSeconds): Bars {
@@ -87,22 +82,32 @@ class FeedTail {
     return within.length === 0 ? noBars : barsOf(within)
   }
 
-  /** Removes the batches up to the position. */
-  clear(position: number): void {
-    this.#unsorted = this.#unsorted.filter((batch) => batch.position > position)
-    const kept = this.#batches.findIndex((batch) => batch.position > position)
-    const gone = this.#batches.splice(0, kept < 0 ? this.#batches.length : kept)
+  /** Removes the batches up to the position, and returns how many bars they had. */
+  clear(position: number): number {
+    const sorted = takeUpTo(this.#sorted, position)
     // Each series once: a batch may contain hundreds of bars of one.
-    const ids = new Set(gone.flatMap(({ bars }) => bars.map((live) => seriesId(live))))
+    const ids = new Set(sorted.flatMap(({ bars }) => bars.map((live) => seriesId(live))))
     for (const id of ids) this.#remove(id, position)
-    this.#count -= gone.reduce((sum, { bars }) => sum + bars.length, 0)
+    const unsortedCount = barsIn(takeUpTo(this.#unsorted, position))
+    this.#unsortedCount -= unsortedCount
+    const count = barsIn(sorted) + unsortedCount
+    this.#count -= count
+    return count
+  }
+
+  shorten(countMax: number): number {
+    let count = 0
+    for (let oldest = this.#oldest; oldest && this.#count > countMax; oldest = this.#oldest)
+      count += this.clear(oldest.position)
+    return count
+  }
+
+  get #oldest(): Batch | undefined {
+    return this.#sorted[0] ?? this.#unsorted[0]
   }
 
   #sort(): void {
-    for (const { position, event } of this.#unsorted.splice(0)) {
-      const { bars } = event
-      this.#batches.push({ position, bars })
-      this.#count += bars.length
+    for (const { position, bars } of this.#unsorted) {
       for (const live of bars) {
         const id = seriesId(live)
         const list = this.#series.get(id) ?? []
@@ -110,12 +115,8 @@ class FeedTail {
         insert(list, { position, live })
       }
     }
-    while (this.#count > this.#countMax) this.#drop(this.#batches[0] as Batch)
-  }
-
-  #drop(oldest: Batch): void {
-    this.dropped += oldest.bars.length
-    this.clear(oldest.position)
+    this.#sorted.push(...this.#unsorted.splice(0))
+    this.#unsortedCount = 0
   }
 
   #remove(id: string, position: number): void {
@@ -124,6 +125,14 @@ class FeedTail {
     else this.#series.set(id, left)
   }
 }
+
+/** Removes and returns the batches up to the position from a list that ascends. */
+function takeUpTo(batches: Batch[], position: number): Batch[] {
+  const kept = batches.findIndex((batch) => batch.position > position)
+  return batches.splice(0, kept < 0 ? batches.length : kept)
+}
+
+const barsIn = (batches: readonly Batch[]): number => batches.reduce((sum, { bars }) => sum + bars.length, 0)
 
 /** Keeps the list ascending, with each time once; of two bars with one time the greater revision stays. */
 function insert(list: TailBar[], next: TailBar): void {

@@ -11,10 +11,7 @@ export interface LiveBar {
 }
 
 export type BusEvent =
-  /**
-   * Closed bars of the live lane, validated; `pushed` bars of one series ascend strictly in time. The first use of
-   * `bars` may decode them.
-   */
+  /** Closed bars of the live lane, validated; `pushed` bars of one series ascend strictly in time. */
   | { readonly type: 'bars'; readonly feed: FeedKey; readonly bars: readonly LiveBar[] }
   /** A committed write added or changed bars that readers may have read before (revision, backfill, import). */
   | {

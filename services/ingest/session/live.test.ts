@@ -254,7 +254,7 @@ describe('readers are notified', () => {
     await session.close()
   })
 
-  test('every two seconds, and when a session ends, that the store has everything that was pushed', async () => {
+  test('every two seconds that the store has everything that was pushed', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -262,9 +262,8 @@ describe('readers are notified', () => {
     await suite.clock.advance(2_000)
     await expect.poll(() => suite.busEvents('settled')).toEqual([{ type: 'settled', feed: suite.feed.key }])
     await session.close()
-    await expect.poll(() => suite.busEvents('settled')).toHaveLength(2)
     await suite.clock.advance(10_000)
-    expect(suite.busEvents('settled')).toHaveLength(2)
+    expect(suite.busEvents('settled')).toHaveLength(1)
   })
 })
 

@@ -47,8 +47,6 @@ export class SessionWork {
   /** `undefined` for an import. */
   readonly #liveness: Liveness | undefined
   readonly #noteGap: (gap: Gap__Output) => void
-  /** Publishes that the store has everything, if it does. Does nothing for an import, which pushes no bars. */
-  readonly #publishSettled: () => Promise<void>
   readonly #stopSettling: Cancel
   #hasLeft = false
 
@@ -75,8 +73,9 @@ export class SessionWork {
     this.#windows = new SessionWindows(answering)
     this.#liveness = options.isImport ? undefined : new Liveness(deps, state)
     this.#noteGap = (gap) => noteGap(gap, metrics, log)
-    this.#publishSettled = options.isImport ? () => Promise.resolve() : () => live.settled()
-    this.#stopSettling = clock.every(settleMs, () => void this.#publishSettled().catch(stream.fail))
+    this.#stopSettling = options.isImport
+      ? () => undefined
+      : clock.every(settleMs, () => void live.settled().catch(stream.fail))
   }
 
   /** Joins the feed and sends the collector what is stored of it: Welcome, then Known. */
@@ -122,14 +121,9 @@ export class SessionWork {
     return undefined
   }
 
-  /**
-   * Resolves when every received message is committed or has failed, and readers know it: the next session of the
-   * feed may begin later than they wait.
-   */
-  async settle(): Promise<void> {
-    await this.#inFlight.settle()
-    // It is rejected after the lease went to another session, which publishes the same.
-    await this.#publishSettled().catch(() => undefined)
+  /** Resolves when every received message is committed or has failed. */
+  settle(): Promise<void> {
+    return this.#inFlight.settle()
   }
 
   /** Leaves the feed; a second call does nothing. */

@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/fixtures/stream-fixture.ts'
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { Bus, Follower } from '../../ports/bus.ts'
-import { queuedMsMax, quietMs } from '../live/refill.ts'
+import { queuedMsMax, quietMs, quietMsMax } from '../live/refill.ts'
 
 /** Number of the current minute; the tests publish minutes shortly before it. */
 const nowMinute = 2_000
@@ -154,13 +154,33 @@ describe('a client that returns after the bus lost bars', () => {
     const socket = await resumed(a, 1991)
     await fixture.clock.advance(quietMs - 1_000)
     lose()
-    await fixture.clock.advance(quietMs - 1_000)
+    await fixture.clock.advance(quietMs - 3_000)
     expect(gapsOf(socket)).toEqual([])
     await fixture.store(a, [1992])
     await settle()
     await fixture.clock.advance(1_000)
     await until('the bar', () => minutesOf(socket, a).length === 1)
     expect(gapsOf(socket)).toEqual([])
+  })
+
+  test('waits for a minute at most while losses follow each other, and again after a later loss', async () => {
+    await close(a, 1991)
+    lose()
+    const socket = await resumed(a, 1991)
+    const stepMs = quietMs / 2
+    for (let ms = 0; ms < quietMsMax - stepMs; ms += stepMs) {
+      await fixture.clock.advance(stepMs)
+      expect(gapsOf(socket)).toEqual([])
+      lose()
+    }
+    // The second loss opened a hole, which ends a minute later.
+    await fixture.clock.advance(2 * stepMs)
+    await until('the gap', () => gapsOf(socket).length > 0)
+    await fixture.clock.advance(quietMs)
+    lose()
+    const other = await resumed(a, 1991)
+    await fixture.clock.advance(quietMs - 1_000)
+    expect(gapsOf(other)).toEqual([])
   })
 
   test('gets a GAP frame when nothing confirms that the store shows the lost bars', async () => {

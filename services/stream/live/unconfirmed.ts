@@ -5,9 +5,9 @@ import { quietMs, quietMsMax } from './refill.ts'
 interface Loss {
   /** The last position that may be lost. */
   readonly upTo: number
-  /** Monotonic milliseconds of the first loss. */
+  /** Monotonic milliseconds of the first loss of this wait. */
   readonly begunMs: number
-  /** Monotonic milliseconds until which the store may still show it. */
+  /** Monotonic milliseconds at which the wait for the store ends. */
   readonly endMs: number
 }
 
@@ -20,10 +20,11 @@ export class Unconfirmed {
     this.#clock = clock
   }
 
-  /** A loss that follows another one is awaited as long as an open hole: each is a takeover of its own. */
+  /** A further loss during the wait restarts it, as it restarts that of an open hole: 20 s after each, 60 s in all. */
   lost(feed: FeedKey, upTo: number): void {
     const nowMs = this.#clock.monotonicMs()
-    const begunMs = this.#losses.get(feed)?.begunMs ?? nowMs
+    const before = this.#losses.get(feed)
+    const begunMs = before && nowMs < before.endMs ? before.begunMs : nowMs
     this.#losses.set(feed, { upTo, begunMs, endMs: Math.min(nowMs + quietMs, begunMs + quietMsMax) })
   }
 

@@ -7,7 +7,6 @@ import type { BusEvent, LiveBar } from '../../../ports/bus.ts'
 const asJson = 0
 const asBars = 1
 const headBytes = 5
-const newline = 0x0a
 const numbersPerBar = 7
 const barBytes = numbersPerBar * 8
 
@@ -69,35 +68,12 @@ function encodeBars(feed: FeedKey, bars: readonly LiveBar[]): Buffer {
   return bytes
 }
 
-/** The bars are decoded when they are first used: readers that keep them for history may never need them. */
 function decodeBars(bytes: Buffer): BusEvent | undefined {
   const count = bytes.readUInt32LE(1)
-  const start = headBytes + count * barBytes
-  if (namesAt(bytes, start) !== count) return undefined
-  const end = bytes.indexOf(newline, start)
-  const feed = bytes.toString('utf8', start, end < 0 ? bytes.length : end) as FeedKey
-  let bars: readonly LiveBar[] | undefined
-  return {
-    type: 'bars',
-    feed,
-    get bars() {
-      bars ??= barsFrom(bytes, start)
-      return bars
-    },
-  }
-}
-
-/** Number of names after that of the feed. */
-function namesAt(bytes: Buffer, start: number): number {
-  let count = 0
-  for (let at = bytes.indexOf(newline, start); at >= 0; at = bytes.indexOf(newline, at + 1)) count += 1
-  return count
-}
-
-function barsFrom(bytes: Buffer, namesStart: number): LiveBar[] {
+  const [feed, ...names] = bytes.toString('utf8', headBytes + count * barBytes).split('\n')
+  if (names.length !== count) return undefined
   const view = viewOf(bytes)
-  const [, ...names] = bytes.toString('utf8', namesStart).split('\n')
-  return names.map((name, i) => {
+  const bars = names.map((name, i): LiveBar => {
     const space = name.indexOf(' ')
     const at = headBytes + i * barBytes
     return {
@@ -114,4 +90,5 @@ function barsFrom(bytes: Buffer, namesStart: number): LiveBar[] {
       },
     }
   })
+  return { type: 'bars', feed: feed as FeedKey, bars }
 }
