@@ -134,7 +134,7 @@ try {
     stream: 2,
     ingest: 1,
     feeds: join(home, 'feeds'),
-    questdbSettings: { QDB_SHARED_WORKER_COUNT: '4' },
+    questdb: { settings: { QDB_SHARED_WORKER_COUNT: '4' } },
   })
   const key = await keyFor(cluster)
   const path = `/v1/stream?api_key=${key}`
