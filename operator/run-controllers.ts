@@ -1,5 +1,5 @@
 import type { KubeConfig } from '@kubernetes/client-node'
-import type { ProcessContext } from '../services/platform/process-context.ts'
+import type { ProcessContext } from '../services/platform/process/process-context.ts'
 import type { ClientIdentity } from '../services/wire/client.ts'
 import { type Controller, type ControllerDeps, NotLeading } from './controller.ts'
 import { FeedController } from './feed/controller.ts'

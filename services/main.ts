@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { exitCodes } from './platform/exit.ts'
+import { exitCodes } from './platform/process/exit.ts'
 
 // Halves the start time of every command; a folder that cannot be written is ignored.
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compile'))

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { Fatal } from '../platform/exit.ts'
+import { Fatal } from '../platform/process/exit.ts'
 import type { Finding } from '../roles/doctor.ts'
 import { withJson } from './options.ts'
 import { json } from './table.ts'

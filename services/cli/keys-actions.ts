@@ -1,6 +1,6 @@
 import { Failure } from '../core/failure.ts'
 import { parseDuration } from '../core/keys/key-input.ts'
-import { Fatal } from '../platform/exit.ts'
+import { Fatal } from '../platform/process/exit.ts'
 import type { Key__Output } from '../wire/gen/fxd/v1/Key.ts'
 import { keyFields, keyJson, keysTable } from './key-text.ts'
 import { type RegistryCaller, withRegistry } from './registry-client.ts'

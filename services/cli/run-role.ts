@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty'
-import { endProcess, killProcess } from '../platform/end-process.ts'
-import { runUntilSignal, type SignalSource } from '../platform/lifecycle.ts'
-import { outliveReaders } from '../platform/standard-streams.ts'
+import { endProcess, killProcess } from '../platform/process/end-process.ts'
+import { runUntilSignal, type SignalSource } from '../platform/process/lifecycle.ts'
+import { outliveReaders } from '../platform/process/standard-streams.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The signals of this process. A SIGHUP because the terminal was closed counts as SIGTERM. */

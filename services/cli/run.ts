@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { type ExitName, exitCodes, exitMeanings, Fatal } from '../platform/exit.ts'
+import { type ExitName, exitCodes, exitMeanings, Fatal } from '../platform/process/exit.ts'
 import { addAll } from './all.ts'
 import { addConfig } from './config.ts'
 import { addDoctor } from './doctor.ts'

@@ -1,6 +1,6 @@
 import type { AddressInfo, Server } from 'node:net'
 import type { Address } from './config.ts'
-import { Fatal } from './exit.ts'
+import { Fatal } from './process/exit.ts'
 
 export const formatAddress = ({ host, port }: Address): string =>
   `${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -1,8 +1,8 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Fatal } from '../platform/exit.ts'
 import { openRegular } from '../platform/files/open-regular.ts'
 import { fileReason } from '../platform/files/path-failures.ts'
+import { Fatal } from '../platform/process/exit.ts'
 
 /** Maximum bytes of a manifest file; a larger one is a fault. */
 const fileBytesMax = 1_048_576

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { Fatal } from '../platform/exit.ts'
+import { Fatal } from '../platform/process/exit.ts'
 import { ManifestsInvalid } from './manifest-files.ts'
 import { readManifests } from './manifests.ts'
 

@@ -5,9 +5,9 @@ import { feedOf } from '../core/feeds/compound-key.ts'
 import { isKeyShaped } from '../core/keys/api-key.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
 import { readSecretFile } from '../platform/credentials/secrets.ts'
-import { drainAndStop, type Leaving } from '../platform/drain-and-stop.ts'
-import { type Overrides, type ProcessContext, runProcess } from '../platform/process-context.ts'
-import { startHealth } from '../platform/start-health.ts'
+import { drainAndStop, type Leaving } from '../platform/process/drain-and-stop.ts'
+import { type Overrides, type ProcessContext, runProcess } from '../platform/process/process-context.ts'
+import { startHealth } from '../platform/process/start-health.ts'
 
 export interface RunningCanary extends Leaving {
   readonly opsPort: number

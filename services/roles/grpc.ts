@@ -1,6 +1,6 @@
 import type { Address } from '../platform/config.ts'
 import { listenFailure } from '../platform/listen.ts'
-import type { ProcessContext } from '../platform/process-context.ts'
+import type { ProcessContext } from '../platform/process/process-context.ts'
 import type { ConnectionCounts } from '../wire/listen.ts'
 
 /** Makes metrics for the connections of this process's gRPC port. */

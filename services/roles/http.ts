@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import { cutReasons } from '../platform/http/http-connections.ts'
 import { openHttpServer } from '../platform/http/http-server.ts'
 import { fromZero } from '../platform/metrics.ts'
-import type { ProcessContext } from '../platform/process-context.ts'
+import type { ProcessContext } from '../platform/process/process-context.ts'
 import { type Stream, streamPath } from '../stream/stream.ts'
 
 /** Maximum connections of requests; separate from that of sockets, so that sockets cannot use all. */

@@ -1,6 +1,6 @@
 import type { Config } from '../platform/config.ts'
-import { drainAndStop, type Leaving, noticeMsOf } from '../platform/drain-and-stop.ts'
-import { type ProcessContext, runProcess } from '../platform/process-context.ts'
+import { drainAndStop, type Leaving, noticeMsOf } from '../platform/process/drain-and-stop.ts'
+import { type ProcessContext, runProcess } from '../platform/process/process-context.ts'
 import { createRest, type Rest } from '../rest/create-rest.ts'
 import { httpConnectionsMax, startHttp } from './http.ts'
 import { openRuntime, type Reading, type Runtime, startReading, warnOfFewHandles } from './runtime.ts'

@@ -19,10 +19,10 @@ import { defineFeed } from '../support/fixtures/ingest-fixture.ts'
 import { spoolBounds } from '../support/fixtures/spool-bounds.ts'
 import { startService } from '../support/processes/service-process.ts'
 import { FakeTerminal, fakeSymbol } from '../support/samples/fake-terminal.ts'
-import { issueBenchKey, keyOf, makeBenchHome, metricOf } from './bench-feed.ts'
-import { count, machine, ms, printTable, quantile } from './figures.ts'
 import { monotonicMs } from './minute/monotonic.ts'
-import type { MinuteOrder, MinuteReport } from './minute-client.ts'
+import { issueBenchKey, keyOf, makeBenchHome, metricOf } from './support/bench-feed.ts'
+import { count, machine, ms, printTable, quantile } from './support/figures.ts'
+import type { MinuteOrder, MinuteReport } from './support/minute-client.ts'
 
 const [minutes = 100] = process.argv.slice(2).map(Number)
 const facts = machine()
@@ -71,7 +71,7 @@ try {
   const key = await issueBenchKey(service)
   const identity = { token: readFileSync(service.target.token, 'utf8').trim() }
 
-  const client = fork(fileURLToPath(new URL('./minute-client.ts', import.meta.url)))
+  const client = fork(fileURLToPath(new URL('./support/minute-client.ts', import.meta.url)))
   process.once('exit', () => client.kill())
   const path = `/v1/stream?api_key=${key}`
   const url = `${service.target.url.replace('http', 'ws')}${path}`

@@ -1,7 +1,7 @@
 /**
  * Measures the stages of a bar in a cluster, from the collector's send to the sockets of 200 clients. The processes of
  * ingest, rest, two shards, QuestDB, Redis and HAProxy are real. A collector's session and a reader of the bus run in
- * this process. The clients (fan-out-client.ts) run in a separate process, each with up to 200 symbols.
+ * this process. The clients (support/fan-out-client.ts) run in a separate process, each with up to 200 symbols.
  * Run: bin/node test/bench/cluster.ts [minutes of each = 40]
  */
 import { fork } from 'node:child_process'
@@ -16,12 +16,12 @@ import { systemClock } from '../../services/platform/system-clock.ts'
 import type { Bus } from '../../services/ports/bus.ts'
 import { openRedisStores } from '../../services/stores/redis/open.ts'
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts'
-import { digits, feed, issueBenchKey, keyOf, makeBenchHome, metricOf } from './bench-feed.ts'
-import type { BurstReport, ClientOrder } from './fan-out-client.ts'
-import { machine, ms, printTable, quantile } from './figures.ts'
-import { firstSocket } from './first-socket.ts'
 import { monotonicMs } from './minute/monotonic.ts'
-import { barMessageBytes, encodeMinute } from './whole-minute.ts'
+import { digits, feed, issueBenchKey, keyOf, makeBenchHome, metricOf } from './support/bench-feed.ts'
+import type { BurstReport, ClientOrder } from './support/fan-out-client.ts'
+import { machine, ms, printTable, quantile } from './support/figures.ts'
+import { firstSocket } from './support/first-socket.ts'
+import { barMessageBytes, encodeMinute } from './support/whole-minute.ts'
 
 const [minutes = 40] = process.argv.slice(2).map(Number)
 const facts = machine()
@@ -134,7 +134,7 @@ try {
     stream: 2,
     ingest: 1,
     feeds: join(home, 'feeds'),
-    questdbSettings: { QDB_SHARED_WORKER_COUNT: '4' },
+    questdb: { settings: { QDB_SHARED_WORKER_COUNT: '4' } },
   })
   const key = await keyFor(cluster)
   const path = `/v1/stream?api_key=${key}`
@@ -156,7 +156,7 @@ try {
   const rows: string[][] = []
   for (const { bars, messages } of cases) {
     const symbols = names.slice(0, bars)
-    const clients = fork(fileURLToPath(new URL('./fan-out-client.ts', import.meta.url)))
+    const clients = fork(fileURLToPath(new URL('./support/fan-out-client.ts', import.meta.url)))
     process.once('exit', () => clients.kill())
     const perSocket = Math.min(bars, perSocketMost)
     const messageBytes = barMessageBytes(names[0] ?? '')

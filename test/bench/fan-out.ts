@@ -27,7 +27,7 @@ import { followRegistry } from '../../services/registry/follow.ts'
 import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
 import { createStream, streamPath } from '../../services/stream/stream.ts'
 import { feedBody, sampleKey, symbolBody, zero } from '../support/fixtures/stream-fixture.ts'
-import type { BurstReport, ClientOrder } from './fan-out-client.ts'
+import type { BurstReport, ClientOrder } from './support/fan-out-client.ts'
 
 const symbolCount = 500
 const perSocket = 200
@@ -166,7 +166,7 @@ function pin(pid: number, core: number): boolean {
 }
 
 async function startClients(order: ClientOrder): Promise<ChildProcess> {
-  const file = fileURLToPath(new URL('./fan-out-client.ts', import.meta.url))
+  const file = fileURLToPath(new URL('./support/fan-out-client.ts', import.meta.url))
   const child = spawn(process.execPath, [file], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   if (pinned && child.pid !== undefined) pin(child.pid, 1)
   child.send(order)

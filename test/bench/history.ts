@@ -8,9 +8,16 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { startService } from '../support/processes/service-process.ts'
-import { issueBenchKey, keyOf, makeBenchHome, residentMb, storeMinutes, walkMinutes } from './bench-feed.ts'
-import { machine, ms, printTable, quantile } from './figures.ts'
-import { answer, closeConnections, get, type Request } from './whole-request.ts'
+import {
+  issueBenchKey,
+  keyOf,
+  makeBenchHome,
+  residentMb,
+  storeMinutes,
+  walkMinutes,
+} from './support/bench-feed.ts'
+import { machine, ms, printTable, quantile } from './support/figures.ts'
+import { answer, closeConnections, get, type Request } from './support/whole-request.ts'
 
 const facts = machine()
 const requests = Number(process.argv[2] ?? 200)
@@ -26,7 +33,7 @@ interface Case extends Request {
 }
 
 async function startUsual(folder: string): Promise<{ child: ChildProcess; port: number }> {
-  const file = fileURLToPath(new URL('./history-usual.ts', import.meta.url))
+  const file = fileURLToPath(new URL('./support/history-usual.ts', import.meta.url))
   const child = fork(file, [folder, keyOf(symbol), String(minutes)])
   process.once('exit', () => child.kill())
   const [port] = (await once(child, 'message')) as [number]

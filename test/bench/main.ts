@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { machine, printTable, seconds } from './figures.ts'
+import { machine, printTable, seconds } from './support/figures.ts'
 
 interface Bench {
   readonly what: string

@@ -8,8 +8,6 @@
 
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { run } from '../acceptance/client/command.ts'
-import { machine, printTable } from './figures.ts'
-import { firstSocket } from './first-socket.ts'
 import { type Burst, Bursts, burstEndMs, cpuSince, perSocket } from './minute/burst.ts'
 import { commitsAlone, minutesAlone, printAlone } from './minute/commits-alone.ts'
 import { allForms, type Form, nameOf, real, shortForms, unmeasured } from './minute/forms.ts'
@@ -26,6 +24,8 @@ import { SocketReader } from './minute/socket-reader.ts'
 import { afterCommit, stageRows } from './minute/stage-table.ts'
 import { type Subject, startAll, startProcesses } from './minute/subjects.ts'
 import { type Measured, printCpu, printTimes } from './minute/tables.ts'
+import { machine, printTable } from './support/figures.ts'
+import { firstSocket } from './support/first-socket.ts'
 
 const given = process.argv.slice(2)
 const isProfile = given.includes('profile')

@@ -10,8 +10,6 @@ import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { registryClient } from '../../services/wire/unary-client.ts'
-import { issueBenchKey, keyOf } from './bench-feed.ts'
-import { count, machine, printTable, seconds } from './figures.ts'
 import type { AttackOrder } from './misuse/attacker.ts'
 import { attacks, missOf } from './misuse/attacks.ts'
 import { endAttacker, measure, startAttacker, startVictim } from './misuse/measure.ts'
@@ -27,7 +25,9 @@ import {
   wordsRow,
 } from './misuse/verdict.ts'
 import { ServerLost, type ServerState, WatchedServer } from './misuse/watched-server.ts'
-import { seeded } from './seeding.ts'
+import { issueBenchKey, keyOf } from './support/bench-feed.ts'
+import { count, machine, printTable, seconds } from './support/figures.ts'
+import { seeded } from './support/seeding.ts'
 
 const isShort = process.argv[2] === 'short'
 const named = isShort ? [] : process.argv.slice(2)

@@ -1,6 +1,6 @@
 /**
  * Measures the time from a collector's send of a whole minute to the last byte at the last client. It uses a real
- * `fxd all`, a collector's session in this process, and clients (fan-out-client.ts) in a separate process, each with
+ * `fxd all`, a collector's session in this process, and clients (support/fan-out-client.ts) in a separate process, each with
  * 200 of the feed's 500 symbols. As with every `Push` collector, bars are pushed after their commit.
  * Run: bin/node test/bench/push.ts [minutes = 30 [sockets …]]
  */
@@ -11,11 +11,11 @@ import { fileURLToPath } from 'node:url'
 import { SessionClient } from '../../services/collector/connection/session-client.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { type RunningService, startService } from '../support/processes/service-process.ts'
-import { digits, feed, issueBenchKey, keyOf, makeBenchHome, residentMb } from './bench-feed.ts'
-import type { BurstReport, ClientOrder } from './fan-out-client.ts'
-import { machine, ms, printTable, quantile } from './figures.ts'
 import { monotonicMs } from './minute/monotonic.ts'
-import { barMessageBytes, encodeMinute } from './whole-minute.ts'
+import { digits, feed, issueBenchKey, keyOf, makeBenchHome, residentMb } from './support/bench-feed.ts'
+import type { BurstReport, ClientOrder } from './support/fan-out-client.ts'
+import { machine, ms, printTable, quantile } from './support/figures.ts'
+import { barMessageBytes, encodeMinute } from './support/whole-minute.ts'
 
 const [minutes = 30, ...given] = process.argv.slice(2).map(Number)
 const socketCounts = given.length > 0 ? given : [1, 500, 1_000]
@@ -43,7 +43,7 @@ async function collect({ target }: RunningService): Promise<SessionClient> {
 }
 
 async function startClients(order: ClientOrder): Promise<ChildProcess> {
-  const child = fork(fileURLToPath(new URL('./fan-out-client.ts', import.meta.url)))
+  const child = fork(fileURLToPath(new URL('./support/fan-out-client.ts', import.meta.url)))
   process.once('exit', () => child.kill())
   child.send(order)
   await once(child, 'message')

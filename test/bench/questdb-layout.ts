@@ -8,7 +8,7 @@
 import { type Bars, barCount } from '../../services/core/bars/bar.ts'
 import type { SeriesBars } from '../../services/core/bars/series.ts'
 import { feedSeconds } from '../../services/core/clocks/feed-clock.ts'
-import { count, machine, ms, printTable, quantile, timed } from './figures.ts'
+import { count, machine, ms, printTable, quantile, timed } from './support/figures.ts'
 import {
   type Filled,
   footprintOf,
@@ -21,7 +21,7 @@ import {
   startFilled,
   tableBytes,
   timeAt,
-} from './questdb-layouts.ts'
+} from './support/questdb-layouts.ts'
 
 const [millions = '50', ...given] = process.argv.slice(2)
 const rowsWanted = Number(millions) * 1_000_000

@@ -16,10 +16,10 @@ import { run } from '../acceptance/client/command.ts'
 import { type RunningService, startService } from '../support/processes/service-process.ts'
 import { type QuestdbServer, startQuestdb } from '../support/questdb/server.ts'
 import { writeRepeated } from '../support/samples/repeated-export.ts'
-import { feed, issueBenchKey, keyOf, makeBenchHome, walkMinutes } from './bench-feed.ts'
-import { count, machine, ms, printTable, quantile, timed } from './figures.ts'
-import { type Opened, openOver, prefix } from './questdb-layouts.ts'
-import { answer, closeConnections, get, type Request } from './whole-request.ts'
+import { feed, issueBenchKey, keyOf, makeBenchHome, walkMinutes } from './support/bench-feed.ts'
+import { count, machine, ms, printTable, quantile, timed } from './support/figures.ts'
+import { type Opened, openOver, prefix } from './support/questdb-layouts.ts'
+import { answer, closeConnections, get, type Request } from './support/whole-request.ts'
 
 const barsWanted = Number(process.argv[2] ?? 1_000_000)
 const requests = Number(process.argv[3] ?? 150)
@@ -108,7 +108,7 @@ async function importAll(service: RunningService, home: string): Promise<void> {
 }
 
 async function startUsual({ pg }: QuestdbServer): Promise<{ child: ChildProcess; port: number }> {
-  const file = fileURLToPath(new URL('./questdb-usual.ts', import.meta.url))
+  const file = fileURLToPath(new URL('./support/questdb-usual.ts', import.meta.url))
   const table = `${prefix}bars_brokera_zero_m1_${bucketOf('EURUSD', 4)}of4`
   const child = fork(file, [pg.host, String(pg.port), table])
   process.once('exit', () => child.kill())

@@ -10,7 +10,7 @@ import { systemClock } from '../../services/platform/system-clock.ts'
 import type { Limits } from '../../services/ports/limits.ts'
 import { openRedisStores } from '../../services/stores/redis/open.ts'
 import { startRedis } from '../support/redis/server.ts'
-import { count, machine, printTable, quantile } from './figures.ts'
+import { count, machine, printTable, quantile } from './support/figures.ts'
 
 const [turnMs = 400, turns = 5] = process.argv.slice(2).map(Number)
 const facts = machine()

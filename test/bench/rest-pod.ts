@@ -9,10 +9,10 @@ import { text } from 'node:stream/consumers'
 import { SessionClient } from '../../services/collector/connection/session-client.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { encodeSeriesBars } from '../../services/wire/encode-bars.ts'
-import { digits, feed, issueBenchKey, keyOf, makeBenchHome, walkMinutes } from './bench-feed.ts'
-import { count, machine, ms, printTable, quantile } from './figures.ts'
 import { cpuMs } from './minute/cpu-time.ts'
 import { type Subject, startProcesses } from './minute/subjects.ts'
+import { digits, feed, issueBenchKey, keyOf, makeBenchHome, walkMinutes } from './support/bench-feed.ts'
+import { count, machine, ms, printTable, quantile } from './support/figures.ts'
 
 const [secondsOfEach = 10] = process.argv.slice(2).map(Number)
 const facts = machine()

@@ -8,9 +8,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type RunningService, startService } from '../support/processes/service-process.ts'
-import { issueBenchKey, keyOf, makeBenchHome, residentMb, storeMinutes, walkMinutes } from './bench-feed.ts'
-import { count, machine, printTable, quantile, seconds, timed } from './figures.ts'
-import { seeded } from './seeding.ts'
+import {
+  issueBenchKey,
+  keyOf,
+  makeBenchHome,
+  residentMb,
+  storeMinutes,
+  walkMinutes,
+} from './support/bench-feed.ts'
+import { count, machine, printTable, quantile, seconds, timed } from './support/figures.ts'
+import { seeded } from './support/seeding.ts'
 
 const barsWanted = Number(process.argv[2] ?? 5_000_000)
 const starts = Number(process.argv[3] ?? 5)

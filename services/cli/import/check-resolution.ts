@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { seriesOfFile } from '../../collector/sources/mt5-csv/file-name.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import { Fatal } from '../../platform/exit.ts'
+import { Fatal } from '../../platform/process/exit.ts'
 
 /**
  * Throws `Fatal` when a file has the name of a terminal's export of another resolution. If hours were imported as

@@ -1,5 +1,5 @@
 import { mostDecimals } from '../../collector/sources/mt5-csv/most-decimals.ts'
-import { Fatal } from '../../platform/exit.ts'
+import { Fatal } from '../../platform/process/exit.ts'
 import { json } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { checkResolution } from './check-resolution.ts'

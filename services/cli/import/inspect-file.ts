@@ -7,8 +7,8 @@ import {
   withoutReturn,
 } from '../../collector/sources/mt5-csv/text.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import { Fatal } from '../../platform/exit.ts'
 import { fileReason } from '../../platform/files/path-failures.ts'
+import { Fatal } from '../../platform/process/exit.ts'
 import type { ImportedFile } from './options.ts'
 
 /** The properties of a file that are known before it is read. */

@@ -11,7 +11,7 @@ import { type SymbolType, symbolTypeNicknames, symbolTypes } from '../../core/fe
 import { isCleanName, nameWanted } from '../../core/feeds/symbol-name.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
-import { Fatal } from '../../platform/exit.ts'
+import { Fatal } from '../../platform/process/exit.ts'
 
 /** Options as text from the command line. */
 export interface GivenOptions {

@@ -1,6 +1,6 @@
 import { type CompoundKey, parseCompoundKey } from '../../core/feeds/compound-key.ts'
 import { isAddressBlock } from '../addresses.ts'
-import { Fatal } from '../exit.ts'
+import { Fatal } from '../process/exit.ts'
 
 /** A host and a port; port 0 of a listening address means any free port. */
 export interface Address {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { ConfigError } from '../config/values.ts'
-import { Fatal } from '../exit.ts'
 import { pathReason } from '../files/path-failures.ts'
 import type { Log } from '../log/log.ts'
+import { Fatal } from '../process/exit.ts'
 
 const valuesMax = 100
 

@@ -4,7 +4,7 @@ import type { Cancel, Clock } from '../../ports/clock.ts'
 import { ConfigError } from '../config/values.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../log/log.ts'
-import type { ProcessContext } from '../process-context.ts'
+import type { ProcessContext } from '../process/process-context.ts'
 
 /** The settings that name the files of TLS. */
 export type TlsPlace = Pick<Config, 'tlsCert' | 'tlsKey' | 'tlsCa'>

@@ -2,9 +2,9 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../ports/clock.ts'
 import { type Config, ConfigError } from '../config.ts'
-import { Fatal } from '../exit.ts'
 import { pathReason } from '../files/path-failures.ts'
-import type { ProcessContext } from '../process-context.ts'
+import { Fatal } from '../process/exit.ts'
+import type { ProcessContext } from '../process/process-context.ts'
 import { readSecretFile, type SecretPlace, type Secrets, watchSecrets } from './secrets.ts'
 
 const tokenBytes = 32

@@ -1,4 +1,4 @@
-import { Fatal } from '../exit.ts'
+import { Fatal } from '../process/exit.ts'
 
 const readReasons: Readonly<Record<string, string>> = {
   ENOENT: 'does not exist',

@@ -8,7 +8,7 @@ import {
   readAll,
   startHttpServer as start,
 } from '../../../test/support/fixtures/http-server.ts'
-import { Fatal } from '../exit.ts'
+import { Fatal } from '../process/exit.ts'
 import { httpTimings } from './http-server.ts'
 
 const impatient = { ...httpTimings, headersTimeoutMs: 40, requestTimeoutMs: 40, checkEveryMs: 10 }

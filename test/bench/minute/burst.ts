@@ -1,6 +1,6 @@
 import { systemClock } from '../../../services/platform/system-clock.ts'
-import { metricOf } from '../bench-feed.ts'
-import { ms } from '../figures.ts'
+import { metricOf } from '../support/bench-feed.ts'
+import { ms } from '../support/figures.ts'
 import { cpuMs } from './cpu-time.ts'
 import type { Form } from './forms.ts'
 import { messagesOf, type openSessions } from './market.ts'

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { compoundKey } from '../../../services/core/feeds/compound-key.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import type { QuestdbServer } from '../../support/questdb/server.ts'
-import { ms, quantile } from '../figures.ts'
-import { openOver } from '../questdb-layouts.ts'
-import { barsOfMinute } from '../whole-minute.ts'
+import { ms, quantile } from '../support/figures.ts'
+import { openOver } from '../support/questdb-layouts.ts'
+import { barsOfMinute } from '../support/whole-minute.ts'
 import { market } from './market.ts'
 
 const warmUps = 5

@@ -1,4 +1,4 @@
-import { ms, printTable, quantile } from '../figures.ts'
+import { ms, printTable, quantile } from '../support/figures.ts'
 import type { Burst } from './burst.ts'
 import type { Alone } from './commits-alone.ts'
 import { usPerBar } from './tables.ts'

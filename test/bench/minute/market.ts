@@ -5,8 +5,8 @@ import { SessionClient } from '../../../services/collector/connection/session-cl
 import { compoundKey, type FeedKey, feedKey } from '../../../services/core/feeds/compound-key.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import type { EncodedSeries } from '../../../services/wire/encode-bars.ts'
-import { digits } from '../bench-feed.ts'
-import { encodeMinute } from '../whole-minute.ts'
+import { digits } from '../support/bench-feed.ts'
+import { encodeMinute } from '../support/whole-minute.ts'
 
 export interface MarketFeed {
   readonly feed: FeedKey

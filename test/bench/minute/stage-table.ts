@@ -1,5 +1,5 @@
 import { type Stage, stages } from '../../../services/platform/stages.ts'
-import { ms, quantile } from '../figures.ts'
+import { ms, quantile } from '../support/figures.ts'
 import type { Burst } from './burst.ts'
 import type { Mark } from './stage-files.ts'
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { startCluster } from '../../support/cluster/cluster.ts'
+import { questdbOfCluster, startCluster } from '../../support/cluster/cluster.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { startService } from '../../support/processes/service-process.ts'
 import type { QuestdbServer } from '../../support/questdb/server.ts'
@@ -73,7 +73,7 @@ export async function startProcesses(home: string, isProfile: boolean): Promise<
     stream: 2,
     ingest: 1,
     feeds: join(home, 'feeds'),
-    questdbSettings: { QDB_CAIRO_COMMIT_MODE: 'sync', QDB_SHARED_WORKER_COUNT: '4' },
+    questdb: questdbOfCluster,
     podEnv: (name) => stages.env(name, isProfile ? [inspect(ports[names.indexOf(name)] ?? 0)] : []),
   })
   const assigned = Object.entries(cluster.commandEnv).map(([name, value]) => `${name}='${value}'`)

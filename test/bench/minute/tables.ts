@@ -1,4 +1,4 @@
-import { ms, printTable, quantile } from '../figures.ts'
+import { ms, printTable, quantile } from '../support/figures.ts'
 import type { Burst, Cpu } from './burst.ts'
 import { marketSymbols } from './market.ts'
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { quantile } from '../figures.ts'
+import { quantile } from '../support/figures.ts'
 import type { AttackCommand, AttackOrder, AttackReport } from './attacker.ts'
 import type { VictimOrder, VictimReport, VictimRun } from './victim.ts'
 import type { WatchedServer } from './watched-server.ts'

@@ -1,4 +1,4 @@
-import { quantile } from '../figures.ts'
+import { quantile } from '../support/figures.ts'
 import type { Run } from './measure.ts'
 import type { ServerState } from './watched-server.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { RevisedBar } from '../../../services/core/bars/bar.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
-import { checkHistory } from '../support/check-history.ts'
+import { checkHistory } from '../checks/check-history.ts'
 import { Feeder } from '../support/feeder.ts'
 import { FxdProcess } from '../support/fxd-process.ts'
 import { type Batch, Market, manifest } from '../support/market.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { oneServer } from '../../support/questdb/one-server.ts'
-import type { Reading } from '../support/check-history.ts'
+import type { Reading } from '../checks/check-history.ts'
 import { Feeder } from '../support/feeder.ts'
 import { FxdProcess } from '../support/fxd-process.ts'
 import { Market, manifest, symbols } from '../support/market.ts'

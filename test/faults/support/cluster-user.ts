@@ -1,6 +1,6 @@
 import http from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { LimitedAnswer } from './check-limits.ts'
+import type { LimitedAnswer } from '../checks/check-limits.ts'
 
 const answerMsMax = 10_000
 

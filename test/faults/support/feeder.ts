@@ -5,7 +5,7 @@ import type { CatalogueSymbol } from '../../../services/wire/gen/fxd/v1/Catalogu
 import { channelOptions } from '../../../services/wire/limits.ts'
 import { RawSession } from '../../support/clients/raw-session.ts'
 import { encodeSeries } from '../../support/samples/encode-series.ts'
-import type { Reading } from './check-history.ts'
+import type { Reading } from '../checks/check-history.ts'
 import { type Batch, feed, minuteSeconds, symbols } from './market.ts'
 
 /** Deadline of an answer; ingest gives up a write after 30 s, so a later answer means that it hangs. */

@@ -1,6 +1,6 @@
 import type { Bar } from '../../../services/core/bars/bar.ts'
 import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
-import type { Shown } from './check-history.ts'
+import type { Shown } from '../checks/check-history.ts'
 import { feed, type Market } from './market.ts'
 
 interface HistoryBody {

@@ -1,6 +1,6 @@
 import { metricOf } from '../../support/clients/metric-of.ts'
 import type { Pod } from '../../support/cluster/cluster.ts'
-import type { ShareReading } from './check-limits.ts'
+import type { ShareReading } from '../checks/check-limits.ts'
 import { RepeatedCalls } from './cluster-user.ts'
 import { within } from './within.ts'
 

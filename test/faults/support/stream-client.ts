@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type ClientOptions, WebSocket } from 'ws'
 import type { Bar } from '../../../services/core/bars/bar.ts'
-import type { ReceivedFrame, SocketRecord } from './check-sockets.ts'
+import type { ReceivedFrame, SocketRecord } from '../checks/check-sockets.ts'
 
 const pingMs = 20_000
 const jitterMs = 1_500

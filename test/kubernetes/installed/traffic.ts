@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ClientIdentity } from '../../../services/wire/client.ts'
-import { checkHistory, type Reading } from '../../faults/support/check-history.ts'
+import { checkHistory, type Reading } from '../../faults/checks/check-history.ts'
 import {
   checkSocket,
   countGaps,
   isCaughtUp,
   type Minute,
   type SocketRecord,
-} from '../../faults/support/check-sockets.ts'
+} from '../../faults/checks/check-sockets.ts'
 import { RepeatedCalls } from '../../faults/support/cluster-user.ts'
 import { Feeder } from '../../faults/support/feeder.ts'
 import { feed, Market } from '../../faults/support/market.ts'

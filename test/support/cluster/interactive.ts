@@ -5,7 +5,7 @@ import { readManifests } from '../../../services/registry/manifests.ts'
 import { demoFeeds } from '../../../services/roles/feeds.ts'
 import { newKey } from '../clients/new-key.ts'
 import { isFree } from '../free-ports.ts'
-import { type Cluster, startCluster } from './cluster.ts'
+import { type Cluster, questdbOfCluster, startCluster } from './cluster.ts'
 import { supervise } from './supervise.ts'
 import { untilUpgraded } from './until-upgraded.ts'
 
@@ -80,7 +80,7 @@ const starting = startCluster({
   feeds,
   home,
   httpPort,
-  questdbSettings: { QDB_CAIRO_COMMIT_MODE: 'sync', QDB_SHARED_WORKER_COUNT: '4' },
+  questdb: questdbOfCluster,
 })
 const greeted = starting.then(async (cluster) => greeting(cluster, await firstKey(cluster)))
 const giveUp = async (cause: Error): Promise<never> => {

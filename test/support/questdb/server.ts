@@ -85,6 +85,8 @@ export interface QuestdbServerOptions {
   readonly startsQuickly?: boolean
   /** Address to listen on; default: loopback. */
   readonly host?: string
+  /** Value for nice(1): above 0 the server gets less of a processor that other processes need, too. Default: 0. */
+  readonly niceness?: number
 }
 
 interface Place {
@@ -114,8 +116,8 @@ export async function startQuestdb(options: QuestdbServerOptions = {}): Promise<
   ]
   const process = new ServerProcess({
     name,
-    command: parts.java,
-    args: [...args, '-d', folder],
+    command: 'nice',
+    args: ['-n', String(options.niceness ?? 0), parts.java, ...args, '-d', folder],
     env: { ...settings, ...ports },
     answers: () => answers({ host, port: httpPort }, { host, port: pgPort }),
     startDeadlineMs,

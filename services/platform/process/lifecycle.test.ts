@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
+import { silentLog } from '../log/log.ts'
 import { createLifecycle, endTimeoutMs, runUntilSignal, stopTimeoutMs } from './lifecycle.ts'
-import { silentLog } from './log/log.ts'
 
 const start = () => {
   const clock = createVirtualClock()

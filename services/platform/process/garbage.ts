@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../ports/clock.ts'
+import type { Cancel, Clock } from '../../ports/clock.ts'
 
 const minuteMs = 60_000
 /** Ten seconds leave time for the collection, and little new garbage before the minute ends. */

@@ -1,7 +1,7 @@
 import { closeSync, open } from 'node:fs'
-import type { Clock } from '../ports/clock.ts'
-import type { Log } from './log/log.ts'
-import { fromZero, type Metrics } from './metrics.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../log/log.ts'
+import { fromZero, type Metrics } from '../metrics.ts'
 
 const lookEveryMs = 1_000
 const tellEveryMs = 60_000

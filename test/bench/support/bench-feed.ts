@@ -1,14 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { allocateBars, type Bars, barCount, sliceBars } from '../../services/core/bars/bar.ts'
-import { compoundKey, feedKey } from '../../services/core/feeds/compound-key.ts'
-import { silentLog } from '../../services/platform/log/log.ts'
-import { systemClock } from '../../services/platform/system-clock.ts'
-import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
-import { run } from '../acceptance/client/command.ts'
-import type { Target } from '../acceptance/client/target.ts'
-import type { RunningService } from '../support/processes/service-process.ts'
+import { allocateBars, type Bars, barCount, sliceBars } from '../../../services/core/bars/bar.ts'
+import { compoundKey, feedKey } from '../../../services/core/feeds/compound-key.ts'
+import { silentLog } from '../../../services/platform/log/log.ts'
+import { systemClock } from '../../../services/platform/system-clock.ts'
+import { openEmbeddedStores } from '../../../services/stores/embedded/open.ts'
+import { run } from '../../acceptance/client/command.ts'
+import type { Target } from '../../acceptance/client/target.ts'
+import type { RunningService } from '../../support/processes/service-process.ts'
 
 /** The feed of a bench: a Push feed in UTC. */
 export const feed = feedKey('BROKERA', 'ZERO')

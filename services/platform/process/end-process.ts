@@ -1,4 +1,4 @@
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../../ports/clock.ts'
 
 /** Maximum wait for threads of the pool; a call that takes longer may never return. */
 const poolGraceMs = 1_000

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Clock } from '../ports/clock.ts'
-import type { Address } from './config.ts'
-import { cutReasons } from './http/http-connections.ts'
-import { type HttpServer, openHttpServer } from './http/http-server.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Address } from '../config.ts'
+import { cutReasons } from '../http/http-connections.ts'
+import { type HttpServer, openHttpServer } from '../http/http-server.ts'
+import { fromZero, type Metrics } from '../metrics.ts'
 import { watchLoop } from './loop-watch.ts'
-import { fromZero, type Metrics } from './metrics.ts'
 
 const closeGraceMs = 500
 /** Maximum connections to the operations port; above it the one that is idle longest is closed. */

@@ -1,11 +1,11 @@
 import { get } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
-import { dial } from '../../test/support/fixtures/http-server.ts'
-import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
+import { dial } from '../../../test/support/fixtures/http-server.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
+import { createMetrics } from '../metrics.ts'
+import { systemClock } from '../system-clock.ts'
 import { type Health, openHealth } from './health.ts'
 import { recoveryMs, stallMs } from './loop-watch.ts'
-import { createMetrics } from './metrics.ts'
-import { systemClock } from './system-clock.ts'
 
 const open: Health[] = []
 afterEach(async () => {

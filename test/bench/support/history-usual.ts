@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import fastify from 'fastify'
-import { barAt, barCount } from '../../services/core/bars/bar.ts'
+import { barAt, barCount } from '../../../services/core/bars/bar.ts'
 import { walkMinutes } from './bench-feed.ts'
 
 const [folder = '', symbol = '', minutes = ''] = process.argv.slice(2)

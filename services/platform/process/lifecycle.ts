@@ -1,6 +1,6 @@
-import type { Cancel, Clock } from '../ports/clock.ts'
+import type { Cancel, Clock } from '../../ports/clock.ts'
+import type { Log } from '../log/log.ts'
 import { exitCodes } from './exit.ts'
-import type { Log } from './log/log.ts'
 
 /** Maximum time for the stop of one part; then the process continues without it. */
 export const stopTimeoutMs = 5_000

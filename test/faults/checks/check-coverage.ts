@@ -1,5 +1,5 @@
-import type { FxdProcess } from './fxd-process.ts'
-import { feed, type Market, minuteSeconds } from './market.ts'
+import type { FxdProcess } from '../support/fxd-process.ts'
+import { feed, type Market, minuteSeconds } from '../support/market.ts'
 
 interface Range {
   readonly from: number

@@ -1,4 +1,4 @@
-import { noticeMs } from '../core/drain.ts'
+import { noticeMs } from '../../core/drain.ts'
 import type { Health } from './health.ts'
 import type { ProcessContext } from './process-context.ts'
 

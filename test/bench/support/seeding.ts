@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { RunningService } from '../support/processes/service-process.ts'
+import type { RunningService } from '../../support/processes/service-process.ts'
 import { metricOf, residentMb } from './bench-feed.ts'
 
 const deadlineMs = 600_000

@@ -1,4 +1,4 @@
-import { systemClock } from '../../services/platform/system-clock.ts'
+import { systemClock } from '../../../services/platform/system-clock.ts'
 
 const deadlineMs = 60_000
 

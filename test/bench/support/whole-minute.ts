@@ -1,7 +1,7 @@
-import { type Bars, barsOf } from '../../services/core/bars/bar.ts'
-import { feedSeconds } from '../../services/core/clocks/feed-clock.ts'
-import { systemClock } from '../../services/platform/system-clock.ts'
-import { type EncodedSeries, encodeSeriesBars } from '../../services/wire/encode-bars.ts'
+import { type Bars, barsOf } from '../../../services/core/bars/bar.ts'
+import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
+import { systemClock } from '../../../services/platform/system-clock.ts'
+import { type EncodedSeries, encodeSeriesBars } from '../../../services/wire/encode-bars.ts'
 import { digits, keyOf } from './bench-feed.ts'
 
 const frameHeaderBytes = 4

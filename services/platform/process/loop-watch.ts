@@ -1,4 +1,4 @@
-import type { Clock } from '../ports/clock.ts'
+import type { Clock } from '../../ports/clock.ts'
 
 const periodMs = 200
 /** Minimum stall of the event loop that makes the process unready. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { collectBeforeMinuteEnd } from './garbage.ts'
 
 test('garbage is collected in second 50 of each minute until the process stops', async () => {

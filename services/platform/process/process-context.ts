@@ -1,11 +1,11 @@
-import type { Clock } from '../ports/clock.ts'
-import type { Config } from './config.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Config } from '../config.ts'
+import { type Log, openProcessLog, type ProcessLog } from '../log/log.ts'
+import { createMetrics, type Metrics } from '../metrics.ts'
+import { systemClock } from '../system-clock.ts'
 import { collectBeforeMinuteEnd, collectYoung } from './garbage.ts'
 import { HandleWatch } from './handle-watch.ts'
 import { createLifecycle, type Lifecycle } from './lifecycle.ts'
-import { type Log, openProcessLog, type ProcessLog } from './log/log.ts'
-import { createMetrics, type Metrics } from './metrics.ts'
-import { systemClock } from './system-clock.ts'
 
 /** What all parts of a process share. */
 export interface ProcessContext {
