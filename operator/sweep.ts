@@ -96,7 +96,7 @@ export class Sweep {
     }
   }
 
-  /** Handles feeds and keys separately: a failure of one does not stop the other. */
+  /** Reads and removes feeds and keys separately: a failure of one does not stop the other. */
   async #round(): Promise<void> {
     const { registry } = this.#deps
     const [hasFeeds, hasKeys] = await Promise.all([

@@ -132,7 +132,7 @@ export class FeedController implements Controller {
         'The operator creates no collectors: set its FXD_COLLECTOR_TEMPLATE.',
       )
     const { type, volumeClaim } = feed.spec.source
-    // The kind has it optional, since `fxd all` reads the same manifest. Pods of the chart have no other volume with files.
+    // Optional in the CRD, because `fxd all` needs no claim. A collector pod has no other volume of exports.
     if (type === 'Mt5Csv' && volumeClaim === undefined)
       throw new NotReady(
         'Invalid',

@@ -2,8 +2,9 @@ import type { FeedObject } from '../kube/resources.ts'
 import { feedKeyOf } from './objects.ts'
 
 /**
- * The Feed that may use the key. That is the owner in the registry while it names the key, else the oldest Feed that
- * names it. The UID decides between two Feeds of the same second.
+ * The Feed that may use the key (BROKER:ACCOUNT): the owner in the registry if its object still has this key,
+ * else the oldest Feed with this key. `owner` is a UID. Of Feeds with the same creation time the smallest UID
+ * decides.
  */
 export function holderOf(
   key: string,

@@ -93,7 +93,7 @@ test('the claim of a spool has only the labels of a release that never change', 
   expect(volumeClaimTemplates.map(({ metadata }) => metadata)).toEqual([{ name: 'spool', labels: stable }])
 })
 
-test('a StatefulSet has the labels and annotations of the template file, its selector and claims have not', () => {
+test('a StatefulSet has labels and annotations of the template file; its selector and claims do not', () => {
   const workloadMetadata = {
     labels: { team: 'markets', 'app.kubernetes.io/managed-by': 'Helm', 'helm.sh/chart': 'fxd-1' },
     annotations: { 'example.org/cost': '7' },
@@ -108,7 +108,7 @@ test('a StatefulSet has the labels and annotations of the template file, its sel
   expect(set.spec).toMatchObject({ selector: { matchLabels: { 'marketdata.fxd.dev/feed': 'zero' } } })
 })
 
-test('the oldest Feed has the key; between two of one second the choice is always the same', () => {
+test('the oldest Feed has the key; of two Feeds with equal creation times always the same one has it', () => {
   const push = { type: 'Push' as const }
   const old = feed(push, { uid: 'b' })
   const young = feed(push, { uid: 'a', creationTimestamp: '2026-01-01T00:00:01Z' })

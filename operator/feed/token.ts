@@ -24,6 +24,7 @@ export function tokenExpiry(secret: Secret | undefined, feed: FeedObject): numbe
 export const signingKeyOf = (secret: Secret | undefined): string =>
   secret?.metadata.annotations?.[signingKeyAnnotation] ?? ''
 
+/** Whether half of the validity has passed. `expires`: UTC milliseconds, `undefined` without a token. */
 export const needsRenewal = (expires: number | undefined, nowMs: UtcMs): boolean =>
   expires === undefined || expires - nowMs < lifeMs / 2
 

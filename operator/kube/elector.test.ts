@@ -61,7 +61,7 @@ test('of two replicas one leads; after its clean stop the other leads within sec
   expect(leading[0]?.elector.isLeader).toBe(false)
 })
 
-test('a leader that cannot renew stops before another starts, which starts within one Lease duration', async () => {
+test('a leader that cannot renew its Lease stops before another leads, within one Lease duration', async () => {
   const clock = createVirtualClock()
   const store = new LeaseStore(clock)
   const first = start(clock, store, 'a')

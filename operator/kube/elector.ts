@@ -9,6 +9,7 @@ import { apiVersionOf, resources } from './resources.ts'
 export const leaseName = 'fxd-operator'
 const leaseSeconds = 15
 const renewEveryMs = 4_000
+/** Mean interval at which a standby reads the Lease. */
 const lookEveryMs = 2_000
 /** Maximum time that a leader acts after the start of its last renewal. The rest covers its last call and clock drift. */
 const actMs = leaseSeconds * 1_000 - writeTimeoutMs - 2_000

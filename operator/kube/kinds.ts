@@ -53,12 +53,7 @@ export interface ApiKeyStatus {
   }[]
 }
 
-export const apikeys = {
-  group: 'marketdata.fxd.dev',
-  version: 'v1alpha1',
-  plural: 'apikeys',
-  kind: 'ApiKey',
-} as const
+export const apikeys = { group: 'marketdata.fxd.dev', version: 'v1alpha1', plural: 'apikeys', kind: 'ApiKey' } as const
 
 export interface FeedSpec {
   /** First part of a compound key, such as BROKERA. */
@@ -74,24 +69,12 @@ export interface FeedSpec {
     readonly offsetSeconds?: number
   }
   readonly quoteBasis: 'Bid' | 'Mid'
-  readonly resolutions: readonly (
-    | '1'
-    | '5'
-    | '10'
-    | '15'
-    | '30'
-    | '60'
-    | '120'
-    | '240'
-    | '1D'
-    | '1W'
-    | '1M'
-  )[]
+  readonly resolutions: readonly ('1' | '5' | '10' | '15' | '30' | '60' | '120' | '240' | '1D' | '1W' | '1M')[]
   readonly delaySeconds?: number
   readonly liveness?: 'heartbeat' | 'candle'
   /** How far back history is collected, per resolution. */
   readonly depth?: Readonly<Record<string, string>>
-  /** How long bars are kept, per resolution. Others are kept for ever. */
+  /** How long bars are kept, per resolution. Bars of other resolutions have no age limit. */
   readonly retention?: Readonly<Record<string, string>>
   readonly storage?: {
     /** Number of tables per resolution, such as 16 for 1,600 symbols. */
@@ -150,12 +133,7 @@ export interface FeedStatus {
   }[]
 }
 
-export const feeds = {
-  group: 'marketdata.fxd.dev',
-  version: 'v1alpha1',
-  plural: 'feeds',
-  kind: 'Feed',
-} as const
+export const feeds = { group: 'marketdata.fxd.dev', version: 'v1alpha1', plural: 'feeds', kind: 'Feed' } as const
 
 export interface StreamPoolSpec {
   /** Number of shards, written by kubectl scale, an autoscaler or a person. */
@@ -163,12 +141,12 @@ export interface StreamPoolSpec {
   readonly drain: {
     /** Seconds in which a shard closes its sockets, never at the end of a minute. */
     readonly seconds: number
-    /** Maximum shards that drain at the same time. */
+    /** Maximum shards that drain at the same time when the pool shrinks. It does not limit a rollout. */
     readonly maxAtOnce: number
   }
   /** Maximum sockets of one shard. */
   readonly connectionsMax: number
-  /** Writes spec.replicas by load. Without it the operator never changes replicas. */
+  /** The operator sets spec.replicas by load. Without autoscale it never changes spec.replicas. */
   readonly autoscale?: {
     readonly minReplicas: number
     readonly maxReplicas: number
@@ -201,9 +179,4 @@ export interface StreamPoolStatus {
   }[]
 }
 
-export const streampools = {
-  group: 'marketdata.fxd.dev',
-  version: 'v1alpha1',
-  plural: 'streampools',
-  kind: 'StreamPool',
-} as const
+export const streampools = { group: 'marketdata.fxd.dev', version: 'v1alpha1', plural: 'streampools', kind: 'StreamPool' } as const

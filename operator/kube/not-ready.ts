@@ -25,7 +25,10 @@ const refusals: Readonly<Partial<Record<status, string>>> = {
 const isServiceError = (cause: unknown): cause is ServiceError =>
   cause instanceof Error && 'code' in cause && 'details' in cause && typeof cause.code === 'number'
 
-/** The status of these answers is 500. They name two list entries of one name, a value of a wrong type, or a malformed quantity. */
+/**
+ * Messages with status 500 that name a fault of the object: two list entries with one name, a value of a
+ * wrong type, or a malformed quantity.
+ */
 const untyped = /^failed to (create typed patch|convert new) object /
 /** Duration from which a failure of the API server counts as lasting. */
 const lastingMs = 60_000

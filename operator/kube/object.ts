@@ -1,4 +1,4 @@
-/** The owner of an object; Kubernetes deletes both together. */
+/** The owner of an object. When the owner is deleted, Kubernetes deletes the object too. */
 export interface OwnerReference {
   readonly apiVersion: string
   readonly kind: string

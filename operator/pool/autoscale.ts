@@ -50,7 +50,7 @@ export function planScale(state: ScaleState): Scaling {
   if (state.isPaused)
     return stay(
       'Paused',
-      'The annotation autoscale-paused fixes the number of shards; remove it to autoscale again.',
+      'The annotation marketdata.fxd.dev/autoscale-paused stops autoscaling; remove it to autoscale again.',
     )
   if (replicas === 0)
     return stay('ScaledToZero', 'The pool was scaled to 0; scale it to 1 or more to autoscale again.')

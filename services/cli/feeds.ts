@@ -9,14 +9,14 @@ export function addFeeds(program: Command, terminal: Terminal): void {
   const feeds = program
     .command('feeds')
     .helpCommand(false)
-    .summary('look at feeds, issue tokens for their collectors, purge those that are gone')
+    .summary('show feeds, issue tokens for their collectors, purge removed feeds')
     .description(
-      'Look at feeds. They are defined by the Feed manifests of FXD_FEEDS, or in Kubernetes by Feed objects.',
+      'Show feeds. The Feed manifests of FXD_FEEDS define them, or in Kubernetes the Feed objects.',
     )
 
   withJson(feeds.command('list'))
     .summary('list all feeds')
-    .description('List all feeds; "hidden" ones have no manifest any more, their bars are still there.')
+    .description('List all feeds. A "hidden" feed has no manifest any more; its bars are still stored.')
     .action(async (options: FeedOptions) => (await actions()).listFeeds(options, terminal))
 
   withJson(feeds.command('show').argument('<feed>', 'such as BROKERA:ZERO'))
@@ -45,10 +45,11 @@ export function addFeeds(program: Command, terminal: Terminal): void {
     .action(async (key: string, options: FeedOptions) => (await actions()).purgeFeed(key, options, terminal))
 
   withJson(feeds.command('owner').argument('<owner>', 'operator or manifests'))
-    .summary('hand all feeds over to the operator, or back to manifests')
+    .summary('set the owner of all feeds: the operator or manifests')
     .description(
-      'Hand all feeds over. With "operator" Feed objects of Kubernetes take them, and an ingest whose FXD_FEEDS ' +
-        'names one of them does not start. With "manifests" FXD_FEEDS decides again. Bars, symbols and keys stay.',
+      'Set the owner of all feeds. With "operator" the Feed objects of Kubernetes define them, and an ' +
+        'ingest whose FXD_FEEDS names one of them does not start. With "manifests" FXD_FEEDS defines them. ' +
+        'Bars, symbols and keys stay.',
     )
     .action(async (owner: string, options: FeedOptions) =>
       (await actions()).setFeedsOwner(owner, options, terminal),

@@ -41,7 +41,7 @@ function firstSteps(http: string, key: string): string[] {
     `const ws = new WebSocket('ws://${http}/v1/stream?api_key=${key}'); ws.onopen = () => ws.send(${subscribe}); ` +
     `ws.onmessage = ({ data }) => console.log(data); setInterval(() => ws.send('{"action":"ping"}'), 30000)`
   return [
-    `This is a key for the demo feeds. It is shown this once: ${key}`,
+    `This is a key for the demo feeds. It is shown only once: ${key}`,
     'Try:',
     '',
     `  curl -H 'X-API-Key: ${key}' 'http://${http}/v1/history?symbol=${demoSymbol}&resolution=1&countback=5'`,

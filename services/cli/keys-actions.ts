@@ -40,7 +40,7 @@ function printIssued(
       'The answer contains no key record. Find the key with "fxd keys list" and revoke it.',
     )
   print(terminal, options, issued.key, issued.secret)
-  terminal.err('Keep the key now: it is shown this once and cannot be recovered.\n')
+  terminal.err('Store the key now: it is shown only once and cannot be recovered.\n')
   if (issued.key.state === 'expired') terminal.err('Warning: this key has already expired.\n')
 }
 
@@ -96,7 +96,7 @@ export async function updateKey(id: string, options: KeyOptions, terminal: Termi
     ...(options.expires !== undefined && { expires: options.expires }),
   }
   if (Object.keys(change).length === 0) {
-    throw new Fatal('usage', 'Nothing to change is given; "fxd keys update --help" lists what can be.')
+    throw new Fatal('usage', 'No option names a change; "fxd keys update --help" lists the options.')
   }
   await withRegistry(terminal, async (registry) =>
     print(

@@ -48,7 +48,7 @@ describe('keys', () => {
     const { code, out, err } = await fixture.fxd('keys create --plan basic --feeds BROKERA:ZERO')
     expect(code).toBe(0)
     expect(out).toMatch(/^key\s+fxd_[0-9a-f]{32}$/m)
-    expect(err).toContain('shown this once')
+    expect(err).toContain('shown only once')
     expect(err).not.toMatch(/fxd_[0-9a-f]{32}/)
   })
 

@@ -17,7 +17,7 @@ export function addKeys(program: Command, terminal: Terminal): void {
   const create = keys
     .command('create')
     .summary('issue a key')
-    .description('Issue a key. The key itself is printed this once: what is stored is its SHA-256.')
+    .description('Issue a key. The key is printed only once; fxd stores only its SHA-256.')
     .requiredOption('--plan <plan>', plans.join(', '))
     .requiredOption('--feeds <list>', 'feeds the key may use: BROKERA:ZERO,BROKERB:LIVE', listOption)
   withKeyOptions(create, 'never by default').action(async (options: KeyOptions) =>
@@ -38,10 +38,10 @@ export function addKeys(program: Command, terminal: Terminal): void {
     .command('update')
     .argument('<id>', 'such as k_0123456789')
     .summary('change a key')
-    .description('Change a key; what is not given stays. In effect within 5 s, on open sockets too.')
-    .option('--plan <plan>', `${plans.join(', ')}; another plan brings its own limits`)
+    .description('Change a key; other values stay. In effect within 5 s, also on open sockets.')
+    .option('--plan <plan>', `${plans.join(', ')}; another plan sets its own limits`)
     .option('--feeds <list>', 'feeds in place of those the key has', listOption)
-  withKeyOptions(update, '"never" takes it away').action(async (id: string, options: KeyOptions) =>
+  withKeyOptions(update, '"never" removes the expiry').action(async (id: string, options: KeyOptions) =>
     (await actions()).updateKey(id, options, terminal),
   )
 
@@ -54,8 +54,8 @@ export function addKeys(program: Command, terminal: Terminal): void {
     )
 
   withJson(keys.command('revoke').argument('<id>', 'such as k_0123456789'))
-    .summary('revoke a key for good')
-    .description('Revoke a key for good. In effect within 5 s, on open sockets too.')
+    .summary('revoke a key permanently')
+    .description('Revoke a key permanently. In effect within 5 s, also on open sockets.')
     .action(async (id: string, options: KeyOptions) => (await actions()).revokeKey(id, options, terminal))
 }
 

@@ -20,7 +20,7 @@ const roles: readonly Role[] = [
   {
     name: 'rest',
     drains: true,
-    summary: 'answer REST requests, beside others',
+    summary: 'answer REST requests; several may run',
     description:
       'Answer REST requests on FXD_HTTP_ADDR from QuestDB and Redis. Any number of these may run behind one address.',
     start: async (config, ending) => (await import('../roles/rest.ts')).startRest(config, { ending }),
@@ -28,7 +28,7 @@ const roles: readonly Role[] = [
   {
     name: 'stream',
     drains: true,
-    summary: 'hold sockets of /v1/stream, beside others',
+    summary: 'serve sockets of /v1/stream; several may run',
     description:
       'Hold sockets of /v1/stream on FXD_HTTP_ADDR, fed by Redis. Any number of these may run behind one address.\n' +
       'SIGTERM closes the sockets over FXD_DRAIN_SECONDS. A second SIGTERM, or Ctrl-C, closes all immediately.',
@@ -37,9 +37,9 @@ const roles: readonly Role[] = [
   {
     name: 'ingest',
     drains: false,
-    summary: 'take bars from collectors, beside others',
+    summary: 'accept bars from collectors; several may run',
     description:
-      'Take bars from collectors and commands on FXD_GRPC_ADDR, and keep them in QuestDB. With FXD_FEEDS it makes the\n' +
+      'Accept bars from collectors and commands on FXD_GRPC_ADDR, and store them in QuestDB. With FXD_FEEDS it makes the\n' +
       'registry equal to those manifests, again on SIGHUP.',
     start: async (config, ending) => (await import('../roles/ingest.ts')).startIngest(config, { ending }),
   },
@@ -48,8 +48,8 @@ const roles: readonly Role[] = [
     drains: false,
     summary: 'collect the bars of one feed',
     description:
-      'Collect the bars of one feed (FXD_FEEDS, FXD_FEED) and bring them to an ingest (FXD_INGEST) with the token of\n' +
-      'FXD_TOKEN_FILE. What is not acknowledged yet is kept in FXD_DATA_DIR.',
+      'Collect the bars of one feed (FXD_FEEDS, FXD_FEED) and send them to an ingest (FXD_INGEST) with the token of\n' +
+      'FXD_TOKEN_FILE. Bars that are not acknowledged yet are kept in FXD_DATA_DIR.',
     start: async (config, ending) =>
       (await import('../roles/collector.ts')).startCollector(config, { ending }),
   },
@@ -69,7 +69,7 @@ const roles: readonly Role[] = [
     summary: 'watch the service as one of its clients',
     description:
       'Hold one socket (FXD_CANARY_STREAM) on FXD_CANARY_SYMBOLS with the key of FXD_CANARY_KEY_FILE, compare what is\n' +
-      'pushed with history (FXD_CANARY_REST), and give latency and missed bars as metrics.',
+      'pushed with history (FXD_CANARY_REST), and report latency and missed bars as metrics.',
     start: async (config, ending) => (await import('../roles/canary.ts')).startCanary(config, { ending }),
   },
 ]

@@ -27,7 +27,7 @@ describe('config', () => {
 
   test.each([
     ['config', { FXD_HTTP_ADDR: 'nowhere' }, /FXD_HTTP_ADDR is "nowhere"/],
-    ['keys list', { FXD_HTTP_ADR: 'x' }, /FXD_HTTP_ADR is no variable of fxd; did you mean FXD_HTTP_ADDR\?/],
+    ['keys list', { FXD_HTTP_ADR: 'x' }, /FXD_HTTP_ADR is not a variable.* did you mean FXD_HTTP_ADDR\?/],
     ['all', { FXD_TRUSTED_PROXIES: 'true' }, /FXD_TRUSTED_PROXIES is "true"/],
   ])('%s refuses an invalid or unknown variable by name', async (line, more, sentence) => {
     const outcome = await fxd(line, more)
@@ -85,7 +85,7 @@ describe('help', () => {
   })
 })
 
-test('output that cannot be written is an error, and a reader that ends early is none', () => {
+test('output that cannot be written is an error; a reader that closes early is not', () => {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const shell = (after: string) => {
     const script = `"$0" "$1" config --json ${after}`

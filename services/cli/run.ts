@@ -42,7 +42,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
 
 /**
  * Converts the word `help` to `--help`: `fxd help keys create`, `fxd keys help`, and as the only argument, `fxd import help`.
- * With an unknown command it is left out, so that the command is refused.
+ * With an unknown command the word `help` is removed, so that the command is refused.
  */
 function withHelpWord(args: readonly string[], program: Command): readonly string[] {
   let command: Command | undefined = program
@@ -89,7 +89,7 @@ function exitHelp(): string {
   const rows = Object.entries(exitMeanings).map(
     ([name, meaning]) => `  ${String(exitCodes[name as ExitName]).padStart(2)}  ${meaning}`,
   )
-  return `\n"fxd help COMMAND" tells more.\nVariables: "fxd config" lists them.\n\nExit codes:\n${rows.join('\n')}`
+  return `\n"fxd help COMMAND" explains one command.\nVariables: "fxd config" lists them.\n\nExit codes:\n${rows.join('\n')}`
 }
 
 function packageVersion(): string {

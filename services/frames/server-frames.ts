@@ -13,12 +13,12 @@ const utcTime = (description: string) => integer(`${description} Epoch seconds, 
 
 const connected = closed({
   type: Type.Literal('connected'),
-  session_id: Type.String({ description: 'Of this connection; name it when you report a fault.' }),
+  session_id: Type.String({ description: 'Id of this connection; quote the id when you report a fault.' }),
   server_time: utcTime('Time of the server.'),
   limits: closed({
-    max_symbols: integer('Symbols that may be subscribed at once.'),
-    idle_timeout_seconds: integer('A client without message or ping for so long is closed with 4000.'),
-    max_message_bytes: integer('A longer message closes the connection with 1009.'),
+    max_symbols: integer('Maximum subscribed symbols of this connection.'),
+    idle_timeout_seconds: integer('After this time without a message or ping the server closes with 4000.'),
+    max_message_bytes: integer('Maximum bytes of a client message; a longer one is closed with 1009.'),
   }),
 })
 
@@ -30,7 +30,7 @@ const subscribed = closed({
     Type.Object(
       {},
       {
-        additionalProperties: feedTime('Bars that open later follow.'),
+        additionalProperties: feedTime('Only bars that open after this time follow.'),
         description: 'Answers `since`: by symbol, the time after which bars follow.',
       },
     ),
@@ -78,7 +78,7 @@ const error = closed({
     ['BAD_MESSAGE', 'UNSUPPORTED_TYPE', 'KEY_INVALID', 'KEY_INACTIVE', 'KEY_EXPIRED', 'IP_NOT_ALLOWED'],
     'BAD_MESSAGE and UNSUPPORTED_TYPE answer a message; the connection stays. The others precede a close.',
   ),
-  message: Type.String({ description: 'What was wrong, what it got and what it wants.' }),
+  message: Type.String({ description: 'What was wrong, the value that was sent, and a valid form.' }),
 })
 
 const gap = closed({
@@ -88,8 +88,8 @@ const gap = closed({
   gaps: Type.Array(
     closed({
       symbol: Type.String({ description: 'Compound key.' }),
-      after: Type.Optional(feedTime('Bars that open later may be missing; absent: all may.')),
-      until: Type.Optional(feedTime('Bars that open later are delivered; absent: until now.')),
+      after: Type.Optional(feedTime('Bars that open after this time may be missing; absent: any bar.')),
+      until: Type.Optional(feedTime('Bars that open after this time are delivered; absent: none yet.')),
     }),
   ),
 })

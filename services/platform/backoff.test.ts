@@ -3,7 +3,7 @@ import { Backoff } from './backoff.ts'
 
 const middle = { random: () => 0.5 }
 
-test('pauses double up to the maximum, and begin anew after a success', () => {
+test('pauses double up to the maximum; after a success the next pause is the first one', () => {
   const backoff = new Backoff(middle, { firstMs: 100, maxMs: 500, jitter: 'none' })
   expect([1, 2, 3, 4, 5].map(() => backoff.nextMs())).toEqual([100, 200, 400, 500, 500])
   backoff.reset()

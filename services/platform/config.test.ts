@@ -201,7 +201,7 @@ test.each(['redis:/:hush@redis', 'redis://:hush%@redis', 'redis://hush%:word@red
   '%s is rejected as a URL of Redis, and the error does not repeat it: it may contain a password',
   (url) => {
     const message = refusal({ FXD_REDIS: url })
-    expect(message).toMatch(/FXD_REDIS is no URL .* percent-encoded/)
+    expect(message).toMatch(/FXD_REDIS is not a URL .* percent-encoded/)
     expect(message).not.toContain('hush')
   },
 )
@@ -220,7 +220,7 @@ test.each([
   ['FXD_CANARY_STREAM', 'wss://bars.example.org?api_key=hush'],
 ])('%s=%s is rejected as a URL of a service, and the error does not repeat it', (name, value) => {
   const message = refusal({ [name]: value })
-  expect(message).toMatch(`${name} is no URL of a service`)
+  expect(message).toMatch(`${name} is not a URL of a service`)
   expect(message).not.toContain('hush')
   expect(describeConfig({ [name]: value }).find((each) => each.name === name)?.set).toBe('(set)')
 })
@@ -236,7 +236,7 @@ test('a role parses only its own variables: an invalid variable of another role 
   const environment = { FXD_SPOOL_MIB: 'many', FXD_FEEDS: '/feeds', FXD_HTTP_ADDR: '127.0.0.1:1' }
   expect(parseConfig(environment, 'rest').httpAddr).toEqual({ host: '127.0.0.1', port: 1 })
   expect(() => parseConfig(environment, 'collector')).toThrow('FXD_SPOOL_MIB')
-  expect(() => parseConfig({ FXD_SPOOL: '1' }, 'rest')).toThrow('FXD_SPOOL is no variable of fxd')
+  expect(() => parseConfig({ FXD_SPOOL: '1' }, 'rest')).toThrow('FXD_SPOOL is not a variable of fxd')
 })
 
 test('reading the variable of another role throws', () => {

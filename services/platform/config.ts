@@ -35,7 +35,7 @@ function refuseUnknown(environment: Environment): void {
     if (name.startsWith('FXD_') && !names.has(name) && !isInjected(name, value)) {
       const near = suggest(name, names)
       const hint = near ? `did you mean ${near}?` : `there are ${[...names].join(', ')}.`
-      throw new ConfigError(`${name} is no variable of fxd; ${hint}`)
+      throw new ConfigError(`${name} is not a variable of fxd; ${hint}`)
     }
   }
 }

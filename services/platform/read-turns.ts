@@ -65,7 +65,7 @@ export class ReadTurns<On> {
     }).finally(() => cancelDeadline())
   }
 
-  /** Takes the next read. Returns whether it was started: a read whose reader is gone fails, uncounted. */
+  /** Starts the next read. Returns `false` if none started. A read without a waiting reader fails. */
   serve(on: On): boolean {
     const turn = this.#queue.take()
     if (turn === undefined) return false

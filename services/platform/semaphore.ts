@@ -5,8 +5,8 @@ interface Waiter {
 }
 
 /**
- * Limits the total weight of what is under way; the rest waits, first come, first served. Something heavier than the
- * limit enters alone.
+ * Limits the total weight of the calls under way. Further calls wait in order of arrival. A call
+ * that weighs more than the limit enters alone.
  */
 export class Semaphore {
   readonly #size: number

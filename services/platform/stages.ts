@@ -13,11 +13,11 @@ export const stages = [
   'delivered',
   /** Before the first write of a burst to a socket. */
   'writing',
-  /** After the last one. */
+  /** After the last write of a burst. */
   'written',
   /** A request with rows goes to the store. */
   'storing',
-  /** The store confirmed it. */
+  /** The store confirmed the request. */
   'committed',
 ] as const
 export type Stage = (typeof stages)[number]

@@ -1,12 +1,12 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** Why something was given up: it took too long. */
+/** The work did not end within its deadline. */
 export class Late extends Error {}
 
 /**
  * Resolves with the result of `work`, or rejects with `Late` when it takes longer; `giveUp` then frees its
- * resources. After a stall of this process, answers that already arrived are read before the timeout counts:
- * timers run before them.
+ * resources. `what` is the subject of the error. After a stall of this process, timers run before the answers
+ * that already arrived. So the timeout waits two more turns of the event loop for these answers.
  */
 export function within<T>(
   clock: Clock,

@@ -9,7 +9,7 @@ export type { BarBounds }
 
 /** The reader and the urgency of a read. */
 export interface ReadAs {
-  /** The reader; keys take turns. Left out: the store itself, which has separate turns. */
+  /** Who reads; keys take turns. `undefined`: the store itself, whose reads have separate turns. */
   readonly reader?: Reader
   /** `backfill`: the answer is not urgent, so it may be delayed and never delays other readers. */
   readonly lane?: Lane
@@ -20,7 +20,7 @@ export interface BarQuery extends ReadAs {
   readonly series: Series
   readonly from: FeedSeconds
   readonly to: FeedSeconds
-  /** At most this many bars, from one end of the range; without it the whole range, which the caller bounds. */
+  /** Maximum bars, counted from one end of the range. `undefined`: all bars; the caller limits the range. */
   readonly take?: { readonly count: number; readonly end: 'oldest' | 'newest' }
 }
 
@@ -37,9 +37,9 @@ export interface BarQuery extends ReadAs {
  *  - reads wait per key of their reader, and keys take turns. A read of one key waits at most for the reads
  *    under way and for one read of each other waiting key. A read that is not served within the deadline, or
  *    that a key sends above its limit of waiting reads, fails as `Overloaded`;
- *  - every call ends within its deadline and fails as `Unavailable`. Deadlines: reads 2 s; reads of the
- *    backfill lane, and of a process without clients, 15 s; writes 30 s, and 60 s more where one is the first
- *    of its kind.
+ *  - a call that does not end within its deadline fails as `Unavailable`. Deadlines: reads 2 s; reads of the
+ *    backfill lane, and of a process without clients, 15 s; writes 30 s. A write that first needs a new table
+ *    may take 60 s more.
  */
 export interface BarStore {
   write(batch: readonly SeriesBars[], lane: Lane, onCommitted?: () => void): Promise<void>

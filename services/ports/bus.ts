@@ -36,9 +36,9 @@ export interface Delivered {
 }
 
 export interface Follower {
-  /** `registry`: it gets events of the registry only, and its process reads no others on its behalf. */
+  /** `registry`: this follower gets registry events only, so its process need not read other events. */
   readonly wants?: 'registry' | 'all'
-  /** A promise resolves when work that it began for the event is done; it never rejects. */
+  /** Applies one event. A returned promise resolves when the work for it is done, and never rejects. */
   deliver(delivered: Delivered): void | Promise<void>
   /**
    * Events of the feed up to this position may be lost. Reasons: the bus restarted, lost its newest events, or
@@ -74,7 +74,7 @@ export function fencedFeed(event: BusEvent): FeedKey | undefined {
   return event.type === 'registry' || event.type === 'revised' ? undefined : event.feed
 }
 
-/** The feed whose positions count the event; `undefined`: it counts for the registry. */
+/** The feed whose positions number the event; `undefined`: the positions of the registry number it. */
 export function feedOfEvent(event: BusEvent): FeedKey | undefined {
   if (event.type === 'registry') return undefined
   return event.type === 'revised' ? event.series.feed : event.feed

@@ -6,7 +6,7 @@ export type Cancel = () => void
 /**
  * Wall clock, timers and randomness. All code gets them from here, so that a seeded simulation can run all
  * roles on a virtual clock. Contract: `monotonicMs` never decreases; a callback never runs inside the call that
- * set it; timers of `after` and `every` alone do not keep the process running, a pending `sleep` does.
+ * set it; a pending `sleep` keeps the process running, timers of `after` and `every` do not.
  */
 export interface Clock {
   utcMs(): UtcMs
@@ -18,7 +18,7 @@ export interface Clock {
   soon(run: () => void): void
   /** Resolves after the delay, or earlier (without an error) when the signal aborts. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>
-  /** `[0, 1)` */
+  /** A random number from 0 (inclusive) to 1 (exclusive). */
   random(): number
   /** Cryptographic randomness: `bytes` bytes as lower-case hex. */
   randomHex(bytes: number): string

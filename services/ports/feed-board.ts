@@ -4,9 +4,10 @@ import type { FeedLiveness } from '../core/feeds/feed-status.ts'
 export type { FeedLiveness }
 
 /**
- * The liveness of feeds. Contract (test/contract/suites/feed-board.ts): a note only increases a field, but replaces a
- * receipt or heartbeat that leads its own by more than `leadMsMax`; signs survive a restart, except those of the last
- * second. Forgotten signs do not return with a restart, except within the last second.
+ * The liveness of feeds. Contract (test/contract/suites/feed-board.ts):
+ *  - `note` keeps the greater value of each field. Exception: it replaces a stored receipt or heartbeat that
+ *    is more than `leadMsMax` later than the noted one;
+ *  - signs survive a restart, and forgotten signs do not return. Changes of the last second may be lost.
  */
 export interface FeedBoard {
   note(feed: FeedKey, signs: FeedLiveness): Promise<void>

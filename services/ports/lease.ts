@@ -6,9 +6,9 @@ export interface Granted {
 /**
  * At most one holder per name. Contract (test/contract/suites/lease.ts):
  *  - `acquire` grants when the lease is free, expired or already this holder's (same epoch), else `undefined`;
- *  - a lease that is not renewed for `leaseMs` expires, and another holder may acquire it. Until one has done
- *    so, its holder may still renew it under the same epoch. So no lease is lost in an outage of the lease
- *    store;
+ *  - a lease that is not renewed for `leaseMs` expires, and another holder may acquire it. Until then
+ *    the old holder may still renew the lease under the same epoch, so an outage of the lease store loses no
+ *    lease;
  *  - `release` by another holder changes nothing.
  */
 export interface Leases {
@@ -18,5 +18,7 @@ export interface Leases {
   release(name: string, holder: string): Promise<void>
 }
 
+/** Validity of a lease without a renewal. */
 export const leaseMs = 10_000
+/** Interval of renewals of a lease. */
 export const leaseRenewMs = 3_000

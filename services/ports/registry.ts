@@ -5,10 +5,10 @@ export type { RegistryBody, RegistryRow }
 /**
  * Feeds, symbols, keys as digests and the history of clocks. One writer. Contract
  * (test/contract/suites/registry.ts):
- *  - `append` stores all rows or none and resolves after the commit; the first row gets `basedOn + 1`, each
- *    further one the next. When the registry has changed since `basedOn`, it stores nothing and answers
- *    `conflict`;
- *  - `since(version)` returns the newest row of each id whose version is greater, ascending by version.
+ *  - `append` stores all rows or none and resolves after the commit. The first row gets version
+ *    `basedOn + 1`, and each later row the next version. When the registry has changed since `basedOn`, then
+ *    `append` stores nothing and returns `conflict`;
+ *  - `since(version)` returns the newest row of each id that changed after `version`, ascending by version.
  */
 export interface RegistryStore {
   append(basedOn: number, rows: readonly RegistryBody[]): Promise<AppendOutcome>

@@ -15,9 +15,9 @@ export interface Session {
  *  - open slots of a key never exceed the cap given with `open`, whatever the number of callers;
  *  - when it succeeds, `open` adds 1 to `ws_connect` and 1 to `ws_session` of the UTC day, nothing else;
  *  - a slot that is not renewed for `slotLeaseMs` is free; `close` frees it at once and may be repeated;
- *  - `renew` returns the ids of sessions that have no slot (any more), and opens none for them;
- *  - a session whose slot expired opens again with the day on which it was last counted (`countedOn`). That
- *    counts no new connection, and a new session only on a later UTC day;
+ *  - `renew` returns the ids of sessions without a slot, such as an expired one, and opens no slot for them;
+ *  - to open an expired slot again, the caller gives the day on which the session was last counted
+ *    (`countedOn`). Then `ws_connect` does not increase, and `ws_session` increases only on a later UTC day;
  *  - a session renewed or closed on a later UTC day adds 1 to `ws_session` of that day, once.
  */
 export interface Slots {
@@ -27,5 +27,7 @@ export interface Slots {
   inUse(keyId: string): Promise<number>
 }
 
+/** Validity of a slot without a renewal. */
 export const slotLeaseMs = 60_000
+/** Interval of renewals of a slot. */
 export const slotRenewMs = 20_000

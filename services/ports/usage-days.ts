@@ -13,7 +13,7 @@ export interface KeyDay {
  *    kept, so order, repeats and several writers do not matter;
  *  - `of` returns the key's days from `first` to `last` (inclusive), without days that have none;
  *  - a day is kept for at least `usageDaysKept` days;
- *  - every call ends within its deadline and fails as `Unavailable`.
+ *  - a call that does not end within its deadline fails as `Unavailable`.
  */
 export interface UsageDays {
   add(days: readonly KeyDay[]): Promise<void>

@@ -6,9 +6,9 @@ import type { Clock } from '../ports/clock.ts'
 export interface JsonText {
   readonly pieces: readonly Buffer[]
   /**
-   * Memory that a long answer reserves. `begin` is called with what cuts the connection when the client may read;
-   * `leave` frees the memory when it has read the answer; after `ms` the connection is cut. Such an answer is
-   * written as fast as its client reads, any other in one piece.
+   * Memory that a long answer reserves. `begin` is called when the client may read, with a function that cuts
+   * the connection. `leave` frees the memory when the client has read the answer. After `ms` milliseconds the
+   * connection is cut. Such an answer is written as fast as its client reads, any other in one piece.
    */
   readonly reserved?: {
     readonly begin: (cut: () => void) => void

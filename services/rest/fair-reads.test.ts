@@ -90,7 +90,7 @@ test('a read without a turn in time is 500 with Retry-After; one warning per key
   expect(loud()).toEqual([])
   await edge.clock.advance(60_000)
   // The text does not blame the key: others may use the memory that all keys share.
-  const msg = 'requests rejected: too many at once for the time or the answer memory'
+  const msg = 'requests rejected: too many requests of the key at once, or no memory for long answers'
   expect(loud()).toEqual([
     expect.objectContaining({ level: 40, keyPrefix: 'fxd_abcd', count: 3, msg }),
     expect.objectContaining({ level: 40, keyPrefix: 'fxd_ef01', count: 1 }),

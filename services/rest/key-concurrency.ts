@@ -28,8 +28,8 @@ interface KeyQueue {
 }
 
 /**
- * Limits the running requests of each key, and with them its memory for bars and answers, and its time. Further
- * requests wait for those of the same key only. Nothing is kept for a key without requests.
+ * Limits the running requests of each key, and so the memory and the time that one key can use. Further
+ * requests wait for requests of the same key only. Nothing is kept for a key without requests.
  */
 export class KeyConcurrency {
   readonly #clock: Clock

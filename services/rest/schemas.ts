@@ -22,7 +22,7 @@ export const feedTime = (description: string) => Type.Integer({ description })
 const codes = Object.keys(failures) as (keyof typeof failures)[]
 const error = closed({
   code: oneOf(codes),
-  message: text('What was wrong, what it got and what is wanted.'),
+  message: text('What was wrong, the value that was sent, and a valid form.'),
 })
 export const errorAnswer = closed({ error })
 /** The charting library reads `s` and `errmsg`. */

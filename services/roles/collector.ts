@@ -102,7 +102,7 @@ async function readDefinition(path: string, feed: string | undefined): Promise<F
   }
   if (found.source.type !== 'Push') return found
   throw new ConfigError(
-    `The source of ${found.key} is Push: its bars come from elsewhere, not from fxd collector.`,
+    `The source of ${found.key} is Push: another program sends its bars. Set FXD_FEED to another feed.`,
   )
 }
 
@@ -112,7 +112,7 @@ function identityOf(config: Config): ClientIdentity {
   const tls = readTls(config)
   if (token !== undefined || tls?.pair) return { token, tls }
   throw new ConfigError(
-    `A collector needs a token, and there is none at ${tokenPath(config)}: set FXD_TOKEN_FILE (or FXD_TLS_CERT and FXD_TLS_KEY).`,
+    `A collector needs a token, and there is no file at ${tokenPath(config)}: set FXD_TOKEN_FILE (or FXD_TLS_CERT and FXD_TLS_KEY).`,
   )
 }
 

@@ -25,12 +25,12 @@ export async function startHttp(context: ProcessContext, { handle, stream }: Htt
   const { config, clock, metrics, lifecycle, handles } = context
   const dropped = metrics.counter(
     'fxd_http_dropped_connections_total',
-    'New connections dropped above the maximum, while none was idle.',
+    'New connections dropped because the maximum was open and none was idle.',
   )
   const cut = fromZero(
     metrics.counter(
       'fxd_http_cut_connections_total',
-      'Connections closed by reason: more than 8 requests under way (pipelined), unread answers while all answers used their maximum of 64 MiB (unread), or the longest without a request when a new one came at the maximum of connections (idle).',
+      'Connections that the server closed, by reason: pipelined (more than 8 requests under way), unread (unread answers of all connections exceeded 64 MiB), or idle (a new connection at the maximum replaced the one that was idle longest).',
       ['reason'],
     ),
     'reason',

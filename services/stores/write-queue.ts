@@ -20,7 +20,7 @@ export interface SubmissionDeps {
   readonly onCommitted?: (() => void) | undefined
 }
 
-/** Work that one caller wants done, in one or more jobs. `done` rejects with `Unavailable`, within the deadline. */
+/** The write of one caller, in one or more jobs. `done` rejects with `Unavailable`, at the deadline or before. */
 export class Submission<Work> {
   readonly lane: Lane
   readonly works: readonly Work[]

@@ -50,14 +50,14 @@ export class Draining {
     return this.#forced
   }
 
-  /** 0 after the end of the drain, or without one. */
+  /** Milliseconds until the end of the drain; 0 after the end, or without a drain. */
   get leftMs(): number {
     return this.#running ? Math.max(0, this.#running.endsAtMs - this.#clock.monotonicMs()) : 0
   }
 
   /**
    * Closes all sockets within this many milliseconds; 0 closes them at once. Resolves when none is left, or
-   * when the drain is cancelled. Of two calls the earlier end counts, so that a repeat changes nothing.
+   * when the drain is cancelled. Of two calls the earlier end applies.
    */
   start(withinMs: number): Promise<void> {
     const now = this.#clock.monotonicMs()

@@ -12,6 +12,6 @@ export const createOnFault =
     faults.inc({ place })
     log.error(
       { place, session, ...faultPlace(cause) },
-      'handler failed: a defect in fxd; its socket or call was ended',
+      'defect in fxd: one socket, upgrade request or call was ended; others continue',
     )
   }

@@ -51,7 +51,7 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
     faults: fromZero(
       metrics.counter(
         'fxd_stream_faults_total',
-        'Defects in the handling of a socket, an upgrade request or a call of fxd.v1.Shard; only that handling ended.',
+        'Defects of fxd that ended one socket, upgrade request or call of fxd.v1.Shard; others continue.',
         ['place'],
       ),
       'place',
@@ -79,7 +79,7 @@ const createLossMetrics = (metrics: Metrics) => ({
   replayGaps: fromZero(
     metrics.counter(
       'fxd_stream_replay_gaps_total',
-      'Replays that ended in a GAP frame: late, store unavailable, too many replays or bars, or unconfirmed after a loss of the bus.',
+      'Replays that ended in a GAP frame, by reason: late, failed (store unavailable), too_many_replays, too_many_bars, or unproven (the store did not confirm bars that the bus lost).',
       ['reason'],
     ),
     'reason',

@@ -4,11 +4,11 @@
 export const messageBytesMax = 256 * 1024
 /** Maximum bars in one `Bars` message, over all its series. */
 export const batchBarsMax = 5_000
-/** Maximum time of a revision ahead of ingest; one from further ahead would win over all true readings until then. */
+/** Maximum milliseconds of a revision ahead of ingest: a later one would win over correct ones until then. */
 export const revisionAheadMs = 5_000
 /** Maximum symbols in one catalogue, over all its parts. */
 export const catalogueSymbolsMax = 10_000
-/** Maximum symbols of one feed, hidden ones included; further names are refused. A manifest's list is always taken. */
+/** Maximum symbols of one feed, hidden ones included; more are refused, except from a manifest. */
 export const feedSymbolsMax = 20_000
 /** Maximum simultaneous calls over one connection. */
 export const streamsPerConnectionMax = 16
@@ -25,9 +25,9 @@ const keepaliveTimeoutMs = 5_000
 export const handshakeTimeoutMs = 5_000
 
 /**
- * Maximum idle time of a connection without a call; at most twice as long, because grpc-js waits once more if its
- * timer fires a millisecond early. A refused call whose client never ends its request keeps its connection open:
- * `listen` closes that one when connections run short.
+ * Maximum idle milliseconds of a connection without a call. The close may take twice as long, because grpc-js
+ * waits once more if its timer fires a millisecond early. A refused call whose client never ends its request
+ * keeps its connection open: `listen` closes that connection when connections run short.
  */
 export const idleMs = 10_000
 

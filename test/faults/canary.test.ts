@@ -77,7 +77,7 @@ async function openSession(service: FxdProcess): Promise<RawSession> {
   return session
 }
 
-test('a quiet service misses no bar, nor does a killed one after its restart', async () => {
+test('the canary counts no missed bar, also after fxd was killed and restarted', async () => {
   const { service, canary, metric, reaches, compared } = await startBoth()
   let session = await openSession(service)
   for (let minute = 0; minute < 5; minute += 1) await session.bars('LIVE', minutes(minute))

@@ -49,7 +49,7 @@ test('with the demo feeds the first start leaves a key and three commands on the
     return words(terminal.screen)
   }
   const first = await screenOf()
-  expect(first).toMatch(/^This is a key for the demo feeds\. It is shown this once: fxd_[0-9a-f]{32}$/m)
+  expect(first).toMatch(/^This is a key for the demo feeds\. It is shown only once: fxd_[0-9a-f]{32}$/m)
   expect(first.match(/^ {2}(curl|bin\/node) .*fxd_[0-9a-f]{32}/gm)).toHaveLength(3)
   const second = await screenOf()
   expect(second).not.toMatch(/fxd_[0-9a-f]{32}/)

@@ -17,12 +17,12 @@ export function addImport(program: Command, terminal: Terminal): void {
     )
     .option(
       '--digits <count>',
-      'decimals of the price (default: the most in the first 1,000 lines, but for a single odd one)',
+      'decimals of the price (default: the most in the first 1,000 lines; a single odd line is ignored)',
     )
     .option('--type <type>', 'of a symbol that is added: forex, crypto, index or cfd (default: cfd)')
     .option('--description <words>', 'of a symbol that is added')
     .option('--derive <resolutions>', 'longer resolutions to derive from the M1 bars, such as 5,15,60,1D')
-    .option('--max-gap <time>', 'neighbours further apart leave a gap (default: 4d; 12d from 1D on)')
+    .option('--max-gap <time>', 'longer times between bars are gaps (default: 4d; 12d from 1D on)')
   withJson(command)
     .addHelpText('after', help)
     .action(async (file: string, given: GivenOptions) => {

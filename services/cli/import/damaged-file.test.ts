@@ -41,7 +41,7 @@ describe('a file that is no export stores no bar, adds no symbol and exits with 
     ["decimal commas in MT4's form", '2024.01.08,00:00,1,10,1,20,1,05,1,15,17\n', /as with decimal commas/],
     ['no bytes at all', '', /is empty; there is nothing to import/],
     ['blank lines alone', '\r\n\r\n \r\n', /is empty; there is nothing to import/],
-    ['a header alone', `${header}\r\n`, /is empty but for its header/],
+    ['a header alone', `${header}\r\n`, /has a header and no bars/],
     ['a page of HTML', '<!DOCTYPE html>\n<html>\n', /cannot be read as an export/],
     ['a picture', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'), /cannot be read as an export/],
     ['a gzip file', gzipSync(good), /is compressed with gzip; unpack it/],

@@ -24,7 +24,7 @@ export interface LeftOut {
 const leftOutKept = 100
 
 export interface DeriveOptions {
-  /** Neighbours further apart than this leave a gap without coverage. */
+  /** Maximum seconds between two bars; a longer time is a gap in the coverage. */
   readonly maxGapSeconds: number
   readonly delaySeconds: number
   readonly feedNow: () => FeedSeconds | undefined

@@ -43,7 +43,7 @@ describe('a wrong command line exits with 64 and names the option', () => {
     const { code, stderr } = await fixture.importing(
       ...commandLine({ '--resolution': '60', '--derive': '1D' }),
     )
-    expect([code, stderr]).toEqual([64, expect.stringMatching(/--derive folds bars of resolution 1/)])
+    expect([code, stderr]).toEqual([64, expect.stringMatching(/--derive needs a file of resolution 1/)])
   })
 
   test('--resolution that the name of the file contradicts', async () => {

@@ -104,7 +104,7 @@ async function nothingGood(options: ImportOptions, { lines }: LineOrder, shape: 
   const refusals = new Refusals({ resolution, now: rules.feedNow })
   for await (const _ of readLines(options, rules, refusals));
   if (refusals.count === 0)
-    throw new Fatal('noInput', `${name} is empty but for its header; there is nothing to import.`)
+    throw new Fatal('noInput', `${name} has a header and no bars; there is nothing to import.`)
   return {
     file: name,
     feed,

@@ -106,7 +106,7 @@ const parseDescription = (text: string): string =>
 
 function parseDerive(text: string, resolution: Resolution): readonly Resolution[] {
   if (resolution !== '1') {
-    throw new Fatal('usage', `--derive folds bars of resolution 1; this file's is ${resolution}.`)
+    throw new Fatal('usage', `--derive needs a file of resolution 1; --resolution is ${resolution}.`)
   }
   const parsed = text.split(',').map((each) => parseStored('--derive', each.trim()))
   if (parsed.includes('1')) return refuse('--derive', text, 'longer than 1, the resolution of the file')

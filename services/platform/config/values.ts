@@ -119,7 +119,7 @@ function isRedisUrl(text: string): boolean {
 export const parseRedis: Reader<string> = Object.assign(
   (text: string, name: string): string => {
     if (isRedisUrl(text)) return text
-    throw new ConfigError(`${name} is no URL of a Redis; it must be ${redisForm}.`)
+    throw new ConfigError(`${name} is not a URL of Redis; it must be ${redisForm}.`)
   },
   { wants: `a URL ${redisForm}` },
 )
@@ -163,7 +163,7 @@ export const parseUrl = (...schemes: readonly string[]): Reader<string> => {
     const beside = url && [url.username, url.password, url.search, url.hash]
     if (url && schemes.includes(url.protocol) && beside?.every((part) => part === ''))
       return `${url.protocol}//${url.host}${url.pathname}`.replace(/\/+$/, '')
-    throw new ConfigError(`${name} is no URL of a service; it must be ${form}.`)
+    throw new ConfigError(`${name} is not a URL of a service; it must be ${form}.`)
   }
   return Object.assign(read, { wants: `a URL ${form}` })
 }

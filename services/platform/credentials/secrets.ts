@@ -58,9 +58,9 @@ export function watchSecrets(place: SecretPlace, clock: Clock, log: Log): Watche
       const now = readSecrets(place)
       if (now.join('\n') === values.join('\n')) return
       values = now
-      log.info({ variable: place.variable }, 'a secret was replaced')
+      log.info({ variable: place.variable }, 'secret replaced; the new values are in use')
     } catch (cause) {
-      log.error({ err: cause }, 'failed to read a secret; the old one stays in use')
+      log.error({ err: cause }, 'failed to read a secret; the old values stay in use; retrying every 10 s')
     }
   }
   const close: Cancel = clock.every(secretsReloadMs, reload)

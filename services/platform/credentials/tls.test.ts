@@ -25,7 +25,7 @@ test.each([
     { tlsCa: '/nowhere/ca.crt' },
     /FXD_TLS_CA \(\/nowhere\/ca.crt\) cannot be read/,
   ],
-  ['the key of another certificate', { tlsCert: one.cert, tlsKey: other.key }, /no certificate with its key/],
+  ['the key of another certificate', { tlsCert: one.cert, tlsKey: other.key }, /not a certificate and its/],
   ['an authority that is a key', { tlsCa: one.key }, /FXD_TLS_CA .* holds no certificate/],
 ] as const)('%s is refused by name', (_what, given, wanted) => {
   expect(() => readTls({ ...none, ...given })).toThrow(wanted)

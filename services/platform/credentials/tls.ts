@@ -29,7 +29,10 @@ export function readTls({ tlsCert, tlsKey, tlsCa }: TlsPlace): TlsFiles | undefi
   if (ca) fit(`FXD_TLS_CA (${tlsCa}) holds no certificate in PEM`, { ca })
   if (tlsCert === undefined || tlsKey === undefined) return { ca, pair: undefined }
   const pair = { cert: read('FXD_TLS_CERT', tlsCert), key: read('FXD_TLS_KEY', tlsKey) }
-  fit(`FXD_TLS_CERT (${tlsCert}) and FXD_TLS_KEY (${tlsKey}) are no certificate with its key in PEM`, pair)
+  fit(
+    `FXD_TLS_CERT (${tlsCert}) and FXD_TLS_KEY (${tlsKey}) are not a certificate and its private key in PEM`,
+    pair,
+  )
   return { ca, pair }
 }
 
@@ -70,10 +73,10 @@ export function watchTls(place: TlsPlace, clock: Clock, log: Log): WatchedTls | 
       const now = readTls(place)
       if (!now || isSame(now, files as TlsFiles)) return
       files = now
-      log.info('TLS files were replaced')
+      log.info('TLS files replaced; new connections use them')
       for (const listener of listeners) listener(now)
     } catch (cause) {
-      log.error({ err: cause }, 'TLS files rejected; the old ones stay in use')
+      log.error({ err: cause }, 'TLS files rejected; the old ones stay in use; retrying every 10 s')
     }
   }
   const close: Cancel = clock.every(tlsReloadMs, reload)

@@ -25,14 +25,14 @@ const tokenVariable = ({ tokenFile }: TokenPlace): string =>
 export const readToken = (place: TokenPlace): string | undefined =>
   readSecretFile(tokenPath(place), tokenVariable(place))?.[0]
 
-/** The token. The first start creates it, readable for its owner only. */
+/** Returns the token; creates its file when there is none, readable by its owner only. Throws `Fatal`. */
 export function ensureToken(place: TokenPlace, clock: Clock): string {
   const existing = readToken(place)
   if (existing !== undefined) return existing
   const token = clock.randomHex(tokenBytes)
   const path = tokenPath(place)
   const draft = `${path}.${clock.randomHex(draftBytes)}`
-  // The file is never readable for others. It gets its name when it is whole: every later start rejects an empty token.
+  // Renamed only when complete: a crash must not leave an empty token, which every later start would reject.
   try {
     writeFileSync(draft, `${token}\n`, { flag: 'wx', mode: 0o600, flush: true })
     renameSync(draft, path)
@@ -54,12 +54,12 @@ export function ownToken(place: TokenPlace, clock: Clock): SecretPlace {
   return { path: tokenPath(place), variable: tokenVariable(place) }
 }
 
-/** Path of the administration token, which processes share; `who` begins the error that says it is missing. */
+/** Path of the administration token that all processes share. Throws `ConfigError` that `who` needs it. */
 export function neededToken(who: string, config: Config): SecretPlace {
   const path = tokenPath(config)
   if (readToken(config) !== undefined) return { path, variable: tokenVariable(config) }
   throw new ConfigError(
-    `${who} needs the administration token, and there is none at ${path}: set FXD_TOKEN_FILE to a file with a long random word, the same for all.`,
+    `${who} needs the administration token, and there is no file at ${path}. Set FXD_TOKEN_FILE to a file with a long random word, the same file for all processes.`,
   )
 }
 

@@ -50,7 +50,7 @@ export class HttpConnections {
     return this.#unread.bytes
   }
 
-  /** At the maximum it replaces the connection that is idle longest; without one it is dropped. */
+  /** At the maximum a new connection replaces the one that is idle longest; without one it is dropped. */
   opened(socket: Socket): void {
     if (this.#open.size >= this.#connectionsMax && !this.#closeIdle()) {
       socket.destroy()
@@ -74,7 +74,7 @@ export class HttpConnections {
     return (this.#open.get(socket)?.size ?? 0) >= requestsPerConnectionMax
   }
 
-  /** Whether a request may be handled: not when its connection was closed meanwhile. */
+  /** Counts a request as under way. Returns `false`, without a count, if its connection is closed. */
   begin(socket: Socket, response: ServerResponse): boolean {
     const underWay = this.#open.get(socket)
     if (!underWay || socket.destroyed) return false

@@ -13,7 +13,7 @@ export const httpTimings = {
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 15_000,
   checkEveryMs: 2_000,
-  /** Longer than the 60 s of common proxies: below the maximum of connections the server closes none that a proxy uses. */
+  /** Longer than the 60 s of common proxies: the server must not close a connection that a proxy uses. */
   keepAliveMs: 75_000,
   /** Maximum time without a byte in either direction, such as of a client that stopped reading. */
   stalledMs: 30_000,

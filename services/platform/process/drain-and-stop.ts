@@ -3,13 +3,13 @@ import type { Health } from './health.ts'
 import type { ProcessContext } from './process-context.ts'
 
 export interface Leaving {
-  /** Ends in order, slowly enough that other processes take over. May be called again. */
+  /** Drains, then stops all parts. Resolves when the process has stopped. May be called again. */
   stop(): Promise<void>
   /** Skips the rest of the drain and stops at once. */
   hurry(): void
 }
 
-/** Becomes unready for load balancers, runs `empty` meanwhile, then stops everything. */
+/** Makes the process not ready, runs `empty`, then stops all parts. `hurried` ends `empty` early. */
 export function drainAndStop(
   { lifecycle }: ProcessContext,
   health: Health,
@@ -28,6 +28,6 @@ export function drainAndStop(
   }
 }
 
-/** How long requests are still accepted after load balancers could see that the process is not ready. */
+/** Milliseconds for which a process that is not ready still accepts requests: load balancers see it late. */
 export const noticeMsOf = ({ config }: ProcessContext): number =>
   Math.min(noticeMs, config.drainSeconds * 1_000)

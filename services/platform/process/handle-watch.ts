@@ -39,7 +39,7 @@ export class HandleWatch {
     this.#shortages = fromZero(
       deps.metrics.counter(
         'fxd_handle_shortages_total',
-        'Times that no file handle was free (EMFILE), by a failed accept or a check each second. New connections are then closed on all ports.',
+        'Failed accepts, and failed checks (one per second), because no file handle was free (EMFILE). All ports then close new connections.',
         ['where'],
       ),
       'where',

@@ -62,7 +62,7 @@ test('an event loop that stalls for a second makes the process unready for a mom
   stoodStillMs += stallMs
   expect(await request(health, '/readyz')).toEqual({
     status: 503,
-    text: 'not ready: the event loop stood still\n',
+    text: 'not ready: the event loop was stalled\n',
   })
   await virtual.advance(recoveryMs - 100)
   expect(await request(health, '/readyz')).toMatchObject({ status: 503 })

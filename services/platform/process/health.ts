@@ -46,7 +46,7 @@ export async function openHealth(deps: HealthDeps, clock: Clock): Promise<Health
   const notReady = (): string | undefined => {
     if (stage !== 'listening') return stage
     if (!deps.loaded()) return 'the registry is not loaded yet'
-    return loop.stalled() ? 'the event loop stood still' : why()
+    return loop.stalled() ? 'the event loop was stalled' : why()
   }
   const cut = fromZero(
     deps.metrics.counter(

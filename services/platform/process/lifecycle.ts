@@ -39,7 +39,7 @@ export function createLifecycle(clock: Clock, log: Log): Lifecycle {
         clock.sleep(timeoutMs, done.signal).then(() => 'late' as const),
       ])
       done.abort()
-      if (outcome === 'late') log.warn({ phase: name, timeoutMs }, 'stopping a part timed out')
+      if (outcome === 'late') log.warn({ phase: name, timeoutMs }, 'stopping a part timed out; continuing')
       else log.debug({ phase: name, ms: Math.round(clock.monotonicMs() - begun) }, outcome)
     }
   }
@@ -78,7 +78,7 @@ export interface SignalSource {
   kill(): void
 }
 
-/** Maximum time of an end, beside its drain; then the process is killed. */
+/** Maximum milliseconds from the signal to the end, the drain not counted; then the process is killed. */
 export const endTimeoutMs = 20_000
 
 /** A wrapper such as npm passes Ctrl-C of the terminal on, so that one press arrives twice. */

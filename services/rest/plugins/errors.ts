@@ -39,7 +39,7 @@ class OverloadLog {
     for (const [keyPrefix, count] of this.#counts)
       this.#log.warn(
         { keyPrefix, count },
-        'requests rejected: too many at once for the time or the answer memory',
+        'requests rejected: too many requests of the key at once, or no memory for long answers',
       )
     this.#counts.clear()
   }

@@ -58,7 +58,7 @@ export function refuseBodies(app: FastifyInstance): void {
   })
   app.addHook('preHandler', (request, _reply, next) => {
     if (bodyBytes(request.raw) > 0)
-      next(new Failure('INVALID_PARAMS', 'The request has a body; none is wanted.'))
+      next(new Failure('INVALID_PARAMS', 'The request has a body; send it without a body.'))
     else next()
   })
 }

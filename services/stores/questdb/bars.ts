@@ -17,13 +17,13 @@ import { suspendedError, type Visibility } from './write/visibility.ts'
 import type { Writer } from './write/writer.ts'
 
 /**
- * Deadline for creating tables. A hundred tables of feeds that begin at once wait for each other; tables that were
- * created stay.
+ * Deadline for creating the tables of a write. When many feeds begin at once, their tables are created one
+ * after another. Tables that exist at the deadline stay.
  */
 const makingDeadlineMs = 60_000
 /**
- * Deadline of a purge. With the wait for the lease and two purges of the windows it is shorter than a caller's own
- * deadline (one minute).
+ * Deadline of a purge of bars. The caller has one minute for it, the wait for the lease and two purges of the
+ * windows.
  */
 const purgeDeadlineMs = 30_000
 
@@ -32,7 +32,7 @@ export interface BarDeps extends ReadDeps {
   readonly visibility: Visibility
   readonly admin: Administration
   readonly queries: ServerQueries
-  /** As far as this process knows. */
+  /** The feed with its clock offset, as of the last registry that this process read. */
   readonly timedFeed: (feed: FeedKey) => TimedFeed | undefined
 }
 

@@ -10,7 +10,7 @@ import { scripts } from './scripts.ts'
  * which keeps the slots' data valid.
  */
 const heartbeatMs = 1_000
-/** A pod that ended still counts for this long: shares are rather too small. */
+/** Time for which an ended pod still counts. Until then each share is too small, never too large. */
 const podLeaseMs = 10_000
 
 export interface PodsDeps {

@@ -3,7 +3,7 @@ import type { SymbolId } from '../fan-out/symbol-table.ts'
 import type { Connection } from '../sockets/connection.ts'
 
 /**
- * Sockets that got every stored bar of a symbol, and join the live bars with the first later one. At most one
+ * Sockets that got every stored bar of a symbol. Their live bars begin with the first later bar. At most one
  * entry per socket and subscribed symbol.
  */
 export class CaughtUp {

@@ -23,7 +23,7 @@ export class RecentBars {
   add(id: SymbolId, bar: Bar): void {
     const recent = this.#of(id)
     recent.added += 1
-    // It was revised while it was queued.
+    // The bar was revised while it was queued.
     if (recent.floor !== undefined && bar.time <= recent.floor) return void (recent.dropped = recent.added)
     recent.floor ??= bar.time
     if (recent.bars.push(bar) <= barsMax) return

@@ -246,7 +246,7 @@ export class Replays {
 
   /** Lets live bars follow, after the last bar that the socket has. */
   #enter(connection: Connection, id: SymbolId, last: FeedSeconds): void {
-    // The last write may have closed it as too slow; then another socket may get its row.
+    // The last write may have closed this socket as too slow; then another socket may get its row.
     if (!this.#isDeferred(connection, id)) return
     const live = this.#deps.lastTime(id)
     if (live !== undefined && live >= last) this.#deps.subscriptions.release(connection.row, id)

@@ -21,7 +21,7 @@ import { MinuteMarkers } from './minute-markers.ts'
 import type { RecentBars } from './recent-bars.ts'
 import { Replays } from './replays.ts'
 
-/** Maximum age of bars that `since` brings; a GAP frame names older ones. */
+/** Maximum age of replayed bars; a GAP frame names older bars that a client asked for. */
 const backMaxSeconds = 86_400
 
 export interface ResumptionDeps {
@@ -77,7 +77,7 @@ export class Resumption {
     return this.#replays.counts
   }
 
-  /** The time after which bars can follow for a client that asked for those since `asked`, as far as is known. */
+  /** The time after which bars follow for a client that asked for bars after `asked`; may be an estimate. */
   start({ feed, symbol, delaySeconds }: SymbolRecord, asked: FeedSeconds): FeedSeconds {
     const now = this.#clocks.now(feed)
     if (!now) return asked
@@ -90,7 +90,7 @@ export class Resumption {
     return feedSeconds(Math.max(Math.min(newestClosed, now.time - backMaxSeconds), latest))
   }
 
-  /** Replays deferred symbols, each from its start; a GAP frame names what was asked for and is older. */
+  /** Replays deferred symbols, each from its time in `starts`. A GAP frame names older requested bars. */
   begin(
     connection: Connection,
     starts: ReadonlyMap<CompoundKey, FeedSeconds>,

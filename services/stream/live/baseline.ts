@@ -20,8 +20,8 @@ export interface BaselineDeps {
 
 /**
  * The newest stored minute of each symbol when this process started. Ingest accepts only later bars after a
- * subscription, so a refill can begin here for a symbol without a live bar. A symbol has none if it was
- * subscribed to before this was read, or if nothing of it was stored.
+ * subscription, so a refill can begin here for a symbol without a live bar. A symbol has no
+ * baseline if a client subscribed to it before the read, or if the store had no bar of it.
  */
 export class Baseline {
   readonly #deps: BaselineDeps

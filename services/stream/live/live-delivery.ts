@@ -20,7 +20,7 @@ export interface LiveDeliveryDeps {
   readonly losses: BusLosses
 }
 
-/** Follows the bus, and hands each event to its part of the stream. Of the bars it uses closed M1 bars only. */
+/** Follows the bus and passes each event to the parts of the stream. It uses closed M1 bars only. */
 export class LiveDelivery {
   readonly #deps: LiveDeliveryDeps
   readonly #unfollow: () => void

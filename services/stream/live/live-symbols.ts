@@ -44,12 +44,12 @@ export class LiveSymbols {
     this.#lastTimes[id] = time
   }
 
-  /** Open time of the last live bar, or of a bar before all that a subscriber may miss. Later bars may be missing. */
+  /** Open time of the last live bar, else of the newest bar stored at start; later bars may be missing. */
   lastKnown(symbol: CompoundKey): FeedSeconds | undefined {
     return this.#lastTimes[this.#symbols.idOf(symbol)] ?? this.#baseline.of(symbol)
   }
 
-  /** What a socket misses that gets no more bars of the symbol from now on. */
+  /** The gap of a socket that gets no more bars of the symbol from now on. */
   gapOf(id: SymbolId): SymbolGap {
     const symbol = this.#symbols.symbol(id)
     return { symbol, after: this.lastKnown(symbol) }

@@ -7,13 +7,13 @@ import type { BarStore } from '../../ports/bars.ts'
 import type { LiveBar } from '../../ports/bus.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 
-/** Maximum wait of queued bars until the store shows what the bus lost before them; then a GAP frame names it. */
+/** Maximum wait of queued bars until the store shows the lost bars; then a GAP frame names the lost bars. */
 export const queuedMsMax = 10_000
-/** Maximum wait for each answer of the store after that. */
+/** Maximum wait for each answer of the store, once it shows the lost bars. */
 const answerMsMax = 10_000
 /** Maximum duration of all reads, while the store answers: a slow store is still faster than a request of each client. */
 const readingMsMax = 60_000
-/** While no bar is queued, a hole may stay open for one takeover of another collector and ingest. */
+/** Maximum age of a hole without queued bars: the time in which another collector and ingest take over. */
 export const quietMs = 20_000
 /** Maximum time for which losses that follow each other make one hole, as when sessions of a feed end one by one. */
 export const quietMsMax = 60_000
@@ -52,7 +52,7 @@ export interface RefillDelivery {
 interface Hole {
   /** The last position that may be lost. */
   readonly upTo: number
-  /** Bars that arrived since; `loss` marks where the bus lost more. */
+  /** Bars that arrived after the first loss; `loss` marks each later loss. */
   readonly queued: (LiveBar | 'loss')[]
   /** Monotonic milliseconds of its first loss. */
   readonly begunMs: number

@@ -20,7 +20,10 @@ export class Unconfirmed {
     this.#clock = clock
   }
 
-  /** A further loss during the wait restarts it, as it restarts that of an open hole: 20 s after each, 60 s in all. */
+  /**
+   * Begins or extends the wait for the store. The wait ends 20 s after the newest loss, but at most 60 s
+   * after the first one. A hole in `Refill` follows the same rule.
+   */
   lost(feed: FeedKey, upTo: number): void {
     const nowMs = this.#clock.monotonicMs()
     const before = this.#losses.get(feed)

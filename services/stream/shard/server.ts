@@ -60,6 +60,6 @@ const refuseUnless =
   async (_path, metadata) => {
     const given = bearerOf(metadata)
     if (given !== undefined && isToken(given)) return undefined
-    const details = 'this service wants the metadata "authorization: Bearer <token of the shards>"'
+    const details = 'a call must have the metadata "authorization: Bearer <token of the shards>"'
     return { code: status.UNAUTHENTICATED, details }
   }

@@ -58,7 +58,7 @@ export class Answers {
 
   #subscribe(connection: Connection, { symbols, resumes, markers }: Subscribe): void {
     this.#fanOut.settle()
-    // The frames just written may have closed it as too slow; then another socket may get its row.
+    // `settle` may have closed this socket as too slow; then another socket may get its row.
     if (!connection.open) return
     const view = this.#registry.view()
     const key = view.keys.get(connection.key.id) ?? connection.key

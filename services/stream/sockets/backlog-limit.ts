@@ -21,7 +21,7 @@ export class BacklogLimit {
   /** Must be called after a write that the system did not accept whole. */
   queued(bytes: number): void {
     this.#queuedBytes += bytes
-    // Adding up takes a millisecond for 20,000 sockets: it must not follow every write.
+    // The sum over 20,000 sockets takes a millisecond, so it is not calculated after every write.
     if (this.#queuedBytes < this.#bytesMax / 8) return
     this.#queuedBytes = 0
     this.#check()
@@ -41,7 +41,7 @@ export class BacklogLimit {
     }
     this.#log.warn(
       { bytes: total, max: this.#bytesMax, cut },
-      'too many bytes queued for slow clients: sockets cut',
+      'too many bytes queued for slow clients; sockets with the most bytes were cut',
     )
   }
 }

@@ -16,12 +16,12 @@ const releaseTimeoutMs = 1_000
 /** What a connection needs from the stream; one object shared by all connections. */
 export interface ConnectionDeps {
   now(): number
-  /** Frees everything that the connection has; called once, when its socket is gone at the latest. Never rejects. */
+  /** Frees all its resources. Called once, at the latest when the socket is gone. Never rejects. */
   leave(connection: Connection): Promise<void>
   /** Sends what must be sent before the server closes the connection. */
   beforeClose(connection: Connection): void
   after(delayMs: number, run: () => void): Cancel
-  /** Some of these bytes are queued because the client reads slowly. */
+  /** Called after a write of this many bytes that the system did not accept completely. */
   queued(bytes: number): void
   /** Called once per connection with the code that was sent or received; 1006 without a close frame. */
   closed(code: number): void
@@ -52,7 +52,7 @@ export class Connection {
   readonly sessionId: string
   readonly digest: string
   readonly address: string
-  /** As of the last review. */
+  /** The record of the key at the last review. */
   key: KeyRecord
   /** Its row in the subscriptions. */
   readonly row: number

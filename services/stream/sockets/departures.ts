@@ -20,7 +20,7 @@ export interface DeparturesDeps {
   readonly resumption: Resumption
   readonly withdrawals: Withdrawals
   readonly metrics: Pick<StreamMetrics, 'gaps'>
-  /** One socket fewer is open. */
+  /** Called after a socket was removed. */
   readonly onLeave: () => void
 }
 

@@ -63,7 +63,7 @@ export class Sessions {
     this.#onLapse = listen
   }
 
-  /** Rejects if it is unknown whether the slot was taken; then it is freed. */
+  /** Takes a slot. Rejects if it is unknown whether the slot was taken; then the slot is freed. */
   async open(keyId: string, sessionId: string, cap: number): Promise<SlotOutcome> {
     const session = { keyId, sessionId, countedOn: this.#today() }
     try {
@@ -73,7 +73,8 @@ export class Sessions {
       return outcome
     } catch (cause) {
       this.#failed('open', cause)
-      // Most likely no slot was taken. So it is kept only while half of the list is free: it displaces no slot that was taken.
+      // Most likely no slot was taken. So the session is listed only while half of the list is free: it must
+      // not displace a session whose slot was taken.
       void this.#free(session, unfreedMax / 2)
       throw cause
     }

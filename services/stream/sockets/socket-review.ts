@@ -14,7 +14,7 @@ import type { Withdrawals } from './withdrawals.ts'
 /** Maximum silence of a client, without a message or a ping; then it is closed with 4000. */
 export const idleTimeoutMs = 60_000
 const sweepMs = 1_000
-/** A sweep that runs later than this was delayed, and the reading of sockets with it. */
+/** Maximum time between two sweeps. After a longer time the process was delayed and read no sockets. */
 const sweepLateMs = 2 * sweepMs
 
 export interface SocketReviewDeps {

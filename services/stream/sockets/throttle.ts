@@ -3,7 +3,7 @@ import { type Allowance, KeyAllowances } from './allowance.ts'
 import { closings } from './close-codes.ts'
 import type { Connection } from './connection.ts'
 
-/** Maximum messages per second of all sockets of a key in this process: those of forty sockets at their maximum. */
+/** Maximum messages per second of all sockets of a key in this process: forty sockets at 50 per second. */
 const keyMessagesPerSecond = 2_000
 /** Symbols and times that cost as much as one message. */
 const entriesPerMessage = 100
@@ -17,7 +17,7 @@ const shortMax = 1_024
 const shortTurnMs = 20
 /** Maximum queued messages of a socket; with more it is not read until half of them are answered. */
 const inboxMessagesMax = 1_000
-/** Maximum UTF-16 units of the queued messages; the same rule. */
+/** Maximum UTF-16 units of the queued messages; with more the socket is not read until half are answered. */
 const inboxUnitsMax = 65_536
 /** Maximum debt from pings and pongs, which are not queued: a flood of them pauses the reading of the socket. */
 const debtMax = 50
@@ -226,7 +226,7 @@ export class Throttle {
 const mayAnswer = ({ allowance, keyAllowance }: Connection, now: number): boolean =>
   allowance.left(now) >= 1 && keyAllowance.left(now) >= 1
 
-/** The used part of a connection's limits; from 1 on its socket is not read. */
+/** The used share of a connection's queue limits, as a fraction; at 1 or more its socket is not read. */
 const fullness = ({ inbox, allowance }: Connection, now: number): number =>
   Math.max(
     (inbox?.texts.length ?? 0) / inboxMessagesMax,

@@ -49,7 +49,7 @@ export function describeFeedBoard(name: string, open: Open<'board'>): void {
     })
 
     test.for(['closed', 'killed'] as const)(
-      'a forgotten feed has no signs, also after the board is %s, and takes earlier ones',
+      'a forgotten feed has no notes, also after the board is %s, and then accepts earlier notes',
       async (how) => {
         const [feed, other] = [freshFeed(), freshFeed()]
         const first = await open()

@@ -21,7 +21,7 @@ const reading = (time: number, revision: number, acked = true): Reading => ({
 const sent = [reading(60, 1), reading(60, 2), reading(120, 1), reading(120, 2, false), reading(180, 1, false)]
 const complaintsOf = (...shown: Bar[]): string => checkHistory(sent, new Map([['EURUSD', shown]])).join()
 
-test('acknowledged bars must be there, bars that were only sent may be', () => {
+test('history must have acknowledged bars, and may have bars that were only sent', () => {
   expect(complaintsOf(barOf(60, 2), barOf(120, 1))).toBe('')
   expect(complaintsOf(barOf(60, 2), barOf(120, 2), barOf(180, 1))).toBe('')
 })
@@ -38,7 +38,7 @@ test.each([
   expect(complaintsOf(...shown)).toContain(complaint)
 })
 
-test('it notices bars of a symbol that was never sent', () => {
+test('bars of a symbol that was never sent are a complaint', () => {
   const shown = new Map([
     ['EURUSD', [barOf(60, 2), barOf(120, 1)]],
     ['GBPUSD', [barOf(60, 1)]],

@@ -37,7 +37,7 @@ test('a key that is admitted up to its limit in each minute causes no complaint'
   expect(complaints(minutes)).toEqual([])
 })
 
-test('it notices one more than the limit, with and without refused requests', () => {
+test('one admitted request above the limit is a complaint, with and without refused requests', () => {
   const notice = [
     `until ${reset} 11 were admitted, 10 at most`,
     `until ${reset} 11 were admitted by the user's clock, 10 at most`,
@@ -46,7 +46,7 @@ test('it notices one more than the limit, with and without refused requests', ()
   expect(complaints([...answers(rpm + 1, t0 + 100), ...refused(50, t0 + 3_000)])).toEqual(notice)
 })
 
-test('it notices a limiter that reports a new window for each request and so refuses none', () => {
+test('a limiter that reports a new window for each request, and so refuses none, is a complaint', () => {
   const moving = answers(rpm + 1, t0 + 100).map((each, i) => ({ ...each, reset: reset + 60 * i }))
   expect(complaints(moving)).toEqual([`until ${reset} 11 were admitted by the user's clock, 10 at most`])
 })

@@ -8,7 +8,7 @@ import { Market, manifest } from './market.ts'
 import { complaintsAtRest, flows } from './quiet.ts'
 import { within } from './within.ts'
 
-/** Begin of the request that writes rows. */
+/** First bytes of each request that writes rows. */
 const writing = 'POST /write'
 const timeoutMsMax = 150_000
 

@@ -22,7 +22,7 @@ export interface SplitBrain {
   readonly hint: string
 }
 
-/** Runs two collectors of one feed, each with an ingest that believes to lead. */
+/** Runs two collectors of one feed, each with an ingest that acts as the leader. */
 export async function splitBrain(of: SplitBrain): Promise<void> {
   const { cluster, live } = of.fixture
   const through = (port: number) => ({ ...live.ingest, grpc: `127.0.0.1:${port}` })

@@ -51,7 +51,7 @@ test('an operator that cannot read the list of feeds still makes and suspends ke
   await reachable(1)
 }, 180_000)
 
-test('the next operator first handles the key that was revoked while no operator ran', async () => {
+test('the next operator first revokes the key whose ApiKey was revoked while no operator ran', async () => {
   const names = ['a', 'b', 'c', 'revoked']
   for (const name of names) await setting.applyKey(name)
   for (const name of names) await setting.reason(resources.apikeys, name, 'Active')

@@ -10,8 +10,8 @@ const serviceRange = '10.96.0.0/16'
 
 export interface ControlPlane {
   /**
-   * Kills the API server. The controller manager ends with it, as one whose lease expires. One that went on would take
-   * all nodes for lost afterwards, because they could not report.
+   * Kills the API server and the controller manager. A real controller manager exits when its lease expires.
+   * One that continued would treat all nodes as lost afterwards, because they could not report.
    */
   killApi(): Promise<void>
   /** Starts both again. Resolves once the API server answers `/readyz`. */

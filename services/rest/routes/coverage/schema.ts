@@ -14,7 +14,7 @@ const ranges = Type.Array(
 
 export const coverageSchema: RouteSchema<typeof query> = {
   endpoint: 'coverage',
-  summary: 'Where there is data, of one symbol or of all that the key may use',
+  summary: 'Time ranges with bars, of one symbol or of all symbols that the key may use',
   query,
   answer: Type.Union([
     closed({ symbol: text('Compound key.'), coverage: ranges }),

@@ -13,11 +13,11 @@ export const waitingMax = 32
 export const waitMs = 1_500
 
 const takeMinMs = 30_000
-/** Maximum time for a client to read an answer of this length; then its connection is cut. */
+/** Maximum milliseconds for a client to read an answer of this length; then its connection is cut. */
 export const takeMs = (bytes: number): number => takeMinMs + bytes / 256
 /**
- * The same while an answer of another key waits for memory: at least 2.5 MB/s, so that two keys that read long answers do not
- * cut each other for ever.
+ * Maximum milliseconds while an answer of another key waits for memory. They allow 2.5 MB/s, so that two
+ * keys with long answers do not cut each other without end.
  */
 export const hurriedTakeMs = (bytes: number): number => takeMinMs + bytes / 2_560
 
@@ -48,8 +48,9 @@ interface Waiting {
 /**
  * Limits the memory of long answers, in total and per key. The length of an answer is known only at its end, so two
  * half-read answers could wait for each other. Therefore one answer at a time, the oversize one, may exceed the
- * limits, and is not counted until it is read. All others wait, answers with memory before answers without. While
- * an answer of another key waits, the client of the oversize one has less time, and the answer of the other key is next.
+ * limits, and is not counted until it is read. All others wait, answers with memory before answers without.
+ * While an answer of another key waits, the client of the oversize answer has less time to read.
+ * Then the answer of the other key is next.
  */
 export class AnswerMemory {
   readonly #clock: Clock
@@ -162,7 +163,7 @@ export class AnswerMemory {
     })
   }
 
-  /** Otherwise the answers of one key could follow each other for as long as it sends requests. */
+  /** Admits an answer of another key next: one key must not occupy the oversize place without end. */
   #admitOther(key: string): void {
     for (const queue of [this.#growing, this.#entering]) {
       const at = queue.findIndex(({ own }) => own.key !== key)

@@ -40,6 +40,6 @@ export const historySchema: RouteSchema<typeof query> = {
   endpoint: 'history',
   summary: 'Bars of one symbol, by range or by count',
   query,
-  answer: Type.Union([bars, closed({ s: choice('Nothing is there; not an error.', 'no_data') })]),
+  answer: Type.Union([bars, closed({ s: choice('No bars; not an error.', 'no_data') })]),
   failures: ['SYMBOL_NOT_PERMITTED', 'INVALID_PARAMS'],
 }

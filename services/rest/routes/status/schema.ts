@@ -11,7 +11,7 @@ const feed = closed({
   last_heartbeat_age_seconds: Type.Optional(count('Seconds since the feed last delivered data.')),
   liveness_source: choice('What status was derived from.', 'heartbeat', 'candle', 'none'),
   clock_offset_seconds: Type.Optional(
-    Type.Integer({ description: 'real_utc = feed_timestamp + this; absent means unknown, not 0.' }),
+    Type.Integer({ description: 'real_utc = feed time + clock_offset_seconds; absent: unknown, not 0.' }),
   ),
   clock_offset_age_seconds: Type.Optional(count('How long ago the offset was measured.')),
   symbol_count: count('Active symbols.'),

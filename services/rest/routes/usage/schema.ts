@@ -32,7 +32,7 @@ const counters = Object.fromEntries(counterNames.map((name) => [name, count(mean
 
 export const usageSchema: RouteSchema<typeof query> = {
   endpoint: 'usage',
-  summary: "The key's own limits and use",
+  summary: 'The limits and the usage of the key',
   query,
   answer: closed({
     api_key: text('Prefix of the key.'),

@@ -11,10 +11,10 @@ import { DailyUsage, utcDay } from './daily-usage.ts'
 import { Remembered } from './remembered.ts'
 
 const writeEveryMs = 1_000
-/** Old usage is deleted once the day has lasted this long: a clock that is wrong for less deletes and forgets nothing. */
+/** Age of a UTC day when old usage is deleted. A clock that is wrong for a shorter time deletes nothing. */
 const daySettlesMs = 60 * 60_000
 
-/** State that decides at once and is written later: a crash loses at most the last second of it. */
+/** State in memory that is written to the file each second: a crash loses at most the last second. */
 export interface Memory {
   readonly usage: DailyUsage
   readonly uses: Remembered<string, RateUse>

@@ -68,10 +68,10 @@ export async function startThread<C extends Calls>(deps: ThreadDeps): Promise<Th
 
   const endIfSilent = (): void => {
     if (worker === undefined || !silence.isTooLong) return
-    log.error({ silenceMaxMs }, `the ${name} thread timed out and is ended`)
+    log.error({ silenceMaxMs }, `the ${name} thread did not answer; it is ended and restarted`)
     ending = worker.terminate()
     worker = undefined
-    pending.failAll(`the ${name} thread hung`)
+    pending.failAll(`the ${name} thread did not answer for ${silenceMaxMs} ms`)
   }
 
   worker = await spawn(deps, receive, died)

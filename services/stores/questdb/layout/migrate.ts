@@ -38,7 +38,7 @@ export async function migrate(deps: MakingDeps): Promise<void> {
   if (found < schemaVersion) await settled(names, admin)
 }
 
-/** A server that has just started shows earlier commits late. */
+/** Waits until commits to the schema table are readable: a server that has just started shows them late. */
 const settled = async (names: TableNames, admin: ServerQueries): Promise<void> =>
   void (await admin.exec(`SELECT wait_wal_table('${names.schema}')`))
 
@@ -68,7 +68,9 @@ export async function awaitLayout(names: TableNames, admin: ServerQueries): Prom
   const found = await storedVersion(names, admin)
   refuseNewer(found, names)
   if (found < schemaVersion)
-    throw new Error(`The schema version of ${names.schema} is ${found}; an ingest makes it ${schemaVersion}.`)
+    throw new Error(
+      `The schema version of ${names.schema} is ${found}; waiting for an ingest to set ${schemaVersion}.`,
+    )
 }
 
 function refuseNewer(found: number, names: TableNames): void {

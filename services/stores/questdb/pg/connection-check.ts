@@ -40,7 +40,7 @@ export class ServerConnectionCheck implements ConnectionCheck {
 
   pass(): Promise<void> {
     if (!this.#isOpen)
-      return Promise.reject(new Unavailable('store', new Error('its tables are not checked yet')))
+      return Promise.reject(new Unavailable('store', new Error('the tables in QuestDB are not checked yet')))
     if (this.#isKnown) return Promise.resolve()
     if (this.#wrong !== undefined && this.#options.clock.monotonicMs() < this.#wrong.untilMs)
       return Promise.reject(new Unavailable('store', this.#wrong.cause))

@@ -45,8 +45,10 @@ export const password = (secret: string): Buffer => message('p', cstring(secret)
 export const parse = (name: string, sql: string): Buffer =>
   message('P', cstring(name), cstring(sql), int16(0))
 
-/** Binds text parameters to a prepared statement and executes it; every result column comes in binary. */
-/** With `asText` every field of the answer is text, whatever its type. */
+/**
+ * Binds text parameters to a prepared statement and executes it. Result columns are binary; with `asText` all
+ * columns are text.
+ */
 export function bindAndExecute(name: string, parameters: readonly string[], asText: boolean): Buffer {
   const values = parameters.flatMap((parameter) => {
     const bytes = Buffer.from(parameter)

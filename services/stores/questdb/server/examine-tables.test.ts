@@ -69,7 +69,7 @@ const serverWith = (of: {
   },
 })
 
-test('a suspended table is reported with who resumes it: fxd where there is a reason, else whoever suspended it', async () => {
+test('a finding says who resumes a suspended table: fxd if it has a reason, else a person', async () => {
   const resume = "run: ALTER TABLE 'fxd_bars_broker_acc_h1' RESUME WAL"
   const byItself = await examined(
     serverWith({ suspended: ['DISK FULL', 'no space left'] }),

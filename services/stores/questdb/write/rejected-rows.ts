@@ -96,7 +96,7 @@ export class RejectedRows {
     this.#searching = true
     this.#searchAll()
       .catch((cause: unknown) =>
-        this.#deps.options.log.error({ err: cause }, 'searching for rejected rows failed'),
+        this.#deps.options.log.error({ err: cause }, 'a search for rejected rows failed; continuing'),
       )
       .finally(() => {
         this.#searching = false

@@ -9,7 +9,7 @@ import { readTableStates, type TableState } from './table-states.ts'
 /** Bounds of the pause between two queries. */
 const pauseMinMs = 4
 const pauseMaxMs = 50
-/** Pauses between the first query after a commit and the one that shows its rows, if it takes as long as the last. */
+/** Pauses until a query shows the rows of a commit, if they become readable as fast as the last ones. */
 const pausesPerWait = 2
 /** Deadline of a wait, also while the server is unavailable. */
 export const visibleDeadlineMs = 30_000
@@ -44,10 +44,10 @@ export class Visibility {
   readonly #replaced = new Map<string, number>()
   #replacements = 0
   #suspended: ReadonlySet<string> = new Set()
-  /** From a commit to the query that showed its rows; the last measurement. */
+  /** Milliseconds from the last measured commit to the query that showed its rows. */
   #readableMs = 0
   #endPause: () => void = () => undefined
-  /** A waiter came after the last query began. */
+  /** Whether a waiter was added after the last query began. */
   #isNew = false
   #checking: Promise<void> | undefined
   #polling = false

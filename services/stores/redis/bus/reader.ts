@@ -47,7 +47,7 @@ export class Reader {
     this.#deps = deps
   }
 
-  /** Reads on from these positions what the follower wants. When it reads already, only unknown lanes are added. */
+  /** Reads the lanes of a new follower from these positions. Lanes that are read already do not change. */
   start(tops: readonly LaneTop[], { wantsRegistryOnly }: Following): void {
     if (!wantsRegistryOnly) this.#readsRegistryOnly = false
     for (const { lane, top } of tops) this.#add(lane, top)
