@@ -72,7 +72,7 @@ export class Hub {
     const fanOut = new FanOut(
       clock,
       subscriptions,
-      (row, frames) => sockets.at(row)?.write(frames),
+      (row, frames) => sockets.at(row)?.write(frames) ?? true,
       (ms) => metrics.burst.observe(ms / 1000),
     )
     const shared = { ...deps, sockets, fanOut }

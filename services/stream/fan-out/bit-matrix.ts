@@ -1,5 +1,4 @@
 import type { Burst } from './burst.ts'
-import type { Frames } from './frame.ts'
 import type { SymbolId } from './symbol-table.ts'
 
 const rowsAtFirst = 64
@@ -53,15 +52,15 @@ export class BitMatrix {
     return columns
   }
 
-  /** The frames of the burst whose columns are set in this row, joined; empty if there are none. */
-  gather(row: number, burst: Burst): Frames {
+  /** Writes the symbols of the burst whose columns are set in this row to `found`; returns their number. */
+  common(row: number, { words, mask }: Burst, found: Uint32Array): number {
     const start = row * this.#words
-    let frames = ''
-    for (const word of burst.words) {
-      let bits = (this.#bits[start + word] ?? 0) & (burst.mask[word] ?? 0)
-      for (; bits !== 0; bits &= bits - 1) frames += burst.frames[word * 32 + lowestBit(bits)] ?? ''
+    let count = 0
+    for (const word of words) {
+      let bits = (this.#bits[start + word] ?? 0) & (mask[word] ?? 0)
+      for (; bits !== 0; bits &= bits - 1) found[count++] = word * 32 + lowestBit(bits)
     }
-    return frames
+    return count
   }
 
   #at(row: number, column: SymbolId): number {

@@ -1,16 +1,21 @@
 import type { Frames } from './frame.ts'
 import type { SymbolId } from './symbol-table.ts'
 
+const none = new Uint8Array(0)
+
 /** Frames of bars that closed together, by symbol number. It is cleared and used again. */
 export class Burst {
-  /** The frames of a symbol, in time order; read only where `mask` has the symbol's bit. */
-  readonly frames: Frames[] = []
+  /** The bytes of the frames of each symbol, in time order, once the burst is sealed. */
+  readonly bytes: Uint8Array[] = []
+  /** The symbols with frames. */
+  readonly symbols: SymbolId[] = []
   /** One bit per symbol. */
   mask = new Uint32Array(8)
   /** Indexes of the words of `mask` that are not zero. */
   readonly words: number[] = []
   /** Monotonic milliseconds at which the first frame was added. */
   since = 0
+  readonly #frames: Frames[] = []
 
   get empty(): boolean {
     return this.words.length === 0
@@ -23,9 +28,21 @@ export class Burst {
     const bits = this.mask[word] ?? 0
     if (bits === 0) this.words.push(word)
     // Filled without holes: V8 stores an array with large holes as a slow dictionary.
-    while (this.frames.length <= symbol) this.frames.push('')
-    this.frames[symbol] = (bits & bit) === 0 ? frames : this.frames[symbol] + frames
+    for (; this.#frames.length <= symbol; this.#frames.push('')) this.bytes.push(none)
+    if ((bits & bit) === 0) this.symbols.push(symbol)
+    this.#frames[symbol] += frames
     this.mask[word] = bits | bit
+  }
+
+  /** Encodes the frames once for all sockets. No frame may be added afterwards until `clear`. */
+  seal(): void {
+    const all = Buffer.from(this.symbols.map((symbol) => this.#frames[symbol]).join(''), 'latin1')
+    let at = 0
+    for (const symbol of this.symbols) {
+      const { length } = this.#frames[symbol] as Frames
+      this.bytes[symbol] = all.subarray(at, at + length)
+      at += length
+    }
   }
 
   has(symbol: SymbolId): boolean {
@@ -35,6 +52,12 @@ export class Burst {
   clear(): void {
     for (const word of this.words) this.mask[word] = 0
     this.words.length = 0
+    // A symbol that seldom trades would keep the bytes of all others.
+    for (const symbol of this.symbols) {
+      this.bytes[symbol] = none
+      this.#frames[symbol] = ''
+    }
+    this.symbols.length = 0
   }
 
   #grow(word: number): void {

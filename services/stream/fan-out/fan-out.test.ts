@@ -17,7 +17,7 @@ function open(sockets: number) {
   const fanOut = new FanOut(
     clock,
     subscriptions,
-    (row, frames) => writes.push({ row, frames }),
+    (row, frames) => writes.push({ row, frames: frames.toString('latin1') }) > 0,
     (ms) => bursts.push(ms),
   )
   const rows = Array.from({ length: sockets }, () => subscriptions.openRow())
@@ -147,5 +147,46 @@ describe('a burst', () => {
     const { fanOut, id } = open(0)
     fanOut.push(id('A'), 'a')
     expect(() => fanOut.settle()).not.toThrow()
+  })
+})
+
+describe('the memory of writes', () => {
+  test('bytes that a socket still queues are never overwritten', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.boolean(), { minLength: 1, maxLength: 40 }),
+        fc.nat(40_000),
+        async (leave, long) => {
+          const subscriptions = new Subscriptions()
+          const queued: { frames: Buffer; text: string }[] = []
+          let writes = 0
+          const fanOut = new FanOut(
+            createVirtualClock(),
+            subscriptions,
+            (_, frames) => {
+              const hasLeft = leave[writes++ % leave.length] ?? true
+              if (!hasLeft) queued.push({ frames, text: frames.toString('latin1') })
+              return hasLeft
+            },
+            () => undefined,
+          )
+          const symbol = subscriptions.symbols.idOf(compoundKey(feed, 'A'))
+          for (let row = 0; row < 5; row++) subscriptions.add(subscriptions.openRow(), symbol)
+          for (let burst = 0; burst < 10; burst++) {
+            fanOut.push(symbol, `${burst} ${'x'.repeat(long)}`)
+            fanOut.settle()
+          }
+          for (const { frames, text } of queued) expect(frames.toString('latin1')).toBe(text)
+        },
+      ),
+    )
+  })
+
+  test('a write that is larger than the reused memory is whole', () => {
+    const { writes, fanOut, id } = open(2)
+    fanOut.push(id('A'), 'a'.repeat(70_000))
+    fanOut.push(id('B'), 'b'.repeat(70_000))
+    fanOut.settle()
+    expect(writes.map(({ frames }) => frames)).toEqual(Array(2).fill('a'.repeat(70_000) + 'b'.repeat(70_000)))
   })
 })

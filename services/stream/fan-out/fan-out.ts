@@ -4,6 +4,7 @@ import { Burst } from './burst.ts'
 import type { Frames } from './frame.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import type { SymbolId } from './symbol-table.ts'
+import { WriteMemory } from './write-memory.ts'
 
 /** Maximum sockets written to in one turn of the event loop. */
 const socketsPerSlice = 500
@@ -11,6 +12,9 @@ const socketsPerSlice = 500
 const socketsPerWaitMs = 125
 /** Maximum time that the first frame of a burst waits for others. */
 export const burstWaitMsMax = 10
+
+/** Writes frames to the socket of the row. Returns whether all bytes left at once, so that their memory is free. */
+type Deliver = (row: number, frames: Buffer) => boolean
 
 /**
  * Writes frames to sockets. All frames that arrive in one turn of the event loop are one burst. With many open
@@ -21,7 +25,7 @@ export const burstWaitMsMax = 10
 export class FanOut {
   readonly #clock: Clock
   readonly #subscriptions: Subscriptions
-  readonly #deliver: (row: number, frames: Frames) => void
+  readonly #deliver: Deliver
   readonly #onBurst: (ms: number) => void
   #running = new Burst()
   #waiting = new Burst()
@@ -32,14 +36,12 @@ export class FanOut {
   /** Rows already served by the running burst. */
   #served = 0
   #written: PromiseWithResolvers<void> | undefined
+  readonly #memory = new WriteMemory()
+  /** The symbols of one write. */
+  #found = new Uint32Array(0)
 
   /** `onBurst` receives the milliseconds from the first frame of a burst to its last write. */
-  constructor(
-    clock: Clock,
-    subscriptions: Subscriptions,
-    deliver: (row: number, frames: Frames) => void,
-    onBurst: (ms: number) => void,
-  ) {
+  constructor(clock: Clock, subscriptions: Subscriptions, deliver: Deliver, onBurst: (ms: number) => void) {
     this.#clock = clock
     this.#subscriptions = subscriptions
     this.#deliver = deliver
@@ -95,12 +97,9 @@ export class FanOut {
     if (this.#running.empty) this.#begin()
     if (this.#running.empty) return
     const end = Math.min(this.#rows, this.#served + rowsMax)
-    for (; this.#served < end; this.#served++) {
-      const row = (this.#first + this.#served) % this.#rows
-      const frames = this.#subscriptions.matrix.gather(row, this.#running)
-      if (frames !== '') this.#deliver(row, frames)
-    }
-    if (this.#served < this.#rows) return
+    while (this.#served < end) this.#write((this.#first + this.#served++) % this.#rows)
+    // A write that ends a socket may have written the rest already.
+    if (this.#served < this.#rows || this.#running.empty) return
     this.#running.clear()
     this.#onBurst(this.#clock.monotonicMs() - this.#running.since)
     reached('written')
@@ -109,11 +108,29 @@ export class FanOut {
     this.#written = undefined
   }
 
+  #write(row: number): void {
+    const { bytes } = this.#running
+    const count = this.#subscriptions.matrix.common(row, this.#running, this.#found)
+    if (count === 0) return
+    let size = 0
+    for (let i = 0; i < count; i++) size += (bytes[this.#found[i] as number] as Uint8Array).length
+    const frames = this.#memory.take(size)
+    let at = 0
+    for (let i = 0; i < count; i++) {
+      const each = bytes[this.#found[i] as number] as Uint8Array
+      frames.set(each, at)
+      at += each.length
+    }
+    if (this.#deliver(row, frames)) this.#memory.release(frames)
+  }
+
   #begin(): void {
     const burst = this.#waiting
     this.#waiting = this.#running
     this.#running = burst
     if (!burst.empty) reached('writing')
+    burst.seal()
+    if (this.#found.length < burst.symbols.length) this.#found = new Uint32Array(burst.symbols.length)
     this.#rows = this.#subscriptions.matrix.rows
     this.#served = 0
     // This prime shares no factor with most socket counts, so that every socket comes first at some time.

@@ -1,10 +1,7 @@
 import type { Bar } from '../../core/bars/bar.ts'
 import type { CompoundKey } from '../../core/feeds/compound-key.ts'
 
-/**
- * One or more finished WebSocket text frames with one character per byte, to be written as `latin1`.
- * Frames of many symbols are concatenated, which copies nothing before the one write.
- */
+/** One or more finished WebSocket text frames with one character per byte, to be written as `latin1`. */
 export type Frames = string
 
 const finalText = 0x81
@@ -36,6 +33,5 @@ export function barFrame(prefix: string, bar: Bar): Frames {
   const payload =
     `${prefix}${bar.time},"open":${bar.open},"high":${bar.high},"low":${bar.low}` +
     `,"close":${bar.close},"volume":${bar.volume}}}`
-  // The conversion to a buffer and back flattens the string once; V8 would flatten it for every socket.
-  return Buffer.from(header(payload.length) + payload, 'latin1').toString('latin1')
+  return header(payload.length) + payload
 }

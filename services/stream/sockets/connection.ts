@@ -101,15 +101,22 @@ export class Connection {
     return this.#raw.destroyed ? 0 : this.#raw.writableLength
   }
 
-  /** Sends frames in one write; bytes that the kernel does not accept are queued within the limits above. */
-  write(frames: Frames): void {
-    if (!this.open) return
+  /**
+   * Sends frames in one write; bytes that the kernel does not accept are queued within the limits above. Returns
+   * whether none is queued, so that the memory of the frames is free.
+   */
+  write(frames: Frames | Buffer): boolean {
+    if (!this.open) return true
     const queued = this.#raw.writableLength
-    if (queued > 0 && queued + frames.length > backlogBytesMax) return this.end(closings.tooSlow)
+    if (queued > 0 && queued + frames.length > backlogBytesMax) {
+      this.end(closings.tooSlow)
+      return true
+    }
     this.#raw.write(frames, 'latin1')
-    if (this.#raw.writableLength === 0) return
+    if (this.#raw.writableLength === 0) return true
     if (this.#queuedSince === undefined) this.#markQueued()
     this.#deps.queued(frames.length)
+    return false
   }
 
   send(message: string): void {

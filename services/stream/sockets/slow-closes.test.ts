@@ -27,6 +27,7 @@ const connect = async (): Promise<StreamSocket> => fixture.connect((await fixtur
 const closeAtNextFrame = () =>
   vi.spyOn(Connection.prototype, 'write').mockImplementationOnce(function (this: Connection) {
     this.end(closings.tooSlow)
+    return true
   })
 
 /** A socket that the next bar of `a` will close. */
