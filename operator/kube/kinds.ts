@@ -53,7 +53,12 @@ export interface ApiKeyStatus {
   }[]
 }
 
-export const apikeys = { group: 'marketdata.fxd.dev', version: 'v1alpha1', plural: 'apikeys', kind: 'ApiKey' } as const
+export const apikeys = {
+  group: 'marketdata.fxd.dev',
+  version: 'v1alpha1',
+  plural: 'apikeys',
+  kind: 'ApiKey',
+} as const
 
 export interface FeedSpec {
   /** First part of a compound key, such as BROKERA. */
@@ -69,7 +74,19 @@ export interface FeedSpec {
     readonly offsetSeconds?: number
   }
   readonly quoteBasis: 'Bid' | 'Mid'
-  readonly resolutions: readonly ('1' | '5' | '10' | '15' | '30' | '60' | '120' | '240' | '1D' | '1W' | '1M')[]
+  readonly resolutions: readonly (
+    | '1'
+    | '5'
+    | '10'
+    | '15'
+    | '30'
+    | '60'
+    | '120'
+    | '240'
+    | '1D'
+    | '1W'
+    | '1M'
+  )[]
   readonly delaySeconds?: number
   readonly liveness?: 'heartbeat' | 'candle'
   /** How far back history is collected, per resolution. */
@@ -133,7 +150,12 @@ export interface FeedStatus {
   }[]
 }
 
-export const feeds = { group: 'marketdata.fxd.dev', version: 'v1alpha1', plural: 'feeds', kind: 'Feed' } as const
+export const feeds = {
+  group: 'marketdata.fxd.dev',
+  version: 'v1alpha1',
+  plural: 'feeds',
+  kind: 'Feed',
+} as const
 
 export interface StreamPoolSpec {
   /** Number of shards, written by kubectl scale, an autoscaler or a person. */
@@ -179,4 +201,9 @@ export interface StreamPoolStatus {
   }[]
 }
 
-export const streampools = { group: 'marketdata.fxd.dev', version: 'v1alpha1', plural: 'streampools', kind: 'StreamPool' } as const
+export const streampools = {
+  group: 'marketdata.fxd.dev',
+  version: 'v1alpha1',
+  plural: 'streampools',
+  kind: 'StreamPool',
+} as const

@@ -110,7 +110,7 @@ describe('keys', () => {
     ['keys create --plan basic --feeds BROKERA:ZERO --rpm 1e3', 64, /--rpm.*whole number/],
     ['keys create --plan enterprise --feeds BROKERA:ZERO --rpm 1', 64, /ws_symbols/],
     ['keys rotate k_1 --overlap soon', 64, /--overlap: got "soon"/],
-    ['keys update k_1', 64, /Nothing to change/],
+    ['keys update k_1', 64, /No option names a change/],
     ['keys show k_1', 1, /no key with the id "k_1"/],
     ['keys show', 64, /missing required argument 'id'/],
     ['keys list extra', 64, /too many arguments/],

@@ -9,7 +9,7 @@ export type { BarBounds }
 
 /** The reader and the urgency of a read. */
 export interface ReadAs {
-  /** Who reads; keys take turns. `undefined`: the store itself, whose reads have separate turns. */
+  /** The reader; keys take turns. `undefined`: the store itself, whose reads have separate turns. */
   readonly reader?: Reader
   /** `backfill`: the answer is not urgent, so it may be delayed and never delays other readers. */
   readonly lane?: Lane

@@ -22,7 +22,7 @@ const faults = (place: string): Promise<number> => fixture.metric(`fxd_stream_fa
 async function expectOneSocketClosed(broken: StreamSocket, beside: StreamSocket): Promise<void> {
   expect(await broken.closed).toEqual({ code: 1011, reason: 'something went wrong on our side' })
   await beside.settled()
-  const lines = fixture.logged.splice(0).filter((line) => line.includes('a defect in fxd'))
+  const lines = fixture.logged.splice(0).filter((line) => line.includes('defect in fxd'))
   expect(lines).toHaveLength(1)
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 50, place: 'socket', fault: 'SyntaxError' })
   expect(lines[0]).not.toContain(secretWord)
@@ -63,7 +63,7 @@ test('after a defect while a socket leaves, its slot is free and other sockets w
   expect((await broken.closed).code).toBe(1000)
   expect(await inUse()).toBe(0)
   await beside.settled()
-  expect(fixture.logged.splice(0).filter((line) => line.includes('a defect in fxd'))).toHaveLength(1)
+  expect(fixture.logged.splice(0).filter((line) => line.includes('defect in fxd'))).toHaveLength(1)
 })
 
 test('a defect in the check of an upgrade answers 500 and is counted', async () => {

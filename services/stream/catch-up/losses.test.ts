@@ -158,8 +158,10 @@ describe('a client that returns after the bus lost bars', () => {
     expect(gapsOf(socket)).toEqual([])
     await fixture.store(a, [1992])
     await settle()
-    await fixture.clock.advance(1_000)
-    await until('the bar', () => minutesOf(socket, a).length === 1)
+    await until('the bar', async () => {
+      await fixture.clock.advance(100)
+      return minutesOf(socket, a).length === 1
+    })
     expect(gapsOf(socket)).toEqual([])
   })
 
