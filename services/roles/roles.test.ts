@@ -239,7 +239,7 @@ test('a collector, an ingest and a shard without a required variable end with an
   const collector = (more: Partial<Config>) =>
     refusal(startCollector(configured('collector', more), { log: silentLog }))
   expect((await collector({})).message).toContain('set FXD_FEEDS')
-  expect((await collector({ feeds, tokenFile })).message).toContain('Set FXD_TOKEN_FILE')
+  expect((await collector({ feeds, tokenFile })).message).toContain('set FXD_TOKEN_FILE')
   const onFile = await collector({ feeds, tokenFile: feeds, dataDir: feeds })
   expect(onFile.message).toBe(
     `The data folder ${feeds} (FXD_DATA_DIR) cannot be used: a part of its path is a file, not a folder.`,
