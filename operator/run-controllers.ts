@@ -78,7 +78,7 @@ export class RunningControllers {
       streampools: new PoolController({ ...deps, calls }),
     }
     const queueOf = (kind: Kind): WorkQueue =>
-      new WorkQueue((name, failingMs) => this.#reconcile(kind, name, failingMs), clock, log)
+      new WorkQueue((name, failingMs) => this.#reconcile(kind, name, failingMs), clock, log.child({ kind }))
     this.#queues = {
       feeds: queueOf('feeds'),
       apikeys: queueOf('apikeys'),

@@ -65,8 +65,10 @@ export class RegisteredKeys {
     const { name, uid = '' } = key.metadata
     const existing = registry.keys.get(name)
     if (existing === undefined) return false
-    if (existing.owner !== uid && this.#goneOwner(name, uid) === '')
-      throw new NotReady('Refused', `The key ${name} belongs to ${existing.owner || 'the command line'}.`)
+    if (existing.owner !== uid && this.#goneOwner(name, uid) === '') {
+      const owner = existing.owner === '' ? '"fxd keys"' : `the ApiKey object with the UID ${existing.owner}`
+      throw new NotReady('Refused', `The key ${name} belongs to ${owner}; give this object another name.`)
+    }
     const { version } = await registry.revokeKey(name)
     return version !== existing.version
   }

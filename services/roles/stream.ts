@@ -94,7 +94,7 @@ async function drainShard(
   { draining }: Stream,
   hurried: AbortSignal,
 ): Promise<void> {
-  const hurry = (): void => void draining.startLast(0)
+  const hurry = (): void => void draining.startForEnd(0)
   hurried.addEventListener('abort', hurry)
-  await draining.startLast(hurried.aborted ? 0 : config.drainSeconds * 1_000)
+  await draining.startForEnd(hurried.aborted ? 0 : config.drainSeconds * 1_000)
 }

@@ -94,7 +94,7 @@ test('a cancelled drain keeps the open sockets and accepts new ones', async () =
   const closed = await connectMany(10)
   const drained = fixture.stream.draining.start(30_000)
   await pass(10, closed, 10)
-  fixture.stream.draining.callOff()
+  fixture.stream.draining.cancel()
   await drained
   const sent = closed.length
   expect(sent).toBeGreaterThan(0)
@@ -148,8 +148,8 @@ test('the drain of a process that ends cannot be cancelled', async () => {
     close: (count: number) => void (left -= count),
   }
   const draining = new Draining(clock, sockets, () => undefined)
-  const drained = draining.startLast(30_000)
-  expect(draining.callOff()).toBe(false)
+  const drained = draining.startForEnd(30_000)
+  expect(draining.cancel()).toBe(false)
   await clock.advance(60_000)
   await drained
   expect([left, draining.isOn]).toEqual([0, true])

@@ -73,14 +73,14 @@ export class Draining {
     return this.#running.done
   }
 
-  /** Like `start`, for a process that is ending: `callOff` cannot cancel it. */
-  startLast(withinMs: number): Promise<void> {
+  /** Like `start`, for a process that is ending: `cancel` cannot cancel it. */
+  startForEnd(withinMs: number): Promise<void> {
     this.#isLast = true
     return this.start(withinMs)
   }
 
   /** Accepts new sockets again and keeps the open ones. Returns `false` and changes nothing if the process is ending. */
-  callOff(): boolean {
+  cancel(): boolean {
     if (this.#isLast) return false
     this.stop()
     return true

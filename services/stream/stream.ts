@@ -62,7 +62,7 @@ export interface Stream {
   /** The reason why new clients should use another shard: `draining`, or `full`. */
   notReady(): string | undefined
   /** Closes a few sockets at a time while the process continues. */
-  readonly draining: Pick<Draining, 'isOn' | 'leftMs' | 'start' | 'startLast' | 'callOff'>
+  readonly draining: Pick<Draining, 'isOn' | 'leftMs' | 'start' | 'startForEnd' | 'cancel'>
   /** Refuses new clients and closes every socket with 1012; resolves within seconds, when all are gone. */
   drain(): Promise<void>
   /** Logs and counts a defect. */

@@ -77,7 +77,9 @@ function checkShapes({ id, owner, issue, sha256, prefix }: PutKeyRequest__Output
 function refuseChange(request: PutKeyRequest__Output, had: KeyRecord, digest: string): void {
   const { id, owner, previousOwner, issue } = request
   if (had.owner !== owner && (had.owner === undefined || had.owner !== previousOwner))
-    throw forbiddenByState(`${id} belongs to ${had.owner ?? 'the command line'}, not to ${owner}.`)
+    throw forbiddenByState(
+      `${id} belongs to ${had.owner === undefined ? '"fxd keys"' : `the object with the UID ${had.owner}`}, not to ${owner}.`,
+    )
   if (had.revoked) throw forbiddenByState(`${id} is revoked, which is final; create a new key.`)
   const stored = had.issue ?? 0
   if (issue < stored) throw moved(`${id} has issue ${stored} already; ${issue} is older.`)

@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/fixtures/stream-fixture.ts'
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { Bus, Follower } from '../../ports/bus.ts'
-import { queuedMsMax, quietMs, quietMsMax } from '../live/refill.ts'
+import { emptyHoleMs, emptyHoleMsMax, queuedMsMax } from '../live/refill.ts'
 
 /** Number of the current minute; the tests publish minutes shortly before it. */
 const nowMinute = 2_000
@@ -84,7 +84,7 @@ describe('a client that returns after the bus lost bars', () => {
     await close(a, 1991, 1992, 1993, 1994, 1995)
     await first.settled()
     lose()
-    await fixture.clock.advance(quietMs)
+    await fixture.clock.advance(emptyHoleMs)
     await until('the gap', () => gapsOf(first).length === 1)
     expect(gapsOf(first)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1995) }] }])
     await fixture.store(a, [1996, 1997])
@@ -152,9 +152,9 @@ describe('a client that returns after the bus lost bars', () => {
     await close(a, 1991)
     lose()
     const socket = await resumed(a, 1991)
-    await fixture.clock.advance(quietMs - 1_000)
+    await fixture.clock.advance(emptyHoleMs - 1_000)
     lose()
-    await fixture.clock.advance(quietMs - 3_000)
+    await fixture.clock.advance(emptyHoleMs - 3_000)
     expect(gapsOf(socket)).toEqual([])
     await fixture.store(a, [1992])
     await settle()
@@ -169,8 +169,8 @@ describe('a client that returns after the bus lost bars', () => {
     await close(a, 1991)
     lose()
     const socket = await resumed(a, 1991)
-    const stepMs = quietMs / 2
-    for (let ms = 0; ms < quietMsMax - stepMs; ms += stepMs) {
+    const stepMs = emptyHoleMs / 2
+    for (let ms = 0; ms < emptyHoleMsMax - stepMs; ms += stepMs) {
       await fixture.clock.advance(stepMs)
       expect(gapsOf(socket)).toEqual([])
       lose()
@@ -178,10 +178,10 @@ describe('a client that returns after the bus lost bars', () => {
     // The second loss opened a hole, which ends a minute later.
     await fixture.clock.advance(2 * stepMs)
     await until('the gap', () => gapsOf(socket).length > 0)
-    await fixture.clock.advance(quietMs)
+    await fixture.clock.advance(emptyHoleMs)
     lose()
     const other = await resumed(a, 1991)
-    await fixture.clock.advance(quietMs - 1_000)
+    await fixture.clock.advance(emptyHoleMs - 1_000)
     expect(gapsOf(other)).toEqual([])
   })
 
@@ -189,7 +189,7 @@ describe('a client that returns after the bus lost bars', () => {
     await close(a, 1991, 1992)
     lose()
     const socket = await resumed(a, 1990)
-    await fixture.clock.advance(quietMs)
+    await fixture.clock.advance(emptyHoleMs)
     await until('the gap', () => gapsOf(socket).length === 1)
     expect(minutesOf(socket, a)).toEqual([1991, 1992])
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1992) }] }])

@@ -14,9 +14,9 @@ const answerMsMax = 10_000
 /** Maximum duration of all reads, while the store answers: a slow store is still faster than a request of each client. */
 const readingMsMax = 60_000
 /** Maximum age of a hole without queued bars: the time in which another collector and ingest take over. */
-export const quietMs = 20_000
+export const emptyHoleMs = 20_000
 /** Maximum time for which losses that follow each other make one hole, as when sessions of a feed end one by one. */
-export const quietMsMax = 60_000
+export const emptyHoleMsMax = 60_000
 /** Pause before a failed read is retried. */
 const readRetryMs = 250
 /** Maximum bars that are read for one symbol: four hours. A GAP frame names a longer hole. */
@@ -104,7 +104,7 @@ export class Refill {
       queuedSinceMs: undefined,
     }
     if (queued.length > 0 && queued.at(-1) !== 'loss') queued.push('loss')
-    const quietEndMs = Math.min(nowMs + quietMs, begunMs + quietMsMax)
+    const quietEndMs = Math.min(nowMs + emptyHoleMs, begunMs + emptyHoleMsMax)
     // Further losses move the end only while no bar is queued.
     const endMs = queuedSinceMs === undefined ? quietEndMs : queuedSinceMs + queuedMsMax
     const cancel = this.#endAfter(feed, Math.max(0, endMs - nowMs))

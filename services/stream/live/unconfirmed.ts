@@ -1,6 +1,6 @@
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { quietMs, quietMsMax } from './refill.ts'
+import { emptyHoleMs, emptyHoleMsMax } from './refill.ts'
 
 interface Loss {
   /** The last position that may be lost. */
@@ -28,7 +28,7 @@ export class Unconfirmed {
     const nowMs = this.#clock.monotonicMs()
     const before = this.#losses.get(feed)
     const begunMs = before && nowMs < before.endMs ? before.begunMs : nowMs
-    this.#losses.set(feed, { upTo, begunMs, endMs: Math.min(nowMs + quietMs, begunMs + quietMsMax) })
+    this.#losses.set(feed, { upTo, begunMs, endMs: Math.min(nowMs + emptyHoleMs, begunMs + emptyHoleMsMax) })
   }
 
   /** The store shows everything up to this position. */

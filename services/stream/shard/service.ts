@@ -55,7 +55,7 @@ export function shardService({ stream, notReady, log }: ShardServiceDeps): Shard
       return undefined
     }),
     Undrain: answering(() => {
-      if (stream.draining.callOff()) log.info('drain cancelled; the shard accepts new sockets')
+      if (stream.draining.cancel()) log.info('drain cancelled; the shard accepts new sockets')
       else log.info('Undrain rejected: the process is ending')
       return undefined
     }),

@@ -223,7 +223,7 @@ describe('slots', () => {
       void fixture.stream.draining.start(0)
       await fixture.clock.advance(1)
       expect(await goodbye).toBe(1012)
-      fixture.stream.draining.callOff()
+      fixture.stream.draining.cancel()
       // The first connection is still open.
       const next = await fixture.connect(only)
       next.raw.terminate()

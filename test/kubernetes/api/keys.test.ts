@@ -148,7 +148,7 @@ test('a key of the command line stays unchanged, and the ApiKey reports its owne
   for (const spec of [{}, { revoked: true }]) {
     await setting.applyKey('ours', spec)
     const key = await setting.reason<ApiKeyObject>(resources.apikeys, 'ours', 'Refused')
-    expect(key.status?.conditions?.[0]?.message).toContain('belongs to the command line')
+    expect(key.status?.conditions?.[0]?.message).toContain('belongs to "fxd keys"')
   }
   expect(setting.opens(secret)).toBe('ours')
   expect(setting.ingest.registry.view().keys.get('ours')).toEqual(record)

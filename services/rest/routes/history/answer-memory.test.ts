@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { deadlineMs } from '../../deadline.ts'
-import { AnswerMemory, hurriedTakeMs, waitingMax, waitMs } from './answer-memory.ts'
+import { AnswerMemory, readMsMaxWhileOthersWait, waitingMax, waitMs } from './answer-memory.ts'
 
 /** Four keys have a quarter each, and one answer is oversize; returns one of the four. */
 async function fill(memory: AnswerMemory) {
@@ -110,7 +110,7 @@ describe('the memory for long answers', () => {
       cuts += 1
       oversize.leave()
     })
-    await clock.advance(hurriedTakeMs(300) - 1)
+    await clock.advance(readMsMaxWhileOthersWait(300) - 1)
     const early = follow(memory.open('b').grow(300))
     await clock.advance(waitMs)
     const ofKey = follow(memory.open('a').grow(300))

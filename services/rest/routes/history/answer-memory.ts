@@ -12,14 +12,14 @@ export const waitingMax = 32
 /** Maximum wait for memory; with the reading before it this stays within a request's deadline of two seconds. */
 export const waitMs = 1_500
 
-const takeMinMs = 30_000
+const readMsMin = 30_000
 /** Maximum milliseconds for a client to read an answer of this length; then its connection is cut. */
-export const takeMs = (bytes: number): number => takeMinMs + bytes / 256
+export const readMsMax = (bytes: number): number => readMsMin + bytes / 256
 /**
  * Maximum milliseconds while an answer of another key waits for memory. They allow 2.5 MB/s, so that two
  * keys with long answers do not cut each other without end.
  */
-export const hurriedTakeMs = (bytes: number): number => takeMinMs + bytes / 2_560
+export const readMsMaxWhileOthersWait = (bytes: number): number => readMsMin + bytes / 2_560
 
 /** The memory that one answer reserves. */
 export interface AnswerReservation {
@@ -36,7 +36,7 @@ interface Reservation {
   readonly key: string
   bytes: number
   /** Cuts the client if it has read for too long. */
-  hurry?: () => void
+  cutIfSlow?: () => void
 }
 
 interface Waiting {
@@ -95,8 +95,8 @@ export class AnswerMemory {
       },
       grow: (bytes) => this.#grow(own, bytes - own.bytes),
       begin: (cut) => {
-        const endMs = this.#clock.monotonicMs() + hurriedTakeMs(own.bytes)
-        own.hurry = () => {
+        const endMs = this.#clock.monotonicMs() + readMsMaxWhileOthersWait(own.bytes)
+        own.cutIfSlow = () => {
           if (this.#clock.monotonicMs() >= endMs) cut()
         }
       },
@@ -159,7 +159,7 @@ export class AnswerMemory {
         reject(this.#refuse())
       })
       queue.push(turn)
-      if (this.#oversize?.key !== own.key) this.#oversize?.hurry?.()
+      if (this.#oversize?.key !== own.key) this.#oversize?.cutIfSlow?.()
     })
   }
 

@@ -10,7 +10,7 @@ import {
   type RestFixture,
   secretOf,
 } from '../../../../test/support/fixtures/rest-fixture.ts'
-import { hurriedTakeMs, takeMs, waitMs } from './answer-memory.ts'
+import { readMsMax, readMsMaxWhileOthersWait, waitMs } from './answer-memory.ts'
 
 describe('a client of a long answer', () => {
   const day = Date.UTC(2026, 0, 5) / 1000
@@ -68,7 +68,7 @@ describe('a client of a long answer', () => {
     const { socket } = asked
     const closed = new Promise((resolve) => socket.once('close', resolve))
     while (!asked.isAnswered) await edge.clock.advance(0)
-    await edge.clock.advance(takeMs(wholeBytes) - 1_000)
+    await edge.clock.advance(readMsMax(wholeBytes) - 1_000)
     expect(await longAnswers()).toBe('1')
     await edge.clock.advance(1_000)
     await untilHeld('0')
@@ -121,7 +121,7 @@ describe('a client of a long answer', () => {
     const oversize = await stare(1)
     for (let i = 0; i < full; i++) await stare(2)
     const closed = new Promise((resolve) => oversize.once('close', resolve))
-    await edge.clock.advance(hurriedTakeMs(wholeBytes) + 1_000)
+    await edge.clock.advance(readMsMaxWhileOthersWait(wholeBytes) + 1_000)
     const held = await longAnswers()
     expect((await edge.ask(target, { key: 2 })).status).toBe(200)
     oversize.resume()

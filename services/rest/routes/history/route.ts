@@ -10,7 +10,7 @@ import type { Deadline } from '../../deadline.ts'
 import type { RestDeps } from '../../deps.ts'
 import { findSymbol } from '../../found.ts'
 import type { Route } from '../../route.ts'
-import { AnswerMemory, type AnswerReservation, longBytes, takeMs } from './answer-memory.ts'
+import { AnswerMemory, type AnswerReservation, longBytes, readMsMax } from './answer-memory.ts'
 import { AnswerText } from './answer-text.ts'
 import { historySchema } from './schema.ts'
 
@@ -42,7 +42,7 @@ export function createHistoryRoute({
       )
       if (text.count === 0) return noData
       const pieces = text.pieces(symbol, query.resolution)
-      return { pieces, ...(reservation && { reserved: { ...reservation, ms: takeMs(bytesOf(pieces)) } }) }
+      return { pieces, ...(reservation && { reserved: { ...reservation, ms: readMsMax(bytesOf(pieces)) } }) }
     },
   }
 }

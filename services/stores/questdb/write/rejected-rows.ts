@@ -64,7 +64,7 @@ export class RejectedRows {
   }
 
   /** Milliseconds for which valid rows have been rejected. */
-  get troubleMs(): number {
+  get failingMs(): number {
     return Math.max(0, ...[...this.#failures.values()].map(({ ms }) => ms))
   }
 

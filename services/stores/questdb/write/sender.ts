@@ -63,7 +63,7 @@ export class RowSender {
   }
 
   /** For how many milliseconds the server has not stored the rows that it was sent. */
-  get troubleMs(): number {
+  get failingMs(): number {
     return this.#outage.ms
   }
 

@@ -81,7 +81,7 @@ export class Writer {
 
   /** Throws when the server has not stored rows for too long, even if it answers other requests. */
   throwIfFailing(): void {
-    const ms = this.#troubleMs()
+    const ms = this.#failingMs()
     if (ms > failingMsMax)
       throw new Unavailable('store', new Error(`no rows were stored for ${Math.round(ms / 1_000)} s`))
   }
@@ -109,8 +109,8 @@ export class Writer {
     for (const sender of this.#allSenders()) sender.close()
   }
 
-  #troubleMs(): number {
-    return Math.max(this.#rejectedRows.troubleMs, ...this.#allSenders().map(({ troubleMs }) => troubleMs))
+  #failingMs(): number {
+    return Math.max(this.#rejectedRows.failingMs, ...this.#allSenders().map(({ failingMs }) => failingMs))
   }
 
   #allSenders(): readonly RowSender[] {
@@ -199,7 +199,7 @@ export class Writer {
       'fxd_questdb_writes_failing_seconds',
       'Seconds for which QuestDB has accepted none of the rows sent to it.',
       [],
-      (gauge) => gauge.set(this.#troubleMs() / 1_000),
+      (gauge) => gauge.set(this.#failingMs() / 1_000),
     )
   }
 }

@@ -133,8 +133,8 @@ export class ShardPods {
         return draining.leftMs
       },
       start: (withinMs: number) => called(draining.start(withinMs)),
-      startLast: (withinMs: number) => draining.startLast(withinMs),
-      callOff: () => called(draining.callOff()),
+      startForEnd: (withinMs: number) => draining.startForEnd(withinMs),
+      cancel: () => called(draining.cancel()),
     }
     return { load, onFault, draining: watched }
   }
