@@ -179,10 +179,6 @@ export class WriteQueue<Work> {
       this.#lanes[lane].jobs.unshift(...jobs.filter(({ submission }) => submission.lane === lane))
   }
 
-  get hasJobs(): boolean {
-    return lanes.some((lane) => this.#lanes[lane].jobs.length > 0)
-  }
-
   /** All submissions that have not left, inside and outside. */
   all(): readonly Submission<Work>[] {
     return lanes.flatMap((lane) => [...this.#lanes[lane].removals.keys()])

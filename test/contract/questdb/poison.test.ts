@@ -112,7 +112,9 @@ describe('rows that QuestDB rejects', () => {
         () => 'stored',
         (cause: Error) => `${cause.constructor.name}: ${String(cause.cause)}`,
       )
-    expect(await write()).toMatch(/^Unavailable: Error: more than 128 rows of one write, the last for: .*v/s)
+    expect(await write()).toMatch(
+      /^Unavailable: Error: more than 128 rows of one write were rejected, the last for: .*v/s,
+    )
     await stores.bars.ping()
     await expect
       .poll(async () => (await write()) && stores.bars.ping().then(() => 'fine', String), untilSeen)

@@ -1,10 +1,11 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
 import { Backoff } from '../../../platform/backoff.ts'
+import { SharedRun } from '../../../platform/serial.ts'
 import { FailureSpan } from '../../../platform/write-outage.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { parkedRows, type RefusedRow } from './park.ts'
-import { blamedRow, isOfSchema } from './refusal.ts'
+import { commitValidRows, TooManyRefused } from './row-search.ts'
 import { RejectedRequest, type RowSender, resendPauses } from './sender.ts'
 import { Slices } from './slices.ts'
 import type { Piece } from './submission.ts'
@@ -20,7 +21,7 @@ export const rejectedRowsMax = 50_000
  * Maximum rejected rows in one piece of history. Live pieces have no such bound: they are few, and failing them would
  * delay the feed's other tables.
  */
-const refusedRowsMax = 128
+const refusedOfHistoryMax = 128
 
 export interface RejectedRowsDeps {
   readonly options: QuestdbOptions
@@ -28,19 +29,13 @@ export interface RejectedRowsDeps {
   readonly names: TableNames
   readonly visibility: Visibility
   readonly metrics: WriterMetrics
+  /** Called when a table is missing that existed before. */
   readonly tableGone: () => void
 }
 
 /**
- * A piece of history has more rejected rows than errors can explain: the columns of its table are not those of this
- * fxd.
- */
-class RefusedWithoutEnd extends Error {}
-
-/**
- * Finds the rows for which the server rejects a request. It sends the request's pieces one by one over a separate
- * connection, while the writer continues. Valid rows are committed. Rejected rows are parked and logged as an error,
- * and the piece is then acknowledged.
+ * Stores rejected requests piece by piece over a separate connection, while the writer continues. Valid rows are
+ * committed. Rejected rows are parked and logged as an error, and the piece is then acknowledged.
  * A missing table or column, or too many rejected rows of history, mean that the rows are valid. Then the submission
  * fails and its collector sends it again; failures that continue make the store unavailable.
  * Later rows of a series may be stored before the rows of a rejected piece. This is harmless: readers order bars by
@@ -54,8 +49,8 @@ export class RejectedRows {
   readonly #queue: Piece[] = []
   /** Failures by table. Storing other rows of the table does not end a failure: the rejected rows are still retried. */
   readonly #failures = new Map<string, FailureSpan>()
+  readonly #searching = new SharedRun(() => this.#searchAll())
   #rows = 0
-  #searching = false
   #closed = false
 
   constructor(deps: RejectedRowsDeps, connection: RowSender) {
@@ -84,35 +79,21 @@ export class RejectedRows {
         this.#rows += count
       }
     }
-    this.#run()
+    void this.#searching.run()
   }
 
   close(): void {
     this.#closed = true
   }
 
-  #run(): void {
-    if (this.#searching || this.#closed || this.#queue.length === 0) return
-    this.#searching = true
-    this.#searchAll()
-      .catch((cause: unknown) =>
-        this.#deps.options.log.error({ err: cause }, 'a search for rejected rows failed; continuing'),
-      )
-      .finally(() => {
-        this.#searching = false
-        // A piece may have been added after the last check.
-        this.#run()
-      })
-      .catch(() => undefined)
-  }
-
   async #searchAll(): Promise<void> {
     for (let piece = this.#queue.shift(); piece && !this.#closed; piece = this.#queue.shift()) {
       try {
         await this.#search(piece)
-      } finally {
-        this.#rows -= piece.work.ends.length
+      } catch (cause) {
+        this.#deps.options.log.error({ err: cause }, 'a search for rejected rows failed; continuing')
       }
+      this.#rows -= piece.work.ends.length
     }
   }
 
@@ -127,7 +108,7 @@ export class RejectedRows {
       try {
         return await this.#store(piece)
       } catch (cause) {
-        if (cause instanceof RejectedRequest || cause instanceof RefusedWithoutEnd)
+        if (cause instanceof RejectedRequest || cause instanceof TooManyRefused)
           return this.#fail(piece, cause)
         metrics.failures.inc()
         const retryInMs = retries.nextMs()
@@ -157,8 +138,11 @@ export class RejectedRows {
   async #store(piece: Piece): Promise<void> {
     const { visibility, names, tableGone } = this.#deps
     const { replacements } = visibility
-    const refused: RefusedRow[] = []
-    await this.#commit(new Slices(piece.work), piece, refused)
+    const refused = await commitValidRows(new Slices(piece.work), {
+      send: (bytes) => this.connection.send(bytes),
+      isOver: () => this.#isOver(piece),
+      refusedMax: this.#refusedMax(piece),
+    })
     if (this.#isOver(piece)) return
     this.#failures.delete(piece.work.table)
     if (refused.length > 0) await this.#park(refused, piece)
@@ -174,40 +158,10 @@ export class RejectedRows {
     )
   }
 
-  /** Commits the valid ones of these rows and adds the others to `refused`. */
-  async #commit(rows: Slices, piece: Piece, refused: RefusedRow[]): Promise<void> {
-    for (let left = rows; left.count > 0 && !this.#isOver(piece); ) {
-      const refusal = await this.#refusalOf(left)
-      if (refusal === undefined) return
-      // A change of the registry counts as a whole or not at all.
-      if (isOfSchema(refusal) || piece.work.table === this.#deps.names.registry) throw refusal
-      if (piece.submission.lane === 'backfill' && refused.length >= refusedRowsMax)
-        throw new RefusedWithoutEnd(
-          `more than ${refusedRowsMax} rows of one write, the last for: ${refusal.message}`,
-        )
-      if (left.count === 1) {
-        for (const line of left.lines()) refused.push({ line, reason: refusal.message })
-        return
-      }
-      const blamed = blamedRow(refusal)
-      const isBlamed = blamed !== undefined && blamed < left.count
-      const [suspect, others] = isBlamed ? left.takeOut(blamed) : left.halves()
-      // Search the first named row alone: no row is parked before the server's row numbers have proved correct.
-      if (isBlamed && refused.length > 0)
-        for (const line of suspect.lines()) refused.push({ line, reason: refusal.message })
-      else await this.#commit(suspect, piece, refused)
-      left = others
-    }
-  }
-
-  async #refusalOf(rows: Slices): Promise<RejectedRequest | undefined> {
-    try {
-      await this.connection.send(rows.bytes())
-      return undefined
-    } catch (cause) {
-      if (cause instanceof RejectedRequest) return cause
-      throw cause
-    }
+  #refusedMax({ submission, work: { table } }: Piece): number {
+    // A change of the registry counts as a whole or not at all.
+    if (table === this.#deps.names.registry) return 0
+    return submission.lane === 'backfill' ? refusedOfHistoryMax : Number.POSITIVE_INFINITY
   }
 
   async #park(refused: readonly RefusedRow[], { work: { table } }: Piece): Promise<void> {

@@ -1,20 +1,17 @@
-import type { SenderOptions } from '@questdb/nodejs-client'
 import type { Lane } from '../../../core/bars/series.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { Backoff } from '../../../platform/backoff.ts'
+import { SharedRun } from '../../../platform/serial.ts'
 import { failingMsMax } from '../../../platform/write-outage.ts'
 import { WriteQueue, writeDeadlineMs } from '../../write-queue.ts'
-import type { TableNames } from '../layout/tables.ts'
-import type { QuestdbOptions } from '../options.ts'
 import type { ConnectionCheck } from '../pg/connection-check.ts'
 import { Acks } from './acks.ts'
 import { Connections } from './connections.ts'
 import { suspects } from './refusal.ts'
-import { RejectedRows } from './rejected-rows.ts'
+import { RejectedRows, type RejectedRowsDeps } from './rejected-rows.ts'
 import type { EncodedRows } from './rows.ts'
 import { RejectedRequest, RowSender, resendPauses } from './sender.ts'
 import { type Piece, submissionOf, tablesOf } from './submission.ts'
-import type { Visibility } from './visibility.ts'
 import { type WriterMetrics, writerMetrics } from './writer-metrics.ts'
 
 /** Maximum rows of one request: a live bar waits for no more than the request under way. */
@@ -22,14 +19,8 @@ const rowsPerRequest = 20_000
 /** Maximum rows that wait outside the queue, per lane; a further write fails at once and its collector retries it. */
 const rowsOutsideMax = 300_000
 
-export interface WriterDeps {
-  readonly options: QuestdbOptions
-  readonly sender: SenderOptions
-  readonly names: TableNames
+export interface WriterDeps extends Omit<RejectedRowsDeps, 'metrics'> {
   readonly check: ConnectionCheck
-  readonly visibility: Visibility
-  /** Called when a table is missing that existed before. */
-  readonly tableGone: () => void
 }
 
 export interface WriteOptions {
@@ -56,7 +47,7 @@ export class Writer {
   readonly #metrics: WriterMetrics
   /** Kept over an outage, also when all waiting writes have failed meanwhile. */
   readonly #retries: Backoff
-  #pumping = false
+  readonly #sending = new SharedRun(() => this.#sendAll())
   #closed = false
 
   constructor(deps: WriterDeps) {
@@ -93,11 +84,11 @@ export class Writer {
     const submission = submissionOf(pieces, { lane, deadlineMs: writeDeadlineMs, clock, onCommitted })
     submission.onSettled = () => {
       this.#queue.leave(submission)
-      this.#pump()
+      void this.#sending.run()
     }
     if (this.#closed) submission.settle(new Error('the store is closed'))
     else this.#queue.enter(submission)
-    this.#pump()
+    void this.#sending.run()
     return submission.done
   }
 
@@ -117,25 +108,16 @@ export class Writer {
     return [...this.#connections.all(), this.#rejectedRows.connection]
   }
 
-  #pump(): void {
-    if (this.#pumping || this.#closed) return
-    this.#pumping = true
-    this.#sendAll()
-      .catch((cause: unknown) => this.#deps.options.log.error({ err: cause }, 'the writer of QuestDB failed'))
-      .finally(() => {
-        this.#pumping = false
-        // A submission may have been added after the last check.
-        if (this.#queue.hasJobs) this.#pump()
-      })
-      .catch(() => undefined)
-  }
-
   async #sendAll(): Promise<void> {
     // Writes that begin in one turn of the event loop share a request, because each request is a separate commit.
     await new Promise<void>((resolve) => this.#deps.options.clock.soon(resolve))
     for (let pieces = this.#queue.take(); pieces.length > 0 && !this.#closed; pieces = this.#queue.take()) {
       const able = pieces.filter((piece) => !this.#deps.visibility.rejectSuspended(piece))
-      if (able.length > 0) await this.#request(able)
+      try {
+        if (able.length > 0) await this.#request(able)
+      } catch (cause) {
+        this.#deps.options.log.error({ err: cause }, 'the writer of QuestDB failed; continuing')
+      }
     }
   }
 
