@@ -18,10 +18,10 @@ function start() {
 test('a row that is stored during a read stays, unless the read has a newer one', async () => {
   const { list, end } = start()
   const read = list.refresh()
-  list.keep('changed', row(3, 'stored'))
-  list.keep('made', row(4, 'stored'))
-  list.keep('suspended', row(1, 'stored'))
-  list.keep('newer', row(2, 'stored'))
+  list.set('changed', row(3, 'stored'))
+  list.set('made', row(4, 'stored'))
+  list.set('suspended', row(1, 'stored'))
+  list.set('newer', row(2, 'stored'))
   end({ changed: row(1), suspended: row(1), newer: row(5) })
   await read
   const texts = ['changed', 'made', 'suspended', 'newer'].map((id) => list.get(id)?.text)
@@ -30,8 +30,8 @@ test('a row that is stored during a read stays, unless the read has a newer one'
 
 test('rows that the registry lost, as after a restore, disappear with the next read', async () => {
   const { list, end } = start()
-  list.keep('lost', row(9, 'stored'))
-  list.keep('older', row(9, 'stored'))
+  list.set('lost', row(9, 'stored'))
+  list.set('older', row(9, 'stored'))
   const read = list.refresh()
   end({ older: row(2) })
   await read

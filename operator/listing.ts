@@ -76,7 +76,7 @@ export class Listing<T extends Row> {
   }
 
   /** Adds or replaces a row that a call stored. */
-  keep(id: string, row: T): void {
+  set(id: string, row: T): void {
     this.#rows.set(id, row)
     if (this.#reads > 0) this.#stored.set(id, row)
   }

@@ -47,14 +47,14 @@ export class Registry {
 
   async applyFeed(request: RequestOf<'ApplyFeed'>): Promise<Feed__Output> {
     const feed = await this.#change('ApplyFeed', request)
-    this.feeds.keep(feed.key, feed)
+    this.feeds.set(feed.key, feed)
     return feed
   }
 
   async removeFeed(key: string, uid: string): Promise<void> {
     await this.#change('RemoveFeed', { key, uid })
     const had = this.feeds.get(key)
-    if (had) this.feeds.keep(key, { ...had, hidden: true })
+    if (had) this.feeds.set(key, { ...had, hidden: true })
   }
 
   /** Whether ingest accepts tokens of this signing key, as far as it said. */
@@ -70,25 +70,25 @@ export class Registry {
   }
 
   async putKey(request: RequestOf<'PutKey'>): Promise<Key__Output> {
-    return this.#keep(await this.#change('PutKey', request))
+    return this.#record(await this.#change('PutKey', request))
   }
 
   async revokeKey(id: string): Promise<Key__Output> {
-    return this.#keep(await this.#change('RevokeKey', { id }))
+    return this.#record(await this.#change('RevokeKey', { id }))
   }
 
   async suspendKey(id: string, owner: string): Promise<void> {
     await this.#change('SuspendKey', { id, owner })
     const had = this.keys.get(id)
-    if (had) this.keys.keep(id, { ...had, state: 'inactive' })
+    if (had) this.keys.set(id, { ...had, state: 'inactive' })
   }
 
   close(): void {
     this.#client?.client.close()
   }
 
-  #keep(key: Key__Output): Key__Output {
-    this.keys.keep(key.id, key)
+  #record(key: Key__Output): Key__Output {
+    this.keys.set(key.id, key)
     return key
   }
 

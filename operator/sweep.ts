@@ -31,6 +31,21 @@ const allowAnnotation = `${group}/allow-mass-deletion`
 
 type Kind = 'feeds' | 'apikeys'
 
+interface OwnedItem {
+  readonly id: string
+  readonly owner: string
+}
+
+interface Owned {
+  /** Items of the registry that objects own. */
+  readonly owned: readonly OwnedItem[]
+  /** Identities of the objects in the cache. */
+  readonly known: ReadonlySet<string>
+  /** Reads the identities from the API server, because after a lost watch the cache is old. */
+  readonly list: () => Promise<ReadonlySet<string>>
+  readonly remove: (item: OwnedItem) => Promise<unknown>
+}
+
 export interface SweepDeps {
   readonly api: KubeApi
   readonly caches: Caches
@@ -104,10 +119,10 @@ export class Sweep {
       this.#read('apikeys', () => registry.keys.refresh()),
     ])
     if (each(this.#deps.caches).some(([, cache]) => !cache.isSynced)) return this.#startDelaysAgain()
-    if (hasFeeds) await this.#remove('feeds', () => this.#removeFeeds())
+    if (hasFeeds) await this.#attempt('remove feeds', () => this.#removeFeeds())
     if (!hasKeys) return
-    await this.#remove('keys', () => this.#suspendKeys())
-    await this.#remove('secrets', () => this.#deleteSecrets())
+    await this.#attempt('suspend keys', () => this.#suspendKeys())
+    await this.#attempt('delete Secrets of keys', () => this.#deleteSecrets())
   }
 
   /** After a time without a sweep all delays begin again: the objects may have existed meanwhile. */
@@ -131,51 +146,51 @@ export class Sweep {
     }
   }
 
-  async #remove(what: string, act: () => Promise<void>): Promise<void> {
+  async #attempt(action: string, run: () => Promise<void>): Promise<void> {
     try {
-      await act()
+      await run()
     } catch (cause) {
       // The elector logs the loss of the Lease.
       if (cause instanceof NotLeading) return
       const retryInMs = sweepEveryMs
-      this.#deps.log.warn({ err: cause, retryInMs }, `failed to remove ${what} without objects; retrying`)
+      this.#deps.log.warn({ err: cause, retryInMs }, `failed to ${action} without objects; retrying`)
     }
   }
 
   /** Does not remove a feed whose key another Feed has: that Feed takes it over. */
-  async #removeFeeds(): Promise<void> {
-    const { api, caches, registry, clock } = this.#deps
-    const keys = new Set(caches.feeds.all().map(feedKeyOf))
+  #removeFeeds(): Promise<void> {
+    const { api, caches, registry } = this.#deps
     const owned = [...registry.feeds.values()].filter(
       ({ owner, hidden }) => owner !== '' && owner !== 'operator' && !hidden,
     )
-    const gone = owned.filter(({ key }) => !keys.has(key)).map((feed) => ({ ...feed, id: feed.key }))
-    const removable = this.#allowed('feeds', gone, owned.length)
-    const long = this.#gone.feeds.longGone(removable, ({ key: id }) => id, this.#ago(goneForMs))
-    if (long.length === 0) return
-    const now = new Set((await api.list<FeedObject>(resources.feeds)).items.map(feedKeyOf))
-    for (const { key, owner } of long) {
-      if (now.has(key)) continue
-      await registry.removeFeed(key, owner)
-      this.#guards.feeds.removed(key, clock.monotonicMs())
-    }
+    return this.#removeGone('feeds', {
+      owned: owned.map(({ key, owner }) => ({ id: key, owner })),
+      known: new Set(caches.feeds.all().map(feedKeyOf)),
+      list: async () => new Set((await api.list<FeedObject>(resources.feeds)).items.map(feedKeyOf)),
+      remove: ({ id, owner }) => registry.removeFeed(id, owner),
+    })
   }
 
-  async #suspendKeys(): Promise<void> {
-    const { caches, registry, clock } = this.#deps
-    const names = namesOf(caches.apikeys.all())
-    const owned = [...registry.keys.values()].filter(
-      ({ owner, state }) => owner !== '' && state !== 'inactive',
-    )
-    const gone = owned.filter(({ id }) => !names.has(id))
-    const removable = this.#allowed('apikeys', gone, owned.length)
-    const long = this.#gone.apikeys.longGone(removable, (key) => key.id, this.#ago(goneForMs))
+  #suspendKeys(): Promise<void> {
+    const { caches, registry } = this.#deps
+    return this.#removeGone('apikeys', {
+      owned: [...registry.keys.values()].filter(({ owner, state }) => owner !== '' && state !== 'inactive'),
+      known: namesOf(caches.apikeys.all()),
+      list: () => this.#keyNames(),
+      remove: ({ id, owner }) => registry.suspendKey(id, owner),
+    })
+  }
+
+  async #removeGone(kind: Kind, { owned, known, list, remove }: Owned): Promise<void> {
+    const gone = owned.filter(({ id }) => !known.has(id))
+    const removable = this.#allowed(kind, gone, owned.length)
+    const long = this.#gone[kind].longGone(removable, ({ id }) => id, this.#ago(goneForMs))
     if (long.length === 0) return
-    const now = await this.#keyNames()
-    for (const { id, owner } of long) {
-      if (now.has(id)) continue
-      await registry.suspendKey(id, owner)
-      this.#guards.apikeys.removed(id, clock.monotonicMs())
+    const listed = await list()
+    for (const item of long) {
+      if (listed.has(item.id)) continue
+      await remove(item)
+      this.#guards[kind].removed(item.id, this.#deps.clock.monotonicMs())
     }
   }
 
@@ -204,7 +219,7 @@ export class Sweep {
     return { nowMs, beforeMs: nowMs - ms }
   }
 
-  #allowed<T extends { readonly id: string }>(kind: Kind, gone: readonly T[], total: number): readonly T[] {
+  #allowed(kind: Kind, gone: readonly OwnedItem[], total: number): readonly OwnedItem[] {
     const { annotations, annotate, clock } = this.#deps
     const text = annotations()[allowAnnotation]
     const ids = gone.map(({ id }) => id)

@@ -3,7 +3,7 @@ import { type Controller, type ControllerDeps, unavailable, unloadedMs } from '.
 import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
 import { readyOf } from '../kube/condition.ts'
 import type { FeedStatus } from '../kube/kinds.ts'
-import { lastingOf, NotReady, notReadyOf } from '../kube/not-ready.ts'
+import { blockedOf, NotReady, notReadyOf } from '../kube/not-ready.ts'
 import { type FeedObject, resources, type Workload } from '../kube/resources.ts'
 import { StatusWriter } from '../kube/status-writer.ts'
 import { holderOf } from './holder.ts'
@@ -59,20 +59,17 @@ export class FeedController implements Controller {
     try {
       await this.#reconcileFeed(feed)
     } catch (cause) {
-      const { generation } = feed.metadata
-      const refused = notReadyOf(cause)
-      const blocked =
-        refused ?? lastingOf(cause, { failingMs, generation, conditions: feed.status?.conditions })
+      const blocked = blockedOf(cause, feed, failingMs)
       if (blocked === undefined) await this.#writeUnavailable(feed)
       else await this.#writeStatus(feed, blocked)
-      if (refused === undefined) throw cause
+      if (notReadyOf(cause) === undefined) throw cause
     }
     return undefined
   }
 
   prune(): void {
     const uids = new Set(this.#deps.caches.feeds.all().map(({ metadata }) => metadata.uid ?? ''))
-    this.#statuses.keep(uids)
+    this.#statuses.retain(uids)
     for (const uid of this.#applied.keys()) if (!uids.has(uid)) this.#applied.delete(uid)
   }
 

@@ -19,7 +19,7 @@ import {
   digestSecret,
   ownSecretIn,
   refuseDelivery,
-  refuseForeign,
+  refuseForeignSecret,
 } from './secrets.ts'
 import { keyStatusOf } from './status.ts'
 
@@ -74,7 +74,7 @@ export class KeyController implements Controller {
 
   prune(): void {
     const uids = new Set(this.#deps.caches.apikeys.all().map(({ metadata }) => metadata.uid ?? ''))
-    this.#statuses.keep(uids)
+    this.#statuses.retain(uids)
     for (const uid of this.#settled.keys()) if (!uids.has(uid)) this.#settled.delete(uid)
   }
 
@@ -135,7 +135,7 @@ export class KeyController implements Controller {
       if (step.do === 'deliver') {
         const made = { issue: step.issue, secret: `fxd_${clock.randomHex(secretBytes)}` }
         await this.#write(deliverySecret(key, made, { existing: delivery, nowMs: clock.utcMs() }), delivery)
-      } else if (step.do === 'keep') {
+      } else if (step.do === 'store') {
         await this.#write(digestSecret(key, step.digest, digest), digest)
         isRefused = false
         this.#recordChange(key, had, step.digest)
@@ -172,13 +172,13 @@ export class KeyController implements Controller {
     const { api } = this.#deps
     const { name } = key.metadata
     const digest = await api.get<Secret>(resources.secrets, digestName(name))
-    refuseForeign(digest, name)
+    refuseForeignSecret(digest, name)
     const found = digest && { digest }
     const from = key.spec.keyFrom?.secretKeyRef
     if (from !== undefined)
       return { ...found, ownSecret: ownSecretIn(await api.get<Secret>(resources.secrets, from.name), from) }
     const delivery = await api.get<Secret>(resources.secrets, deliveryName(key))
-    refuseForeign(delivery, name)
+    refuseForeignSecret(delivery, name)
     return { ...found, ...(delivery && { delivery }) }
   }
 
@@ -196,7 +196,7 @@ export class KeyController implements Controller {
     const lifeMs = durationMs(key.spec.delivery?.deleteAfter ?? '')
     const existing = caches.secrets.get(deliveryName(key))
     if (lifeMs === undefined || existing === undefined || key.spec.keyFrom !== undefined) return undefined
-    refuseForeign(existing, key.metadata.name)
+    refuseForeignSecret(existing, key.metadata.name)
     const leftMs = deliveredAt(existing) + lifeMs - clock.utcMs()
     if (leftMs > 0) return leftMs
     // The preconditions protect a newer key, which a rotation may have written since.

@@ -30,7 +30,7 @@ describe('a plan for a key', () => {
   test('delivers a secret, stores its digest, then puts it into the registry', () => {
     expect(plan({})).toEqual({ do: 'deliver', issue: 1 })
     const delivery = { issue: 1, secret: 'fxd_0001' }
-    expect(plan({ delivery })).toEqual({ do: 'keep', digest: digest() })
+    expect(plan({ delivery })).toEqual({ do: 'store', digest: digest() })
     expect(plan({ delivery, digest: digest() })).toEqual({ do: 'put', digest: digest() })
   })
 
@@ -38,7 +38,7 @@ describe('a plan for a key', () => {
     const before = { specIssue: 2, digest: digest(), registryIssue: 1, nowMs: utcMs(500) }
     expect(plan(before)).toEqual({ do: 'deliver', issue: 2 })
     const next = plan({ ...before, delivery: { issue: 2, secret: 'fxd_0002' } })
-    expect(next).toMatchObject({ do: 'keep', digest: { issue: 2, specIssue: 2, oldUntilMs: 1_500 } })
+    expect(next).toMatchObject({ do: 'store', digest: { issue: 2, specIssue: 2, oldUntilMs: 1_500 } })
   })
 
   test('makes no secret while four old ones are valid, unless the overlap is 0', () => {
@@ -52,14 +52,14 @@ describe('a plan for a key', () => {
   test('with a lower issue than its digest, as of an earlier object, keeps the secret and stores that issue', () => {
     const before = { specIssue: 1, digest: digest({ issue: 3, specIssue: 2 }), registryIssue: 3 }
     const kept = digest({ issue: 3, specIssue: 1 })
-    expect(plan(before)).toEqual({ do: 'keep', digest: kept })
+    expect(plan(before)).toEqual({ do: 'store', digest: kept })
     expect(plan({ ...before, digest: kept })).toEqual({ do: 'put', digest: kept })
   })
 
   test("uses the user's secret, and its replacement when the user changes it", () => {
-    expect(plan({ ownSecret: 'fxd_0001' })).toEqual({ do: 'keep', digest: digest() })
+    expect(plan({ ownSecret: 'fxd_0001' })).toEqual({ do: 'store', digest: digest() })
     expect(plan({ ownSecret: 'fxd_0009', digest: digest(), registryIssue: 1 })).toMatchObject({
-      do: 'keep',
+      do: 'store',
       digest: { issue: 2, sha256: hash('fxd_0009') },
     })
   })
@@ -67,7 +67,7 @@ describe('a plan for a key', () => {
   test('without a digest uses the delivered secret, but no older one', () => {
     const lost = { registryIssue: 3 }
     expect(plan({ ...lost, delivery: { issue: 3, secret: 'fxd_0003' } })).toMatchObject({
-      do: 'keep',
+      do: 'store',
       digest: { issue: 3 },
     })
     expect(plan({ ...lost, delivery: { issue: 2, secret: 'fxd_0002' } })).toEqual({ do: 'deliver', issue: 4 })
@@ -78,12 +78,12 @@ describe('a plan for a key', () => {
 describe('a digest from a backup', () => {
   test('that is older than the registry gets a higher issue and keeps its secret', () => {
     const next = plan({ digest: digest(), registryIssue: 3, nowMs: utcMs(500) })
-    expect(next).toEqual({ do: 'keep', digest: digest({ issue: 4, oldUntilMs: 1_500 }) })
+    expect(next).toEqual({ do: 'store', digest: digest({ issue: 4, oldUntilMs: 1_500 }) })
   })
 
   test('with another secret than the registry has for its issue gets a higher issue', () => {
     const next = plan({ digest: digest({ issue: 3 }), registryIssue: 3, isRefused: true })
-    expect(next).toMatchObject({ do: 'keep', digest: { issue: 4, sha256: hash('fxd_0001') } })
+    expect(next).toMatchObject({ do: 'store', digest: { issue: 4, sha256: hash('fxd_0001') } })
   })
 })
 
@@ -104,7 +104,7 @@ function step(cluster: Cluster): 'acted' | 'done' | 'refused' {
   const next = plan({ delivery, digest: kept, specIssue, registryIssue: registry?.issue ?? 0, isRefused })
   cluster.isRefused = false
   if (next.do === 'deliver') cluster.delivery = { issue: next.issue, secret: `fxd_${++cluster.made}` }
-  else if (next.do === 'keep') cluster.digest = next.digest
+  else if (next.do === 'store') cluster.digest = next.digest
   else if (next.do === 'put') {
     const { issue, sha256 } = next.digest
     if (registry?.issue === issue && registry.sha256 === sha256) return 'done'

@@ -44,7 +44,7 @@ export type KeyStep =
   /** Make a new secret and write it into the Secret that delivers it. */
   | { readonly do: 'deliver'; readonly issue: number }
   /** Write the Secret `<name>-digest`. */
-  | { readonly do: 'keep'; readonly digest: Digest }
+  | { readonly do: 'store'; readonly digest: Digest }
   /** Put the digest into the registry. */
   | { readonly do: 'put'; readonly digest: Digest }
 
@@ -66,23 +66,23 @@ export function planKey(state: KeyState, hash: (secret: string) => string): KeyS
     // The digest is written before the registry. An older one was restored from a backup, and its secret is the valid one.
     const isBehind = digest.issue < last || state.isRefused
     // The digest outlived an earlier object of this name: the next issue of this one must rotate.
-    if (!isBehind && specIssue < digest.specIssue) return { do: 'keep', digest: { ...digest, specIssue } }
+    if (!isBehind && specIssue < digest.specIssue) return { do: 'store', digest: { ...digest, specIssue } }
     if (!isBehind) return { do: 'put', digest }
-    return { do: 'keep', digest: { ...digest, issue: last + 1, oldUntilMs: nowMs + overlapMs } }
+    return { do: 'store', digest: { ...digest, issue: last + 1, oldUntilMs: nowMs + overlapMs } }
   }
-  const keep = (issue: number, secret: string): KeyStep => {
+  const store = (issue: number, secret: string): KeyStep => {
     // Without a digest the registry's secret is unknown, so it expires at once.
     const oldUntilMs = digest === undefined ? 0 : nowMs + overlapMs
     return {
-      do: 'keep',
+      do: 'store',
       digest: { issue, specIssue, sha256: hash(secret), prefix: secret.slice(0, 8), oldUntilMs },
     }
   }
   // Without a digest the old secrets end at once.
   const isFull = digest !== undefined && overlapMs > 0 && state.oldSecrets >= oldSecretsMax
-  if (ownSecret !== undefined) return isFull ? { do: 'wait' } : keep(last + 1, ownSecret)
+  if (ownSecret !== undefined) return isFull ? { do: 'wait' } : store(last + 1, ownSecret)
   const isDelivered =
     delivery !== undefined && (digest === undefined ? delivery.issue >= last : delivery.issue > last)
-  if (isDelivered) return keep(delivery.issue, delivery.secret)
+  if (isDelivered) return store(delivery.issue, delivery.secret)
   return isFull ? { do: 'wait' } : { do: 'deliver', issue: last + 1 }
 }

@@ -94,7 +94,7 @@ export function refuseDelivery({ metadata: { name }, spec: { delivery = {} } }: 
 }
 
 /** Throws `NotReady` for a Secret of this name that does not belong to this key. */
-export function refuseForeign(secret: Secret | undefined, key: string): void {
+export function refuseForeignSecret(secret: Secret | undefined, key: string): void {
   if (secret === undefined || secret.metadata.labels?.[keyLabel] === key) return
   const { name } = secret.metadata
   // The name of the digest is made from the name of the key.

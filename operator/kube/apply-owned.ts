@@ -45,7 +45,7 @@ export async function applyOwned<T extends KubeObject>(
   const found = await api.get<T>(of, wanted(existing).metadata.name)
   if (found !== undefined && isAsWanted(found)) return found
   const made = withOwner(wanted(found), owner)
-  refuseForeign(found, made, { owner, of })
+  refuseForeignOwner(found, made, { owner, of })
   return api.apply<T>(of, made)
 }
 
@@ -66,7 +66,7 @@ const isOwned = ({ metadata }: KubeObject, { uid }: OwnerReference): boolean =>
  * Rejects objects of other owners. An object without an owner is adopted if it has the operator's labels of the wanted
  * object, which name its Feed or StreamPool: a restored backup loses the owner. Secrets of an ApiKey are never adopted.
  */
-function refuseForeign(
+function refuseForeignOwner(
   found: KubeObject | undefined,
   wanted: KubeObject,
   { owner, of }: { readonly owner: OwnerReference; readonly of: Resource },

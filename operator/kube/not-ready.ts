@@ -47,21 +47,21 @@ export function notReadyOf(cause: unknown): NotReady | undefined {
   return cause.status === 403 ? new NotReady('Forbidden', cause.message) : undefined
 }
 
-interface Failing {
-  /** Since the first of the failures in a row. */
-  readonly failingMs: number
-  readonly generation: number | undefined
-  readonly conditions: readonly Condition[] | undefined
+interface Reconciled {
+  readonly metadata: { readonly generation?: number | undefined }
+  readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined
 }
 
-/** The message for a failure of the API server that lasts, such as one of a webhook. Returns `undefined` for any other failure. */
-export function lastingOf(
-  cause: unknown,
-  { failingMs, generation, conditions }: Failing,
-): NotReady | undefined {
+/**
+ * The message for the author of an object whose reconcile failed. A failure of the API server counts once it lasts,
+ * such as one of a webhook. `undefined`: temporary. `failingMs`: time since the first of the failures in a row.
+ */
+export function blockedOf(cause: unknown, object: Reconciled, failingMs: number): NotReady | undefined {
+  const refused = notReadyOf(cause)
+  if (refused !== undefined) return refused
   if (!(cause instanceof KubeError) || failingMs < lastingMs) return undefined
-  const had = readyOf(conditions)
+  const had = readyOf(object.status?.conditions)
   // Some messages differ each time, and each write of a status causes the next reconcile.
-  const isSame = had?.reason === 'ApplyFailed' && had.observedGeneration === generation
+  const isSame = had?.reason === 'ApplyFailed' && had.observedGeneration === object.metadata.generation
   return new NotReady('ApplyFailed', isSame ? had.message : cause.message)
 }

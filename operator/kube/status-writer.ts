@@ -67,7 +67,7 @@ export class StatusWriter<S extends Status> {
   }
 
   /** Drops the state of all objects but these. */
-  keep(uids: ReadonlySet<string>): void {
+  retain(uids: ReadonlySet<string>): void {
     for (const uid of this.#written.keys()) if (!uids.has(uid)) this.#written.delete(uid)
   }
 

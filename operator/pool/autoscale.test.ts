@@ -14,8 +14,8 @@ const state = (more: Partial<ScaleState>): ScaleState => ({
   },
   replicas: 2,
   isPaused: false,
-  held: shards(100, 100),
-  low: undefined,
+  loads: shards(100, 100),
+  fewerNeeded: undefined,
   nowMs: 1_000_000,
   ...more,
 })
@@ -23,60 +23,66 @@ const replicasOf = (more: Partial<ScaleState>): number => planScale(state(more))
 
 describe('a plan for the number of shards', () => {
   test('keeps the number while the load is within a tenth of the target', () => {
-    expect(replicasOf({ held: shards(109, 109) })).toBe(2)
-    expect(planScale(state({ held: shards(91, 91) }))).toMatchObject({ replicas: 2, reason: 'Following' })
+    expect(replicasOf({ loads: shards(109, 109) })).toBe(2)
+    expect(planScale(state({ loads: shards(91, 91) }))).toMatchObject({ replicas: 2, reason: 'Following' })
   })
 
   test('grows at once, by connections or by subscriptions, whichever needs more', () => {
-    expect(replicasOf({ held: shards(200, 250) })).toBe(5)
-    expect(replicasOf({ held: [{ connections: 0, subscriptions: 5_500 }, ...shards(0)] })).toBe(6)
+    expect(replicasOf({ loads: shards(200, 250) })).toBe(5)
+    expect(replicasOf({ loads: [{ connections: 0, subscriptions: 5_500 }, ...shards(0)] })).toBe(6)
   })
 
   test('shrinks only when fewer sufficed for the whole time, and then to the maximum needed in it', () => {
-    const held = shards(10, 10)
-    const first = planScale(state({ held, replicas: 4 }))
-    expect(first).toMatchObject({ replicas: 4, low: { sinceMs: 1_000_000, most: 1 } })
-    const busier = { held: shards(150, 100), replicas: 4, low: first.low, nowMs: 1_300_000 }
-    expect(planScale(state(busier))).toMatchObject({ replicas: 4, low: { sinceMs: 1_000_000, most: 3 } })
-    const late = { held, replicas: 4, low: { sinceMs: 1_000_000, most: 3 }, nowMs: 1_600_000 }
-    expect(planScale(state(late))).toMatchObject({ replicas: 3, low: undefined })
+    const loads = shards(10, 10)
+    const first = planScale(state({ loads, replicas: 4 }))
+    expect(first).toMatchObject({ replicas: 4, fewerNeeded: { sinceMs: 1_000_000, shardsMax: 1 } })
+    const busier = { loads: shards(150, 100), replicas: 4, fewerNeeded: first.fewerNeeded, nowMs: 1_300_000 }
+    expect(planScale(state(busier))).toMatchObject({
+      replicas: 4,
+      fewerNeeded: { sinceMs: 1_000_000, shardsMax: 3 },
+    })
+    const late = { loads, replicas: 4, fewerNeeded: { sinceMs: 1_000_000, shardsMax: 3 }, nowMs: 1_600_000 }
+    expect(planScale(state(late))).toMatchObject({ replicas: 3, fewerNeeded: undefined })
   })
 
   test('keeps the number while a shard does not answer, while paused, and at 0', () => {
-    const held = [...shards(900), undefined]
-    expect(planScale(state({ held }))).toMatchObject({ replicas: 2, reason: 'MetricsMissing' })
-    expect(planScale(state({ held: [] }))).toMatchObject({ replicas: 2, reason: 'MetricsMissing' })
+    const loads = [...shards(900), undefined]
+    expect(planScale(state({ loads }))).toMatchObject({ replicas: 2, reason: 'MetricsMissing' })
+    expect(planScale(state({ loads: [] }))).toMatchObject({ replicas: 2, reason: 'MetricsMissing' })
     const much = shards(900, 900)
-    expect(planScale(state({ held: much, isPaused: true }))).toMatchObject({ replicas: 2, reason: 'Paused' })
-    expect(planScale(state({ held: much, replicas: 0 }))).toMatchObject({
+    expect(planScale(state({ loads: much, isPaused: true }))).toMatchObject({ replicas: 2, reason: 'Paused' })
+    expect(planScale(state({ loads: much, replicas: 0 }))).toMatchObject({
       replicas: 0,
       reason: 'ScaledToZero',
     })
   })
 
   test('reports when it is at a limit, and moves a pool within its limits at once', () => {
-    expect(planScale(state({ held: shards(900, 900) }))).toMatchObject({
+    expect(planScale(state({ loads: shards(900, 900) }))).toMatchObject({
       replicas: 10,
       reason: 'AtMaximum',
       message: 'The load needs 18 shards; maxReplicas is 10.',
     })
-    expect(planScale(state({ held: shards(0, 0), replicas: 20 })).replicas).toBe(10)
+    expect(planScale(state({ loads: shards(0, 0), replicas: 20 })).replicas).toBe(10)
     const autoscale = { ...state({}).autoscale, minReplicas: 3 }
     expect(planScale(state({ autoscale }))).toMatchObject({ replicas: 3, reason: 'AtMinimum' })
   })
 })
 
 const anyState = fc.record({
-  held: fc.array(
+  loads: fc.array(
     fc.option(fc.record({ connections: fc.nat(2_000), subscriptions: fc.nat(20_000) }), { nil: undefined }),
     { maxLength: 20 },
   ),
   replicas: fc.nat(20),
   isPaused: fc.boolean(),
   nowMs: fc.integer({ min: 1_000_000, max: 2_000_000 }),
-  low: fc.option(fc.record({ sinceMs: fc.nat(1_000_000), most: fc.integer({ min: 1, max: 10 }) }), {
-    nil: undefined,
-  }),
+  fewerNeeded: fc.option(
+    fc.record({ sinceMs: fc.nat(1_000_000), shardsMax: fc.integer({ min: 1, max: 10 }) }),
+    {
+      nil: undefined,
+    },
+  ),
 })
 
 test('a plan with a change stays within the limits and requires answers of all shards', () => {
@@ -87,7 +93,7 @@ test('a plan with a change stays within the limits and requires answers of all s
       if (replicas === before.replicas) return
       expect(replicas).toBeGreaterThanOrEqual(before.autoscale.minReplicas)
       expect(replicas).toBeLessThanOrEqual(before.autoscale.maxReplicas)
-      expect(before.held).not.toContain(undefined)
+      expect(before.loads).not.toContain(undefined)
       expect(before.isPaused).toBe(false)
     }),
   )
@@ -96,9 +102,9 @@ test('a plan with a change stays within the limits and requires answers of all s
 test('more load never means fewer shards', () => {
   fc.assert(
     fc.property(anyState, fc.nat(5_000), (more, extra) => {
-      const [first, ...others] = more.held
+      const [first, ...others] = more.loads
       if (first === undefined) return
-      const busier = { ...more, held: [{ ...first, connections: first.connections + extra }, ...others] }
+      const busier = { ...more, loads: [{ ...first, connections: first.connections + extra }, ...others] }
       // Within a tenth of the target nothing changes, so the lower limit includes the current number.
       const [a, b] = [planScale(state(more)), planScale(state(busier))]
       expect(b.replicas).toBeGreaterThanOrEqual(Math.min(a.replicas, more.replicas))
@@ -109,11 +115,11 @@ test('more load never means fewer shards', () => {
 test('under a constant load the number of shards is stable after two steps', () => {
   fc.assert(
     fc.property(fc.nat(2_000), fc.integer({ min: 1, max: 10 }), (connections, replicas) => {
-      const late = { low: { sinceMs: 0, most: 1 } }
-      const held = [{ connections, subscriptions: 0 }]
-      const once = replicasOf({ held, replicas, ...late })
-      const twice = replicasOf({ held, replicas: once, ...late })
-      expect(replicasOf({ held, replicas: twice, ...late })).toBe(twice)
+      const late = { fewerNeeded: { sinceMs: 0, shardsMax: 1 } }
+      const loads = [{ connections, subscriptions: 0 }]
+      const once = replicasOf({ loads, replicas, ...late })
+      const twice = replicasOf({ loads, replicas: once, ...late })
+      expect(replicasOf({ loads, replicas: twice, ...late })).toBe(twice)
     }),
   )
 })

@@ -7,9 +7,9 @@ export interface ShardUse {
 }
 
 /** Since when fewer shards suffice, and the maximum needed since. */
-export interface Low {
+export interface FewerNeeded {
   readonly sinceMs: number
-  readonly most: number
+  readonly shardsMax: number
 }
 
 export interface ScaleState {
@@ -18,8 +18,8 @@ export interface ScaleState {
   readonly replicas: number
   readonly isPaused: boolean
   /** Loads of all shards whose pods have started, including draining ones. */
-  readonly held: readonly (ShardUse | undefined)[]
-  readonly low: Low | undefined
+  readonly loads: readonly (ShardUse | undefined)[]
+  readonly fewerNeeded: FewerNeeded | undefined
   /** Monotonic milliseconds. */
   readonly nowMs: number
 }
@@ -27,7 +27,7 @@ export interface ScaleState {
 export interface Scaling {
   /** Wanted replicas of `/scale`. */
   readonly replicas: number
-  readonly low: Low | undefined
+  readonly fewerNeeded: FewerNeeded | undefined
   readonly reason: 'Paused' | 'ScaledToZero' | 'MetricsMissing' | 'AtMaximum' | 'AtMinimum' | 'Following'
   readonly message: string
 }
@@ -40,10 +40,10 @@ const tolerance = 0.1
  * and then to the maximum needed in that time. While a started shard does not answer, and at 0, the number stays.
  */
 export function planScale(state: ScaleState): Scaling {
-  const { autoscale, replicas, held, nowMs } = state
+  const { autoscale, replicas, loads, nowMs } = state
   const stay = (reason: Scaling['reason'], message: string): Scaling => ({
     replicas,
-    low: undefined,
+    fewerNeeded: undefined,
     reason,
     message,
   })
@@ -54,33 +54,36 @@ export function planScale(state: ScaleState): Scaling {
     )
   if (replicas === 0)
     return stay('ScaledToZero', 'The pool was scaled to 0; scale it to 1 or more to autoscale again.')
-  if (held.length === 0) return stay('MetricsMissing', 'No shard has started; the number of shards stays.')
-  const known = held.flatMap((each) => each ?? [])
-  if (known.length < held.length)
+  if (loads.length === 0) return stay('MetricsMissing', 'No shard has started; the number of shards stays.')
+  const known = loads.flatMap((each) => each ?? [])
+  if (known.length < loads.length)
     return stay(
       'MetricsMissing',
-      `${held.length - known.length} of ${held.length} shards do not report their load; the number of shards stays.`,
+      `${loads.length - known.length} of ${loads.length} shards do not report their load; the number of shards stays.`,
     )
   const { minReplicas, maxReplicas, scaleDownAfterSeconds } = autoscale
   const load = loadOf(known, autoscale)
   const needed = neededFor(load, replicas)
   const wanted = Math.min(maxReplicas, Math.max(minReplicas, needed))
   const { reason, message } = limitOf(needed, autoscale)
-  if (wanted >= replicas) return { replicas: wanted, low: undefined, reason, message }
+  if (wanted >= replicas) return { replicas: wanted, fewerNeeded: undefined, reason, message }
   // A pool outside its limits moves within them at once.
   const ceiling = Math.min(replicas, maxReplicas)
-  const low = { sinceMs: state.low?.sinceMs ?? nowMs, most: Math.max(wanted, state.low?.most ?? 0) }
-  const isLong = nowMs - low.sinceMs >= scaleDownAfterSeconds * 1_000
-  if (!isLong) return { replicas: ceiling, low, reason, message }
-  return { replicas: Math.min(ceiling, low.most), low: undefined, reason, message }
+  const fewerNeeded = {
+    sinceMs: state.fewerNeeded?.sinceMs ?? nowMs,
+    shardsMax: Math.max(wanted, state.fewerNeeded?.shardsMax ?? 0),
+  }
+  const isLong = nowMs - fewerNeeded.sinceMs >= scaleDownAfterSeconds * 1_000
+  if (!isLong) return { replicas: ceiling, fewerNeeded, reason, message }
+  return { replicas: Math.min(ceiling, fewerNeeded.shardsMax), fewerNeeded: undefined, reason, message }
 }
 
 /** Load as a fractional number of shards, by the target that needs more. */
 function loadOf(
-  held: readonly ShardUse[],
+  loads: readonly ShardUse[],
   { targetConnections, targetSubscriptions }: ScaleState['autoscale'],
 ): number {
-  const sum = (of: keyof ShardUse): number => held.reduce((total, each) => total + each[of], 0)
+  const sum = (of: keyof ShardUse): number => loads.reduce((total, each) => total + each[of], 0)
   return Math.max(sum('connections') / targetConnections, sum('subscriptions') / targetSubscriptions)
 }
 

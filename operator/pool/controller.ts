@@ -4,12 +4,12 @@ import { KubeError } from '../kube/api.ts'
 import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
 import { timeOf } from '../kube/condition.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
-import { lastingOf, type NotReady, notReadyOf } from '../kube/not-ready.ts'
+import { blockedOf, type NotReady, notReadyOf } from '../kube/not-ready.ts'
 import type { KubeObject } from '../kube/object.ts'
 import { group, type Pod, type PoolObject, poolLabel, resources, type Workload } from '../kube/resources.ts'
 import { isRollingOut, isUnseen } from '../kube/rollout.ts'
 import { StatusWriter } from '../kube/status-writer.ts'
-import { type Low, planScale, type Scaling } from './autoscale.ts'
+import { type FewerNeeded, planScale, type Scaling } from './autoscale.ts'
 import { shardBudget, shardDeployment, shardService } from './objects.ts'
 import { type Action, planPool, type Shard } from './plan.ts'
 import type { ShardCalls } from './shards.ts'
@@ -54,7 +54,7 @@ interface StatusFacts extends Pick<PoolFacts, 'deployment' | 'scaling' | 'blocke
 export class PoolController implements Controller {
   readonly #deps: PoolControllerDeps
   readonly #statuses: StatusWriter<StreamPoolStatus>
-  readonly #low = new Map<string, Low>()
+  readonly #fewerNeeded = new Map<string, FewerNeeded>()
   /** Missed answers in a row, by UID of the pod. */
   readonly #misses = new Map<string, number>()
 
@@ -85,22 +85,19 @@ export class PoolController implements Controller {
       const isMoving = actions.length > 0 || (now.spec?.replicas ?? 0) !== pool.spec.replicas
       return isMoving ? lookSoonMs : lookEveryMs
     } catch (cause) {
-      const { generation } = pool.metadata
-      const refused = notReadyOf(cause)
-      const blocked =
-        refused ?? lastingOf(cause, { failingMs, generation, conditions: pool.status?.conditions })
+      const blocked = blockedOf(cause, pool, failingMs)
       if (blocked === undefined) throw cause
       const deployment = this.#deps.caches.deployments.get(name)
       await this.#writeStatus(pool, { seen, deployment, scaling: undefined, blocked })
-      if (refused === undefined) throw cause
+      if (notReadyOf(cause) === undefined) throw cause
       return lookEveryMs
     }
   }
 
   prune(): void {
     const uids = new Set(this.#deps.caches.streampools.all().map(({ metadata }) => metadata.uid ?? ''))
-    this.#statuses.keep(uids)
-    for (const uid of this.#low.keys()) if (!uids.has(uid)) this.#low.delete(uid)
+    this.#statuses.retain(uids)
+    for (const uid of this.#fewerNeeded.keys()) if (!uids.has(uid)) this.#fewerNeeded.delete(uid)
     const pods = new Set(this.#deps.caches.pods.all().map(({ metadata }) => metadata.uid ?? ''))
     for (const uid of this.#misses.keys()) if (!pods.has(uid)) this.#misses.delete(uid)
   }
@@ -157,13 +154,13 @@ export class PoolController implements Controller {
       autoscale,
       replicas,
       isPaused: pool.metadata.annotations?.[pauseAnnotation] === 'true',
-      held: seen.filter(hasStarted).map(({ load }) => load),
-      low: this.#low.get(uid),
+      loads: seen.filter(hasStarted).map(({ load }) => load),
+      fewerNeeded: this.#fewerNeeded.get(uid),
       nowMs: clock.monotonicMs(),
     })
     if (scaling.replicas !== replicas && !(await this.#scale(pool, scaling.replicas))) return scaling
-    if (scaling.low) this.#low.set(uid, scaling.low)
-    else this.#low.delete(uid)
+    if (scaling.fewerNeeded) this.#fewerNeeded.set(uid, scaling.fewerNeeded)
+    else this.#fewerNeeded.delete(uid)
     if (scaling.replicas === replicas) return scaling
     const note = `Scaled from ${replicas} to ${scaling.replicas} shards. ${scaling.message}`
     events.record(resources.streampools.kind, pool, {

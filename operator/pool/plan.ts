@@ -51,7 +51,7 @@ export function planPool(pool: Pool): readonly Action[] {
   const unmade = Math.min(Math.max(0, surplus), Math.max(0, pool.replicas - pool.shards.length))
   const leaving = shards.toSorted(byLeaving).slice(0, Math.max(0, surplus - unmade))
   const names = new Set(leaving.map(({ name }) => name))
-  const kept = shards.filter(({ name }) => !names.has(name)).flatMap(keep)
+  const kept = shards.filter(({ name }) => !names.has(name)).flatMap(reopen)
   if (surplus < 0) return [...kept, { do: 'resize', replicas: pool.wanted }]
   if (surplus === 0 || pool.isRollingOut) return kept
   return [...kept, ...empty(leaving, pool), ...shrink(leaving, unmade, { ...pool, shards })]
@@ -75,7 +75,7 @@ function byLeaving(a: Shard, b: Shard): number {
 }
 
 /** Makes a shard accept sockets again. */
-const keep = ({ name, isMarked, load }: Shard): Action[] => [
+const reopen = ({ name, isMarked, load }: Shard): Action[] => [
   ...(isMarked ? [{ do: 'mark', shard: name, isMarked: false } as const] : []),
   ...(load?.isDraining ? [{ do: 'undrain', shard: name } as const] : []),
 ]
