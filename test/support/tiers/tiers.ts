@@ -17,7 +17,7 @@ const edgesOfTheChange: Stage = { name: 'affected edges', projects: ['edges'], c
 const unitsAndEdges: Stage = { name: 'unit and edges', projects: ['unit', 'edges', 'tidy'] }
 const acceptance: Stage = { name: 'acceptance', projects: ['acceptance', 'acceptance-clock'] }
 
-/** The stages of each command of the Makefile; `soak` is `test` with FXD_TEST_EFFORT=20. */
+/** The stages of each command of the Makefile; `soak` is `test` with FXD_TEST_EFFORT=5. */
 export const tiers: Readonly<Record<string, readonly Stage[]>> = {
   check: [{ name: 'units', projects: ['unit', 'tidy'] }, edgesOfTheChange],
   smoke: [
