@@ -18,7 +18,7 @@ const time = Type.Integer({
 const sinceWanted =
   `an object of at most ${listMax} symbols and times (epoch seconds on the feed's clock), ` +
   'or one time for symbols of one feed'
-export const wantsSince = `it wants ${sinceWanted}.`
+export const mustBeSince = `it must be ${sinceWanted}.`
 
 /**
  * The schemas of client messages, by action. Other fields are ignored. Error messages quote the description of an

@@ -48,19 +48,19 @@ test.each(fields)(
 )
 
 test.each([
-  ['symbols', ['a', 'b', 7], 'symbols[2] is number 7; it wants a compound key.'],
-  ['symbols', 'a', 'symbols is "a"; it wants an array of at most 5000 compound keys.'],
-  ['type', 'tick', 'type is "tick"; it wants bar.'],
-  ['markers', null, 'markers is null; it wants true or false.'],
+  ['symbols', ['a', 'b', 7], 'symbols[2] is number 7; it must be a compound key.'],
+  ['symbols', 'a', 'symbols is "a"; it must be an array of at most 5000 compound keys.'],
+  ['type', 'tick', 'type is "tick"; it must be bar.'],
+  ['markers', null, 'markers is null; it must be true or false.'],
   [
     'since',
     { 'A:B:C': '1' },
-    'since of "A:B:C" is "1"; it wants a time in epoch seconds on the feed\'s clock.',
+    'since of "A:B:C" is "1"; it must be a time in epoch seconds on the feed\'s clock.',
   ],
   [
     'since',
     -1,
-    'since is number -1; it wants an object of at most 5000 symbols and times (epoch seconds on the ' +
+    'since is number -1; it must be an object of at most 5000 symbols and times (epoch seconds on the ' +
       "feed's clock), or one time for symbols of one feed.",
   ],
 ] as const)('%s: a fault has the field, its value and what is wanted', (name, value, sentence) => {

@@ -23,12 +23,12 @@ interface Fault {
 }
 
 /**
- * Validates a field. Returns a sentence with the field, its value and what its schema wants; `undefined` for a
+ * Validates a field. Returns a sentence with the field, its value and what its schema requires; `undefined` for a
  * valid value. Copies nothing and never throws.
  */
 export function faultOf(field: string, value: unknown, schema: TSchema): string | undefined {
   const fault = findFault(value, schema)
-  return fault && `${field}${fault.path} is ${show(fault.value)}; it wants ${fault.rule.description}.`
+  return fault && `${field}${fault.path} is ${show(fault.value)}; it must be ${fault.rule.description}.`
 }
 
 function findFault(value: unknown, rule: Rule): Fault | undefined {

@@ -5,7 +5,7 @@ export const effort = Number(process.env['FXD_TEST_EFFORT'] ?? 1)
 
 if (!(effort > 0)) {
   throw new Error(
-    `FXD_TEST_EFFORT is "${process.env['FXD_TEST_EFFORT']}"; it wants a number above 0, such as 20.`,
+    `FXD_TEST_EFFORT is "${process.env['FXD_TEST_EFFORT']}"; it must be a number above 0, such as 20.`,
   )
 }
 

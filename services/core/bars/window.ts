@@ -26,7 +26,7 @@ export interface Window extends Span {
 export function refuseUnfitWindow({ feed, symbol, resolution, from, to }: Window): void {
   if (Number.isSafeInteger(from) && Number.isSafeInteger(to) && from <= to) return
   throw new RangeError(
-    `A window of ${symbol ?? feed} at ${resolution} is [${from}, ${to}); it wants integers in this order.`,
+    `A window of ${symbol ?? feed} at ${resolution} is [${from}, ${to}); it must be integers in this order.`,
   )
 }
 

@@ -89,7 +89,7 @@ async function verify(token: string, secret: Uint8Array, clock: Clock): Promise<
 export const unknown: CredentialRefusal = {
   fault: 'unknown',
   message:
-    'the credential is not one of this service: it wants the metadata "authorization: Bearer <token>" with its ' +
+    'the credential is not one of this service: it needs the metadata "authorization: Bearer <token>" with its ' +
     'own token or one of "fxd feeds token", or a client certificate of its authority',
 }
 export const expired: CredentialRefusal = {

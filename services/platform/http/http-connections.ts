@@ -63,7 +63,7 @@ export class HttpConnections {
     socket.once('close', () => {
       for (const response of underWay) closeQueued(response)
       this.#forget(socket)
-      this.#unread.taken(socket, 0)
+      this.#unread.read(socket, 0)
     })
     // Node removes its own error listener at an upgrade; a reset at that moment must not end the process.
     socket.on('error', () => socket.destroy())
@@ -83,7 +83,7 @@ export class HttpConnections {
     response.once('close', () => {
       underWay.delete(response)
       if (underWay.size === 0 && this.#open.has(socket) && !this.#upgraded.has(socket)) this.#idle.add(socket)
-      this.#unread.taken(socket, this.#unreadOf(socket))
+      this.#unread.read(socket, this.#unreadOf(socket))
     })
     if (this.#draining) endConnection(response)
     return true

@@ -24,7 +24,7 @@ test('reading an answer restarts the wait of its connection', () => {
   const { unread, closed, a, b, c } = start(100)
   unread.written(a, 50)
   unread.written(b, 40)
-  unread.taken(a, 30)
+  unread.read(a, 30)
   unread.written(c, 40)
   expect(closed).toEqual([b])
   expect(unread.bytes).toBe(70)
@@ -41,8 +41,8 @@ test('an answer larger than the limit closes all other connections, then its own
 test('answers that were read, or whose client has gone, no longer count', () => {
   const { unread, a } = start(100)
   unread.written(a, 10)
-  unread.taken(a, 0)
-  unread.taken(a, 0)
+  unread.read(a, 0)
+  unread.read(a, 0)
   expect(unread.bytes).toBe(0)
 })
 

@@ -45,7 +45,7 @@ export class UnreadAnswers {
   }
 
   /** The client has read an answer, or has gone: its connection is now the one that waited least. */
-  taken(socket: Socket, bytes: number): void {
+  read(socket: Socket, bytes: number): void {
     this.#set(socket, 0)
     this.#set(socket, bytes)
   }

@@ -61,6 +61,6 @@ export function questdbUsageDays({ table, pool, writer, sender }: UsageDayDeps):
 
 function secondsOfDay(day: Day): number {
   const seconds = parseDate(day)
-  if (seconds === undefined) throw new RangeError(`A day of usage is "${day}"; it wants YYYY-MM-DD.`)
+  if (seconds === undefined) throw new RangeError(`A day of usage is "${day}"; it must be YYYY-MM-DD.`)
   return seconds
 }

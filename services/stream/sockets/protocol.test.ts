@@ -72,10 +72,10 @@ describe('client messages', () => {
   test('the error has the field, its value and what is wanted', () => {
     expect(parseMessage('{"action":"subscribe","symbols":["A:B:C",7]}')).toEqual({
       code: 'BAD_MESSAGE',
-      message: 'symbols[1] is number 7; it wants a compound key.',
+      message: 'symbols[1] is number 7; it must be a compound key.',
     })
     expect(parseMessage('{"action":"dance"}')).toMatchObject({
-      message: 'action is "dance"; it wants subscribe, unsubscribe or ping.',
+      message: 'action is "dance"; it must be subscribe, unsubscribe or ping.',
     })
   })
 
@@ -129,7 +129,7 @@ describe('a list', () => {
       })
       expect(parseMessage(JSON.stringify({ action, symbols: names(5_001) }))).toEqual({
         code: 'BAD_MESSAGE',
-        message: 'symbols is a list of 5001; it wants an array of at most 5000 compound keys.',
+        message: 'symbols is a list of 5001; it must be an array of at most 5000 compound keys.',
       })
     },
   )
@@ -146,7 +146,7 @@ describe('a list', () => {
     expect(ask(5_000)).toMatchObject({ entries: 10_000 })
     const { code, message } = ask(5_001) as InvalidMessage
     expect(code).toBe('BAD_MESSAGE')
-    expect(message).toContain('since is a mapping; it wants an object of at most 5000 symbols')
+    expect(message).toContain('since is a mapping; it must be an object of at most 5000 symbols')
   })
 })
 

@@ -1,7 +1,7 @@
 import type { FeedSeconds, UtcSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, type FeedKey, parseCompoundKey } from '../../core/feeds/compound-key.ts'
 import { show } from '../../core/show.ts'
-import { wantsSince } from '../../frames/client-messages.ts'
+import { mustBeSince } from '../../frames/client-messages.ts'
 import { firstFault, isAction } from '../../frames/first-fault.ts'
 
 /** A client message, validated. `symbols` are as the client sent them: any strings, each once, in its order. */
@@ -26,7 +26,7 @@ export interface InvalidMessage {
 }
 
 const bad = (message: string): InvalidMessage => ({ code: 'BAD_MESSAGE', message })
-const wantsObject = 'it wants an object such as {"action":"ping"}.'
+const mustBeObject = 'it must be an object such as {"action":"ping"}.'
 
 /** Reads one text message. Never throws, copies no list that is too long, and quotes short strings only. */
 export function parseMessage(text: string): ClientMessage | InvalidMessage {
@@ -34,14 +34,14 @@ export function parseMessage(text: string): ClientMessage | InvalidMessage {
   try {
     value = JSON.parse(text)
   } catch {
-    return bad(`The message is not JSON; ${wantsObject}`)
+    return bad(`The message is not JSON; ${mustBeObject}`)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return bad(`The message is ${show(value)}; ${wantsObject}`)
+    return bad(`The message is ${show(value)}; ${mustBeObject}`)
   }
   const message = value as Readonly<Record<string, unknown>>
   const { action } = message
-  if (!isAction(action)) return bad(`action is ${show(action)}; it wants subscribe, unsubscribe or ping.`)
+  if (!isAction(action)) return bad(`action is ${show(action)}; it must be subscribe, unsubscribe or ping.`)
   const fault = firstFault(message, action)
   if (fault)
     return { code: fault.field === 'type' ? 'UNSUPPORTED_TYPE' : 'BAD_MESSAGE', message: fault.message }
@@ -63,7 +63,7 @@ function subscription(
   }
   if (typeof since === 'number') {
     const feeds = new Set(list.flatMap((symbol) => parseCompoundKey(symbol)?.feed ?? []))
-    if (feeds.size > 1) return bad(`since is one time for symbols of ${feeds.size} feeds; ${wantsSince}`)
+    if (feeds.size > 1) return bad(`since is one time for symbols of ${feeds.size} feeds; ${mustBeSince}`)
   }
   return {
     action: 'subscribe',

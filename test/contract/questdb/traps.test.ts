@@ -98,7 +98,7 @@ describe('names of symbols', () => {
     const { stores } = await openInTest(server())
     for (const symbol of ['', 'BROKERA:ZERO', 'BROKERA:ZERO:'] as CompoundKey[]) {
       const write = stores.bars.write([batchOf({ ...freshSeries('60'), symbol }, [minuteBar(0)])], 'live')
-      await expect(write).rejects.toThrow(`have the symbol "${symbol}"; it wants BROKER:ACCOUNT:NAME`)
+      await expect(write).rejects.toThrow(`have the symbol "${symbol}"; it must be BROKER:ACCOUNT:NAME`)
     }
   })
 

@@ -171,7 +171,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
       const { key } = await fixture.create()
       const { secret } = fresh()
       const [status, words] = await fixture.refusal('PutKey', put(key?.id ?? '', secret(1)))
-      expect([status, words]).toEqual(['FAILED_PRECONDITION', expect.stringContaining('the command line')])
+      expect([status, words]).toEqual(['FAILED_PRECONDITION', expect.stringContaining('"fxd keys"')])
     })
   })
 

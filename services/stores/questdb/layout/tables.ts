@@ -37,7 +37,7 @@ export function nameOf({ symbol }: Pick<Series, 'symbol'>): string {
 }
 
 function feedWord(feed: FeedKey): string {
-  if (!isFeedKey(feed)) throw new RangeError(`"${String(feed)}" is no feed key; it wants BROKER:ACCOUNT.`)
+  if (!isFeedKey(feed)) throw new RangeError(`"${String(feed)}" is no feed key; it must be BROKER:ACCOUNT.`)
   return feed.toLowerCase().replace(':', '_')
 }
 
@@ -54,7 +54,9 @@ export class TableNames {
 
   constructor(prefix: string) {
     if (!/^[a-z][a-z0-9_]*$/.test(prefix))
-      throw new RangeError(`The tables' prefix is "${prefix}"; it wants lower-case letters, digits and _.`)
+      throw new RangeError(
+        `The tables' prefix is "${prefix}"; it may contain lower-case letters, digits and _.`,
+      )
     this.#prefix = prefix
   }
 

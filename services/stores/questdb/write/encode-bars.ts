@@ -25,7 +25,7 @@ export function encodeBars(batch: readonly TableBars[], nextTaken: () => number)
  */
 export function refuseUnfit({ series, bars }: SeriesBars): void {
   if (nameOf(series) === '')
-    throw new RangeError(`Bars have the symbol "${series.symbol}"; it wants BROKER:ACCOUNT:NAME.`)
+    throw new RangeError(`Bars have the symbol "${series.symbol}"; it must be BROKER:ACCOUNT:NAME.`)
   const { time, open, high, low, close, volume, revision } = bars
   for (let i = 0; i < time.length; i++) {
     const at = time[i] as number
@@ -50,5 +50,5 @@ const unfit = (
   wanted: string,
 ): RangeError =>
   new RangeError(
-    `A bar of ${symbol} at ${resolution} has the ${column} ${bars[column][i]}; it wants ${wanted}.`,
+    `A bar of ${symbol} at ${resolution} has the ${column} ${bars[column][i]}; it must be ${wanted}.`,
   )
