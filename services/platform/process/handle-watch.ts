@@ -1,10 +1,10 @@
 import { closeSync, open } from 'node:fs'
 import type { Clock } from '../../ports/clock.ts'
+import { LimitedLog } from '../log/limited-log.ts'
 import type { Log } from '../log/log.ts'
 import { fromZero, type Metrics } from '../metrics.ts'
 
 const lookEveryMs = 1_000
-const tellEveryMs = 60_000
 
 const handleUsers = ['http', 'grpc', 'ops', 'look'] as const
 export type HandleUser = (typeof handleUsers)[number]
@@ -20,7 +20,7 @@ export function handleLimit(): number {
 
 export interface HandleWatchDeps {
   readonly clock: Clock
-  readonly log: Pick<Log, 'error'>
+  readonly log: Log
   readonly metrics: Metrics
 }
 
@@ -29,13 +29,12 @@ export interface HandleWatchDeps {
  * opened once a second to see whether a handle is free.
  */
 export class HandleWatch {
-  readonly #deps: HandleWatchDeps
+  readonly #log: LimitedLog
   readonly #shortages
   readonly #stopLooking: () => void
-  #toldAt = Number.NEGATIVE_INFINITY
 
   constructor(deps: HandleWatchDeps) {
-    this.#deps = deps
+    this.#log = new LimitedLog(deps.log, deps.clock)
     this.#shortages = fromZero(
       deps.metrics.counter(
         'fxd_handle_shortages_total',
@@ -51,10 +50,8 @@ export class HandleWatch {
   /** Called when a port could not accept a connection. */
   failed(where: HandleUser, cause: Error): void {
     this.#shortages.inc({ where })
-    const now = this.#deps.clock.monotonicMs()
-    if (now - this.#toldAt < tellEveryMs) return
-    this.#toldAt = now
-    this.#deps.log.error(
+    this.#log.write(
+      'error',
       { err: cause, where },
       'file handles unavailable; new connections are closed; raise the limit (ulimit -n)',
     )
