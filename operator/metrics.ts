@@ -81,7 +81,7 @@ function watch(metrics: Metrics, { caches, queues, elector, sweep, registry }: W
   )
   metrics.gauge(
     'fxd_operator_queue_length',
-    'Objects that wait for reconciliation or a retry, by kind.',
+    'Objects that wait for reconciliation, a retry or the next periodic look, by kind.',
     ['kind'],
     (gauge) => {
       for (const [kind, queue] of Object.entries(queues)) gauge.set({ kind }, queue.size)

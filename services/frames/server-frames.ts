@@ -89,7 +89,9 @@ const gap = closed({
     closed({
       symbol: Type.String({ description: 'Compound key.' }),
       after: Type.Optional(feedTime('Bars that open after this time may be missing; absent: any bar.')),
-      until: Type.Optional(feedTime('Bars that open after this time are delivered; absent: none yet.')),
+      until: Type.Optional(
+        feedTime('Bars that open after this time are delivered; absent: bars may be missing until now.'),
+      ),
     }),
   ),
 })

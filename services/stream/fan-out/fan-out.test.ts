@@ -184,9 +184,9 @@ describe('the memory of writes', () => {
 
   test('a write that is larger than the reused memory is whole', () => {
     const { writes, fanOut, id } = open(2)
-    fanOut.push(id('A'), 'a'.repeat(70_000))
-    fanOut.push(id('B'), 'b'.repeat(70_000))
+    fanOut.push(id('A'), 'a'.repeat(200_000))
+    fanOut.push(id('B'), 'b'.repeat(200_000))
     fanOut.settle()
-    expect(writes.map(({ frames }) => frames)).toEqual(Array(2).fill('a'.repeat(70_000) + 'b'.repeat(70_000)))
+    expect(writes.map(({ frames }) => frames)).toEqual(Array(2).fill('a'.repeat(200_000) + 'b'.repeat(200_000)))
   })
 })

@@ -1,5 +1,7 @@
-/** Bytes allocated at once: a few writes of a socket with 200 symbols. */
-const chunkBytes = 65_536
+/** Bytes allocated at once: many writes of a socket with 200 symbols. */
+const chunkBytes = 1_048_576
+/** A larger write gets memory of its own: at most a quarter of a chunk that waits for a client is unused. */
+const sharedBytesMax = chunkBytes / 4
 
 /**
  * Memory for writes to sockets. A write that the kernel takes at once releases its memory for the next one, so most
@@ -11,7 +13,7 @@ export class WriteMemory {
   #taken = 0
 
   take(bytes: number): Buffer {
-    if (bytes > chunkBytes) return Buffer.allocUnsafeSlow(bytes)
+    if (bytes > sharedBytesMax) return Buffer.allocUnsafeSlow(bytes)
     if (this.#taken + bytes > chunkBytes) {
       this.#chunk = Buffer.allocUnsafeSlow(chunkBytes)
       this.#taken = 0

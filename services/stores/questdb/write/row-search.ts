@@ -11,13 +11,13 @@ export interface RowSearchDeps {
   readonly send: (bytes: Buffer) => Promise<void>
   /** The search ends early, because nobody waits for its result. */
   readonly isOver: () => boolean
-  /** Maximum rejected rows; with more of them the search fails with `TooManyRefused`. */
+  /** Maximum rejected rows; with more of them the search fails with `TooManyRefused`. 0: the first one fails it. */
   readonly refusedMax: number
 }
 
 /**
  * Commits the valid ones of some rows and returns the others. It sends the rows in ever smaller parts. Fails with
- * `RejectedRequest` when a table or a column is missing.
+ * `RejectedRequest` when a table or a column is missing, or when no row may be rejected.
  */
 export async function commitValidRows(rows: Slices, deps: RowSearchDeps): Promise<readonly RefusedRow[]> {
   const refused: RefusedRow[] = []
@@ -30,7 +30,7 @@ async function search(rows: Slices, refused: RefusedRow[], deps: RowSearchDeps):
     const refusal = await refusalOf(left, deps)
     if (refusal === undefined) return
     const { message } = refusal
-    if (isOfSchema(refusal)) throw refusal
+    if (isOfSchema(refusal) || deps.refusedMax === 0) throw refusal
     if (refused.length >= deps.refusedMax)
       throw new TooManyRefused(
         `more than ${deps.refusedMax} rows of one write were rejected, the last for: ${message}`,

@@ -112,8 +112,8 @@ export class Writer {
     // Writes that begin in one turn of the event loop share a request, because each request is a separate commit.
     await new Promise<void>((resolve) => this.#deps.options.clock.soon(resolve))
     for (let pieces = this.#queue.take(); pieces.length > 0 && !this.#closed; pieces = this.#queue.take()) {
-      const able = pieces.filter((piece) => !this.#deps.visibility.rejectSuspended(piece))
       try {
+        const able = pieces.filter((piece) => !this.#deps.visibility.rejectSuspended(piece))
         if (able.length > 0) await this.#request(able)
       } catch (cause) {
         this.#deps.options.log.error({ err: cause }, 'the writer of QuestDB failed; continuing')
