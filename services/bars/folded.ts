@@ -24,9 +24,9 @@ export interface FoldContext {
 }
 
 /**
- * Folds resolution `30`, which is never stored, from M1 with the tail and the revisions. A bucket is returned once it
- * is closed: its last minute or a later one is there, or no more are awaited. The oldest is left out if M1 begins
- * inside it.
+ * Folds resolution `30`, which is never stored, from M1 with the tail and the revisions. A bucket is returned
+ * once it is closed: its last minute or a later minute exists, or the time for late minutes is over. The
+ * oldest bucket is left out if M1 begins inside it.
  */
 export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
   async function* range(series: Series, from: FeedSeconds, to: FeedSeconds, context: FoldContext) {
@@ -95,7 +95,7 @@ export function createFolded(m1: Reading, countMax: number = sliceBarsMax) {
     return barCount(before) === 0 ? open : undefined
   }
 
-  /** Whether the bucket of `read` is closed, the newest minute that was folded. */
+  /** Whether the bucket of `read`, the newest minute that was folded, is closed. */
   async function closes(minutes: Series, read: FeedSeconds, context: FoldContext): Promise<boolean> {
     const { now, delaySeconds, reader } = context
     const end = lastSecondOf(bucketOpen(read, '30'))

@@ -23,7 +23,8 @@ export interface History {
   range(series: Series, from: FeedSeconds, to: FeedSeconds, reader: Reader): AsyncIterable<Bars>
   /**
    * The newest `count` bars that open at `to` or before; without `to`, at the feed's current time or before. With a
-   * measured clock `to` has no limit then: the known offset is wrong for minutes after the broker's clock changed.
+   * measured clock, a call without `to` has no upper limit: for minutes after the broker's clock changed, the
+   * known offset is wrong.
    */
   countback(series: Series, count: number, to: FeedSeconds | undefined, reader: Reader): Promise<Bars>
 }

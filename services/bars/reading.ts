@@ -11,8 +11,8 @@ import type { Tail } from './tail.ts'
 export const sliceBarsMax = 10_000
 
 /**
- * Reads closed bars of one stored series: the store with the live tail over it, and the greatest revision of each
- * time.
+ * Reads closed bars of one stored series: stored bars merged with the live tail. Of each time the greatest
+ * revision is returned.
  */
 export interface Reading {
   /** Ascending slices, none empty; both ends are inclusive. Each slice is read on demand. */

@@ -4,7 +4,7 @@ import type { FeedSeconds } from '../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { Bus, Delivered, LiveBar } from '../ports/bus.ts'
 
-/** Live bars that the store may not show yet. History lays them over the store, so that it has pushed bars at once. */
+/** Live bars that the store may not show yet. History merges them with stored bars, to show them at once. */
 export interface Tail {
   /** Ascending, both ends inclusive. Must be called before the store is read: a bar that leaves the tail is stored. */
   bars(series: Series, from: FeedSeconds, to: FeedSeconds): Bars
@@ -30,8 +30,9 @@ interface TailBar {
 const unsortedBarsMax = 5_000
 
 /**
- * Follows the bus. `applied` and `settled` remove bars that the store shows. Bars that the bus lost are in the store.
- * A read sorts the bars that came since the last one: most bars are stored before they are read.
+ * Follows the bus. Its events `applied` and `settled` remove bars that the store shows. The store has the
+ * bars of lost events. A read sorts the bars that came since the last read: most bars are stored before
+ * they are read.
  */
 export function createTail(bus: Bus, barsPerFeedMax: number = tailBarsPerFeedMax): Tail {
   const feeds = new Map<FeedKey, FeedTail>()

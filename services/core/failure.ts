@@ -26,7 +26,7 @@ export const failures = {
 
 export type FailureCode = keyof typeof failures
 
-/** Thrown by rules and use cases; each edge turns it into an answer in one place. */
+/** Thrown by rules and use cases. REST, the upgrade handler and gRPC each convert it in one place. */
 export class Failure extends Error {
   readonly code: FailureCode
   /** Set where a retry helps; becomes `Retry-After`. */
@@ -43,7 +43,7 @@ export class Failure extends Error {
   }
 }
 
-/** A dependency (store, limits, bus) is unavailable. It is never `no_data`: edges answer SERVER_ERROR. */
+/** A dependency (store, limits, bus) is unavailable. HTTP answers are SERVER_ERROR then, never `no_data`. */
 export class Unavailable extends Error {
   readonly dependency: string
   constructor(dependency: string, cause?: unknown) {
@@ -52,10 +52,10 @@ export class Unavailable extends Error {
   }
 }
 
-/** A limit was reached: too much was requested at once for the time. No dependency failed. */
+/** A limit on concurrent requests, waiting reads or memory was reached. No dependency failed. */
 export class Overloaded extends Unavailable {}
 
-/** Begun and not finished, because a dependency is unavailable; the message is a sentence for the caller. */
+/** A change was begun and not finished: a dependency is unavailable. The message is for the caller. */
 export class Unfinished extends Unavailable {
   constructor(dependency: string, message: string, cause?: unknown) {
     super(dependency, cause)

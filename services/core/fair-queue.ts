@@ -10,7 +10,7 @@ export interface Reader {
   readonly answered?: () => void
 }
 
-/** Its reads are served in the order of the calls, before requests of the same key. */
+/** A reader for a part of the service. Reads are served in call order, before requests of the same key. */
 export const serviceReader = (name: string): Reader => ({ key: name, sinceMs: 0 })
 
 interface Waiting {

@@ -46,7 +46,7 @@ function findFault(value: unknown, rule: Rule): Fault | undefined {
     : undefined
 }
 
-/** A fault of the whole value is described by the whole rule. */
+/** A fault without a path quotes the whole union as the rule, not one alternative of the union. */
 const ofWhole = (fault: Fault | undefined, whole: Fault): Fault | undefined =>
   fault?.path === '' ? whole : fault
 

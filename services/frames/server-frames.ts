@@ -36,7 +36,7 @@ const subscribed = closed({
     ),
   ),
   reason: Type.Optional(
-    oneOf(['returned'], 'Absent in an answer. returned: the symbol is in the catalogue again.'),
+    oneOf(['returned'], 'Absent in an answer to a request. returned: the symbol is in the catalogue again.'),
   ),
 })
 
@@ -46,7 +46,7 @@ const unsubscribed = closed({
   reason: Type.Optional(
     oneOf(
       ['SYMBOL_NOT_PERMITTED', 'SYMBOL_NOT_FOUND'],
-      'Absent in an answer. The grant was withdrawn, or the symbol left the catalogue.',
+      'Absent in an answer to a request. Else the grant was withdrawn, or the symbol left the catalogue.',
     ),
   ),
 })

@@ -34,7 +34,7 @@ function refuseUnknown(environment: Environment): void {
   for (const [name, value = ''] of Object.entries(environment)) {
     if (name.startsWith('FXD_') && !names.has(name) && !isInjected(name, value)) {
       const near = suggest(name, names)
-      const hint = near ? `did you mean ${near}?` : `there are ${[...names].join(', ')}.`
+      const hint = near ? `did you mean ${near}?` : `the variables are ${[...names].join(', ')}.`
       throw new ConfigError(`${name} is not a variable of fxd; ${hint}`)
     }
   }

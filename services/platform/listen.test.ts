@@ -13,7 +13,7 @@ test.each([
   ['listen EADDRINUSE: address already in use', 'is in use by another program'],
   [
     'No address added out of total 1 resolved\nerrors: [listen EACCES: permission denied]',
-    'without more rights',
+    'requires more rights',
   ],
   ['listen EADDRNOTAVAIL', 'is no address of this machine'],
   ['something else', 'cannot be listened on (something else)'],

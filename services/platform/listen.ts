@@ -13,7 +13,7 @@ export function reachable({ host, port }: Address): Address {
 
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use by another program',
-  EACCES: 'may not be used without more rights',
+  EACCES: 'requires more rights than this user has',
   EADDRNOTAVAIL: 'is no address of this machine',
   ENOTFOUND: 'is no known host name',
 }

@@ -16,7 +16,7 @@ export interface SubmissionDeps {
   readonly rows: number
   readonly deadlineMs: number
   readonly clock: Clock
-  /** Called once all works are committed, if the store reports that before they are stored. */
+  /** Called once all works are committed, in a store that reports commits before the rows are readable. */
   readonly onCommitted?: (() => void) | undefined
 }
 

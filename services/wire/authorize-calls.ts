@@ -19,8 +19,8 @@ export type CallCheck = (
 ) => Promise<CallRefusal | undefined>
 
 /**
- * Delays each call until it is authorized, and ends a refused call. The check runs when the metadata arrives: the
- * message of a stranger may never follow. `passed` gets each call that is authorized.
+ * Delays each call until it is authorized, and ends a refused call. The check runs when the metadata arrives,
+ * because an unauthorized client may never send its message. `passed` is called for each authorized call.
  */
 export const authorizeCalls =
   (check: CallCheck, passed: (path: string, peer: string) => void): ServerInterceptor =>

@@ -98,7 +98,7 @@ function decodeOne(bytes: Buffer, start: number, end: number): ReceivedSeries | 
   return fields.isOdd ? undefined : toSeries(symbol, resolution, scale, read)
 }
 
-/** A text that mostly has one character, as the resolution 1: V8 has all strings of one character already. */
+/** Decodes a text that often has one character, such as resolution 1: V8 then allocates no string. */
 const shortText = (bytes: Buffer, start: number, end: number): string =>
   end - start === 1 && (bytes[start] as number) < 128
     ? String.fromCharCode(bytes[start] as number)
@@ -148,7 +148,7 @@ class FieldReader {
   position: number
   /** Number of the present field. */
   number = 0
-  /** Whether it is length-delimited, from `start` to `end`; else it is the varint `value`. */
+  /** Whether the field is length-delimited, from `start` to `end`; otherwise it is the varint `value`. */
   isBytes = false
   value = 0
   start = 0

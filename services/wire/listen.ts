@@ -5,8 +5,9 @@ import type { UnauthenticatedConnections } from './unauthenticated-connections.t
 /** The status of a call that failed through a defect; only the log has the cause. */
 export const defectStatus = { code: status.INTERNAL, details: 'something went wrong on our side' } as const
 
-/** Counts connections. */
+/** Counts connections, for metrics. */
 export interface ConnectionCounts {
+  /** 1: a connection was opened; -1: it was closed. */
   opened(by: 1 | -1): void
   /** A connection was closed because there were more than the maximum. */
   dropped(): void

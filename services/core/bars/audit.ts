@@ -5,7 +5,7 @@ import { durationSeconds, isIntraday, type Resolution } from '../feeds/resolutio
 import { joinSpans } from './coverage.ts'
 import type { Span, Window } from './window.ts'
 
-/** What is stored of one feed, by whole days of its clock (days since 1970). */
+/** The stored bars of one series, counted by day of the feed's clock. Days are numbered since 1970. */
 export interface StoredSeries {
   readonly symbol: CompoundKey
   readonly resolution: Resolution
@@ -24,7 +24,7 @@ export interface Audited {
   readonly stored: readonly StoredSeries[]
   /** The time from which feed-wide windows count for a symbol; absent: they do not. */
   readonly since: ReadonlyMap<CompoundKey, FeedSeconds>
-  /** Windows of today and yesterday may not have arrived yet, so these days are not reported. */
+  /** The feed's time. Today and yesterday are not reported: their windows may not have arrived yet. */
   readonly now: FeedSeconds
 }
 

@@ -10,7 +10,7 @@ export interface Bar {
   readonly volume: number
 }
 
-/** A bar with its revision; of two bars of one minute the one with the greater revision is kept. */
+/** A bar with its revision. Of two bars with the same time, the one with the greater revision is kept. */
 export interface RevisedBar extends Bar {
   readonly revision: number
 }

@@ -2,7 +2,7 @@ import { dateOfSeconds, secondsOfDate } from '../clocks/calendar.ts'
 import { type FeedSeconds, feedSeconds } from '../clocks/feed-clock.ts'
 import { durationSeconds, type Resolution } from '../feeds/resolution.ts'
 
-/** Clock difference between terminal and server up to which a bar counts as closed. */
+/** A bar counts as closed this many seconds before its end: the clocks of terminal and server may differ. */
 export const closeToleranceSeconds = 5
 
 /** The first second after a bar. A month ends where the next calendar month begins, on the feed's clock. */

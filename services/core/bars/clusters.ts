@@ -58,5 +58,5 @@ export class BarClusters {
   }
 }
 
-/** Neighbouring months are up to 31 days apart, which alone is no gap. Two days around a weekend are none either. */
+/** Monthly bars open up to 31 days apart, so this distance alone is no gap. */
 const longestBarSeconds: Readonly<Partial<Record<Resolution, number>>> = { '1M': 31 * daySeconds }

@@ -7,7 +7,7 @@ import type { Resolution } from './resolution.ts'
 export interface FeedLiveness {
   /** When the live lane last delivered a bar. */
   readonly receivedAt?: UtcMs | undefined
-  /** Greatest open time of any bar accepted until the live lane last delivered one. */
+  /** Greatest open time of all bars that were accepted up to the last delivery of the live lane. */
   readonly newestBar?: FeedSeconds | undefined
   /** When the collector last reported that its terminal is connected. */
   readonly heartbeatAt?: UtcMs | undefined
@@ -19,8 +19,9 @@ export interface FeedLiveness {
 const liveBelowSeconds = 300
 /** Maximum age of a stale feed; above it the feed is offline. */
 const staleToSeconds = 1_800
+/** Maximum offset, in either direction, without a `clock_note`. */
 const farClockSeconds = 86_400
-/** Maximum lead of a stored time over the time of its reader; the clock that made a later one was wrong. */
+/** Maximum milliseconds of a stored time ahead of its reader's time; a later one came from a wrong clock. */
 export const leadMsMax = 60_000
 
 /** The feed object of the specification, fields in its order; unknown fields are absent. */

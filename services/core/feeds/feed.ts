@@ -33,7 +33,7 @@ export interface FeedDefinition {
   readonly name: string
   readonly broker: string
   readonly account: string
-  /** Name of the broker for the exchanges of the config; by default the broker. */
+  /** Name of the broker in the list `exchanges` of the config endpoint; by default `broker`. */
   readonly brokerName: string
   readonly description: string
   readonly clock: FeedClock

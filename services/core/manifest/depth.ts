@@ -87,7 +87,7 @@ function dateValue(value: unknown): number | undefined {
 const startOfDay = (seconds: number): FeedSeconds =>
   feedSeconds(Math.floor(seconds / daySeconds) * daySeconds)
 
-/** On a clock that is years behind UTC, a date is years away; differences of hours do not matter. */
+/** Converts a default date of UTC for clocks that are days or years away from UTC; hours do not matter. */
 function onFeedClock(depth: Depth, clock: FeedClock): Depth {
   const offset = fixedOffset(clock) ?? 0
   if (!('since' in depth) || Math.abs(offset) <= daySeconds) return depth

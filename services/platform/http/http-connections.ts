@@ -104,7 +104,7 @@ export class HttpConnections {
     return (this.#open.get(socket)?.size ?? 0) > 0
   }
 
-  /** From now on each answer asks its client for a new connection, which another process accepts. */
+  /** From now on each answer has `Connection: close`, so that its client connects to another process. */
   drain(): void {
     this.#draining = true
     for (const underWay of this.#open.values()) for (const response of underWay) endConnection(response)

@@ -125,7 +125,7 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
   }
 }
 
-/** The request class that Node uses; it counts the requests of each connection. */
+/** The request and answer classes of the server; they count the requests and answers of each connection. */
 function countedBy(connections: HttpConnections) {
   /**
    * Node reads no further on a connection that asks for an upgrade. One request too many is therefore shown as

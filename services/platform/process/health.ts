@@ -51,7 +51,7 @@ export async function openHealth(deps: HealthDeps, clock: Clock): Promise<Health
   const cut = fromZero(
     deps.metrics.counter(
       'fxd_ops_cut_connections_total',
-      'Connections to the operations port closed by reason, as fxd_http_cut_connections_total.',
+      'Connections to the operations port that were closed, by reason (see fxd_http_cut_connections_total).',
       ['reason'],
     ),
     'reason',

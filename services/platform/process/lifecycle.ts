@@ -32,7 +32,7 @@ export function createLifecycle(clock: Clock, log: Log): Lifecycle {
         (async () => stop())().then(
           () => 'stopped' as const,
           (cause: unknown) => {
-            log.warn({ err: cause, phase: name }, 'a part failed to stop')
+            log.warn({ err: cause, phase: name }, 'a part failed to stop; continuing')
             return 'failed' as const
           },
         ),

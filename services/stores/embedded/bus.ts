@@ -37,7 +37,7 @@ export function embeddedBus(clock: Clock, log: Log): Bus {
       if (work) underWay = Promise.all([underWay, work]).then(() => undefined)
     } catch (cause) {
       // A defect of one follower must not stop delivery to the others.
-      log.error({ err: cause, event: delivered.event.type }, 'bus follower failed')
+      log.error({ err: cause, event: delivered.event.type }, 'bus follower failed; delivery continues')
     }
   }
 

@@ -72,7 +72,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
     applyRetention(log.timedFeeds(), { names, admin, clock, log: options.log }).catch((cause: unknown) =>
       options.log.error(
         { err: cause },
-        'failed to change the retention of the tables; retrying at the next start',
+        'failed to change the retention of the tables; retrying at the next change of a feed or start',
       ),
     )
   const registryDeps = {

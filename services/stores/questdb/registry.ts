@@ -44,7 +44,7 @@ interface LogRow {
 export class RegistryLog {
   readonly #deps: Pick<RegistryDeps, 'table' | 'pool'>
   readonly #newest = new Map<string, RegistryRow>()
-  /** By the beginning of each reading. They are few, and needed with every batch of bars. */
+  /** Clock readings by `since`. They are few, and every batch of bars needs them. */
   readonly #clocks = new Map<FeedKey, Map<number, ClockReading>>()
   readonly #expected = new Map<string, boolean>()
   #head = 0
@@ -102,7 +102,7 @@ export class RegistryLog {
     return counted
   }
 
-  /** Reads on from where the last reading ended; one reading after the other. */
+  /** Reads the changes after the last read; reads run one after another. */
   follow(pool: PgPool = this.#deps.pool): Promise<void> {
     return this.#readings.run(() => this.#read(pool))
   }

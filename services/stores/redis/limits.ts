@@ -12,7 +12,7 @@ import { dayOfNumber } from './day-numbers.ts'
 import { scripts } from './scripts.ts'
 import { Shares, type SharesDeps } from './shares.ts'
 
-/** As `lua/prelude.lua` keeps them and `lua/read-usage.lua` returns them. */
+/** Days of usage in Redis: `lua/prelude.lua` sets their expiry, `lua/read-usage.lua` returns them. */
 const daysKept = 3
 const exceededWindows = [undefined, 'minute', 'day'] as const
 type Admitted = [

@@ -47,6 +47,9 @@ export function serverJudge(log: Log, metrics: Metrics): (facts: ServerFacts) =>
         `Redis evicts keys when its memory is full (maxmemory-policy ${facts.policy}): ${policyCure}.`,
       )
     else if (before !== policy)
-      log.error({ policy, cure: policyCure }, 'Redis evicts keys when its memory is full')
+      log.error(
+        { policy, cure: policyCure },
+        'Redis evicts keys when its memory is full; limits, slots and events may be lost',
+      )
   }
 }

@@ -52,7 +52,7 @@ export class Shares {
     )
     metrics.counter(
       'fxd_limits_dropped_counts_total',
-      'Usage counts that may not have reached Redis.',
+      'Usage counts that were dropped: too many waited for Redis, or the reply of Redis was lost.',
       [],
       (counter) => counter.inc(this.#memory.dropped),
     )

@@ -187,6 +187,8 @@ describe('the memory of writes', () => {
     fanOut.push(id('A'), 'a'.repeat(200_000))
     fanOut.push(id('B'), 'b'.repeat(200_000))
     fanOut.settle()
-    expect(writes.map(({ frames }) => frames)).toEqual(Array(2).fill('a'.repeat(200_000) + 'b'.repeat(200_000)))
+    expect(writes.map(({ frames }) => frames)).toEqual(
+      Array(2).fill('a'.repeat(200_000) + 'b'.repeat(200_000)),
+    )
   })
 })

@@ -59,9 +59,13 @@ export interface ProtoGrpcType {
       /**
        * The only administration API, for the command line and the operator.
        * Requires `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
-       * the URI fxd://admin (UNAUTHENTICATED without, PERMISSION_DENIED for a collector's). Bad input is INVALID_ARGUMENT, an unknown key or feed
-       * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a message.
-       * A change based on an outdated version is ABORTED: read again, then retry once. Version 0 means any version.
+       * the URI fxd://admin. Every error has a message. Common statuses:
+       * - UNAUTHENTICATED: a missing or invalid credential.
+       * - PERMISSION_DENIED: the credential of a collector.
+       * - INVALID_ARGUMENT: invalid input.
+       * - NOT_FOUND: unknown key or feed.
+       * - FAILED_PRECONDITION: the state of the key or feed forbids the change.
+       * - ABORTED: the change is based on an outdated version; read again, then retry once. Version 0 means any version.
        */
       Registry: SubtypeConstructor<typeof grpc.Client, _fxd_v1_RegistryClient> & { service: _fxd_v1_RegistryDefinition }
       RemoveFeedRequest: MessageTypeDefinition<_fxd_v1_RemoveFeedRequest, _fxd_v1_RemoveFeedRequest__Output>

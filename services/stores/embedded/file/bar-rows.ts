@@ -127,7 +127,7 @@ function fieldsOf(row: Record<string, unknown> | undefined): Float64Array<ArrayB
   const bodies = row?.['bodies']
   if (!(bodies instanceof Uint8Array && bodies.buffer instanceof ArrayBuffer)) return new Float64Array(0)
   if (bodies.byteLength % bytesPerRow !== 0)
-    throw new Error('The file contains a bar body of another length.')
+    throw new Error(`The file contains bars that do not have ${bytesPerRow} bytes.`)
   const count = bodies.byteLength / Float64Array.BYTES_PER_ELEMENT
   if (bodies.byteOffset % Float64Array.BYTES_PER_ELEMENT !== 0)
     return new Float64Array(bodies.slice().buffer, 0, count)

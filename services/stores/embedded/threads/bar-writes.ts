@@ -6,8 +6,8 @@ import { failingMsMax, WriteOutage } from '../../../platform/write-outage.ts'
 import type { Clock } from '../../../ports/clock.ts'
 
 /**
- * Tracks whether bars can be stored. Successful writes of other data do not show this: on a full disk the counters of each second still fit into
- * the free part of the file's log.
+ * Tracks whether bars can be stored. Successful writes of other data do not show this: on a full disk the
+ * counters of each second still fit into the free part of the file's log.
  */
 export class BarWrites {
   readonly #outage: OutageLog

@@ -60,7 +60,7 @@ export class FileWriter {
     return this.#bars.failingMs
   }
 
-  /** Throws when that is too long, even if other writes succeed. */
+  /** Throws `Unavailable` when writes of bars have failed for too long, even if other writes succeed. */
   throwIfFailing(): void {
     this.#bars.throwIfFailing()
   }

@@ -28,7 +28,7 @@ export class Silence {
     this.#sinceMs = this.#clock.monotonicMs()
   }
 
-  /** Another thread replaces it. */
+  /** The thread ended: its open calls no longer count. */
   ended(): void {
     this.#unanswered = 0
   }

@@ -51,7 +51,7 @@ export async function applyRetention(
     if (isRetentionPending(feed))
       log.warn(
         { feed: feed.definition.key },
-        'retention not applied: the clock of this feed is not known yet; no bar of it is deleted',
+        'retention not applied: the clock of this feed is not known yet; its bars are not deleted',
       )
   await untilListed(names, admin, clock)
   const tables = await admin.exec('SELECT table_name, ttlValue, ttlUnit FROM tables()')

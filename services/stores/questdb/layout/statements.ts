@@ -91,8 +91,8 @@ export const createRegistry = (table: string): string => `
   ) TIMESTAMP(ts) PARTITION BY YEAR WAL`
 
 /**
- * The only table on the real clock, and its retention too. Four months always cover the days that are shown. A
- * different count is a separate row: the reader uses the greatest value of each counter.
+ * The only table with times in UTC; its retention counts in UTC too. Four months always cover the days that
+ * are shown. A different count is a separate row: the reader uses the greatest value of each counter.
  */
 export const createUsageDays = (table: string): string => `
   CREATE TABLE IF NOT EXISTS '${table}' (

@@ -55,7 +55,7 @@ export class TableNames {
   constructor(prefix: string) {
     if (!/^[a-z][a-z0-9_]*$/.test(prefix))
       throw new RangeError(
-        `The tables' prefix is "${prefix}"; it may contain lower-case letters, digits and _.`,
+        `The tables' prefix is "${prefix}"; it must be lower-case letters, digits and _, a letter first.`,
       )
     this.#prefix = prefix
   }

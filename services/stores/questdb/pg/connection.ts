@@ -28,7 +28,8 @@ export class ConnectionLost extends Error {}
 
 /**
  * Receives one row. Its fields are in `view` from `start` to `end`: each is a length (int32, −1 for NULL) and that
- * number of bytes. `set` is the index of the parameter set that it answers. An error that it throws fails the call.
+ * number of bytes. `set` is the index of the row's parameter set. An error that this function throws fails
+ * the call.
  */
 export type TakeRow = (view: DataView, start: number, end: number, set: number) => void
 

@@ -18,7 +18,7 @@ import { newestBars } from './newest-bars.ts'
 import { type StoredBarsDeps, storedBarsOf } from './stored-bars.ts'
 
 type Examined = Omit<QuestdbOptions, 'metrics'> & {
-  /** Reads all bars: whether what was acknowledged as complete is there. */
+  /** Whether to compare the acknowledged windows with the stored bars, which reads all bars. */
   readonly audits: boolean
   /** How many processes of each kind use the server, those that a rollout adds included. */
   readonly pods: PodCounts

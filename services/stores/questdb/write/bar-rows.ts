@@ -7,7 +7,7 @@ const columnBytesMax = 256
 /** Maximum UTF-8 bytes of one unit of a string. */
 const unitBytesMax = 3
 
-/** A double of protocol version 2 is this, whose last 8 characters are replaced by its little-endian bytes. */
+/** A double in protocol version 2: a prefix of 2 bytes, then 8 placeholders for its little-endian bytes. */
 const double = '=\x10........'
 const prices = `o=${double},h=${double},l=${double},c=${double}`
 /** From one double of a row to the next. */

@@ -1,7 +1,7 @@
 /**
- * Number of connections for rows. The server commits the tables of one request one after another. Each has a dozen
- * waits for the disk under "sync". It commits the requests of several connections in parallel, and their waits share
- * the disk's work.
+ * Number of connections for rows. The server commits the tables of one request one after another. In commit
+ * mode `sync`, each commit waits for the disk about twelve times. The server commits the requests of several
+ * connections in parallel, and their waits share the disk's work.
  */
 const connectionCount = 4
 

@@ -91,7 +91,10 @@ export class RejectedRows {
       try {
         await this.#search(piece)
       } catch (cause) {
-        this.#deps.options.log.error({ err: cause }, 'a search for rejected rows failed; continuing')
+        this.#deps.options.log.error(
+          { err: cause },
+          'a search for rejected rows failed; its write fails at the deadline; continuing',
+        )
       }
       this.#rows -= piece.work.ends.length
     }

@@ -3,7 +3,7 @@ import { blamedRow, isOfSchema } from './refusal.ts'
 import { RejectedRequest } from './sender.ts'
 import type { Slices } from './slices.ts'
 
-/** There are more rejected rows than errors can explain: the columns of their table are not those of this fxd. */
+/** Too many rows were rejected for single faults: the columns of their table are not those of this fxd. */
 export class TooManyRefused extends Error {}
 
 export interface RowSearchDeps {

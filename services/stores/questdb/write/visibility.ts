@@ -9,7 +9,7 @@ import { readTableStates, type TableState } from './table-states.ts'
 /** Bounds of the pause between two queries. */
 const pauseMinMs = 4
 const pauseMaxMs = 50
-/** Pauses until a query shows the rows of a commit, if they become readable as fast as the last ones. */
+/** Pauses per wait, if the rows become readable as fast as those of the last measured commit. */
 const pausesPerWait = 2
 /** Deadline of a wait, also while the server is unavailable. */
 export const visibleDeadlineMs = 30_000

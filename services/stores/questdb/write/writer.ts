@@ -174,7 +174,7 @@ export class Writer {
       void metrics.gauge(name, help, [], (gauge) => gauge.set(this.#rejectedRows.rows))
     pending(
       'fxd_questdb_rejected_rows_pending',
-      'Rows of rejected requests in which invalid rows are searched.',
+      'Rows of rejected requests that are being searched for invalid rows.',
     )
     pending('fxd_questdb_rows_sifted', 'Former name of fxd_questdb_rejected_rows_pending, for one release.')
     metrics.gauge(

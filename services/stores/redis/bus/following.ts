@@ -80,7 +80,7 @@ export class Following {
     try {
       report()
     } catch (cause) {
-      this.#log.error({ err: cause, event }, 'bus follower failed')
+      this.#log.error({ err: cause, event }, 'bus follower failed; delivery continues')
     }
   }
 }

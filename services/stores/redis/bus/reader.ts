@@ -35,7 +35,7 @@ export class Reader {
   readonly #deps: ReaderDeps
   /** The last position read of each lane. */
   readonly #read = new Map<Lane, number>()
-  /** Other lanes are read from the first follower on that wants them. */
+  /** Until a follower wants events of feeds, only the registry's events are read. */
   #readsRegistryOnly = true
   #newsRead = '0-0'
   #checkedAtMs = Number.NEGATIVE_INFINITY

@@ -1,7 +1,7 @@
 -- Adds usage that was counted elsewhere: a refused upgrade, or what a pod decided by its share.
--- KEYS: counters of the key; ARGV: given, day (empty: today), requests admitted on the day, minute, requests
--- admitted
--- in the minute, then counter, number, …
+-- KEYS: counters of the key
+-- ARGV: given, day (empty: today), requests admitted on the day, minute, requests admitted in the minute,
+-- then counter, number, …
 local ms = now_ms(ARGV[1])
 local today = math.floor(ms / day_ms)
 local day = ARGV[2] == '' and today or tonumber(ARGV[2])

@@ -1,5 +1,6 @@
 -- KEYS: liveness fields of the feed; ARGV: maximum lead in ms, then field, value, …
--- A field only increases. A receipt or heartbeat that leads the note by more is replaced: its clock was wrong.
+-- A field only increases, with one exception: a stored receipt or heartbeat that is ahead of the new one by more than
+-- the maximum lead is replaced, because its clock was wrong.
 local is_utc = { receivedAt = true, heartbeatAt = true }
 for i = 2, #ARGV, 2 do
   local field, noted = ARGV[i], tonumber(ARGV[i + 1])

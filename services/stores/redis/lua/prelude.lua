@@ -17,9 +17,8 @@ local function use_key(prefix, day) return prefix .. text(day) end
 
 local function keep_use(key) redis.call('PEXPIRE', key, 4 * day_ms, 'NX') end
 
--- Returns when the data in this Redis began, and whether it began with this call. It begins again with another
--- process
--- (a restart, a failover) and after Redis was emptied, because data may have been lost.
+-- Returns when the data in this Redis began, and whether it began with this call. It begins again with another server
+-- process (a restart, a failover) and after Redis was emptied, because data may have been lost.
 local function life_of(key, run, ms)
   local known = redis.call('HMGET', key, 'run', 'born')
   if known[1] == run then return tonumber(known[2]), false end
@@ -27,8 +26,8 @@ local function life_of(key, run, ms)
   return ms, true
 end
 
--- The slots' data also begins again after Redis was unreachable. Every process calls it each second, so a gap means
--- that slots expired unnoticed (Redis stood still, the network was cut) or that the clock was set.
+-- The slots' data also begins again after Redis was unreachable. Every process calls this function each second, so
+-- a gap means that slots expired unnoticed (Redis stood still, the network was cut) or that the clock was set.
 local out_of_reach_ms = 20000
 local function life_of_slots(key, run, ms)
   local seen = tonumber(redis.call('HGET', key, 'seen') or ms)

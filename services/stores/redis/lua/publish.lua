@@ -1,7 +1,6 @@
 -- Publishes one event of a lane: a feed's, or the registry's. Positions count a lane's events. When the data of the
--- bus
--- begins again, they jump to a number made of the time, so that they exceed all lost positions. A newer publisher
--- leaves one position out.
+-- bus begins again, positions jump to a number derived from the time, so that they exceed all lost positions. A newer
+-- publisher leaves one position out.
 -- KEYS: stream of the lane, tops, starts, epochs, bytes, life, news
 -- ARGV: given, run, lane, epoch (empty: not fenced), event, bytes at most, ms at most
 -- Returns: the position, or nothing to a publisher whose epoch is not the newest

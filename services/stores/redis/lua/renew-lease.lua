@@ -1,5 +1,5 @@
--- An expired lease stays its holder's until another process is granted it: a Redis that stood still or was emptied
--- takes the lead from no process. Of two holders the one granted later leads, whichever renews first.
+-- An expired lease stays with its holder until another process gets it. So no process loses its lease because Redis
+-- stood still or was emptied. Of two holders the one granted later leads, whichever renews first.
 -- KEYS: the lease; ARGV: given, holder, lease in ms, epoch of a holder that was granted it (else empty)
 local ms = now_ms(ARGV[1])
 local known = redis.call('HMGET', KEYS[1], 'holder', 'until', 'epoch')

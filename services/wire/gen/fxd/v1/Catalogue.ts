@@ -5,10 +5,10 @@ import type { Long } from '@grpc/proto-loader';
 
 /**
  * Sent in parts, and applied as a whole after the last part. At most 10,000 symbols. A feed has at most 20,000 symbols,
- * hidden ones and those of earlier catalogues and imports included: further new names are refused, but for those of its
- * manifest. Every session sends at least one
- * before its first Bars or Window message. Earlier ones are refused with REFUSAL_REASON_NOT_CATALOGUED, get no Ack and
- * use no sequence. An empty catalogue that is no snapshot suffices for a feed whose definition lists all symbols.
+ * including hidden symbols and those of earlier catalogues and imports. Ingest refuses further new names, except those
+ * of the manifest. Every session sends at least one catalogue before its first Bars or Window message. Bars and Window
+ * messages before Catalogued are refused with REFUSAL_REASON_NOT_CATALOGUED, get no Ack and use no sequence.
+ * An empty catalogue that is no snapshot suffices for a feed whose definition lists all symbols.
  * Windows of the whole catalogue count only for symbols that a live session has listed.
  */
 export interface Catalogue {
@@ -17,8 +17,8 @@ export interface Catalogue {
    */
   'revision'?: (number | string | Long);
   /**
-   * A snapshot removes symbols that an earlier catalogue of a live session added and this one lacks, also those of
-   * deltas. Symbols of the manifest stay, and those that only an import added.
+   * A snapshot removes each symbol that it lacks and that an earlier snapshot or delta of a live session added.
+   * Symbols of the manifest stay, and so do symbols that only an import added.
    */
   'snapshot'?: (boolean);
   'last'?: (boolean);
@@ -31,10 +31,10 @@ export interface Catalogue {
 
 /**
  * Sent in parts, and applied as a whole after the last part. At most 10,000 symbols. A feed has at most 20,000 symbols,
- * hidden ones and those of earlier catalogues and imports included: further new names are refused, but for those of its
- * manifest. Every session sends at least one
- * before its first Bars or Window message. Earlier ones are refused with REFUSAL_REASON_NOT_CATALOGUED, get no Ack and
- * use no sequence. An empty catalogue that is no snapshot suffices for a feed whose definition lists all symbols.
+ * including hidden symbols and those of earlier catalogues and imports. Ingest refuses further new names, except those
+ * of the manifest. Every session sends at least one catalogue before its first Bars or Window message. Bars and Window
+ * messages before Catalogued are refused with REFUSAL_REASON_NOT_CATALOGUED, get no Ack and use no sequence.
+ * An empty catalogue that is no snapshot suffices for a feed whose definition lists all symbols.
  * Windows of the whole catalogue count only for symbols that a live session has listed.
  */
 export interface Catalogue__Output {
@@ -43,8 +43,8 @@ export interface Catalogue__Output {
    */
   'revision': (number);
   /**
-   * A snapshot removes symbols that an earlier catalogue of a live session added and this one lacks, also those of
-   * deltas. Symbols of the manifest stay, and those that only an import added.
+   * A snapshot removes each symbol that it lacks and that an earlier snapshot or delta of a live session added.
+   * Symbols of the manifest stay, and so do symbols that only an import added.
    */
   'snapshot': (boolean);
   'last': (boolean);

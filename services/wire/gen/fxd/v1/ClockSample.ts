@@ -3,7 +3,7 @@
 import type { Long } from '@grpc/proto-loader';
 
 /**
- * From these, or else from heartbeats, ingest measures a clock that the feed's definition does not fix.
+ * Ingest measures a clock that the feed's definition does not fix. It uses clock samples or, without them, heartbeats.
  */
 export interface ClockSample {
   'terminalNow'?: (number | string | Long);
@@ -16,7 +16,7 @@ export interface ClockSample {
 }
 
 /**
- * From these, or else from heartbeats, ingest measures a clock that the feed's definition does not fix.
+ * Ingest measures a clock that the feed's definition does not fix. It uses clock samples or, without them, heartbeats.
  */
 export interface ClockSample__Output {
   'terminalNow': (number);

@@ -2,9 +2,21 @@
 
 
 export interface KeyLimits {
+  /**
+   * Maximum requests per UTC minute.
+   */
   'rpm'?: (number);
+  /**
+   * Maximum requests per UTC day.
+   */
   'rpd'?: (number);
+  /**
+   * Maximum sockets open at once.
+   */
   'wsConnections'?: (number);
+  /**
+   * Maximum subscribed symbols of one socket.
+   */
   'wsSymbols'?: (number);
   '_rpm'?: "rpm";
   '_rpd'?: "rpd";
@@ -13,9 +25,21 @@ export interface KeyLimits {
 }
 
 export interface KeyLimits__Output {
+  /**
+   * Maximum requests per UTC minute.
+   */
   'rpm'?: (number);
+  /**
+   * Maximum requests per UTC day.
+   */
   'rpd'?: (number);
+  /**
+   * Maximum sockets open at once.
+   */
   'wsConnections'?: (number);
+  /**
+   * Maximum subscribed symbols of one socket.
+   */
   'wsSymbols'?: (number);
   '_rpm'?: "rpm";
   '_rpd'?: "rpd";

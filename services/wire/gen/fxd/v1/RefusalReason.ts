@@ -17,8 +17,8 @@ export const RefusalReason = {
   REFUSAL_REASON_VOLUME: 'REFUSAL_REASON_VOLUME',
   REFUSAL_REASON_SCALE: 'REFUSAL_REASON_SCALE',
   /**
-   * No whole number from 1 to 5 s after ingest's time, as after a clock was set. The next Welcome has that time: send
-   * these bars again in that session, with new revisions.
+   * The revision is no whole number, is less than 1, or is more than 5 s after ingest's time, for example because a
+   * clock was set. The next Welcome has ingest's time: send these bars again in that session, with new revisions.
    */
   REFUSAL_REASON_REVISION: 'REFUSAL_REASON_REVISION',
   /**
@@ -64,8 +64,8 @@ export type RefusalReason =
   | 'REFUSAL_REASON_SCALE'
   | 11
   /**
-   * No whole number from 1 to 5 s after ingest's time, as after a clock was set. The next Welcome has that time: send
-   * these bars again in that session, with new revisions.
+   * The revision is no whole number, is less than 1, or is more than 5 s after ingest's time, for example because a
+   * clock was set. The next Welcome has ingest's time: send these bars again in that session, with new revisions.
    */
   | 'REFUSAL_REASON_REVISION'
   | 12

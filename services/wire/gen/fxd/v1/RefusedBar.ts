@@ -7,9 +7,12 @@ import type { RefusalReason as _fxd_v1_RefusalReason, RefusalReason__Output as _
  */
 export interface RefusedBar {
   /**
-   * Position of the series in the message, and of the first bar in the series.
+   * Index of the series in the message, from 0.
    */
   'series'?: (number);
+  /**
+   * Index of the first refused bar in the series, from 0.
+   */
   'index'?: (number);
   'count'?: (number);
   'reason'?: (_fxd_v1_RefusalReason);
@@ -24,9 +27,12 @@ export interface RefusedBar {
  */
 export interface RefusedBar__Output {
   /**
-   * Position of the series in the message, and of the first bar in the series.
+   * Index of the series in the message, from 0.
    */
   'series': (number);
+  /**
+   * Index of the first refused bar in the series, from 0.
+   */
   'index': (number);
   'count': (number);
   'reason': (_fxd_v1_RefusalReason__Output);

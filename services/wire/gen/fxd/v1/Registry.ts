@@ -33,13 +33,17 @@ import type { UpdateKeyRequest as _fxd_v1_UpdateKeyRequest, UpdateKeyRequest__Ou
 /**
  * The only administration API, for the command line and the operator.
  * Requires `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
- * the URI fxd://admin (UNAUTHENTICATED without, PERMISSION_DENIED for a collector's). Bad input is INVALID_ARGUMENT, an unknown key or feed
- * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a message.
- * A change based on an outdated version is ABORTED: read again, then retry once. Version 0 means any version.
+ * the URI fxd://admin. Every error has a message. Common statuses:
+ * - UNAUTHENTICATED: a missing or invalid credential.
+ * - PERMISSION_DENIED: the credential of a collector.
+ * - INVALID_ARGUMENT: invalid input.
+ * - NOT_FOUND: unknown key or feed.
+ * - FAILED_PRECONDITION: the state of the key or feed forbids the change.
+ * - ABORTED: the change is based on an outdated version; read again, then retry once. Version 0 means any version.
  */
 export interface RegistryClient extends grpc.Client {
   /**
-   * Makes or changes one feed. May be repeated. INVALID_ARGUMENT: the manifest is invalid; each fault is a line of
+   * Creates or changes one feed. Idempotent. INVALID_ARGUMENT: the manifest is invalid; each fault is a line of
    * the message. FAILED_PRECONDITION: manifests or another object own the feed.
    */
   ApplyFeed(argument: _fxd_v1_ApplyFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
@@ -47,7 +51,7 @@ export interface RegistryClient extends grpc.Client {
   ApplyFeed(argument: _fxd_v1_ApplyFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   ApplyFeed(argument: _fxd_v1_ApplyFeedRequest, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   /**
-   * Makes or changes one feed. May be repeated. INVALID_ARGUMENT: the manifest is invalid; each fault is a line of
+   * Creates or changes one feed. Idempotent. INVALID_ARGUMENT: the manifest is invalid; each fault is a line of
    * the message. FAILED_PRECONDITION: manifests or another object own the feed.
    */
   applyFeed(argument: _fxd_v1_ApplyFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
@@ -122,16 +126,18 @@ export interface RegistryClient extends grpc.Client {
   listKeys(argument: _fxd_v1_ListKeysRequest, callback: grpc.requestCallback<_fxd_v1_ListKeysResponse__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Removes the bars, windows and liveness of a feed that no manifest names. UNAVAILABLE: it is not, or only partly, purged; the
-   * message says why, for example that a session at another ingest has not ended after 5 s. May be repeated.
+   * Removes the bars, windows and liveness of a feed that no manifest names. UNAVAILABLE: the feed is
+   * not purged, or only partly. The message says why: for example, a session at another ingest did not end within 5 s.
+   * Idempotent.
    */
   PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   PurgeFeed(argument: _fxd_v1_PurgeFeedRequest, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   /**
-   * Removes the bars, windows and liveness of a feed that no manifest names. UNAVAILABLE: it is not, or only partly, purged; the
-   * message says why, for example that a session at another ingest has not ended after 5 s. May be repeated.
+   * Removes the bars, windows and liveness of a feed that no manifest names. UNAVAILABLE: the feed is
+   * not purged, or only partly. The message says why: for example, a session at another ingest did not end within 5 s.
+   * Idempotent.
    */
   purgeFeed(argument: _fxd_v1_PurgeFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   purgeFeed(argument: _fxd_v1_PurgeFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
@@ -139,7 +145,7 @@ export interface RegistryClient extends grpc.Client {
   purgeFeed(argument: _fxd_v1_PurgeFeedRequest, callback: grpc.requestCallback<_fxd_v1_PurgeFeedResponse__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Makes or changes a key whose secret the caller has, such as the operator for an ApiKey object. May be repeated.
+   * Creates or changes a key whose secret the caller has, such as the operator for an ApiKey object. Idempotent.
    * ABORTED: the issue is lower than the stored one, or equal with another digest; or the record is newer than
    * based_on. ALREADY_EXISTS: another key that is not revoked has the digest.
    * FAILED_PRECONDITION: the key is revoked, or has another owner; or 4 old secrets are still valid and a higher
@@ -150,7 +156,7 @@ export interface RegistryClient extends grpc.Client {
   PutKey(argument: _fxd_v1_PutKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   PutKey(argument: _fxd_v1_PutKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   /**
-   * Makes or changes a key whose secret the caller has, such as the operator for an ApiKey object. May be repeated.
+   * Creates or changes a key whose secret the caller has, such as the operator for an ApiKey object. Idempotent.
    * ABORTED: the issue is lower than the stored one, or equal with another digest; or the record is newer than
    * based_on. ALREADY_EXISTS: another key that is not revoked has the digest.
    * FAILED_PRECONDITION: the key is revoked, or has another owner; or 4 old secrets are still valid and a higher
@@ -210,24 +216,32 @@ export interface RegistryClient extends grpc.Client {
   revokeKey(argument: _fxd_v1_RevokeKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   revokeKey(argument: _fxd_v1_RevokeKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   
+  /**
+   * Replaces the secret of a key. Only this answer contains the new secret.
+   */
   RotateKey(argument: _fxd_v1_RotateKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   RotateKey(argument: _fxd_v1_RotateKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   RotateKey(argument: _fxd_v1_RotateKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   RotateKey(argument: _fxd_v1_RotateKeyRequest, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  /**
+   * Replaces the secret of a key. Only this answer contains the new secret.
+   */
   rotateKey(argument: _fxd_v1_RotateKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   rotateKey(argument: _fxd_v1_RotateKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   rotateKey(argument: _fxd_v1_RotateKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   rotateKey(argument: _fxd_v1_RotateKeyRequest, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   
   /**
-   * Transfers all feeds from manifests to the operator, whose objects then take them over by ApplyFeed, or back.
+   * Changes the owner of all feeds: from manifests to the operator, or back. After a change to the operator, each
+   * object becomes the owner of its feed by ApplyFeed.
    */
   SetFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
   SetFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
   SetFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
   SetFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
   /**
-   * Transfers all feeds from manifests to the operator, whose objects then take them over by ApplyFeed, or back.
+   * Changes the owner of all feeds: from manifests to the operator, or back. After a change to the operator, each
+   * object becomes the owner of its feed by ApplyFeed.
    */
   setFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
   setFeedsOwner(argument: _fxd_v1_SetFeedsOwnerRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_SetFeedsOwnerResponse__Output>): grpc.ClientUnaryCall;
@@ -263,13 +277,17 @@ export interface RegistryClient extends grpc.Client {
 /**
  * The only administration API, for the command line and the operator.
  * Requires `authorization: Bearer <token>` metadata with the administration token, or a client certificate with
- * the URI fxd://admin (UNAUTHENTICATED without, PERMISSION_DENIED for a collector's). Bad input is INVALID_ARGUMENT, an unknown key or feed
- * NOT_FOUND, a change that a key's or feed's state forbids FAILED_PRECONDITION, each with a message.
- * A change based on an outdated version is ABORTED: read again, then retry once. Version 0 means any version.
+ * the URI fxd://admin. Every error has a message. Common statuses:
+ * - UNAUTHENTICATED: a missing or invalid credential.
+ * - PERMISSION_DENIED: the credential of a collector.
+ * - INVALID_ARGUMENT: invalid input.
+ * - NOT_FOUND: unknown key or feed.
+ * - FAILED_PRECONDITION: the state of the key or feed forbids the change.
+ * - ABORTED: the change is based on an outdated version; read again, then retry once. Version 0 means any version.
  */
 export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   /**
-   * Makes or changes one feed. May be repeated. INVALID_ARGUMENT: the manifest is invalid; each fault is a line of
+   * Creates or changes one feed. Idempotent. INVALID_ARGUMENT: the manifest is invalid; each fault is a line of
    * the message. FAILED_PRECONDITION: manifests or another object own the feed.
    */
   ApplyFeed: grpc.handleUnaryCall<_fxd_v1_ApplyFeedRequest__Output, _fxd_v1_Feed>;
@@ -293,13 +311,14 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   ListKeys: grpc.handleUnaryCall<_fxd_v1_ListKeysRequest__Output, _fxd_v1_ListKeysResponse>;
   
   /**
-   * Removes the bars, windows and liveness of a feed that no manifest names. UNAVAILABLE: it is not, or only partly, purged; the
-   * message says why, for example that a session at another ingest has not ended after 5 s. May be repeated.
+   * Removes the bars, windows and liveness of a feed that no manifest names. UNAVAILABLE: the feed is
+   * not purged, or only partly. The message says why: for example, a session at another ingest did not end within 5 s.
+   * Idempotent.
    */
   PurgeFeed: grpc.handleUnaryCall<_fxd_v1_PurgeFeedRequest__Output, _fxd_v1_PurgeFeedResponse>;
   
   /**
-   * Makes or changes a key whose secret the caller has, such as the operator for an ApiKey object. May be repeated.
+   * Creates or changes a key whose secret the caller has, such as the operator for an ApiKey object. Idempotent.
    * ABORTED: the issue is lower than the stored one, or equal with another digest; or the record is newer than
    * based_on. ALREADY_EXISTS: another key that is not revoked has the digest.
    * FAILED_PRECONDITION: the key is revoked, or has another owner; or 4 old secrets are still valid and a higher
@@ -324,10 +343,14 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
    */
   RevokeKey: grpc.handleUnaryCall<_fxd_v1_RevokeKeyRequest__Output, _fxd_v1_Key>;
   
+  /**
+   * Replaces the secret of a key. Only this answer contains the new secret.
+   */
   RotateKey: grpc.handleUnaryCall<_fxd_v1_RotateKeyRequest__Output, _fxd_v1_IssuedKey>;
   
   /**
-   * Transfers all feeds from manifests to the operator, whose objects then take them over by ApplyFeed, or back.
+   * Changes the owner of all feeds: from manifests to the operator, or back. After a change to the operator, each
+   * object becomes the owner of its feed by ApplyFeed.
    */
   SetFeedsOwner: grpc.handleUnaryCall<_fxd_v1_SetFeedsOwnerRequest__Output, _fxd_v1_SetFeedsOwnerResponse>;
   

@@ -13,16 +13,18 @@ import type { UndrainRequest as _fxd_v1_UndrainRequest, UndrainRequest__Output a
  */
 export interface ShardClient extends grpc.Client {
   /**
-   * Starts a drain: the shard is not ready, and its sockets are closed with 1012, evenly within the time and never at
-   * the end of a minute. Answers at once; call GetLoad until no connection is left. A repeat never extends the time.
+   * Starts a drain: the shard is not ready, and it closes its sockets with 1012, spread evenly over the time. It closes
+   * none at the end of a minute while the time allows that. Answers at once; call GetLoad until no connection is left.
+   * A repeated call never extends the time.
    */
   Drain(argument: _fxd_v1_DrainRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   Drain(argument: _fxd_v1_DrainRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   Drain(argument: _fxd_v1_DrainRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   Drain(argument: _fxd_v1_DrainRequest, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   /**
-   * Starts a drain: the shard is not ready, and its sockets are closed with 1012, evenly within the time and never at
-   * the end of a minute. Answers at once; call GetLoad until no connection is left. A repeat never extends the time.
+   * Starts a drain: the shard is not ready, and it closes its sockets with 1012, spread evenly over the time. It closes
+   * none at the end of a minute while the time allows that. Answers at once; call GetLoad until no connection is left.
+   * A repeated call never extends the time.
    */
   drain(argument: _fxd_v1_DrainRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   drain(argument: _fxd_v1_DrainRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
@@ -61,8 +63,9 @@ export interface ShardClient extends grpc.Client {
  */
 export interface ShardHandlers extends grpc.UntypedServiceImplementation {
   /**
-   * Starts a drain: the shard is not ready, and its sockets are closed with 1012, evenly within the time and never at
-   * the end of a minute. Answers at once; call GetLoad until no connection is left. A repeat never extends the time.
+   * Starts a drain: the shard is not ready, and it closes its sockets with 1012, spread evenly over the time. It closes
+   * none at the end of a minute while the time allows that. Answers at once; call GetLoad until no connection is left.
+   * A repeated call never extends the time.
    */
   Drain: grpc.handleUnaryCall<_fxd_v1_DrainRequest__Output, _fxd_v1_Load>;
   

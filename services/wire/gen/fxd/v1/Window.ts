@@ -6,7 +6,7 @@ import type { Long } from '@grpc/proto-loader';
  * States that the terminal answered completely for this range. Send it only after the bars of the range were acked.
  * Its Ack means that the window is stored and that coverage shows it. The part after the feed's current time is cut off.
  * Windows that touch or overlap are joined. A series, and a feed at one resolution, has at most 10,000 separate
- * windows: one that touches none of them is then refused.
+ * windows. At this limit ingest refuses a window that touches none of them.
  */
 export interface Window {
   'sequence'?: (number | string | Long);
@@ -26,7 +26,7 @@ export interface Window {
  * States that the terminal answered completely for this range. Send it only after the bars of the range were acked.
  * Its Ack means that the window is stored and that coverage shows it. The part after the feed's current time is cut off.
  * Windows that touch or overlap are joined. A series, and a feed at one resolution, has at most 10,000 separate
- * windows: one that touches none of them is then refused.
+ * windows. At this limit ingest refuses a window that touches none of them.
  */
 export interface Window__Output {
   'sequence': (number);
