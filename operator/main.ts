@@ -5,14 +5,14 @@ import { readSecretFile } from '../services/platform/credentials/secrets.ts'
 import { readTls } from '../services/platform/credentials/tls.ts'
 import { readToken, tokenPath } from '../services/platform/credentials/token.ts'
 import { formatAddress, reachable } from '../services/platform/listen.ts'
-import { drainAndStop, type Leaving } from '../services/platform/process/drain-and-stop.ts'
+import { drainAndStop, type Stoppable } from '../services/platform/process/drain-and-stop.ts'
 import { type Overrides, runProcess } from '../services/platform/process/process-context.ts'
 import { startHealth } from '../services/platform/process/start-health.ts'
 import type { ClientIdentity } from '../services/wire/client.ts'
 import { readTemplate } from './feed/template.ts'
 import { RunningControllers } from './run-controllers.ts'
 
-export interface RunningOperator extends Leaving {
+export interface RunningOperator extends Stoppable {
   readonly opsPort: number
 }
 

@@ -24,7 +24,7 @@ const processSignals = (terminal: Terminal): SignalSource => ({
 
 export interface Running {
   stop(): Promise<void>
-  hurry?(): void
+  skipDrain?(): void
   reload?(): Promise<void>
 }
 
@@ -53,7 +53,7 @@ export async function runRole<T extends Running>(
         ending.abort()
         await (await started)?.stop()
       },
-      hurry: () => void started.then((running) => running?.hurry?.()),
+      skipDrain: () => void started.then((running) => running?.skipDrain?.()),
       reload: () => void started.then((running) => running?.reload?.()),
       drainMs,
     },

@@ -5,11 +5,11 @@ import { feedOf } from '../core/feeds/compound-key.ts'
 import { isKeyShaped } from '../core/keys/api-key.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
 import { readSecretFile } from '../platform/credentials/secrets.ts'
-import { drainAndStop, type Leaving } from '../platform/process/drain-and-stop.ts'
+import { drainAndStop, type Stoppable } from '../platform/process/drain-and-stop.ts'
 import { type Overrides, type ProcessContext, runProcess } from '../platform/process/process-context.ts'
 import { startHealth } from '../platform/process/start-health.ts'
 
-export interface RunningCanary extends Leaving {
+export interface RunningCanary extends Stoppable {
   readonly opsPort: number
 }
 

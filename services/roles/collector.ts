@@ -10,7 +10,7 @@ import { readTls } from '../platform/credentials/tls.ts'
 import { readToken, tokenPath } from '../platform/credentials/token.ts'
 import { folderFailure, pathReason } from '../platform/files/path-failures.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
-import { drainAndStop, type Leaving } from '../platform/process/drain-and-stop.ts'
+import { drainAndStop, type Stoppable } from '../platform/process/drain-and-stop.ts'
 import { Fatal } from '../platform/process/exit.ts'
 import { type ProcessContext, runProcess } from '../platform/process/process-context.ts'
 import { startHealth } from '../platform/process/start-health.ts'
@@ -39,7 +39,7 @@ export async function openSpoolOf(feed: FeedKey, { config, clock, log }: Process
 /** Maximum time to stop collectors; history that is not stored by then is read again at the next start. */
 export const collectorsStopTimeoutMs = 2_000
 
-export interface RunningCollector extends Leaving {
+export interface RunningCollector extends Stoppable {
   readonly opsPort: number
   /** Reads the manifest again; an invalid one is logged, and the old one stays in use. */
   reload(): Promise<void>

@@ -14,7 +14,8 @@ export function grpcConnections({
     'Connections to the gRPC port closed above the maximum: 2,000 of an ingest, 100 of a shard.',
   )
   return {
-    opened: (by) => open.inc(by),
+    opened: () => open.inc(),
+    closed: () => open.dec(),
     dropped: () => dropped.inc(),
     acceptFailed: (cause) => handles.failed('grpc', cause),
   }

@@ -3,7 +3,7 @@ import type { Config } from '../platform/config.ts'
 import type { SecretPlace } from '../platform/credentials/secrets.ts'
 import { startTls } from '../platform/credentials/tls.ts'
 import { neededToken, startSecrets } from '../platform/credentials/token.ts'
-import { drainAndStop, type Leaving } from '../platform/process/drain-and-stop.ts'
+import { drainAndStop, type Stoppable } from '../platform/process/drain-and-stop.ts'
 import { type ProcessContext, runProcess } from '../platform/process/process-context.ts'
 import { untilAvailable } from '../platform/until-available.ts'
 import { createRegistryWriter, type RegistryWriter } from '../registry/writer.ts'
@@ -17,7 +17,7 @@ import { requireStores } from './stores.ts'
 
 const ingestGraceMs = 3_000
 
-export interface RunningIngest extends Leaving {
+export interface RunningIngest extends Stoppable {
   readonly grpcPort: number
   readonly opsPort: number
   /** Reads the manifests again; invalid ones are logged, and the old ones stay in use. */

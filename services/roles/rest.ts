@@ -1,5 +1,5 @@
 import type { Config } from '../platform/config.ts'
-import { drainAndStop, type Leaving, noticeMsOf } from '../platform/process/drain-and-stop.ts'
+import { drainAndStop, noticeMsOf, type Stoppable } from '../platform/process/drain-and-stop.ts'
 import { type ProcessContext, runProcess } from '../platform/process/process-context.ts'
 import { createRest, type Rest } from '../rest/create-rest.ts'
 import { httpConnectionsMax, startHttp } from './http.ts'
@@ -7,7 +7,7 @@ import { openRuntime, type Reading, type Runtime, startReading, warnOfFewHandles
 import type { RoleOverrides } from './stores.ts'
 import { requireStores } from './stores.ts'
 
-export interface RunningRest extends Leaving {
+export interface RunningRest extends Stoppable {
   readonly httpPort: number
   readonly opsPort: number
 }
@@ -27,7 +27,7 @@ export function startRest(config: Config, overrides: RoleOverrides = {}): Promis
     return {
       httpPort,
       opsPort: health.port,
-      ...drainAndStop(context, health, (hurried) => context.clock.sleep(noticeMsOf(context), hurried)),
+      ...drainAndStop(context, health, (skipped) => context.clock.sleep(noticeMsOf(context), skipped)),
     }
   })
 }

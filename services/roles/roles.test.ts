@@ -8,7 +8,7 @@ import { freePorts } from '../../test/support/free-ports.ts'
 import { Unavailable } from '../core/failure.ts'
 import { type Config, parseConfig } from '../platform/config.ts'
 import { silentLog } from '../platform/log/log.ts'
-import type { Leaving } from '../platform/process/drain-and-stop.ts'
+import type { Stoppable } from '../platform/process/drain-and-stop.ts'
 import { Fatal } from '../platform/process/exit.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import { followRegistry } from '../registry/follow.ts'
@@ -39,7 +39,7 @@ let home = ''
 /** Stores that all roles of a test share, like servers. */
 let shared: OpenedStores
 let isAway = false
-const running: Leaving[] = []
+const running: Stoppable[] = []
 
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'fxd-roles-'))
@@ -67,7 +67,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const each of running.splice(0).reverse()) {
-    each.hurry()
+    each.skipDrain()
     await each.stop()
   }
   rmSync(home, { recursive: true })
@@ -82,7 +82,7 @@ const configured = (name: string, more: Partial<Config> = {}): Config => ({
   tokenFile: join(home, 'token'),
   ...more,
 })
-async function kept<T extends Leaving>(starting: Promise<T>): Promise<T> {
+async function kept<T extends Stoppable>(starting: Promise<T>): Promise<T> {
   const started = await starting
   running.push(started)
   return started
@@ -175,18 +175,18 @@ test('a process with a shard only answers other paths with NOT_FOUND', async () 
   expect((await ask(httpPort, '/v1/status')).status).toBe(404)
 })
 
-test('after SIGTERM REST is not ready, and answers until it is hurried', async () => {
+test('after SIGTERM REST is not ready, and answers until its drain is skipped', async () => {
   await ingest()
   const service = await rest({ drainSeconds: 30 })
   const stopped = service.stop()
   expect(await ask(service.opsPort, '/readyz')).toEqual({ status: 503, text: 'not ready: draining\n' })
   expect((await ask(service.httpPort, '/v1/config')).status).toBe(200)
-  service.hurry()
+  service.skipDrain()
   await stopped
   await expect(ask(service.httpPort, '/v1/config')).rejects.toThrow('ECONNREFUSED')
 })
 
-test('SIGTERM drains a shard in its time, and a hurry closes the remaining sockets with 1012 at once', async () => {
+test('SIGTERM drains a shard in its time, and skipping the drain closes the remaining sockets with 1012 at once', async () => {
   await ingest()
   const secret = await key()
   const shard = await stream({ drainSeconds: 600 })
@@ -198,7 +198,7 @@ test('SIGTERM drains a shard in its time, and a hurry closes the remaining socke
   const stopped = shard.stop()
   expect((await ask(shard.opsPort, '/readyz')).text).toBe('not ready: draining\n')
   expect(socket.readyState).toBe(WebSocket.OPEN)
-  shard.hurry()
+  shard.skipDrain()
   expect(await closed).toEqual([1012, 'draining'])
   await stopped
 })

@@ -2,7 +2,7 @@ import type { Config } from '../platform/config.ts'
 import type { SecretPlace } from '../platform/credentials/secrets.ts'
 import { startTls } from '../platform/credentials/tls.ts'
 import { neededToken, startSecrets } from '../platform/credentials/token.ts'
-import { drainAndStop, type Leaving } from '../platform/process/drain-and-stop.ts'
+import { drainAndStop, type Stoppable } from '../platform/process/drain-and-stop.ts'
 import { type ProcessContext, runProcess } from '../platform/process/process-context.ts'
 import { createShardServer } from '../stream/shard/server.ts'
 import { answerPlainRequest } from '../stream/sockets/plain-request.ts'
@@ -14,7 +14,7 @@ import { openRuntime, type Reading, type Runtime, startReading, warnOfFewHandles
 import type { RoleOverrides } from './stores.ts'
 import { requireStores } from './stores.ts'
 
-export interface RunningStream extends Leaving {
+export interface RunningStream extends Stoppable {
   readonly httpPort: number
   readonly grpcPort: number
   readonly opsPort: number
@@ -38,7 +38,7 @@ export function startStream(config: Config, overrides: RoleOverrides = {}): Prom
       httpPort,
       grpcPort,
       opsPort: health.port,
-      ...drainAndStop(context, health, (hurried) => drainShard(context, edge, hurried)),
+      ...drainAndStop(context, health, (skipped) => drainShard(context, edge, skipped)),
     }
   })
 }
@@ -92,9 +92,8 @@ async function startShardServer(
 async function drainShard(
   { config }: ProcessContext,
   { draining }: Stream,
-  hurried: AbortSignal,
+  skipped: AbortSignal,
 ): Promise<void> {
-  const hurry = (): void => void draining.startForEnd(0)
-  hurried.addEventListener('abort', hurry)
-  await draining.startForEnd(hurried.aborted ? 0 : config.drainSeconds * 1_000)
+  skipped.addEventListener('abort', () => void draining.startForEnd(0))
+  await draining.startForEnd(skipped.aborted ? 0 : config.drainSeconds * 1_000)
 }

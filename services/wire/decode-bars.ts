@@ -1,4 +1,4 @@
-import type { Bars } from '../core/bars/bar.ts'
+import { type Bars, columns } from '../core/bars/bar.ts'
 import { fromInteger } from '../core/bars/prices.ts'
 import type { Bars__Output } from './gen/fxd/v1/Bars.ts'
 import { readColumn, readVarint } from './varint.ts'
@@ -19,8 +19,7 @@ export interface ReceivedSeries {
   readonly bars: Bars | string
 }
 
-/** Columns in the order of their field numbers, from `firstColumn`. */
-const columns = ['time', 'open', 'high', 'low', 'close', 'volume', 'revision'] as const
+/** The field number of the first of `columns`; the others follow in their order. */
 const firstColumn = 4
 const lanes = [undefined, 'live', 'backfill'] as const
 const none = new Float64Array(0)

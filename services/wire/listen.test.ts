@@ -39,7 +39,8 @@ async function start(connectionsMax: number, serverSide = ServerCredentials.crea
     connectionsMax,
     unauthenticated,
     counts: {
-      opened: (by) => void (counted.open += by),
+      opened: () => void (counted.open += 1),
+      closed: () => void (counted.open -= 1),
       dropped: () => void (counted.dropped += 1),
       acceptFailed: () => void (counted.failed += 1),
     },

@@ -7,9 +7,9 @@ export const defectStatus = { code: status.INTERNAL, details: 'something went wr
 
 /** Counts connections, for metrics. */
 export interface ConnectionCounts {
-  /** 1: a connection was opened; -1: it was closed. */
-  opened(by: 1 | -1): void
-  /** A connection was closed because there were more than the maximum. */
+  opened(): void
+  closed(): void
+  /** A connection was dropped because there were more than the maximum: the new one or an unauthenticated one. */
   dropped(): void
   /** A connection could not be accepted, for example with `EMFILE`. */
   acceptFailed(cause: Error): void
@@ -41,13 +41,13 @@ export function listen(server: Server, at: ListenAt): Promise<Listening> {
   const injector = server.createConnectionInjector(at.credentials)
   const { counts, unauthenticated } = at
   let open = 0
-  const opened = (by: 1 | -1): void => {
-    open += by
-    counts?.opened(by)
-  }
   const accept = (socket: Socket): void => {
-    opened(1)
-    socket.once('close', () => opened(-1))
+    open += 1
+    counts?.opened()
+    socket.once('close', () => {
+      open -= 1
+      counts?.closed()
+    })
     unauthenticated.add(socket)
     injector.injectConnection(socket)
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { decimalsOf, decodeDeltas, encodeDeltas, fromInteger, toInteger } from './prices.ts'
+import { decimalsOf, fromInteger, toInteger } from './prices.ts'
 
 const scale = fc.integer({ min: 0, max: 11 })
 
@@ -30,17 +30,4 @@ test.each([
   ['0.00001000', 8],
 ])('%s has %i decimals, trailing zeros included', (text, decimals) => {
   expect(decimalsOf(text)).toBe(decimals)
-})
-
-test('decoding the differences returns the column', () => {
-  expect(encodeDeltas(Float64Array.of(100, 160, 100))).toEqual([100, 60, -60])
-  expect(encodeDeltas(new Float64Array(0))).toEqual([])
-  fc.assert(
-    fc.property(fc.array(fc.integer({ min: -(2 ** 50), max: 2 ** 50 })), (values) => {
-      const column = Float64Array.from(values)
-      const back = new Float64Array(values.length)
-      decodeDeltas(encodeDeltas(column), back)
-      expect(back).toEqual(column)
-    }),
-  )
 })

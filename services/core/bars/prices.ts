@@ -13,23 +13,3 @@ export function decimalsOf(text: string): number {
   const point = text.indexOf('.')
   return point < 0 ? 0 : text.length - point - 1
 }
-
-/** A column of integers as its first value and the differences that follow. */
-export function encodeDeltas(column: Float64Array): number[] {
-  const deltas: number[] = []
-  let previous = 0
-  for (const value of column) {
-    deltas.push(value - previous)
-    previous = value
-  }
-  return deltas
-}
-
-/** The reverse of `encodeDeltas`, into a column of the same length. */
-export function decodeDeltas(deltas: readonly number[], into: Float64Array): void {
-  let value = 0
-  for (let i = 0; i < into.length; i++) {
-    value += deltas[i] as number
-    into[i] = value
-  }
-}

@@ -29,27 +29,27 @@ function tryAddress(text: string): Address | undefined {
 }
 
 /** Parses the text of a variable; throws a `ConfigError` that names what is wanted. */
-export interface Reader<T> {
+export interface Parser<T> {
   (text: string, name: string): T
   /** Form, unit and limits of a valid value. */
   readonly wants: string
 }
 
 /** `read` returns `undefined` for a text that does not match `wants`. */
-const reader = <T>(wants: string, read: (text: string) => T | undefined): Reader<T> =>
+const reader = <T>(wants: string, read: (text: string) => T | undefined): Parser<T> =>
   Object.assign((text: string, name: string): T => read(text) ?? refuse(name, text, wants), { wants })
 
-const matching = (wants: string, pattern: RegExp): Reader<string> =>
+const matching = (wants: string, pattern: RegExp): Parser<string> =>
   reader(wants, (text) => (pattern.test(text) ? text : undefined))
 
 /** An empty text means that the variable is not set. */
-export const optional = <T>(read: Reader<T>): Reader<T | undefined> =>
+export const optional = <T>(read: Parser<T>): Parser<T | undefined> =>
   Object.assign((text: string, name: string) => (text === '' ? undefined : read(text, name)), {
     wants: read.wants,
   })
 
 /** Accepts every text. */
-export const anyText = (wants: string): Reader<string> => reader(wants, (text) => text)
+export const anyText = (wants: string): Parser<string> => reader(wants, (text) => text)
 
 export const parseAddress = reader(
   'host:port with a port from 0 to 65535, such as 127.0.0.1:8080',
@@ -73,7 +73,7 @@ export const parseCidrs = reader(
   },
 )
 
-export const oneOf = <T extends string>(known: readonly T[]): Reader<T> =>
+export const oneOf = <T extends string>(known: readonly T[]): Parser<T> =>
   reader(`one of ${known.join(', ')}`, (text) => known.find((each) => each === text))
 
 const isServer = (address: Address | undefined): address is Address =>
@@ -116,7 +116,7 @@ function isRedisUrl(text: string): boolean {
 }
 
 /** The error does not repeat the value: it may contain a password. */
-export const parseRedis: Reader<string> = Object.assign(
+export const parseRedis: Parser<string> = Object.assign(
   (text: string, name: string): string => {
     if (isRedisUrl(text)) return text
     throw new ConfigError(`${name} is not a URL of Redis; it must be ${redisForm}.`)
@@ -129,7 +129,7 @@ export const parseRedisPrefix = matching('1 to 64 letters, digits and any of _ :
 export const parseName = matching('1 to 64 letters, digits and any of _ . -', /^[\w.-]{1,64}$/)
 
 /** `of`: the unit, or the name of what is counted. */
-export const wholeNumber = (of: string, min: number, max: number): Reader<number> =>
+export const wholeNumber = (of: string, min: number, max: number): Parser<number> =>
   reader(`a whole number of ${of} from ${min} to ${max}`, (text) =>
     /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined,
   )
@@ -156,7 +156,7 @@ export const parseSymbols = reader(
  * Accepts no query and no user, and removes slashes at the end. The error does not repeat the value: it may
  * contain a password.
  */
-export const parseUrl = (...schemes: readonly string[]): Reader<string> => {
+export const parseUrl = (...schemes: readonly string[]): Parser<string> => {
   const form = `like ${schemes.at(-1)}//bars.example.org, without user and query`
   const read = (text: string, name: string): string => {
     const url = URL.canParse(text) ? new URL(text) : undefined

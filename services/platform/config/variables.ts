@@ -4,6 +4,7 @@ import {
   anyText,
   oneOf,
   optional,
+  type Parser,
   parseAddress,
   parseCidrs,
   parseIngests,
@@ -17,7 +18,6 @@ import {
   parseSymbols,
   parseUrl,
   parseUser,
-  type Reader,
   storeKinds,
   wholeNumber,
 } from './values.ts'
@@ -26,7 +26,7 @@ interface Variable<T> {
   readonly name: string
   readonly fallback: string
   readonly meaning: string
-  readonly parse: Reader<T>
+  readonly parse: Parser<T>
   /** A secret: its value is never printed. */
   readonly isSecret: boolean
 }
@@ -35,7 +35,7 @@ const variable = <T>(
   name: string,
   fallback: string,
   meaning: string,
-  parse: Reader<T>,
+  parse: Parser<T>,
   isSecret = false,
 ): Variable<T> => ({ name, fallback, meaning, parse, isSecret })
 

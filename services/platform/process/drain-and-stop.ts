@@ -2,29 +2,29 @@ import { noticeMs } from '../../core/drain.ts'
 import type { Health } from './health.ts'
 import type { ProcessContext } from './process-context.ts'
 
-export interface Leaving {
+export interface Stoppable {
   /** Drains, then stops all parts. Resolves when the process has stopped. May be called again. */
   stop(): Promise<void>
-  /** Skips the rest of the drain and stops at once. */
-  hurry(): void
+  /** Ends the drain, the one under way or the next one, so that the stop follows at once. */
+  skipDrain(): void
 }
 
-/** Makes the process not ready, runs `empty`, then stops all parts. `hurried` ends `empty` early. */
+/** Makes the process not ready, runs `drain`, then stops all parts. `skipped` is aborted to end `drain` early. */
 export function drainAndStop(
   { lifecycle }: ProcessContext,
   health: Health,
-  empty: (hurried: AbortSignal) => Promise<unknown>,
-): Leaving {
-  const hurried = new AbortController()
+  drain: (skipped: AbortSignal) => Promise<unknown>,
+): Stoppable {
+  const skipped = new AbortController()
   let stopping: Promise<void> | undefined
-  const leave = async (): Promise<void> => {
+  const drainThenStop = async (): Promise<void> => {
     health.drain()
-    await empty(hurried.signal)
+    await drain(skipped.signal)
     await lifecycle.stop()
   }
   return {
-    stop: () => (stopping ??= leave()),
-    hurry: () => hurried.abort(),
+    stop: () => (stopping ??= drainThenStop()),
+    skipDrain: () => skipped.abort(),
   }
 }
 

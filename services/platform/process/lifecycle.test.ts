@@ -100,13 +100,13 @@ const draining = () => {
     events.push('stop')
     return new Promise(() => undefined)
   }
-  void runUntilSignal({ stop, hurry: () => void events.push('hurry') }, source, clock)
+  void runUntilSignal({ stop, skipDrain: () => void events.push('skipDrain') }, source, clock)
   return { source, clock, events }
 }
 
 test('SIGTERM drains, a second one ends the drain, a third ends the process at once', async () => {
   const { source, clock, events } = draining()
-  for (const after of [[], ['hurry']]) {
+  for (const after of [[], ['skipDrain']]) {
     source.emit('SIGTERM')
     expect(events).toEqual(['stop', ...after])
     await clock.advance(1_000)
@@ -119,7 +119,7 @@ test('SIGTERM drains, a second one ends the drain, a third ends the process at o
 test('Ctrl-C skips the drain', async () => {
   const { source, clock, events } = draining()
   source.emit('SIGINT')
-  expect(events).toEqual(['hurry', 'stop'])
+  expect(events).toEqual(['skipDrain', 'stop'])
   await clock.advance(1_000)
   source.emit('SIGINT')
   expect(source.exits).toEqual([130])
@@ -129,7 +129,7 @@ const hanging = (drainMs: number) => {
   const source = signals()
   const clock = createVirtualClock()
   const stop = (): Promise<void> => new Promise(() => undefined)
-  void runUntilSignal({ stop, hurry: () => undefined, drainMs }, source, clock)
+  void runUntilSignal({ stop, skipDrain: () => undefined, drainMs }, source, clock)
   return { source, clock }
 }
 

@@ -20,27 +20,27 @@ export interface Lifecycle {
 }
 
 export function createLifecycle(clock: Clock, log: Log): Lifecycle {
-  const phases: { name: string; timeoutMs: number; stop: () => unknown }[] = []
+  const parts: { name: string; timeoutMs: number; stop: () => unknown }[] = []
   let stopping: Promise<void> | undefined
 
   const stopAll = async (): Promise<void> => {
-    for (let phase = phases.pop(); phase; phase = phases.pop()) {
-      const { name, timeoutMs, stop } = phase
+    for (let part = parts.pop(); part; part = parts.pop()) {
+      const { name, timeoutMs, stop } = part
       const begun = clock.monotonicMs()
       const done = new AbortController()
       const outcome = await Promise.race([
         (async () => stop())().then(
           () => 'stopped' as const,
           (cause: unknown) => {
-            log.warn({ err: cause, phase: name }, 'a part failed to stop; continuing')
+            log.warn({ err: cause, part: name }, 'a part failed to stop; continuing')
             return 'failed' as const
           },
         ),
         clock.sleep(timeoutMs, done.signal).then(() => 'late' as const),
       ])
       done.abort()
-      if (outcome === 'late') log.warn({ phase: name, timeoutMs }, 'stopping a part timed out; continuing')
-      else log.debug({ phase: name, ms: Math.round(clock.monotonicMs() - begun) }, outcome)
+      if (outcome === 'late') log.warn({ part: name, timeoutMs }, 'stopping a part timed out; continuing')
+      else log.debug({ part: name, ms: Math.round(clock.monotonicMs() - begun) }, outcome)
     }
   }
   const stop = (): Promise<void> => (stopping ??= stopAll())
@@ -54,7 +54,7 @@ export function createLifecycle(clock: Clock, log: Log): Lifecycle {
           await part.stop(started)
           throw new Error(`${part.name} is stopped again: the process is ending`)
         }
-        phases.push({
+        parts.push({
           name: part.name,
           timeoutMs: part.stopTimeoutMs ?? stopTimeoutMs,
           stop: () => part.stop(started),
@@ -86,10 +86,10 @@ const samePressMs = 500
 
 export interface SignalActions {
   readonly stop: () => Promise<void>
-  /** How long `stop` drains, unless `hurry` is called; absent: it does not drain. */
+  /** How long `stop` drains, unless `skipDrain` is called; absent: it does not drain. */
   readonly drainMs?: number
   /** Makes a stop under way skip its drain; absent: a stop never drains. */
-  readonly hurry?: () => void
+  readonly skipDrain?: () => void
   readonly reload?: () => void
 }
 
@@ -101,16 +101,16 @@ export interface SignalActions {
 export function runUntilSignal(actions: SignalActions, source: SignalSource, clock: Clock): Promise<number> {
   return new Promise((resolve, reject) => {
     let endingSince: number | undefined
-    let isHurried = actions.hurry === undefined
+    let isDrainSkipped = actions.skipDrain === undefined
     let cancelDeadline: Cancel = () => undefined
     const setDeadline = (drainMs: number): void => {
       cancelDeadline()
       cancelDeadline = clock.after(drainMs + endTimeoutMs, () => source.kill())
     }
-    const hurry = (): void => {
-      isHurried = true
+    const skipDrain = (): void => {
+      isDrainSkipped = true
       setDeadline(0)
-      actions.hurry?.()
+      actions.skipDrain?.()
     }
     for (const [signal, number] of Object.entries(endingSignals)) {
       source.on(signal as keyof typeof endingSignals, () => {
@@ -118,12 +118,12 @@ export function runUntilSignal(actions: SignalActions, source: SignalSource, clo
         if (endingSince === undefined) {
           endingSince = now
           setDeadline(actions.drainMs ?? 0)
-          if (signal === 'SIGINT') hurry()
+          if (signal === 'SIGINT') skipDrain()
           actions.stop().then(() => resolve(exitCodes.ok), reject)
         } else if (now - endingSince >= samePressMs) {
           endingSince = now
-          if (isHurried) source.exit(128 + number)
-          else hurry()
+          if (isDrainSkipped) source.exit(128 + number)
+          else skipDrain()
         }
       })
     }

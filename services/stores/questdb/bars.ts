@@ -7,8 +7,8 @@ import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { emptyTables } from './empty-tables.ts'
 import type { Administration, ServerQueries } from './exec.ts'
-import type { Catalogue } from './layout/catalogue.ts'
 import { refuseOtherClock, type TimedFeed } from './layout/retention.ts'
+import type { TableList } from './layout/table-list.ts'
 import type { ReadDeps } from './read/read-bars.ts'
 import { readBars } from './read/read-bars.ts'
 import { bounds, lastTimes } from './read/series-times.ts'
@@ -37,7 +37,7 @@ export interface BarDeps extends ReadDeps {
 }
 
 export function questdbBars(deps: BarDeps): BarStore {
-  const { catalogue, writer, visibility, queries, clock } = deps
+  const { tableList, writer, visibility, queries, clock } = deps
   const nextTaken = ascendingMicros(clock)
   return {
     async write(batch, lane, onCommitted) {
@@ -47,7 +47,7 @@ export function questdbBars(deps: BarDeps): BarStore {
         const timed = deps.timedFeed(feed)
         for (const { series, bars } of list) refuseOtherClock(series, bars, timed, clock)
       }
-      const placed = await within(clock, makingDeadlineMs, 'making tables', place(held, catalogue)).catch(
+      const placed = await within(clock, makingDeadlineMs, 'making tables', place(held, tableList)).catch(
         (cause: unknown) => {
           throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
         },
@@ -58,7 +58,7 @@ export function questdbBars(deps: BarDeps): BarStore {
     lastTimes: (feed, as = {}) => lastTimes(feed, as, deps),
     bounds: (series, spans, reader) => bounds(series, spans, reader, deps),
     async purge(feed) {
-      const tables = (await catalogue.barTablesOf(feed)).map(({ table }) => table)
+      const tables = (await tableList.barTablesOf(feed)).map(({ table }) => table)
       await emptyTables(feed, tables, purgeDeadlineMs, deps)
     },
     async ping() {
@@ -70,11 +70,11 @@ export function questdbBars(deps: BarDeps): BarStore {
   }
 }
 
-async function place(batch: readonly SeriesBars[], catalogue: Catalogue): Promise<TableBars[]> {
+async function place(batch: readonly SeriesBars[], tableList: TableList): Promise<TableBars[]> {
   const placed: TableBars[] = []
   for (const { series, bars } of batch) {
     // Without an await for a known table: a minute has thousands of series.
-    const table = catalogue.knownTableOf(series) ?? (await catalogue.needTableOf(series))
+    const table = tableList.knownTableOf(series) ?? (await tableList.needTableOf(series))
     placed.push({ series, bars, table })
   }
   return placed

@@ -4,9 +4,9 @@ import { patientReadDeadlineMs, readDeadlineMs, readsWaitingMax } from '../../pl
 import type { Stores } from '../../ports/stores.ts'
 import { questdbBars } from './bars.ts'
 import { administration, type ServerQueries } from './exec.ts'
-import { Catalogue } from './layout/catalogue.ts'
 import { awaitLayout, migrate, requireLayout } from './layout/migrate.ts'
 import { applyRetention, type TimedFeed } from './layout/retention.ts'
+import { TableList } from './layout/table-list.ts'
 import { TableNames } from './layout/tables.ts'
 import { untilListed } from './layout/until-listed.ts'
 import type { QuestdbOptions } from './options.ts'
@@ -90,10 +90,10 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
     await log.follow()
     return log.timedFeed(feed)
   }
-  const catalogue = new Catalogue({ names, pool, admin, clock, timedFeed })
-  const refreshSoon = (): void => void catalogue.refresh().catch(() => undefined)
+  const tableList = new TableList({ names, pool, admin, clock, timedFeed })
+  const refreshSoon = (): void => void tableList.refresh().catch(() => undefined)
   const broken = readingMetrics(options, [pool, backfillPool], visibility)
-  const shared = { catalogue, pool, backfillPool, writer, visibility, admin, queries, sender, clock, broken }
+  const shared = { tableList, pool, backfillPool, writer, visibility, admin, queries, sender, clock, broken }
   return {
     stores: {
       bars: questdbBars({ ...shared, timedFeed: (feed) => log.timedFeed(feed) }),

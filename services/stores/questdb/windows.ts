@@ -11,7 +11,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { WindowStore } from '../../ports/windows.ts'
 import { emptyTables } from './empty-tables.ts'
 import type { Administration } from './exec.ts'
-import type { Catalogue } from './layout/catalogue.ts'
+import type { TableList } from './layout/table-list.ts'
 import { nameOf } from './layout/tables.ts'
 import type { TakeRow } from './pg/connection.ts'
 import { Fields } from './pg/fields.ts'
@@ -22,7 +22,7 @@ import type { Visibility } from './write/visibility.ts'
 import type { Writer } from './write/writer.ts'
 
 export interface WindowDeps {
-  readonly catalogue: Catalogue
+  readonly tableList: TableList
   readonly pool: PgPool
   readonly writer: Writer
   readonly visibility: Visibility
@@ -54,7 +54,7 @@ export function questdbWindows(deps: WindowDeps): WindowStore {
     },
     of: (feed, reader) => readWindows(feed, deps, reader),
     async purge(feed) {
-      const table = await deps.catalogue.windowsOf(feed)
+      const table = await deps.tableList.windowsOf(feed)
       if (table === undefined) return
       await emptyTables(feed, [table], purgeDeadlineMs, deps)
       feeds.delete(feed)
@@ -95,8 +95,8 @@ class FeedRows {
   }
 
   async #store(windows: readonly Window[]): Promise<void> {
-    const { catalogue, writer, sender, clock } = this.#deps
-    const table = await catalogue.needWindows(this.#feed)
+    const { tableList, writer, sender, clock } = this.#deps
+    const table = await tableList.needWindows(this.#feed)
     // A request that was given up may still arrive: it must not replace a row that has grown since.
     if (this.#failures !== writer.failures || (await this.#isPurged(table))) {
       this.#failures = writer.failures
@@ -147,10 +147,10 @@ class FeedRows {
 /** All windows of a feed, joined. */
 export async function readWindows(
   feed: FeedKey,
-  { catalogue, pool }: Pick<WindowDeps, 'catalogue' | 'pool'>,
+  { tableList, pool }: Pick<WindowDeps, 'tableList' | 'pool'>,
   reader?: Reader,
 ): Promise<readonly Window[]> {
-  const table = await catalogue.windowsOf(feed)
+  const table = await tableList.windowsOf(feed)
   if (table === undefined) return []
   const series = new Map<string, { symbol: CompoundKey | undefined; resolution: Resolution; spans: Span[] }>()
   const statement = { sql: `SELECT sym, res, start, stop FROM '${table}'`, parameterSets: [[]] }

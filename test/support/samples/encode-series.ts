@@ -1,5 +1,5 @@
 import type { Bars } from '../../../services/core/bars/bar.ts'
-import { encodeDeltas, toInteger } from '../../../services/core/bars/prices.ts'
+import { toInteger } from '../../../services/core/bars/prices.ts'
 import type { Resolution } from '../../../services/core/feeds/resolution.ts'
 import type { SeriesBars } from '../../../services/wire/gen/fxd/v1/SeriesBars.ts'
 
@@ -20,4 +20,15 @@ export function encodeSeries(
     volume: encodeDeltas(bars.volume),
     revision: encodeDeltas(bars.revision),
   }
+}
+
+/** A column of integers as its first value and the differences that follow. */
+function encodeDeltas(column: Float64Array): number[] {
+  const deltas: number[] = []
+  let previous = 0
+  for (const value of column) {
+    deltas.push(value - previous)
+    previous = value
+  }
+  return deltas
 }

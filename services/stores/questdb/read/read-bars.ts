@@ -3,7 +3,7 @@ import type { Reader } from '../../../core/fair-queue.ts'
 import type { Counter } from '../../../platform/metrics.ts'
 import type { BarQuery } from '../../../ports/bars.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Catalogue } from '../layout/catalogue.ts'
+import type { TableList } from '../layout/table-list.ts'
 import { nameOf } from '../layout/tables.ts'
 import type { PgPool } from '../pg/pool.ts'
 import { microsOf, timeMax, timeMin } from '../times.ts'
@@ -18,7 +18,7 @@ export interface ReadDeps {
   readonly pool: PgPool
   /** For reads of the backfill lane. It has few connections, so that the server stays free for other reads. */
   readonly backfillPool: PgPool
-  readonly catalogue: Catalogue
+  readonly tableList: TableList
   readonly clock: Clock
   readonly broken: Counter
 }
@@ -32,7 +32,7 @@ export const barStatement = (table: string, order: 'ASC' | 'DESC'): string =>
 export async function readBars(query: BarQuery, deps: ReadDeps): Promise<Bars> {
   const { series, from, to, take } = query
   if (Math.max(timeMin, from) > Math.min(timeMax, to) || (take && take.count <= 0)) return noBars
-  return deps.catalogue.about(series, noBars, (table) => readPages(table, query, deps))
+  return deps.tableList.about(series, noBars, (table) => readPages(table, query, deps))
 }
 
 async function readPages(table: string, query: BarQuery, deps: ReadDeps): Promise<Bars> {

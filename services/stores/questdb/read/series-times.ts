@@ -15,11 +15,11 @@ import type { ReadDeps } from './read-bars.ts'
 export async function lastTimes(
   feed: FeedKey,
   { lane = 'live', reader }: ReadAs,
-  { catalogue, ...pools }: ReadDeps,
+  { tableList, ...pools }: ReadDeps,
 ): Promise<ReadonlyMap<string, FeedSeconds>> {
   const times = new Map<string, FeedSeconds>()
   const pool = lane === 'live' ? pools.pool : pools.backfillPool
-  const tables = await catalogue.barTablesOf(feed)
+  const tables = await tableList.barTablesOf(feed)
   await Promise.all(
     tables.map(({ table, holds }) => {
       const statement = {
@@ -45,11 +45,11 @@ export async function bounds(
   series: Series,
   spans: readonly Span[],
   reader: Reader | undefined,
-  { catalogue, pool }: ReadDeps,
+  { tableList, pool }: ReadDeps,
 ): Promise<readonly (BarBounds | undefined)[]> {
   const none = spans.map(() => undefined)
   if (spans.length === 0) return none
-  return catalogue.about<readonly (BarBounds | undefined)[]>(series, none, (table) =>
+  return tableList.about<readonly (BarBounds | undefined)[]>(series, none, (table) =>
     boundsIn(table, series, spans, { pool, reader }),
   )
 }

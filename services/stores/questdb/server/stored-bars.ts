@@ -3,8 +3,8 @@ import { daySeconds } from '../../../core/clocks/calendar.ts'
 import { type CompoundKey, compoundKey } from '../../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import type { FeedStored } from '../../../doctor/examine-audit.ts'
-import { Catalogue } from '../layout/catalogue.ts'
 import type { MakingDeps } from '../layout/make-table.ts'
+import { TableList } from '../layout/table-list.ts'
 import { Fields } from '../pg/fields.ts'
 import type { PgPool } from '../pg/pool.ts'
 import type { RegistryLog } from '../registry.ts'
@@ -22,9 +22,9 @@ export interface StoredBarsDeps extends MakingDeps {
 /** All stored bars of one feed, counted by day. */
 export async function storedBarsOf(feed: FeedDefinition, deps: StoredBarsDeps): Promise<FeedStored> {
   const { pool, log } = deps
-  const catalogue = new Catalogue({ ...deps, timedFeed: async () => log.timedFeed(feed.key) })
+  const tableList = new TableList({ ...deps, timedFeed: async () => log.timedFeed(feed.key) })
   const stored: StoredSeries[] = []
-  for (const { table, holds } of await catalogue.barTablesOf(feed.key)) {
+  for (const { table, holds } of await tableList.barTablesOf(feed.key)) {
     const days = await daysIn(table, feed, pool)
     for (const [symbol, of] of days)
       stored.push({ symbol, resolution: holds.resolution, days: of.sort((a, b) => a.day - b.day) })
@@ -32,7 +32,7 @@ export async function storedBarsOf(feed: FeedDefinition, deps: StoredBarsDeps): 
   const symbols = log
     .since(0)
     .flatMap((row) => (row.kind === 'symbol' && row.body.feed === feed.key ? [row.body] : []))
-  const windows = await readWindows(feed.key, { catalogue, pool })
+  const windows = await readWindows(feed.key, { tableList, pool })
   return { feed, offsetSeconds: log.timedFeed(feed.key)?.offsetSeconds, symbols, windows, stored }
 }
 

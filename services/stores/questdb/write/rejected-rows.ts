@@ -173,7 +173,7 @@ export class RejectedRows {
     metrics.parked.inc(refused.length)
     const [{ reason } = { reason: '' }] = refused
     options.log.error(
-      { rows: refused.length, of: table, reason, table: names.parked },
+      { rows: refused.length, table, reason, parkedIn: names.parked },
       'QuestDB rejected rows; they are parked',
     )
   }

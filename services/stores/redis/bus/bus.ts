@@ -8,10 +8,10 @@ import type { Keys } from '../keys.ts'
 import { scripts } from '../scripts.ts'
 import { encodeEvent } from './codec.ts'
 import { Following } from './following.ts'
-import { laneOf, laneTops } from './lanes.ts'
-import { Reader } from './reader.ts'
+import { BusReader } from './reader.ts'
+import { streamOf, streamTops } from './streams.ts'
 
-/** Bounds of a lane; the oldest events are removed, and a reader that is further behind is informed of the loss. */
+/** Bounds of a stream; the oldest events are removed, and a reader that is further behind is informed of the loss. */
 const keptBytesMax = 64 * 1024 * 1024
 const keptMs = 30 * 60_000
 
@@ -37,14 +37,14 @@ export function redisBus(deps: BusDeps): Bus {
     'fxd_bus_losses_total',
     'Times that this process missed events of the bus, or could not decode one.',
   )
-  const reader = new Reader({ ...deps, followers, onLoss: () => losses.inc() })
+  const reader = new BusReader({ ...deps, followers, onLoss: () => losses.inc() })
 
   const begin = async (following: Following): Promise<void> => {
     try {
       const args: Word[] = [given(), serverRun, streams]
-      const lanes = laneTops(await calls.script(scripts.look, [tops, starts, life], args))
-      reader.start(lanes, following)
-      if (!following.isLate) following.begin(lanes)
+      const positions = streamTops(await calls.script(scripts.look, [tops, starts, life], args))
+      reader.start(positions, following)
+      if (!following.isLate) following.begin(positions)
     } catch {
       // Redis is unavailable: the reader begins it, late, when Redis answers again.
       following.isLate = true
@@ -54,10 +54,10 @@ export function redisBus(deps: BusDeps): Bus {
 
   return {
     async publish(event, epoch) {
-      const lane = laneOf(feedOfEvent(event))
-      const names = [streams + lane, tops, starts, epochs, bytes, life, news]
+      const stream = streamOf(feedOfEvent(event))
+      const names = [streams + stream, tops, starts, epochs, bytes, life, news]
       const fence = fencedFeed(event) === undefined ? '' : epoch
-      const args: Word[] = [given(), serverRun, lane, fence, encodeEvent(event), keptBytesMax, keptMs]
+      const args: Word[] = [given(), serverRun, stream, fence, encodeEvent(event), keptBytesMax, keptMs]
       const published = calls.script(scripts.publish, names, args)
       // Bars leave before the next message of a collector is decoded.
       if (event.type === 'bars') calls.flush()

@@ -1,6 +1,6 @@
 import type { Log } from '../../../platform/log/log.ts'
 import type { Delivered, Follower } from '../../../ports/bus.ts'
-import { feedOfLane, type Lane, type LaneTop, registryLane } from './lanes.ts'
+import { type BusStream, feedOfStream, registryStream, type StreamTop } from './streams.ts'
 
 /**
  * Maximum events kept for a follower until its start is known; above that, the follower begins later and its loss is
@@ -8,16 +8,16 @@ import { feedOfLane, type Lane, type LaneTop, registryLane } from './lanes.ts'
  */
 const keptMax = 10_000
 
-type LaneEvent =
-  | { readonly lane: Lane; readonly position: number; readonly delivered: Delivered }
-  | { readonly lane: Lane; readonly position: number; readonly delivered?: undefined }
+type StreamEvent =
+  | { readonly stream: BusStream; readonly position: number; readonly delivered: Delivered }
+  | { readonly stream: BusStream; readonly position: number; readonly delivered?: undefined }
 
 /** One follower of the bus: receives the events after its start positions. */
 export class Following {
   readonly #follower: Follower
   readonly #log: Log
-  #starts: ReadonlyMap<Lane, number> | undefined
-  #kept: LaneEvent[] = []
+  #starts: ReadonlyMap<BusStream, number> | undefined
+  #kept: StreamEvent[] = []
   /** Its start was not known in time: all events before `begin` are lost for it. */
   isLate = false
 
@@ -31,46 +31,47 @@ export class Following {
     return this.#follower.wants === 'registry'
   }
 
-  wants(lane: Lane): boolean {
-    return lane === registryLane || !this.wantsRegistryOnly
+  wants(stream: BusStream): boolean {
+    return stream === registryStream || !this.wantsRegistryOnly
   }
 
   get hasBegun(): boolean {
     return this.#starts !== undefined
   }
 
-  begin(tops: readonly LaneTop[]): void {
-    this.#starts = new Map(tops.map(({ lane, top }) => [lane, top]))
-    if (this.isLate && !this.wantsRegistryOnly) for (const { lane, top } of tops) this.#reportLost(lane, top)
+  begin(tops: readonly StreamTop[]): void {
+    this.#starts = new Map(tops.map(({ stream, top }) => [stream, top]))
+    if (this.isLate && !this.wantsRegistryOnly)
+      for (const { stream, top } of tops) this.#reportLost(stream, top)
     const kept = this.#kept
     this.#kept = []
     for (const each of kept) this.#pass(each)
   }
 
-  deliver(lane: Lane, delivered: Delivered): void {
-    this.#take({ lane, position: delivered.position, delivered })
+  deliver(stream: BusStream, delivered: Delivered): void {
+    this.#take({ stream, position: delivered.position, delivered })
   }
 
-  lost(lane: Lane, upTo: number): void {
-    this.#take({ lane, position: upTo })
+  lost(stream: BusStream, upTo: number): void {
+    this.#take({ stream, position: upTo })
   }
 
-  #take(event: LaneEvent): void {
-    if (!this.wants(event.lane)) return
+  #take(event: StreamEvent): void {
+    if (!this.wants(event.stream)) return
     if (this.#starts) return this.#pass(event)
     if (this.#kept.length < keptMax) return void this.#kept.push(event)
     this.#kept = []
     this.isLate = true
   }
 
-  #pass({ lane, position, delivered }: LaneEvent): void {
-    if (position <= (this.#starts?.get(lane) ?? 0)) return
+  #pass({ stream, position, delivered }: StreamEvent): void {
+    if (position <= (this.#starts?.get(stream) ?? 0)) return
     if (delivered) this.#guarded(() => void this.#follower.deliver(delivered), delivered.event.type)
-    else this.#reportLost(lane, position)
+    else this.#reportLost(stream, position)
   }
 
-  #reportLost(lane: Lane, upTo: number): void {
-    const feed = feedOfLane(lane)
+  #reportLost(stream: BusStream, upTo: number): void {
+    const feed = feedOfStream(stream)
     // The registry is read by version, whatever the bus reports.
     if (feed !== undefined) this.#guarded(() => this.#follower.lost(feed, upTo), 'lost')
   }

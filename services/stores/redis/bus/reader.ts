@@ -8,13 +8,13 @@ import { isErrorReply, isWrongPlace } from '../outcomes.ts'
 import { type Script, scripts } from '../scripts.ts'
 import { decodeEvent } from './codec.ts'
 import type { Following } from './following.ts'
-import { type Lane, type LaneTop, laneTops, registryLane } from './lanes.ts'
+import { type BusStream, registryStream, type StreamTop, streamTops } from './streams.ts'
 
 /** How long a read waits for the next event; afterwards the reader checks for lost events. */
 const blockMs = 1_000
 const checkEveryMs = 1_000
 const answerDeadlineMs = 1_000
-/** Maximum events of one lane per read. */
+/** Maximum events of one stream per read. */
 const readAtOnceMax = 32
 
 export interface ReaderDeps {
@@ -28,29 +28,29 @@ export interface ReaderDeps {
 }
 
 /**
- * Reads the lanes that followers of this process want, over a separate connection, once for all followers. It reports
+ * Reads the streams that followers of this process want, over a separate connection, once for all followers. It reports
  * lost events to them: after a gap in the positions or, when no event follows, by a check each second.
  */
-export class Reader {
+export class BusReader {
   readonly #deps: ReaderDeps
-  /** The last position read of each lane. */
-  readonly #read = new Map<Lane, number>()
+  /** The last position read of each stream. */
+  readonly #read = new Map<BusStream, number>()
   /** Until a follower wants events of feeds, only the registry's events are read. */
   #readsRegistryOnly = true
   #newsRead = '0-0'
   #checkedAtMs = Number.NEGATIVE_INFINITY
   #isReading = false
-  /** Events of one lane per read: halved after each read that took too long, until all events are read. */
+  /** Events of one stream per read: halved after each read that took too long, until all events are read. */
   #readAtOnce = readAtOnceMax
 
   constructor(deps: ReaderDeps) {
     this.#deps = deps
   }
 
-  /** Reads the lanes of a new follower from these positions. Lanes that are read already do not change. */
-  start(tops: readonly LaneTop[], { wantsRegistryOnly }: Following): void {
+  /** Reads the streams of a new follower from these positions. Streams that are read already do not change. */
+  start(tops: readonly StreamTop[], { wantsRegistryOnly }: Following): void {
     if (!wantsRegistryOnly) this.#readsRegistryOnly = false
-    for (const { lane, top } of tops) this.#add(lane, top)
+    for (const { stream, top } of tops) this.#add(stream, top)
     if (this.#isReading) return
     this.#isReading = true
     void this.#keepReading()
@@ -91,7 +91,7 @@ export class Reader {
     const { tops, starts, life } = keys.bus
     const asked = new Map(this.#read)
     const args = [given(), ready.run, keys.bus.streams, ...[...asked].flat()]
-    const lanes = laneTops(
+    const streams = streamTops(
       await within(
         clock,
         answerDeadlineMs,
@@ -102,21 +102,21 @@ export class Reader {
     this.#checkedAtMs = clock.monotonicMs()
     const late = [...followers].filter((each) => each.isLate && !each.hasBegun)
     const others = [...followers].filter((each) => !late.includes(each))
-    for (const each of late) each.begin(lanes)
-    for (const { lane, start, top, more } of lanes) {
-      const position = this.#read.get(lane)
+    for (const each of late) each.begin(streams)
+    for (const { stream, start, top, more } of streams) {
+      const position = this.#read.get(stream)
       // Late followers want no earlier events.
-      if (position === undefined) this.#add(lane, others.some((each) => each.wants(lane)) ? start : top)
-      else if (asked.has(lane) && !more && top > position) this.#reportLost(lane, top)
+      if (position === undefined) this.#add(stream, others.some((each) => each.wants(stream)) ? start : top)
+      else if (asked.has(stream) && !more && top > position) this.#reportLost(stream, top)
     }
   }
 
   /** Returns the events after the last positions read; waits a limited time for them. */
   async #next({ redis }: Ready): Promise<readonly Part[]> {
     const { keys, clock } = this.#deps
-    const lanes = [...this.#read]
-    const names = [keys.bus.news, ...lanes.map(([lane]) => keys.bus.streams + lane)]
-    const after = [this.#newsRead, ...lanes.map(([, position]) => `${position}-0`)]
+    const streams = [...this.#read]
+    const names = [keys.bus.news, ...streams.map(([stream]) => keys.bus.streams + stream)]
+    const after = [this.#newsRead, ...streams.map(([, position]) => `${position}-0`)]
     const words = ['COUNT', this.#readAtOnce, 'BLOCK', blockMs, 'STREAMS', ...names, ...after]
     const reply = await within(
       clock,
@@ -131,39 +131,39 @@ export class Reader {
   #take(parts: readonly Part[]): void {
     const { keys } = this.#deps
     for (const [name, entries] of parts) {
-      const stream = name.toString()
+      const key = name.toString()
       for (const [id, fields] of entries) {
-        if (stream === keys.bus.news) this.#addLane(id, fields)
-        else this.#deliver(stream.slice(keys.bus.streams.length), id, fields)
+        if (key === keys.bus.news) this.#addStream(id, fields)
+        else this.#deliver(key.slice(keys.bus.streams.length), id, fields)
       }
     }
   }
 
-  /** A new lane: it is read from its beginning. */
-  #addLane(id: Buffer, [, lane, , start]: readonly Buffer[]): void {
+  /** A new stream: it is read from its beginning. */
+  #addStream(id: Buffer, [, stream, , start]: readonly Buffer[]): void {
     this.#newsRead = id.toString()
-    if (lane && start) this.#add(lane.toString(), Number(start.toString()))
+    if (stream && start) this.#add(stream.toString(), Number(start.toString()))
   }
 
-  #add(lane: Lane, position: number): void {
-    const isWanted = lane === registryLane || !this.#readsRegistryOnly
-    if (isWanted && !this.#read.has(lane)) this.#read.set(lane, position)
+  #add(stream: BusStream, position: number): void {
+    const isWanted = stream === registryStream || !this.#readsRegistryOnly
+    if (isWanted && !this.#read.has(stream)) this.#read.set(stream, position)
   }
 
-  #deliver(lane: Lane, id: Buffer, fields: readonly Buffer[]): void {
+  #deliver(stream: BusStream, id: Buffer, fields: readonly Buffer[]): void {
     const position = Number.parseInt(id.toString(), 10)
-    const before = this.#read.get(lane)
-    if (before !== undefined && position > before + 1) this.#reportLost(lane, position - 1)
+    const before = this.#read.get(stream)
+    if (before !== undefined && position > before + 1) this.#reportLost(stream, position - 1)
     const event = decodeEvent(fields[1] ?? Buffer.alloc(0))
-    this.#read.set(lane, position)
-    if (!event) return this.#reportLost(lane, position)
-    for (const each of this.#deps.followers) each.deliver(lane, { position, event })
+    this.#read.set(stream, position)
+    if (!event) return this.#reportLost(stream, position)
+    for (const each of this.#deps.followers) each.deliver(stream, { position, event })
   }
 
-  #reportLost(lane: Lane, upTo: number): void {
+  #reportLost(stream: BusStream, upTo: number): void {
     this.#deps.onLoss()
-    this.#read.set(lane, upTo)
-    for (const each of this.#deps.followers) each.lost(lane, upTo)
+    this.#read.set(stream, upTo)
+    for (const each of this.#deps.followers) each.lost(stream, upTo)
   }
 }
 

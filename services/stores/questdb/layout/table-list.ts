@@ -12,20 +12,20 @@ import { retentionOf, type TimedFeed } from './retention.ts'
 import { createBars, createWindows } from './statements.ts'
 import { type BarTable, bucketCount, nameOf } from './tables.ts'
 
-export interface CatalogueDeps extends MakingDeps {
+export interface TableListDeps extends MakingDeps {
   readonly pool: PgPool
   /** How a feed is stored; `undefined` when no definition exists. */
   readonly timedFeed: (feed: FeedKey) => Promise<TimedFeed | undefined>
 }
 
 /** Which tables exist. A table is created when the first bar of its feed and resolution arrives. */
-export class Catalogue {
-  readonly #deps: CatalogueDeps
+export class TableList {
+  readonly #deps: TableListDeps
   #tables = new Map<string, BarTable | undefined>()
   readonly #listings = new SharedRun(() => this.#list())
   readonly #making = new Map<string, Promise<void>>()
 
-  constructor(deps: CatalogueDeps) {
+  constructor(deps: TableListDeps) {
     this.#deps = deps
   }
 
