@@ -50,7 +50,7 @@ describe('feeds', () => {
     const asCollector = { FXD_TOKEN_FILE: join(fixture.home, 'of-the-feed') }
     expect(await fixture.fxd('keys list', asCollector)).toMatchObject({
       code: 77,
-      err: 'fxd: this credential may push bars and nothing else\n',
+      err: 'fxd: this credential may push bars only; the call needs an administration credential\n',
     })
     const mistyped = await fixture.fxd('feeds token BROKERA:ZER0')
     expect(mistyped.code).toBe(1)

@@ -112,7 +112,7 @@ describe('a start with FXD_FEEDS', () => {
     const wanted = [
       `${at('EURUSD.z_M1.csv')} is no export: ${broken}; retrying`,
       `${at('USDJPY.z_M1.csv')} is no export: ${broken}; ignored until it changes`,
-      `${at('GBPUSD_M1.csv')} is not read: the manifest calls GBPUSD GBPUSD.z; name the file GBPUSD.z_M1.csv`,
+      `${at('GBPUSD_M1.csv')} is not read: the manifest lists GBPUSD.z, not GBPUSD; name the file GBPUSD.z_M1.csv`,
       `${at('GBPUSD.z_M5.csv')} is not read: MYBROKER:LIVE does not list resolution 5 in spec.resolutions`,
     ]
     for (const sentence of wanted) await expect.poll(logged, patience).toContain(sentence)

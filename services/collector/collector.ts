@@ -29,7 +29,7 @@ export interface CollectorDeps {
   readonly log: Log
   /**
    * An open spool for this feed only. The caller closes it after the collector has ended. Without a spool,
-   * only bars that the source can be read for again survive the end of a session.
+   * the end of a session loses unacknowledged bars that the source cannot return again.
    */
   readonly spool?: Spool | undefined
   /** The metrics of this feed. */
@@ -41,12 +41,12 @@ export interface CollectorDeps {
 /** Minimum duration of a stable session; after it the next pause is short again. */
 const stableSessionMs = 60_000
 const terminalLengthMax = 128
-/** Maximum time on standby that is buffered; after it, the active collector keeps the bars that close. */
+/** Time on standby in which bars are still spooled. After it, only the active collector keeps new bars. */
 const standbyBufferMs = 60_000
 
 /**
- * Collects one feed from one source until the signal aborts; never rejects. After the end of a session, for any
- * reason, there is a pause. The next session continues where the store of ingest ends.
+ * Collects one feed from one source until the signal aborts; never rejects. After each session, it pauses and
+ * starts another one, whatever ended the session. A session continues after the bars that ingest has stored.
  */
 export function runCollector(deps: CollectorDeps): Promise<void> {
   return new Collector(deps).run()
@@ -98,7 +98,8 @@ class Collector {
         await run()
       } catch (cause) {
         const fault = cause instanceof SourceFault ? cause.message : ''
-        if (!signal.aborted && fault === '') this.#log.error({ err: cause }, 'collecting failed; retrying')
+        if (!signal.aborted && fault === '')
+          this.#log.error({ err: cause }, 'failed to open the source or to run a session; retrying')
         else if (!signal.aborted && fault !== lastFault) this.#log.error(`${fault}; retrying`)
         lastFault = fault
       }
@@ -171,7 +172,7 @@ class Collector {
 
   #standBy(end: AbortSignal): void {
     this.#log.info('standing by: another collector is active')
-    // The lease of a crashed ingest expires sooner than this. Until then, no other collector keeps these bars.
+    // The lease of a crashed ingest expires within this time. Until then, no other collector has these bars.
     const cancel = this.#deps.clock.after(standbyBufferMs, () => {
       this.#offline?.stop()
       this.#deps.spool?.handOver()

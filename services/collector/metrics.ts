@@ -45,7 +45,7 @@ export function createCollectorMetrics(metrics: Metrics): CollectorMetrics {
   const acked = byLane('acked_bars_total', 'Bars that ingest acknowledged as stored')
   const refused = counter('refused_bars_total', 'Bars that ingest rejected')
   const sessions = counter('sessions_total', 'Sessions in which this collector was the active one')
-  const reconnects = counter('reconnects_total', 'Sessions and attempts that ended and were retried')
+  const reconnects = counter('reconnects_total', 'Sessions that ended or failed to start; each is retried')
   return {
     of: (feed) => ({
       sent: (lane, bars) => sent.inc({ feed, lane: lane.toLowerCase() }, bars),
@@ -91,16 +91,16 @@ function createStatusMetrics(metrics: Metrics, readers: ReadonlyMap<FeedKey, () 
   )
   gauge('tick_age_seconds', 'Seconds since the last tick arrived', ({ tickAgeSeconds }) => tickAgeSeconds)
   gauge('spool_bytes', 'Bytes of the files of the spool', ({ spool }) => spool?.bytes)
-  gauge('spool_batches', 'Batches that ingest has not acknowledged', ({ spool }) => spool?.batches)
-  gauge('spool_bars', 'Bars in these batches', ({ spool }) => spool?.bars)
+  gauge('spool_batches', 'Unacknowledged batches in the spool', ({ spool }) => spool?.batches)
+  gauge('spool_bars', 'Unacknowledged bars in the spool', ({ spool }) => spool?.bars)
   gauge(
     'spool_age_seconds',
-    'Age of the oldest batch, in seconds',
+    'Age of the oldest batch in the spool, in seconds',
     ({ spool }) => spool && spool.ageMs / 1_000,
   )
   total(
     'spool_dropped_bars_total',
-    'Bars dropped from the spool at its bound, without an Ack',
+    'Unacknowledged bars that the spool dropped at its limit of bytes or hours',
     ({ spool }) => spool?.droppedBars,
   )
   total(
@@ -110,7 +110,7 @@ function createStatusMetrics(metrics: Metrics, readers: ReadonlyMap<FeedKey, () 
   )
   total(
     'spool_unreadable_bytes_total',
-    'Bytes of its files that were damaged, or torn when they were written',
+    'Bytes of spool files that could not be read at the start: damaged, or torn during a write',
     ({ spool }) => spool?.unreadableBytes,
   )
 }

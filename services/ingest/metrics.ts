@@ -13,7 +13,7 @@ export interface IngestMetrics {
   refused(reason: RefusalReason, count: number): void
   pushed(count: number, seconds: number): void
   committed(lane: LaneName, seconds: number): void
-  /** Counts an event that endangers a promise; each kind has an alert. */
+  /** Counts an event that may lose or delay bars; each kind has an alert. */
   alarm(kind: AlarmKind): void
   session(mode: 'live' | 'import', by: 1 | -1): void
   ended(code: string): void
@@ -28,10 +28,11 @@ export interface IngestMetrics {
 }
 
 export function createIngestMetrics(metrics: Metrics): IngestMetrics {
-  const bars = metrics.counter('fxd_ingest_bars_total', 'Bars accepted from collectors and imports', [
-    'lane',
-    'outcome',
-  ])
+  const bars = metrics.counter(
+    'fxd_ingest_bars_total',
+    'Valid bars from collectors and imports, by outcome: accepted, revised or unchanged',
+    ['lane', 'outcome'],
+  )
   const refused = fromZero(
     metrics.counter('fxd_ingest_refused_bars_total', 'Bars rejected, by reason', ['reason']),
     'reason',
@@ -52,7 +53,7 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
   const alarms = fromZero(
     metrics.counter(
       'fxd_ingest_alarms_total',
-      'Sequences skipped or reused, revisions from the future, bars not published, history lost by a collector',
+      'Alarms: wrong sequences, rejected revisions, bars not published, gaps (history lost by a collector)',
       ['kind'],
     ),
     'kind',
@@ -74,7 +75,7 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
   const backlog = metrics.gauge('fxd_ingest_backlog_bars', 'Live bars that wait for an unavailable bus')
   const dropped = metrics.counter(
     'fxd_ingest_backlog_dropped_bars_total',
-    'Live bars dropped because too many waited for the bus; readers take them from the store',
+    'Live bars dropped because too many waited for the bus, or for too long; readers read the store',
   )
   return {
     bars: (lane, outcome, count) => void (count > 0 && bars.inc({ lane, outcome }, count)),

@@ -84,7 +84,7 @@ describe('symbols remove', () => {
     expect(await remove('BROKERA:ZERO', 'EURUSD')).toMatchObject({
       code: 1,
       stderr:
-        'fxd: The Feed manifest of BROKERA:ZERO lists "EURUSD.z"; take it out of its symbols.list first.\n',
+        'fxd: The Feed manifest of BROKERA:ZERO lists "EURUSD.z"; remove it from its spec.symbols.list first.\n',
     })
   })
 

@@ -4,8 +4,9 @@ import { type CleanSeriesId, cleanSeriesId } from '../series/series-id.ts'
 import type { SpoolRecord } from '../spool/record.ts'
 
 /**
- * Makes revisions of spooled batches that ingest accepts: those above `latest` are lowered, since ingest refuses them as too
- * far ahead of its clock. All others stay as they were first sent. Give it the batches in the order of the spool.
+ * Gives spooled batches revisions that ingest accepts. Revisions above `latest` are lowered, because ingest
+ * refuses them as too far ahead of its clock. All other revisions stay as they were first sent. Call
+ * `messageOf` for the batches in the order of the spool.
  */
 export class AcceptedRevisions {
   readonly #latest: number

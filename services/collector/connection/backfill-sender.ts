@@ -51,7 +51,7 @@ export class BackfillSender {
   ): Promise<Promise<void>[]> {
     const { outbox } = this.#deps
     const answers: Promise<void>[] = []
-    // Otherwise a series of short sessions would fill the spool with history and displace live bars.
+    // Otherwise repeated short sessions would fill the spool with history, and live bars would be dropped.
     await outbox.drained
     for (const batch of batches) {
       const { parts, count, kept } = batch

@@ -30,7 +30,7 @@ export function* catalogueParts(
   yield { revision, snapshot, last: true, symbols: part }
 }
 
-/** The result of a catalogue. */
+/** The answer of ingest to a whole catalogue: the accepted names and the refused symbols. */
 export interface Catalogued {
   readonly names: readonly CataloguedName__Output[]
   readonly refused: readonly CatalogueRefusal__Output[]

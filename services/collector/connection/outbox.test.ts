@@ -65,7 +65,7 @@ test('a gap is reported until a batch that was sent after the report is acknowle
   await spool.close()
 })
 
-test('spooled revisions that are ahead of the clock of ingest are sent as earlier ones in the same order, others unchanged', async () => {
+test('spooled revisions ahead of the clock of ingest are lowered and keep their order; other revisions stay unchanged', async () => {
   const clock = createVirtualClock()
   const spool = await openSpool({ folder: new MemoryFolder(), clock, log: silentLog, ...spoolBounds })
   const now = clock.utcMs()

@@ -119,7 +119,7 @@ export class Outbox {
 
   async #drain(spool: Spool, backlog: readonly number[]): Promise<void> {
     const { signal, log, stamps } = this.#deps
-    // It is below all revisions of this session, so that a reading in the session replaces what is sent here.
+    // Below all revisions of this session: bars that the session reads replace the spooled bars sent here.
     const firstRevision = stamps.nowMs - backlog.length
     const accepted = new AcceptedRevisions(stamps.latest)
     this.#reportLost(this.#sentBatches)
@@ -128,7 +128,7 @@ export class Outbox {
     if (backlog.length > 0) log.info({ batches: backlog.length }, 'sending the spooled batches')
     for (const [i, id] of backlog.entries()) {
       const record = await spool.read(id).catch((cause: unknown) => {
-        log.error({ err: cause }, 'failed to read a spooled batch; skipped')
+        log.error({ err: cause }, 'failed to read a spooled batch; this session does not send it')
         return undefined
       })
       if (!record) continue
@@ -166,7 +166,7 @@ export class Outbox {
         resolution,
         from,
         to,
-        reason: `the spool's bound of bytes or hours was reached: ${bars} bars left it without an ack`,
+        reason: `the spool reached its limit of bytes or hours and dropped ${bars} unacknowledged bars`,
       })
     }
   }

@@ -25,7 +25,7 @@ export interface SessionClientDeps extends Peer {
 export interface Greeting {
   readonly welcome: Welcome__Output
   readonly known: readonly KnownSeries__Output[]
-  /** Ingest's clock minus ours. */
+  /** Ingest's clock minus the local clock. */
   readonly offsetMs: number
 }
 
@@ -76,8 +76,9 @@ export class SessionClient {
   readonly greeting: Promise<Greeting>
   /** How the session ended; never rejects. */
   readonly ended: Promise<Disconnected>
-  /** Called when ingest puts this collector on standby, or requests a pause. */
+  /** Called when ingest puts this collector on standby. */
   onStandby: () => void = () => undefined
+  /** Called when ingest requests a pause of the backfill lane. */
   onSlow: (pauseMs: number) => void = () => undefined
 
   readonly #stream: CallStream
@@ -153,7 +154,7 @@ export class SessionClient {
     if (!this.#isClosed) this.#stream.send({ heartbeat })
   }
 
-  /** Has no answer. The Ack of a later batch proves that ingest received it. */
+  /** Reports lost bars; has no answer. The Ack of a later batch proves that ingest received the report. */
   gap(gap: Gap): void {
     if (!this.#isClosed) this.#stream.send({ gap })
   }

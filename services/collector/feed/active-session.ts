@@ -58,7 +58,7 @@ export class ActiveSession {
       .catch((cause: unknown) => this.#fail(cause))
   }
 
-  /** After the session's end the next one lists all symbols again. Any other failure is a defect, so it ends the session. */
+  /** Ignores failures after the session's end: the next session lists all symbols. Others end the session. */
   #fail(cause: unknown): void {
     const { client, log, signal } = this.#deps
     if (signal.aborted || client.isOver) return
@@ -79,7 +79,7 @@ export class ActiveSession {
     this.collection.begin(started.sort((a, b) => finestFirst(a.resolution, b.resolution)))
   }
 
-  /** Continues a series without reading it again, unless its source can only be read as a whole. */
+  /** Continues a series that is unchanged since the last session, unless its source is read as a whole. */
   #continued(series: CollectedSeries, before: readonly CollectedSeries[]): CollectedSeries {
     const { source, time } = this.#deps
     const now = time.now()

@@ -57,7 +57,7 @@ export class CatchUp {
     await history.run()
   }
 
-  /** Retries bars that the terminal has not loaded yet; `attempted` is called after the first attempt. */
+  /** Reads the missed bars of one series until it is live. Calls `attempted` after each failed attempt. */
   async #readMissedOf(series: CollectedSeries, attempted: () => void): Promise<void> {
     const { time, reader, lanes, isOver } = this.#deps
     do {

@@ -46,7 +46,8 @@ export class Claims {
   /**
    * The source has watched all symbols since `span.from` and reported all bars that opened before `span.to`.
    * The feed-wide window grows by that span. In a new session it begins at the latest time that any series
-   * was read to. Series that were read less far get separate windows up to that time.
+   * was read to. Series that were read less far get separate windows up to that time. Nothing is claimed in
+   * two cases: `early` (a series is not live yet) and `interrupted` (the source missed bars of a series).
    */
   watched(r: Resolution, span: Span): 'claimed' | 'early' | 'interrupted' {
     const all = this.#deps.seriesOf(r)

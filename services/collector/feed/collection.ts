@@ -136,7 +136,7 @@ export class Collection {
 
   watched(r: Resolution, span: Span): void {
     if (this.#claims.watched(r, span) !== 'interrupted') return
-    this.#log.warn({ resolution: r }, 'source interrupted; retrying: the missed bars are read again')
+    this.#log.warn({ resolution: r }, 'source interrupted; a new session reads the missed bars')
     for (const series of this.#series.values()) if (series.resolution === r) series.phase = 'queued'
     this.#client.cancel()
   }
@@ -158,7 +158,8 @@ export class Collection {
 
   /** Failures caused by the session's end are not logged: the next session reads these bars again. */
   readonly #failed = (cause: unknown): void => {
-    if (!this.#isOver()) this.#log.error({ err: cause }, 'collecting failed; the next session retries')
+    if (!this.#isOver())
+      this.#log.error({ err: cause }, 'failed to read or send bars or windows; the next session retries')
   }
 
   /** Routes those of the source's bars that have closed. */

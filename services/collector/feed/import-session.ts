@@ -169,7 +169,7 @@ function fitScale(
 ): { fitting: Bars; refused: ImportRefusal[]; originOf: ((index: number) => number) | undefined } {
   const beyond = new Set(barsAboveScale(bars, scale))
   if (beyond.size === 0) return { fitting: bars, refused: [], originOf: undefined }
-  const message = `a price has more than ${scale} decimals, which is what the symbol has`
+  const message = `a price has more decimals than the ${scale} of its symbol`
   const refused = [...beyond].map((index) => ({ index, count: 1, reason: 'SCALE' as const, message }))
   const kept = [...bars.time.keys()].filter((index) => !beyond.has(index))
   return {

@@ -48,7 +48,7 @@ export class OfflineBuffer {
     this.#cancel = this.#deps.clock.every(formingCheckMs, () => this.#release())
   }
 
-  /** Returns the series that still have missed no bar; none when it was not running. */
+  /** Stops spooling. Returns the series that have missed no bar until now; none when it was not running. */
   stop(): readonly CollectedSeries[] {
     const series = [...this.#series.values()]
     this.#series.clear()

@@ -31,7 +31,7 @@ export interface CollectedSeries extends SourceSeries {
   sentUntil: number
   /** True once it was removed or replaced: work in progress for it ends. */
   isGone: boolean
-  /** Bars that close before the series was read to its end once wait in `waiting`. */
+  /** `live`: the series was read to its end once. Bars that close earlier wait in `waiting`. */
   phase: 'queued' | 'reading' | 'live'
   /** True when the last read is incomplete: the series is read again. */
   readAgain: boolean
@@ -116,7 +116,7 @@ export function continueSeries(
   }
 }
 
-/** Records a read to the end that began at `startedAt`; while the feed's clock is unknown, at the newest bar sent. */
+/** Records a read to the end. `startedAt`: its start; default: the time of the newest bar that was sent. */
 export function noteRead(series: CollectedSeries, startedAt: FeedSeconds | undefined): void {
   const newest = Number.isFinite(series.sentUntil) ? feedSeconds(series.sentUntil) : undefined
   series.readAt = startedAt ?? newest

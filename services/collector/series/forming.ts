@@ -28,8 +28,8 @@ export function takeClosed(
   const bars = kept && !isRead ? mergeBars(given, kept) : given
   if (hasClosed(series, newest, now)) return bars
   const last = barCount(bars) - 1
-  // A bar that only a later bar closes is sent together with that bar: ingest needs both. Ingest returns the
-  // later bar as still forming.
+  // A bar that only a later bar closes is sent together with that bar: ingest needs both. Ingest then rejects
+  // the later bar as still forming.
   if (last > 0 && !hasClosed(series, timeAt(bars, last - 1), now)) return bars
   series.forming = { bars: sliceBars(bars, last, last + 1), derived }
   return sliceBars(bars, 0, last)

@@ -12,9 +12,9 @@ const aheadMaxMs = revisionAheadMs / 2
 
 /**
  * Revisions of bars: UTC milliseconds by ingest's clock, ascending per series over all sessions. So a later
- * reading replaces an earlier one even within a millisecond. When thousands of series close in one minute,
- * revisions do not run ahead of the clock. They begin again when that clock was set back so far that ingest would
- * refuse them.
+ * reading replaces an earlier one even within a millisecond. Series do not share revisions. So revisions do
+ * not run ahead of the clock when thousands of series close at once. When ingest's clock was set back so far
+ * that ingest would refuse the next revision, revisions restart at that clock.
  */
 export class Stamps {
   readonly #clock: Clock

@@ -11,9 +11,9 @@ export interface Arrival {
 }
 
 /**
- * Ages of batches, protected against changes of the wall clock. All batches age by the monotonic clock during this
- * run, so not while the machine sleeps. The age of earlier batches at the start of this run is by the wall clock,
- * with the earliest start time computed so far.
+ * Ages of batches, protected against changes of the wall clock. During this run, all batches age by the
+ * monotonic clock, which stops while the machine sleeps. Batches of earlier runs also have an age at the
+ * start of this run. The wall clock gives that age, with the earliest start time computed so far.
  */
 export class Ages {
   readonly #clock: Clock

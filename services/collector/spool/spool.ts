@@ -97,7 +97,8 @@ export class Spool {
       this.#entries.add(record, { bytes: undefined, place, sinceMs: undefined })
     }
     const { batches, bars } = this.#entries
-    if (batches > 0) this.#deps.log.info({ batches, bars }, 'unacknowledged batches found in the spool')
+    if (batches > 0)
+      this.#deps.log.info({ batches, bars }, 'unacknowledged batches found in the spool; they are sent first')
     this.#wake()
   }
 
@@ -107,7 +108,7 @@ export class Spool {
     if (this.#queuedBytes + bytes.length > queuedBytesMax) {
       this.failures += 1
       const kept = Promise.reject(
-        new Error(`batch dropped: ${queuedBytesMax} bytes already wait for the spool's disk`),
+        new Error(`batch not spooled: more than ${queuedBytesMax} bytes would wait for the spool's disk`),
       )
       kept.catch(() => undefined)
       return { id: 0, kept }

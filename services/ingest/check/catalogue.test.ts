@@ -73,7 +73,7 @@ const almostFull = (): Registry =>
     record('GONE', { hidden: true, since: undefined }),
     ...Array.from({ length: feedSymbolsMax - 3 }, (_, i) => record(`S${i}`)),
   )
-const fullReason = 'the feed has 20000 symbols, hidden ones included; no further name is taken'
+const fullReason = 'the feed has 20000 symbols, hidden ones included; no new name is accepted'
 
 describe("a live session's catalogue", () => {
   test('a new symbol gets its clean name and the defaults, and is covered from now on', () => {

@@ -11,7 +11,7 @@ import { feedSymbolsMax } from '../../wire/limits.ts'
 import { describeSymbol, symbolFault } from './catalogue-symbol.ts'
 
 /** Why a feed takes no further symbol. */
-export const feedIsFull = `the feed has ${feedSymbolsMax} symbols, hidden ones included; no further name is taken`
+export const feedIsFull = `the feed has ${feedSymbolsMax} symbols, hidden ones included; no new name is accepted`
 
 /** A symbol that the catalogue of a live session no longer lists, and that is still shown. */
 export interface Absence {
@@ -54,10 +54,10 @@ export interface CatalogueContext {
 }
 
 /**
- * What the catalogue of a live session changes. The manifest wins over it, and it wins over imports. A snapshot
- * ends the coverage of symbols that it no longer lists; `Absences` hides them a minute later. If two raw names
- * would become one clean name, the known one keeps it. If both are new, both are refused. New names above
- * `feedSymbolsMax` are refused.
+ * Decides what the catalogue of a live session changes. The manifest has priority over the catalogue, and the
+ * catalogue over imports. A snapshot ends the coverage of symbols that it no longer lists; `Absences` hides
+ * them a minute later. If two raw names would become one clean name, the known one keeps it. If both are new,
+ * both are refused. New names above `feedSymbolsMax` are refused.
  */
 export function decideCatalogue(catalogue: WholeCatalogue, at: CatalogueContext): CatalogueChange {
   const { definition } = at

@@ -18,8 +18,8 @@ export interface WindowFault {
 const windowEndMin = 31_536_000
 
 /**
- * Maximum windows of one series, and of the whole feed at one resolution, that do not touch. A collector leaves one per
- * interruption: one a day for 27 years. Each request for coverage reads all of them.
+ * Maximum windows that do not touch: of one series, and of the whole feed at one resolution. Each
+ * interruption of a collector adds one: one a day for 27 years. Each request for coverage reads all of them.
  */
 export const separateWindowsMax = 10_000
 
@@ -36,7 +36,10 @@ export function checkWindow(
   const feed = at.definition.key
   const key = symbol === '' ? undefined : compoundKey(feed, symbol)
   if (key === undefined && at.isImport) {
-    return { reason: 'MALFORMED', message: 'symbol: got nothing; an import speaks for one symbol only' }
+    return {
+      reason: 'MALFORMED',
+      message: 'symbol: got nothing, wanted a name: an import may not send feed-wide windows',
+    }
   }
   if (key !== undefined && at.view.symbol(key) === undefined) {
     return { reason: 'UNKNOWN_SERIES', message: `symbol: got ${show(symbol)}, which ${feed} does not list` }
@@ -64,7 +67,7 @@ export function checkWindow(
   return { feed, symbol: key, resolution, from: feedSeconds(from), to: feedSeconds(end) }
 }
 
-/** The fault of a window that touches none of its series, which has as many as are stored. */
+/** The fault of a window that touches no stored window of a series with `separateWindowsMax` windows. */
 export const tooManyWindows = ({ feed, symbol, resolution, from, to }: Window): WindowFault => ({
   reason: 'MALFORMED',
   message:

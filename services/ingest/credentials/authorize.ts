@@ -97,7 +97,10 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
 
 function allowed({ mayAdminister }: Access, path: string): CredentialRefusal | undefined {
   if (mayAdminister || path.startsWith(collectorPath)) return undefined
-  return { fault: 'not_administration', message: 'this credential may push bars and nothing else' }
+  return {
+    fault: 'not_administration',
+    message: 'this credential may push bars only; the call needs an administration credential',
+  }
 }
 
 const codes = {

@@ -89,8 +89,8 @@ async function verify(token: string, secret: Uint8Array, clock: Clock): Promise<
 export const unknown: CredentialRefusal = {
   fault: 'unknown',
   message:
-    'the credential is not one of this service: it needs the metadata "authorization: Bearer <token>" with its ' +
-    'own token or one of "fxd feeds token", or a client certificate of its authority',
+    'the credential is missing or unknown: send the metadata "authorization: Bearer <token>" with the ' +
+    'administration token or a token of "fxd feeds token", or use a certificate of the trusted authority',
 }
 export const expired: CredentialRefusal = {
   fault: 'expired',

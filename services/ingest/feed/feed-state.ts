@@ -115,8 +115,8 @@ export interface Joined {
 }
 
 /**
- * Whether a stored bar is history here. Bars stored before this process published the series, or by another
- * process since, are published by others. Readers that missed them read the store.
+ * Whether a stored bar is history here: this process does not publish it. It was stored before this process
+ * published its series, or by another process since. Readers that missed it read the store.
  */
 const isHistory = (
   stored: FeedSeconds,
@@ -177,9 +177,9 @@ export class FeedStates {
   }
 
   /**
-   * Forgets hidden feeds: another ingest may purge them, and what was known before would be wrong for a feed that
-   * begins again. Sessions that still end keep the forgotten state. It is as after a restart: collectors send what
-   * has no Ack again.
+   * Forgets the states of hidden feeds. Another ingest may purge such a feed, and the old state would be
+   * wrong when the feed is defined again. Sessions that are still ending keep the forgotten state. As after a
+   * restart, collectors send messages without an Ack again.
    */
   forgetHidden(view: RegistryView): void {
     for (const [key, state] of this.#states) {

@@ -46,8 +46,8 @@ export class FeedWindows {
   }
 
   /**
-   * Notes a received window that is stored later: it does not cover symbols that are listed from now on. Returns false
-   * for a window beyond `separateWindowsMax`, which must not be stored.
+   * Call it for a received window before the window is stored. The window does not cover symbols that are
+   * listed from now on. Returns false for a window beyond `separateWindowsMax`, which must not be stored.
    */
   expect(window: Window): boolean {
     const series = seriesOf(window)

@@ -33,7 +33,7 @@ export class ImportedSymbols {
     for (const { id, body } of added) this.#waiting.set(id as CompoundKey, body as SymbolRecord)
     if (this.#waiting.size > catalogueSymbolsMax) {
       const got = `${this.#waiting.size} symbols without a bar`
-      throw new SessionEnd('RESOURCE_EXHAUSTED', `${got}; at most ${catalogueSymbolsMax} are taken`)
+      throw new SessionEnd('RESOURCE_EXHAUSTED', `got ${got}, wanted at most ${catalogueSymbolsMax}`)
     }
     return result
   }

@@ -96,7 +96,7 @@ export class LiveIntake {
     return this.#finish({ fresh, write, compared, published, receivedMs })
   }
 
-  /** Announces to readers, after all earlier batches, that the terminal answered for these minutes. */
+  /** Announces to readers, after all earlier batches, that all minutes in `[from, to]` are complete. */
   complete(from: FeedSeconds, to: FeedSeconds): Promise<void> {
     const event = { type: 'minutes' as const, feed: this.#state.key, from, to }
     const published = this.#lastDone.then(async () => void (await this.#publish(event)))

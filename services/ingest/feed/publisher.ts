@@ -19,7 +19,7 @@ export const busRetryMs = 500
 const revisedAtOnce = 1_000
 /** Reasons for the end of a session. */
 const overtaken = 'another ingest took over this feed'
-const overran = 'more had to wait for the bus than is kept; connect again'
+const overran = 'the bus was unavailable, and the events that waited for it were dropped; connect again'
 
 export interface PublisherDeps {
   readonly bus: Bus
@@ -28,7 +28,7 @@ export interface PublisherDeps {
   readonly metrics: IngestMetrics
 }
 
-/** Events that are published in order: all but `revised`, which its revisions order. */
+/** Events that are published in order. `revised` needs no order: revisions decide which value is newer. */
 type OrderedEvent = Exclude<BusEvent, { type: 'revised' | 'registry' }>
 
 /** An event of bars that waits for the event before it; further bars join it meanwhile. */

@@ -102,8 +102,8 @@ const ends = (bars: Bars): { from: FeedSeconds; to: FeedSeconds } => ({
 })
 
 /**
- * A collector that derives bars counts their revisions 1, 2, … from the start of each run. So a later derivation
- * gets a greater revision than an earlier one here, but never one of a reading.
+ * Raises the revisions of derived bars above those of stored derived bars, but never to those of a reading. A
+ * collector counts revisions of derived bars from 1 in each run, so a later derivation would seem old.
  */
 function raiseDerived(incoming: Bars, stored: Bars): void {
   for (let i = 0, j = 0; i < barCount(incoming); i++) {

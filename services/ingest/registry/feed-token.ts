@@ -26,14 +26,14 @@ export async function issueFeedToken(
   const [signingKey] = feedTokens.keyIds
   if (signingKey === undefined) {
     throw forbiddenByState(
-      'No signing key (FXD_SIGNING_KEYS, else the administration token) has 32 characters: too short to sign with.',
+      'FXD_SIGNING_KEYS, or else the administration token, has no key of 32 or more characters; add one.',
     )
   }
   const now = clock.utcMs()
   // The expiry of a token is in whole seconds.
   const expiresAt = utcMs(Math.floor(momentOf(request.expires, now) / 1_000) * 1_000)
   if (expiresAt <= now || expiresAt > now + lifetimeMsMax) {
-    throw invalid('expires: wanted a moment that is yet to come, within ten years')
+    throw invalid('expires: wanted a time in the future and within ten years')
   }
   return { token: await feedTokens.issue(feeds, expiresAt), expiresAt, signingKey }
 }

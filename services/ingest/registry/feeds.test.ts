@@ -127,7 +127,7 @@ describe('feeds', () => {
     }
   })
 
-  test('one is shown with its symbols and its definition as a manifest', async () => {
+  test('a single feed is shown with its symbols and its definition as a manifest', async () => {
     const feed = await fixture.call('GetFeed', { key: zero.key })
     expect(feed.symbols).toEqual(['BROKERA:ZERO:EURUSD', 'BROKERA:ZERO:GBPUSD'])
     expect(parseManifest(JSON.parse(feed.definitionJson))).toEqual({ definition: zero })
@@ -151,7 +151,7 @@ describe('feeds', () => {
     await fixture.call('PurgeFeed', { key: zero.key })
   })
 
-  test('an unknown one is NOT_FOUND with a suggestion', async () => {
+  test('an unknown feed is NOT_FOUND with a suggestion', async () => {
     expect(await fixture.refusal('GetFeed', { key: 'BROKERA:ZER' })).toEqual([
       'NOT_FOUND',
       expect.stringContaining('did you mean BROKERA:ZERO?'),

@@ -39,7 +39,7 @@ export async function listFeeds(
   view: RegistryView,
   stores: FeedStores,
 ): Promise<{ readonly feeds: Feed[]; readonly next: string }> {
-  // A page is limited by the size of whole definitions. Less than that is sent, but the limit is also for the reads below.
+  // The limit of a page counts whole definitions. The answer is smaller, but the limit bounds the reads too.
   const { items, next } = page(view.allFeeds(), request.after, (feed) => feed.definition.key, partBytesMax)
   const signs = await signsOf(
     items.map((feed) => feed.definition.key),
@@ -107,13 +107,13 @@ export async function purgeFeed(
   const feed = hiddenFeed(key, view)
   await stores.endFeed(feed)
   return withLease(feed, stores, async () => {
-    // It may have begun again, and ended again, during the wait.
+    // The feed may have been defined again during the wait.
     hiddenFeed(key, view)
     const series = await stores.bars.lastTimes(feed)
     // The windows are purged first, because a window without its bars would be false coverage.
     await stores.windows.purge(feed)
     await stores.bars.purge(feed)
-    // Imports, and sessions that end for longer than a lease lasts, may have added signs and windows of purged bars.
+    // Imports, and sessions that end after their lease expired, may have added liveness and windows.
     await stores.windows.purge(feed)
     await stores.board.forget(feed)
     return series.size

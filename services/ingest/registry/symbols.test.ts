@@ -60,11 +60,11 @@ test('a symbol that a manifest or a collector lists stays, and the refusal names
   await add('LISTED', 'collector')
   expect(await refusal('LISTED')).toEqual([
     'FAILED_PRECONDITION',
-    'The collector of BROKERA:ZERO lists "LISTED"; the symbol goes when its source no longer has it.',
+    'The collector of BROKERA:ZERO lists "LISTED"; ingest hides it once its source does not list it.',
   ])
   expect(await refusal('EURUSD')).toEqual([
     'FAILED_PRECONDITION',
-    'The Feed manifest of BROKERA:ZERO lists "EURUSD"; take it out of its symbols.list first.',
+    'The Feed manifest of BROKERA:ZERO lists "EURUSD"; remove it from its spec.symbols.list first.',
   ])
   const shown = fixture.registry.view().symbolsOf(zero.key)
   expect(shown.map(({ name }) => name)).toEqual(['EURUSD', 'GBPUSD', 'LISTED'])

@@ -50,12 +50,12 @@ function importedSymbol(feed: string, name: string, view: RegistryView): SymbolR
   }
   if (found.origin === 'manifest') {
     throw forbiddenByState(
-      `The Feed manifest of ${key} lists ${show(found.raw)}; take it out of its symbols.list first.`,
+      `The Feed manifest of ${key} lists ${show(found.raw)}; remove it from its spec.symbols.list first.`,
     )
   }
   if (found.origin === 'collector') {
     throw forbiddenByState(
-      `The collector of ${key} lists ${show(found.raw)}; the symbol goes when its source no longer has it.`,
+      `The collector of ${key} lists ${show(found.raw)}; ingest hides it once its source does not list it.`,
     )
   }
   return found

@@ -6,7 +6,7 @@ import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { feedSymbolsMax } from '../../wire/limits.ts'
 
 const suite = new SessionFixture()
-const reason = 'the feed has 20000 symbols, hidden ones included; no further name is taken'
+const reason = 'the feed has 20000 symbols, hidden ones included; no new name is accepted'
 
 /** Gives the feed of the test hidden symbols, up to the maximum less `room`. */
 async function fill(room: number): Promise<void> {

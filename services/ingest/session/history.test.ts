@@ -58,7 +58,7 @@ describe('backfill and imports', () => {
     await session.close()
   })
 
-  test('an import stands beside the live session and may not use its lane', async () => {
+  test('an import runs beside the live session and may not use the live lane', async () => {
     const noon = suite.minute
     const live = suite.connect()
     await live.hello(suite.feed.key)

@@ -10,7 +10,7 @@ import { partBytesMax } from '../../wire/limits.ts'
 const bytesPerNumber = 6
 /** Estimated bytes of an entry without its symbol and windows. */
 const bytesPerEntry = 24
-/** Maximum window bounds per entry; further windows go into another entry. */
+/** Maximum windows per entry; further windows go into another entry. */
 const windowsPerEntryMax = 2_000
 
 /** What ingest has stored of a feed, in parts that fit a message. At least one part; the last one is marked. */

@@ -37,9 +37,9 @@ export interface LeadDeps {
 }
 
 /**
- * Acquires the lease of a feed, or waits for it, and renews it until the session ends. A lease store that does not
- * answer ends no leadership: only the answer `false` does, which means that another session leads. It grants none
- * either: `onSilence` ends the wait.
+ * Acquires the lease of a feed, or waits for it, and renews it until the session ends. While the lease store
+ * does not answer, a leader keeps leading: only the answer `false` means that another session leads. A
+ * session that waits stops waiting: `onSilence` is called.
  */
 export function lead(deps: LeadDeps): Leadership {
   const { leases, name, holder, clock, signal, onWait, onTaken, onSilence, onLost } = deps

@@ -188,7 +188,7 @@ describe('the live lane', () => {
     await session.close()
   })
 
-  test('reading pauses while 5,000 refused bars wait for a write, and every bar is answered for', async () => {
+  test('reading pauses while 5,000 refused bars wait for a write, and every bar is answered', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)

@@ -53,7 +53,7 @@ test('sessions of one feed are limited, and its reconnecting collector is accept
   more.hello(ours.key, { mode: 'IMPORT' }).catch(() => undefined)
   expect(await more.ended).toEqual({
     code: 'RESOURCE_EXHAUSTED',
-    details: `${ours.key} has ${sessionsPerFeedMax} sessions open, wanted at most ${sessionsPerFeedMax}`,
+    details: `${ours.key} has ${sessionsPerFeedMax} sessions open, the maximum is ${sessionsPerFeedMax}`,
   })
   const back = open(testToken)
   await back.hello(ours.key, { id: 'first' })
@@ -68,7 +68,7 @@ test("sessions with one feed's credential are limited before their Hello", async
   await expect.poll(() => refused.length, patience).toBe(8)
   expect(refused[0]).toEqual({
     code: 'RESOURCE_EXHAUSTED',
-    details: `credentials for ${ours.key} have ${sessionsPerFeedMax} sessions open, wanted at most ${sessionsPerFeedMax}`,
+    details: `credentials for ${ours.key} have ${sessionsPerFeedMax} sessions open, the maximum is ${sessionsPerFeedMax}`,
   })
   await open(await tokenOf(theirs.key)).hello(theirs.key)
 }, 60_000)

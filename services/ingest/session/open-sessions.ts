@@ -23,7 +23,7 @@ export class OpenSessions {
 
   /** Why a new session of this access is refused, before its Hello names a feed. */
   refusal({ feeds }: Access): SessionEnd | undefined {
-    if (this.#open.size >= sessionsMax) return full(`more than ${sessionsMax} sessions are open`)
+    if (this.#open.size >= sessionsMax) return full(`ingest has ${sessionsMax} sessions open, the maximum`)
     if (feeds === 'all') return undefined
     const scope = textOf(feeds)
     // A credential without feeds is refused at its Hello.
@@ -31,7 +31,7 @@ export class OpenSessions {
     const open = this.#sessionsWhere(({ access }) => access.feeds !== 'all' && textOf(access.feeds) === scope)
     return open.length < wanted
       ? undefined
-      : full(`credentials for ${scope} have ${open.length} sessions open, wanted at most ${wanted}`)
+      : full(`credentials for ${scope} have ${open.length} sessions open, the maximum is ${wanted}`)
   }
 
   /** Why the feed accepts no further session. Sessions that this one replaces do not count. */
@@ -42,7 +42,7 @@ export class OpenSessions {
     )
     return open.length < sessionsPerFeedMax
       ? undefined
-      : full(`${identity.feed} has ${open.length} sessions open, wanted at most ${sessionsPerFeedMax}`)
+      : full(`${identity.feed} has ${open.length} sessions open, the maximum is ${sessionsPerFeedMax}`)
   }
 
   add(session: OpenSession): void {

@@ -147,7 +147,7 @@ test('an ingest that leads again treats bars that another one published as histo
   await again.close()
 })
 
-test('when one ingest hides a feed, its sessions at the other end, silent ones too', async () => {
+test('when one ingest hides a feed, the other ingest ends the sessions of the feed, silent ones too', async () => {
   const session = await lead(other, 'a')
   const reading = new RawSession(other.address)
   await reading.hello(feed.key, { id: 'b', mode: 'IMPORT' })

@@ -31,7 +31,7 @@ class CatalogueParts {
     if (count > catalogueSymbolsMax) {
       throw new SessionEnd(
         'RESOURCE_EXHAUSTED',
-        `a catalogue of ${count} symbols; at most ${catalogueSymbolsMax} are taken`,
+        `catalogue: got ${count} symbols, wanted at most ${catalogueSymbolsMax}`,
       )
     }
     if (!last) return undefined

@@ -50,7 +50,8 @@ export class SessionWindows {
     if (!state.windows.expect(window)) return refuse(tooManyWindows(window))
     const passed = inFlight.before(window)
     const begun = passed.then(() => {
-      if (inFlight.hasFailed) throw new SessionEnd('UNAVAILABLE', 'what the window speaks for was not stored')
+      if (inFlight.hasFailed)
+        throw new SessionEnd('UNAVAILABLE', 'bars that the window covers were not stored; connect again')
     })
     const written = begun.then(() => state.windows.add(window))
     const completed = begun.then(() => this.#publishComplete(window))

@@ -173,7 +173,7 @@ describe('leader and standby', () => {
     await next.close()
   })
 
-  test('a session without an answer about its lease for 5 s ends, and its collector reads what to do', async () => {
+  test('a session without an answer about its lease for 5 s ends with a status that says what to do', async () => {
     const unavailable = Promise.reject(new Error('away'))
     unavailable.catch(() => undefined)
     suite.leaseGate = unavailable

@@ -59,7 +59,8 @@ export class CollectorSession {
     this.#deps = deps
     this.#log = deps.log.child({ session: id })
     this.#cancelHelloDeadline = deps.clock.after(helloDeadlineMs, () => {
-      if (!this.#identity) void this.end(new SessionEnd('DEADLINE_EXCEEDED', 'no Hello came'))
+      if (!this.#identity)
+        void this.end(new SessionEnd('DEADLINE_EXCEEDED', `no Hello within ${helloDeadlineMs / 1_000} s`))
     })
     const expire = (): void => void this.end(new SessionEnd('UNAUTHENTICATED', credentialEnded))
     this.#cancelExpiry =
@@ -129,7 +130,8 @@ export class CollectorSession {
       return
     }
     if (!this.#identity) this.#stream.run(() => this.#acceptHello(message?.hello, kind))
-    else if (message?.hello) void this.end(new SessionEnd('FAILED_PRECONDITION', 'Hello came twice'))
+    else if (message?.hello)
+      void this.end(new SessionEnd('FAILED_PRECONDITION', 'got a second Hello, wanted one per session'))
     else this.#stream.run(() => this.#process(received))
     this.#stream.throttle(this.#work?.isFull ?? false)
   }

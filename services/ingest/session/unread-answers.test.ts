@@ -69,7 +69,10 @@ test('a collector that reads no answer for a minute loses its session to the sta
   await suite.clock.advance(15_000)
   expect((await promoted).welcome?.active).toBe(true)
   stuck.stream.resume()
-  expect(await stuck.ended).toEqual({ code: 'RESOURCE_EXHAUSTED', details: 'no answer was read for 60 s' })
+  expect(await stuck.ended).toEqual({
+    code: 'RESOURCE_EXHAUSTED',
+    details: 'the collector read no answer for 60 s',
+  })
   await standby.close()
 }, 60_000)
 

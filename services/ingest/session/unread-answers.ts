@@ -52,7 +52,7 @@ export class UnreadAnswers {
 
   #awaitRead(): void {
     this.#cancelDeadline = this.#clock.after(unreadMsMax, () =>
-      this.#onStuck(`no answer was read for ${unreadMsMax / 1_000} s`),
+      this.#onStuck(`the collector read no answer for ${unreadMsMax / 1_000} s`),
     )
   }
 }

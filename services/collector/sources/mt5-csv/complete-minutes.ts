@@ -3,7 +3,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { SourceListener } from '../source.ts'
 import type { FollowedFile } from './followed-file.ts'
 
-/** Time to wait for further lines of a minute after its first line, or a later one, was found. */
+/** Time to wait for the other lines of a minute after its first line was found. */
 export const settleMs = 10_000
 
 interface Settling {

@@ -86,7 +86,7 @@ export class ExportFiles {
     if (meant === undefined) return false
     if (!this.#misnamed.has(path)) {
       const wanted = basename(path).replace(raw, meant.raw)
-      const why = `${path} is not read: the manifest calls ${raw} ${meant.raw}; name the file ${wanted}`
+      const why = `${path} is not read: the manifest lists ${meant.raw}, not ${raw}; name the file ${wanted}`
       log.warn({ file: path }, why)
     }
     this.#misnamed.add(path)

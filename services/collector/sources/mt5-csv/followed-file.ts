@@ -75,7 +75,7 @@ export class FollowedFile {
   #forming: FeedSeconds | undefined
   /** The bar of the file's last line, once it was returned: that line is read again until another one follows. */
   #returned: RevisedBar | undefined
-  /** A file with fewer bytes was replaced, or lost a whole line. */
+  /** Minimum size of the file, in bytes: a smaller file was replaced, or lost a whole line. */
   #sizeMin = 0
   #newestMinute: FeedSeconds | undefined
   /** Number of the last bad line that was reported. */

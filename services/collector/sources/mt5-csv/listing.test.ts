@@ -24,7 +24,7 @@ test('names that are not read are logged only up to the bound, over all scans', 
   expect(reported).toHaveLength(10)
 })
 
-test('of a folder with more entries than the bound only that many are read, and the log says so once', async () => {
+test('a folder with more entries than the bound is read up to the bound, and the log says so once', async () => {
   const { folder, reported, list } = openListing(10)
   for (let i = 0; i < 6; i++) {
     mkdirSync(join(folder, `${i}`))

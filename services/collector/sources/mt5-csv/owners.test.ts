@@ -6,7 +6,7 @@ import { Owners } from './owners.ts'
 const barsAt = (...times: number[]) =>
   barsOf(times.map((time) => ({ time: feedSeconds(time), open: 1, high: 1, low: 1, close: 1, volume: 1 })))
 
-test('of a time that two files contain the last file is the owner, up to the latest time', () => {
+test('the last of two files that contain a time owns it, up to the latest time', () => {
   const owners = new Owners(feedSeconds(120_000))
   const both = barsAt(0, 60, 120_000, 120_060)
   owners.claim(both, 0)

@@ -47,7 +47,7 @@ export class RejectedTimes {
     if (spans.length > 0) this.holes.addSpans(spans)
   }
 
-  /** Called when the terminal has just written the end of the file: a line there has been written until now. */
+  /** Called when the terminal has just written the end of the file: no bar there is later than now. */
   endNow(): void {
     const latest = this.#latest()
     if (this.#isUnknown && latest !== undefined) this.holes.addSpans(this.#upTo(latest))
