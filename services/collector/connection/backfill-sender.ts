@@ -6,7 +6,7 @@ import type { PreparedBars } from '../series/prepared-bars.ts'
 import type { Kept } from '../spool/spool.ts'
 import type { Outbox } from './outbox.ts'
 import { type Packed, packBars } from './pack-bars.ts'
-import type { Answer, SessionClient } from './session-client.ts'
+import { type Answer, refusedBars, type SessionClient } from './session-client.ts'
 
 /** Maximum unacknowledged bars of the backfill lane; ingest may process them before a live bar, in a few milliseconds. */
 const backfillBarsMax = 4_000
@@ -108,10 +108,10 @@ export class BackfillSender {
     await Promise.all(await this.#send(batches))
   }
 
-  #logRefused(item: PreparedBars | undefined, { refused }: Answer): void {
-    const first = refused[0]
+  #logRefused(item: PreparedBars | undefined, answer: Answer): void {
+    const [first] = answer.refused
     if (!first) return
-    const bars = refused.reduce((sum, { count }) => sum + count, 0)
+    const bars = refusedBars(answer)
     const { symbol, resolution } = item ?? {}
     this.#deps.log.warn({ symbol, resolution, bars, why: first.message }, 'bars rejected by ingest')
   }

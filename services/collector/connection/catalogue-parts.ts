@@ -3,7 +3,7 @@ import type { Catalogued__Output } from '../../wire/gen/fxd/v1/Catalogued.ts'
 import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedName.ts'
 import type { CatalogueRefusal__Output } from '../../wire/gen/fxd/v1/CatalogueRefusal.ts'
 import type { CatalogueSymbol } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
-import { partBytesMax } from '../../wire/limits.ts'
+import { partsOf } from '../../wire/parts.ts'
 
 const bytesPerSymbol = 64
 const bytesPerCharacter = 3
@@ -14,20 +14,11 @@ export function* catalogueParts(
   symbols: readonly CatalogueSymbol[],
   { snapshot }: { readonly snapshot: boolean },
 ): Generator<Catalogue> {
-  let part: CatalogueSymbol[] = []
-  let bytes = 0
-  for (const symbol of symbols) {
-    const { raw = '', name = '', display = '', description = '' } = symbol
-    const size = bytesPerSymbol + (raw + name + display + description).length * bytesPerCharacter
-    if (bytes + size > partBytesMax) {
-      yield { revision, snapshot, last: false, symbols: part }
-      part = []
-      bytes = 0
-    }
-    part.push(symbol)
-    bytes += size
-  }
-  yield { revision, snapshot, last: true, symbols: part }
+  for (const { part, last } of partsOf(symbols, bytesOf)) yield { revision, snapshot, last, symbols: part }
+}
+
+function bytesOf({ raw = '', name = '', display = '', description = '' }: CatalogueSymbol): number {
+  return bytesPerSymbol + (raw + name + display + description).length * bytesPerCharacter
 }
 
 /** The answer of ingest to a whole catalogue: the accepted names and the refused symbols. */

@@ -8,7 +8,7 @@ import type { SpooledSeries } from '../spool/record.ts'
 import type { Kept, Spool } from '../spool/spool.ts'
 import { AcceptedRevisions } from './accepted-revisions.ts'
 import type { OutgoingBars, Packed } from './pack-bars.ts'
-import { type Answer, Disconnected, reasonOf, type SessionClient } from './session-client.ts'
+import { type Answer, Disconnected, reasonOf, refusedBars, type SessionClient } from './session-client.ts'
 
 /** Maximum unacknowledged bars, and messages, from the spool of earlier sessions; further ones wait. */
 const backlogBarsMax = 20_000
@@ -107,7 +107,7 @@ export class Outbox {
     const number = this.#sentBatches
     metrics?.sent(lane, count)
     const answer = await answered
-    const refused = answer.refused.reduce((sum, each) => sum + each.count, 0)
+    const refused = refusedBars(answer)
     metrics?.acked(lane, count - refused)
     if (refused > 0) metrics?.refused(refused)
     const isAhead = answer.refused.some(({ reason }) => reasonOf(reason) === 'REVISION')
@@ -137,9 +137,10 @@ export class Outbox {
       await bars.enter(count)
       const message = accepted.messageOf(record, firstRevision + i)
       this.#post(record.kind === 'live' ? 'LIVE' : 'BACKFILL', { message, count }, id)
-        .then(({ refused }) => {
-          const [first] = refused
-          if (first) log.warn({ bars: refused.length, why: first.message }, 'spooled bars rejected by ingest')
+        .then((answer) => {
+          const [first] = answer.refused
+          if (first)
+            log.warn({ bars: refusedBars(answer), why: first.message }, 'spooled bars rejected by ingest')
         })
         // The session has ended; the batch is still in the spool.
         .catch(() => undefined)

@@ -37,6 +37,9 @@ export interface Answer {
   readonly refused: readonly RefusedBar__Output[]
 }
 
+/** The number of bars that ingest refused; one entry of `refused` may be many bars. */
+export const refusedBars = ({ refused }: Answer): number => refused.reduce((sum, { count }) => sum + count, 0)
+
 const knownReasons = new Map(refusalReasons.map((reason) => [`REFUSAL_REASON_${reason}`, reason]))
 
 /** The reason of a refused bar. A reason that this version does not know counts as malformed. */

@@ -45,15 +45,15 @@ export class ActiveSession {
   /** An empty snapshot means that the source has not listed its symbols yet, so none is removed. */
   list(symbols: readonly SourceSymbol[], { snapshot }: Listing): void {
     const { client, log, offline } = this.#deps
-    const hasLooked = symbols.length > 0
+    const hasSymbols = symbols.length > 0
     this.#pending = this.#pending
-      .then(() => client.catalogue(symbols.map(toWire), { snapshot: snapshot && hasLooked }))
+      .then(() => client.catalogue(symbols.map(toWire), { snapshot: snapshot && hasSymbols }))
       .then(({ names, refused }) => {
         if (refused.length > 0)
           log.warn({ refused: refused.slice(0, 20), count: refused.length }, 'symbols rejected by ingest')
         const before = offline?.stop() ?? []
         this.collection.sendSpooled()
-        if (hasLooked) this.#collect(names, { snapshot }, before)
+        if (hasSymbols) this.#collect(names, { snapshot }, before)
       })
       .catch((cause: unknown) => this.#fail(cause))
   }

@@ -168,13 +168,8 @@ export class Collection {
   }
 
   #releaseForming(): void {
-    const now = this.#time.now()
-    const routed: Routed[] = []
-    for (const series of this.#series.values()) {
-      const derived = series.forming?.derived ?? false
-      const bars = series.phase === 'live' ? releaseClosed(series, now) : undefined
-      if (bars) routed.push(this.#lanes.route(series, bars, derived))
-    }
-    this.#lanes.sendNow(routed)
+    const live = [...this.#series.values()].filter(({ phase }) => phase === 'live')
+    const released = releaseClosed(live, this.#time.now())
+    this.#lanes.sendNow(released.map(({ series, bars, derived }) => this.#lanes.route(series, bars, derived)))
   }
 }

@@ -24,7 +24,7 @@ const longUnitDelayDays = 6
 const readDayOf = (resolution: Resolution, newest: Span): number =>
   Math.floor((newest.to - 1) / daySeconds) - Math.min(unitDays[resolution] - 1, longUnitDelayDays)
 
-export interface Unit<T> {
+export interface HistoryUnit<T> {
   readonly item: T
   readonly span: Span
 }
@@ -47,7 +47,7 @@ export class HistoryQueue<T extends { readonly resolution: Resolution }> {
     this.#put({ item, unitSeconds: unitDays[item.resolution] * daySeconds, spans: [...missing] })
   }
 
-  next(): Unit<T> | undefined {
+  next(): HistoryUnit<T> | undefined {
     while (this.#newestDay >= this.#oldestDay) {
       const entry = this.#days.get(this.#newestDay)?.shift()
       if (entry) return this.#take(entry)
@@ -59,7 +59,7 @@ export class HistoryQueue<T extends { readonly resolution: Resolution }> {
     return undefined
   }
 
-  #take(entry: Entry<T>): Unit<T> | undefined {
+  #take(entry: Entry<T>): HistoryUnit<T> | undefined {
     const newest = entry.spans.pop()
     if (!newest) return undefined
     const from = Math.max(newest.from, Math.floor((newest.to - 1) / entry.unitSeconds) * entry.unitSeconds)

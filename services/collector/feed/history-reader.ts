@@ -9,7 +9,7 @@ import { takeClosed } from '../series/forming.ts'
 import { sourceReadsMax } from '../sources/source.ts'
 import { trimClaim } from './claims.ts'
 import type { FeedTime } from './feed-time.ts'
-import { HistoryQueue, type Unit } from './history-queue.ts'
+import { HistoryQueue, type HistoryUnit } from './history-queue.ts'
 import type { SourceReader } from './source-reader.ts'
 
 export interface HistoryReaderDeps {
@@ -61,7 +61,7 @@ export class HistoryReader {
     return unit !== undefined
   }
 
-  async #read({ item: series, span }: Unit<CollectedSeries>): Promise<void> {
+  async #read({ item: series, span }: HistoryUnit<CollectedSeries>): Promise<void> {
     const { windows, reader, lanes, time } = this.#deps
     const claims: Span[] = []
     const stored: Promise<void>[] = []

@@ -79,14 +79,8 @@ export class OfflineBuffer {
   }
 
   #release(): void {
-    const now = this.#deps.time.now()
-    const routed: Routed[] = []
-    for (const series of this.#series.values()) {
-      const derived = series.forming?.derived ?? false
-      const bars = releaseClosed(series, now)
-      if (bars) routed.push(this.#route(series, bars, derived))
-    }
-    this.#keep(routed)
+    const released = releaseClosed(this.#series.values(), this.#deps.time.now())
+    this.#keep(released.map(({ series, bars, derived }) => this.#route(series, bars, derived)))
   }
 
   #route(series: CollectedSeries, bars: Bars, derived: boolean): Routed {

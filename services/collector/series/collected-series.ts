@@ -5,6 +5,7 @@ import { type FeedSeconds, feedSeconds, later } from '../../core/clocks/feed-clo
 import type { Depth } from '../../core/feeds/feed.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { KnownSeries__Output } from '../../wire/gen/fxd/v1/KnownSeries.ts'
+import { decodeWindows } from '../../wire/window-times.ts'
 import type { SourceBars, SourceSeries } from '../sources/source.ts'
 import { closedUntil } from './closed-until.ts'
 import { Holes } from './holes.ts'
@@ -135,7 +136,7 @@ export class KnownFeed {
       const id = cleanSeriesId({ symbol, resolution })
       if (newest !== undefined) this.#newest.set(id, feedSeconds(newest))
       const spans = this.#windows.get(id) ?? []
-      spans.push(...decode(windows))
+      spans.push(...decodeWindows(windows))
       this.#windows.set(id, spans)
     }
   }
@@ -159,17 +160,6 @@ export class KnownFeed {
     }))
     return joinSpans([...own, ...wide])
   }
-}
-
-function decode(deltas: readonly number[]): Span[] {
-  const spans: Span[] = []
-  let time = 0
-  for (let i = 0; i + 1 < deltas.length; i += 2) {
-    const from = time + (deltas[i] as number)
-    time = from + (deltas[i + 1] as number)
-    spans.push({ from: feedSeconds(from), to: feedSeconds(time) })
-  }
-  return spans
 }
 
 /** Where history ends and the live lane begins: after the last bar stored or spooled, at most six hours ago. */

@@ -35,12 +35,19 @@ export function takeClosed(
   return sliceBars(bars, 0, last)
 }
 
-/** Returns the kept bar once it has closed. */
-export function releaseClosed(series: CollectedSeries, now: FeedSeconds | undefined): Bars | undefined {
-  const { forming } = series
-  if (!forming || !hasClosed(series, timeAt(forming.bars, 0), now)) return undefined
-  series.forming = undefined
-  return forming.bars
+/** Removes the kept bars that have closed from these series and returns them. */
+export function releaseClosed<S extends CollectedSeries>(
+  all: Iterable<S>,
+  now: FeedSeconds | undefined,
+): { readonly series: S; readonly bars: Bars; readonly derived: boolean }[] {
+  const released = []
+  for (const series of all) {
+    const { forming } = series
+    if (!forming || !hasClosed(series, timeAt(forming.bars, 0), now)) continue
+    series.forming = undefined
+    released.push({ series, ...forming })
+  }
+  return released
 }
 
 function hasClosed(series: CollectedSeries, open: FeedSeconds, now: FeedSeconds | undefined): boolean {

@@ -22,6 +22,10 @@ export interface Window extends Span {
   readonly resolution: Resolution
 }
 
+/** Identifies the series of a window within its feed; the symbol is empty for a window of all symbols. */
+export const windowSeriesId = ({ symbol, resolution }: Pick<Window, 'symbol' | 'resolution'>): string =>
+  `${resolution} ${symbol ?? ''}`
+
 /** Throws `RangeError` for a window that no store can keep. */
 export function refuseUnfitWindow({ feed, symbol, resolution, from, to }: Window): void {
   if (Number.isSafeInteger(from) && Number.isSafeInteger(to) && from <= to) return

@@ -1,5 +1,5 @@
 import { joinSpans } from '../../core/bars/coverage.ts'
-import type { Span, Window } from '../../core/bars/window.ts'
+import { type Span, type Window, windowSeriesId } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { SharedRun } from '../../platform/serial.ts'
@@ -24,7 +24,7 @@ export class FeedWindows {
   /** Reads all stored windows. */
   async load(): Promise<readonly Window[]> {
     const windows = await this.#store.of(this.#feed)
-    this.#joined = Map.groupBy(windows, seriesOf)
+    this.#joined = Map.groupBy(windows, windowSeriesId)
     for (const window of windows) this.#watch(window)
     return windows
   }
@@ -49,8 +49,8 @@ export class FeedWindows {
    * Call it for a received window before the window is stored. The window does not cover symbols that are
    * listed from now on. Returns false for a window beyond `separateWindowsMax`, which must not be stored.
    */
-  expect(window: Window): boolean {
-    const series = seriesOf(window)
+  reserve(window: Window): boolean {
+    const series = windowSeriesId(window)
     const joined = this.#joined.get(series) ?? []
     const apart = joined.filter(({ from, to }) => to < window.from || from > window.to)
     if (apart.length === joined.length && joined.length >= separateWindowsMax) return false
@@ -70,5 +70,3 @@ export class FeedWindows {
     return this.#store.add(windows)
   }
 }
-
-const seriesOf = ({ symbol, resolution }: Window): string => `${resolution} ${symbol ?? ''}`

@@ -11,7 +11,7 @@ import {
 import { faultText } from '../../registry/manifests.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
 import type { ApplyFeedRequest__Output } from '../../wire/gen/fxd/v1/ApplyFeedRequest.ts'
-import { forbiddenByState, invalid, moved } from './refusal.ts'
+import { changedMeanwhile, failedPrecondition, invalid } from './refusal.ts'
 
 const uidLengthMax = 64
 
@@ -29,10 +29,10 @@ export async function applyManifest(
   if (applied.outcome === 'refused')
     throw invalid(applied.faults.map((fault) => faultText('manifest', fault)).join('\n'))
   if (applied.outcome === 'moved')
-    throw moved(
+    throw changedMeanwhile(
       `${definition.key} was changed meanwhile: version ${applied.version} is newer than ${basedOn}.`,
     )
-  if (applied.outcome === 'owned') throw forbiddenByState(ownedText(definition.key, applied.owner))
+  if (applied.outcome === 'owned') throw failedPrecondition(ownedText(definition.key, applied.owner))
   return definition.key
 }
 

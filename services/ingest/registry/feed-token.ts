@@ -7,7 +7,7 @@ import type { IssueFeedTokenRequest__Output } from '../../wire/gen/fxd/v1/IssueF
 import type { IssueFeedTokenResponse } from '../../wire/gen/fxd/v1/IssueFeedTokenResponse.ts'
 import type { FeedTokens } from '../credentials/feed-tokens.ts'
 import { checkFeeds } from './keys.ts'
-import { forbiddenByState, invalid } from './refusal.ts'
+import { failedPrecondition, invalid } from './refusal.ts'
 
 /** Maximum feeds of a token; more would not fit the header that carries it. */
 const tokenFeedsMax = 100
@@ -25,7 +25,7 @@ export async function issueFeedToken(
   }
   const [signingKey] = feedTokens.keyIds
   if (signingKey === undefined) {
-    throw forbiddenByState(
+    throw failedPrecondition(
       'FXD_SIGNING_KEYS, or else the administration token, has no key of 32 or more characters; add one.',
     )
   }

@@ -19,7 +19,7 @@ import { partBytesMax } from '../../wire/limits.ts'
 import { type LeadDeps, lead, leaseOf } from '../session/lead.ts'
 import { type FirstRead, type FirstReadFacts, firstReads } from './first-read.ts'
 import { feedMessage, page } from './messages.ts'
-import { forbiddenByState, notFound } from './refusal.ts'
+import { failedPrecondition, notFound } from './refusal.ts'
 
 /** Maximum wait of a purge for the end of a session at another ingest. */
 const leaseWaitMs = 5_000
@@ -123,7 +123,7 @@ export async function purgeFeed(
 function hiddenFeed(key: string, view: RegistryView): FeedKey {
   const feed = feedRecordOf(key, view)
   if (feed.hidden) return feed.definition.key
-  throw forbiddenByState(
+  throw failedPrecondition(
     `${key} is still defined by a Feed manifest; take it out of the manifests first, then purge it.`,
   )
 }

@@ -19,7 +19,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { digestOf } from '../../registry/key-digest.ts'
 import type { CreateKeyRequest__Output } from '../../wire/gen/fxd/v1/CreateKeyRequest.ts'
 import type { UpdateKeyRequest__Output } from '../../wire/gen/fxd/v1/UpdateKeyRequest.ts'
-import { forbiddenByState, invalid, moved, notFound } from './refusal.ts'
+import { changedMeanwhile, failedPrecondition, invalid, notFound } from './refusal.ts'
 
 const nameLengthMax = 128
 const feedsMax = 200
@@ -46,7 +46,7 @@ const secretDigest = (secret: string): string => digestOf(secret).toString('hex'
 const prefixOf = (secret: string): string => secret.slice(0, shownPrefixLength)
 
 export function createKey(request: CreateKeyRequest__Output, view: RegistryView, issue: Issue): KeyRecord {
-  if (view.keys.get(issue.id)) throw moved(`The id ${issue.id} was taken meanwhile; try again.`)
+  if (view.keys.get(issue.id)) throw changedMeanwhile(`The id ${issue.id} was taken meanwhile; try again.`)
   const plan = parsePlan(request.plan)
   return {
     id: issue.id,
@@ -102,18 +102,18 @@ export function rotateKey(key: KeyRecord, overlapMs: number, issue: Issue): KeyR
 /** A further old secret would end the oldest one before its time. */
 export function refuseOldSecrets(id: string, old: readonly KeySecret[]): void {
   if (old.length > oldSecretsMax)
-    throw forbiddenByState(
+    throw failedPrecondition(
       `${id} has ${oldSecretsMax} old secrets that are still open; wait for their end or rotate without overlap.`,
     )
 }
 
 function refuseRevoked(key: KeyRecord): void {
-  if (key.revoked) throw forbiddenByState(`${key.id} is revoked, which is final; create a new key.`)
+  if (key.revoked) throw failedPrecondition(`${key.id} is revoked, which is final; create a new key.`)
 }
 
 function refuseOwned({ id, owner }: KeyRecord): void {
   if (owner !== undefined)
-    throw forbiddenByState(`${id} belongs to the ApiKey object with the UID ${owner}: change that object.`)
+    throw failedPrecondition(`${id} belongs to the ApiKey object with the UID ${owner}: change that object.`)
 }
 
 const givenOf = (limits: GivenLimits): GivenLimits =>

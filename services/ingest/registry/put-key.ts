@@ -11,7 +11,7 @@ import { parseExpiry, parsePlan, resolveLimits } from '../../core/keys/key-input
 import { show } from '../../core/show.ts'
 import type { PutKeyRequest__Output } from '../../wire/gen/fxd/v1/PutKeyRequest.ts'
 import { checkAddresses, checkFeeds, checkName, refuseOldSecrets } from './keys.ts'
-import { alreadyExists, forbiddenByState, invalid, moved } from './refusal.ts'
+import { alreadyExists, changedMeanwhile, failedPrecondition, invalid } from './refusal.ts'
 
 const idShape = /^[a-z0-9_-]{1,64}$/
 const digestBytes = 32
@@ -77,14 +77,14 @@ function checkShapes({ id, owner, issue, sha256, prefix }: PutKeyRequest__Output
 function refuseChange(request: PutKeyRequest__Output, had: KeyRecord, digest: string): void {
   const { id, owner, previousOwner, issue } = request
   if (had.owner !== owner && (had.owner === undefined || had.owner !== previousOwner))
-    throw forbiddenByState(
+    throw failedPrecondition(
       `${id} belongs to ${had.owner === undefined ? '"fxd keys"' : `the object with the UID ${had.owner}`}, not to ${owner}.`,
     )
-  if (had.revoked) throw forbiddenByState(`${id} is revoked, which is final; create a new key.`)
+  if (had.revoked) throw failedPrecondition(`${id} is revoked, which is final; create a new key.`)
   const stored = had.issue ?? 0
-  if (issue < stored) throw moved(`${id} has issue ${stored} already; ${issue} is older.`)
+  if (issue < stored) throw changedMeanwhile(`${id} has issue ${stored} already; ${issue} is older.`)
   if (issue === stored && had.secrets[0]?.digest !== digest)
-    throw moved(`${id} has issue ${issue} with another secret.`)
+    throw changedMeanwhile(`${id} has issue ${issue} with another secret.`)
 }
 
 function refuseTaken(id: string, digest: string, view: RegistryView): void {

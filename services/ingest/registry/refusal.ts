@@ -12,9 +12,10 @@ export class RegistryRefusal extends Error {
 
 export const invalid = (message: string) => new RegistryRefusal(status.INVALID_ARGUMENT, message)
 export const notFound = (message: string) => new RegistryRefusal(status.NOT_FOUND, message)
-export const forbiddenByState = (message: string) => new RegistryRefusal(status.FAILED_PRECONDITION, message)
+export const failedPrecondition = (message: string) =>
+  new RegistryRefusal(status.FAILED_PRECONDITION, message)
 export const alreadyExists = (message: string) => new RegistryRefusal(status.ALREADY_EXISTS, message)
-export const moved = (message: string) => new RegistryRefusal(status.ABORTED, message)
+export const changedMeanwhile = (message: string) => new RegistryRefusal(status.ABORTED, message)
 
 /** The refusal for an error; `undefined` for a defect, of which only the place is logged. */
 export function refusalOf(error: unknown): RegistryRefusal | undefined {

@@ -25,7 +25,14 @@ import { type FeedStores, getFeed, listFeeds, purgeFeed } from './feeds.ts'
 import { createKey, newIssue, rotateKey, updateKey } from './keys.ts'
 import { keyMessage, page } from './messages.ts'
 import { putKey, suspendKey } from './put-key.ts'
-import { defect, forbiddenByState, moved, notFound, type RegistryRefusal, refusalOf } from './refusal.ts'
+import {
+  changedMeanwhile,
+  defect,
+  failedPrecondition,
+  notFound,
+  type RegistryRefusal,
+  refusalOf,
+} from './refusal.ts'
 import { removeSymbol } from './symbols.ts'
 
 /** Maximum keys: every pod keeps all keys in memory. */
@@ -88,7 +95,7 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
   const refuseTooMany = (id = ''): void => {
     const view = registry.view()
     if (view.keys.get(id) === undefined && view.keys.all().length >= keysMax)
-      throw forbiddenByState(`There are ${keysMax} keys already, which is the most a service keeps.`)
+      throw failedPrecondition(`There are ${keysMax} keys already, which is the most a service keeps.`)
   }
 
   return {
@@ -150,7 +157,7 @@ function keyOf(request: { readonly id: string; readonly basedOn: number }, view:
 function refuseMoved(id: string, basedOn: number | undefined, view: RegistryView): void {
   const version = view.versionOf(id)
   if (basedOn !== undefined && basedOn < version)
-    throw moved(`${id} was changed meanwhile: version ${version} is newer than ${basedOn}.`)
+    throw changedMeanwhile(`${id} was changed meanwhile: version ${version} is newer than ${basedOn}.`)
 }
 
 const messageOf = (id: string, view: RegistryView, clock: RegistryServiceDeps['clock']): Key =>

@@ -9,7 +9,7 @@ import { didYouMean } from '../../core/suggest.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
 import { feedRecordOf } from './feeds.ts'
-import { forbiddenByState, notFound } from './refusal.ts'
+import { failedPrecondition, notFound } from './refusal.ts'
 
 interface SymbolStores {
   readonly bars: BarStore
@@ -49,12 +49,12 @@ function importedSymbol(feed: string, name: string, view: RegistryView): SymbolR
     throw notFound(`${key} has no symbol ${show(name)}${near}.`)
   }
   if (found.origin === 'manifest') {
-    throw forbiddenByState(
+    throw failedPrecondition(
       `The Feed manifest of ${key} lists ${show(found.raw)}; remove it from its spec.symbols.list first.`,
     )
   }
   if (found.origin === 'collector') {
-    throw forbiddenByState(
+    throw failedPrecondition(
       `The collector of ${key} lists ${show(found.raw)}; ingest hides it once its source does not list it.`,
     )
   }

@@ -1,32 +1,15 @@
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import type { IngestMessage } from '../../wire/gen/fxd/v1/IngestMessage.ts'
-import { partBytesMax } from '../../wire/limits.ts'
+import { partsOf } from '../../wire/parts.ts'
 import type { CatalogueChange } from '../check/catalogue.ts'
 import type { Refusal } from '../check/check-batch.ts'
 import type { Counts } from '../feed/store-history.ts'
 
-/** Splits a long list into parts that fit a message. An empty list is one empty part. */
-function* parts<T>(
-  items: readonly T[],
-  textOf: (item: T) => string,
-): Generator<{ part: T[]; last: boolean }> {
-  const bytesPerItem = 32
-  const bytesPerCharacter = 3
-  let part: T[] = []
-  let bytes = 0
-  for (const item of items) {
-    const size = bytesPerItem + textOf(item).length * bytesPerCharacter
-    if (part.length > 0 && bytes + size > partBytesMax) {
-      yield { part, last: false }
-      part = []
-      bytes = 0
-    }
-    part.push(item)
-    bytes += size
-  }
-  yield { part, last: true }
-}
+const bytesPerItem = 32
+const bytesPerCharacter = 3
+const partsByText = <T>(items: readonly T[], textOf: (item: T) => string) =>
+  partsOf(items, (item) => bytesPerItem + textOf(item).length * bytesPerCharacter)
 
 /** The Welcome of an active session. 30 is not listed: it is derived from 1 when read, and never stored. */
 export const welcomeOf = (
@@ -47,10 +30,10 @@ export function* cataloguedParts(
   revision: number,
   { symbols, refused }: CatalogueChange['result'],
 ): Generator<IngestMessage> {
-  for (const { part } of parts(refused, ({ raw, reason }) => raw + reason)) {
+  for (const { part } of partsByText(refused, ({ raw, reason }) => raw + reason)) {
     if (part.length > 0) yield { catalogued: { revision, refused: part, last: false } }
   }
-  for (const { part, last } of parts(symbols, ({ raw, name }) => raw + name)) {
+  for (const { part, last } of partsByText(symbols, ({ raw, name }) => raw + name)) {
     const names = part.map(({ raw, name, digits, delaySeconds, since }) => ({
       raw,
       symbol: name,
@@ -64,7 +47,7 @@ export function* cataloguedParts(
 
 export function* refusedParts(sequence: number, refused: readonly Refusal[]): Generator<IngestMessage> {
   if (refused.length === 0) return
-  for (const { part } of parts(joinNeighbours(refused), ({ message }) => message)) {
+  for (const { part } of partsByText(joinNeighbours(refused), ({ message }) => message)) {
     yield {
       refused: {
         sequence,

@@ -1,10 +1,11 @@
 import type { seriesId } from '../../core/bars/series.ts'
-import type { Window } from '../../core/bars/window.ts'
+import { type Window, windowSeriesId } from '../../core/bars/window.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Known } from '../../wire/gen/fxd/v1/Known.ts'
 import type { KnownSeries } from '../../wire/gen/fxd/v1/KnownSeries.ts'
-import { partBytesMax } from '../../wire/limits.ts'
+import { partsOf } from '../../wire/parts.ts'
+import { encodeWindows } from '../../wire/window-times.ts'
 
 /** Maximum bytes of a time or of a difference of times as a varint. */
 const bytesPerNumber = 6
@@ -19,21 +20,11 @@ export function* knownParts(
   newest: ReadonlyMap<string, FeedSeconds>,
   windows: readonly Window[],
 ): Generator<Known> {
-  let part: KnownSeries[] = []
-  let bytes = 0
-  for (const entry of entries(feed, newest, windows)) {
-    const size =
-      bytesPerEntry + 4 * (entry.symbol ?? '').length + (entry.windows ?? []).length * bytesPerNumber
-    if (bytes + size > partBytesMax) {
-      yield { series: part, last: false }
-      part = []
-      bytes = 0
-    }
-    part.push(entry)
-    bytes += size
-  }
-  yield { series: part, last: true }
+  for (const { part, last } of partsOf(entries(feed, newest, windows), bytesOf)) yield { series: part, last }
 }
+
+const bytesOf = ({ symbol = '', windows = [] }: KnownSeries): number =>
+  bytesPerEntry + 4 * symbol.length + windows.length * bytesPerNumber
 
 function* entries(
   feed: FeedKey,
@@ -42,7 +33,7 @@ function* entries(
 ): Generator<KnownSeries> {
   const spans = new Map<string, Window[]>()
   for (const window of windows) {
-    const id = `${window.resolution} ${window.symbol ?? ''}`
+    const id = windowSeriesId(window)
     const list = spans.get(id)
     if (list) list.push(window)
     else spans.set(id, [window])
@@ -54,7 +45,7 @@ function* entries(
       yield {
         ...named(feed, id),
         ...(time !== undefined && { newest: time }),
-        windows: deltas(list.slice(i, i + windowsPerEntryMax)),
+        windows: encodeWindows(list.slice(i, i + windowsPerEntryMax)),
       }
     }
   }
@@ -65,15 +56,4 @@ function named(feed: FeedKey, id: ReturnType<typeof seriesId>): { symbol: string
   const [resolution = ''] = id.split(' ', 1)
   const symbol = id.slice(resolution.length + 1)
   return { resolution, symbol: symbol === '' ? '' : symbol.slice(feed.length + 1) }
-}
-
-function deltas(windows: readonly Window[]): number[] {
-  let previous = 0
-  return windows
-    .flatMap(({ from, to }) => [from, to])
-    .map((time) => {
-      const delta = time - previous
-      previous = time
-      return delta
-    })
 }

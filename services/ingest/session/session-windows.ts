@@ -47,7 +47,7 @@ export class SessionWindows {
     const refuse = (fault: WindowFault): void =>
       acknowledgements.answer(sequence, [refuseWhole(fault.reason, fault.message)], noCounts)
     if ('reason' in window) return refuse(window)
-    if (!state.windows.expect(window)) return refuse(tooManyWindows(window))
+    if (!state.windows.reserve(window)) return refuse(tooManyWindows(window))
     const passed = inFlight.before(window)
     const begun = passed.then(() => {
       if (inFlight.hasFailed)

@@ -128,10 +128,11 @@ export class SessionWork {
 
   /** Leaves the feed; a second call does nothing. */
   leave(): void {
-    if (!this.#hasLeft) this.#states.leave(this.#state)
-    if (!this.#hasLeft) this.#liveness?.end()
-    this.#log.flush()
+    if (this.#hasLeft) return
     this.#hasLeft = true
+    this.#states.leave(this.#state)
+    this.#liveness?.end()
+    this.#log.flush()
     this.#stopSettling()
   }
 }
