@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises'
 import {
   type Bars,
   barAt,
@@ -14,6 +13,7 @@ import { sortBars } from '../../../core/bars/revision.ts'
 import type { Span } from '../../../core/bars/window.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { SourceSeries } from '../source.ts'
+import { type Change, FileChange } from './file-change.ts'
 import {
   type BadLine,
   type Chunk,
@@ -43,15 +43,6 @@ export interface FollowedFileDeps {
   readonly onBad: (bad: readonly BadLine[]) => void
 }
 
-/** `anew`: it shrank, was replaced or its start changed, so all of it must be read again. */
-export type Change = 'none' | 'anew' | 'appended'
-
-interface Fingerprint {
-  readonly inode: number
-  readonly size: number
-  readonly modifiedMs: number
-}
-
 /** A bar that is still forming, and where its line begins. */
 interface Forming {
   readonly time: FeedSeconds
@@ -59,30 +50,24 @@ interface Forming {
   readonly position: Position
 }
 
-/** Bytes at the start of a file, and before the read position, that are compared to detect another file. */
-const comparedBytes = 512
-
 /** One export on the disk and how far it was read. */
 export class FollowedFile {
   readonly options: FollowedFileDeps
   #position: Position = fileStart
-  #fingerprint: Fingerprint | undefined
-  /** The bytes that are compared, as they were. */
-  #compared = ''
+  readonly #change: FileChange
   #clusters: BarClusters
   #rejected: RejectedTimes
   /** The newest bar while it is forming: its line is read again until it has closed. */
   #forming: FeedSeconds | undefined
   /** The bar of the file's last line, once it was returned: that line is read again until another one follows. */
   #returned: RevisedBar | undefined
-  /** Minimum size of the file, in bytes: a smaller file was replaced, or lost a whole line. */
-  #sizeMin = 0
   #newestMinute: FeedSeconds | undefined
   /** Number of the last bad line that was reported. */
   #reportedUntil = 0
 
   constructor(deps: FollowedFileDeps) {
     this.options = deps
+    this.#change = new FileChange(deps)
     this.#clusters = this.#noClusters()
     this.#rejected = this.#noneRejected()
   }
@@ -112,14 +97,10 @@ export class FollowedFile {
 
   /** Compares the file on the disk with what was read. */
   async check(): Promise<Change> {
-    const before = this.#fingerprint
-    const now = await fingerprintOf(this.options.path)
-    if (now === undefined) return 'none'
-    if (before === undefined || now.inode !== before.inode || now.size < this.#sizeMin) return 'anew'
-    const touched = now.size !== before.size || now.modifiedMs !== before.modifiedMs
-    if (touched && (await comparedOf(this.options, this.#position.offset)) !== this.#compared) return 'anew'
-    const closedSince = this.#forming !== undefined && this.options.isClosed(this.#forming)
-    return touched || closedSince ? 'appended' : 'none'
+    const change = await this.#change.check()
+    const hasClosed = this.#forming !== undefined && this.options.isClosed(this.#forming)
+    if (change === 'missing') return 'none'
+    return change === 'none' && hasClosed ? 'appended' : change
   }
 
   /** Yields the bars of all complete lines that fit the symbol, without moving the read position. */
@@ -134,6 +115,7 @@ export class FollowedFile {
   /** Reads the whole file, in pieces that each ascend in time. */
   async *readAll(): AsyncGenerator<Bars> {
     this.#position = fileStart
+    this.#change.restart()
     this.#forming = undefined
     this.#returned = undefined
     this.#reportedUntil = 0
@@ -155,7 +137,7 @@ export class FollowedFile {
 
   async *#read(): AsyncGenerator<Bars> {
     const { path, openFile, series, hasBegun } = this.options
-    const fingerprint = await fingerprintOf(path)
+    const fingerprint = await this.#change.fingerprint()
     const chunks = readExport(path, { resolution: series.resolution, openFile, from: this.#position })
     let forming: Forming | undefined
     let lastLine: Position | undefined
@@ -191,12 +173,12 @@ export class FollowedFile {
     // A bar of the future is returned, because no other bar closes those before it.
     if (forming && !hasBegun(forming.time)) yield forming.bars
     const position = forming?.position ?? lastLine ?? chunk.value
-    this.#compared = await comparedOf(this.options, position.offset)
+    const returned = forming ? undefined : last
+    const { offset } = position
+    await this.#change.wasRead({ fingerprint, offset, sizeMin: offset + (returned ? 1 : 0) })
     this.#forming = forming?.time
-    this.#returned = forming ? undefined : last
-    this.#sizeMin = position.offset + (this.#returned ? 1 : 0)
+    this.#returned = returned
     this.#position = position
-    this.#fingerprint = fingerprint
   }
 
   #closed(bars: Bars): Bars {
@@ -271,24 +253,4 @@ function newestIndex(bars: Bars, counts: (open: FeedSeconds) => boolean): number
     if ((newest < 0 || timeAt(bars, i) >= timeAt(bars, newest)) && counts(timeAt(bars, i))) newest = i
   }
   return newest
-}
-
-async function fingerprintOf(path: string): Promise<Fingerprint | undefined> {
-  const found = await stat(path).catch(() => undefined)
-  return found?.isFile() ? { inode: found.ino, size: found.size, modifiedMs: found.mtimeMs } : undefined
-}
-
-type Opened = Pick<FollowedFileDeps, 'path' | 'openFile'>
-
-/** Returns the first bytes of a file and those before an offset. */
-async function comparedOf({ path, openFile }: Opened, offset: number): Promise<string> {
-  const length = Math.min(comparedBytes, offset)
-  const file = await openFile(path)
-  try {
-    const head = await file.read(Buffer.alloc(length), 0, length, 0)
-    const tail = await file.read(Buffer.alloc(length), 0, length, offset - length)
-    return [head, tail].map(({ buffer, bytesRead }) => buffer.toString('latin1', 0, bytesRead)).join('')
-  } finally {
-    await file.close()
-  }
 }
