@@ -5,13 +5,11 @@ import { recordStored } from '../series/holes.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
 import type { Kept } from '../spool/spool.ts'
 import type { Outbox } from './outbox.ts'
-import { type Packed, packBars } from './pack-bars.ts'
+import { messageBarsMax, type Packed, packBars } from './pack-bars.ts'
 import { type Answer, refusedBars, type SessionClient } from './session-client.ts'
 
 /** Maximum unacknowledged bars of the backfill lane; ingest may process them before a live bar, in a few milliseconds. */
 const backfillBarsMax = 4_000
-/** Maximum bars of one backfill message; small, so that ingest reaches the next live message soon. */
-const messageBarsMax = 1_000
 /** Maximum unacknowledged backfill messages; below the number at which ingest requests a pause or stops reading. */
 export const backfillMessagesMax = 8
 

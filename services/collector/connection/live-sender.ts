@@ -5,7 +5,7 @@ import type { CollectedSeries } from '../series/collected-series.ts'
 import { recordStored } from '../series/holes.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
 import type { Outbox } from './outbox.ts'
-import { packBars } from './pack-bars.ts'
+import { messageBarsMax, packBars } from './pack-bars.ts'
 import { reasonOf, type SessionClient } from './session-client.ts'
 
 /** Maximum unacknowledged catch-up bars; further bars wait. */
@@ -49,7 +49,7 @@ export class LiveSender {
   /** Sends once the bars are spooled, however many bars are in flight. */
   send(list: readonly PreparedBars[]): void {
     const { client, outbox, log } = this.#deps
-    for (const packed of packBars(list)) {
+    for (const packed of packBars(list, messageBarsMax)) {
       const { parts, count } = packed
       this.#inFlightBars += count
       const answered = outbox.live(packed).then(({ refused }) => {

@@ -10,7 +10,7 @@ import { type EncodedSeries, encodeBars, type WireLane } from '../../wire/encode
 import { Stamps } from '../series/stamps.ts'
 import { openSpool } from '../spool/spool.ts'
 import { Outbox, spooledOf } from './outbox.ts'
-import { packBars } from './pack-bars.ts'
+import { messageBarsMax, packBars } from './pack-bars.ts'
 import type { Answer, SessionClient } from './session-client.ts'
 
 const hourMs = 3_600_000
@@ -18,7 +18,7 @@ const answer: Answer = { accepted: 1, revised: 0, unchanged: 0, refused: [] }
 
 function batch(time: number, revision = 7) {
   const bars = barsOf([{ time: feedSeconds(time), open: 1, high: 1, low: 1, close: 1, volume: 1, revision }])
-  const [packed] = packBars([{ symbol: 'EURUSD', resolution: '1', scale: 5, bars }])
+  const [packed] = packBars([{ symbol: 'EURUSD', resolution: '1', scale: 5, bars }], messageBarsMax)
   if (!packed) throw new Error('one bar is one message')
   return packed
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { barsOf } from '../../core/bars/bar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
-import { type OutgoingBars, packBars } from './pack-bars.ts'
+import { messageBarsMax, type OutgoingBars, packBars } from './pack-bars.ts'
 
 const part = (symbol: string, ...bars: [time: number, close: number, revision: number][]): OutgoingBars => ({
   symbol,
@@ -20,7 +20,7 @@ const part = (symbol: string, ...bars: [time: number, close: number, revision: n
   ),
 })
 
-const contents = (list: readonly OutgoingBars[], barsMax?: number) =>
+const contents = (list: readonly OutgoingBars[], barsMax = messageBarsMax) =>
   [...packBars(list, barsMax)].map(({ parts }) =>
     parts.map(({ item: { symbol }, bars: { time, close } }) => ({
       symbol,

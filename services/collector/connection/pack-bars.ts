@@ -2,7 +2,7 @@ import { type Bars, barCount, sliceBars } from '../../core/bars/bar.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { type EncodedSeries, encodeSeriesBars } from '../../wire/encode-bars.ts'
-import { batchBarsMax, messageBytesMax } from '../../wire/limits.ts'
+import { messageBytesMax } from '../../wire/limits.ts'
 import { type CleanSeriesId, cleanSeriesId } from '../series/series-id.ts'
 
 export interface OutgoingBars {
@@ -21,6 +21,8 @@ export interface Packed<T extends OutgoingBars> {
   readonly count: number
 }
 
+/** Maximum bars of one message: ingest serves other feeds and live bars after a few milliseconds. */
+export const messageBarsMax = 1_000
 /** Bytes reserved for the message around its series. */
 const messageOverheadBytes = 4 * 1024
 /** Bytes before each series in a message. */
@@ -30,10 +32,7 @@ const seriesOverheadBytes = 8
  * Packs bars of any number of series into messages of at most `barsMax` bars, in the given order. A series that is
  * listed more than once is merged where it is first: ingest takes each series once per message.
  */
-export function* packBars<T extends OutgoingBars>(
-  list: readonly T[],
-  barsMax = batchBarsMax,
-): Generator<Packed<T>> {
+export function* packBars<T extends OutgoingBars>(list: readonly T[], barsMax: number): Generator<Packed<T>> {
   let message: EncodedSeries[] = []
   let parts: { item: T; bars: Bars }[] = []
   let count = 0

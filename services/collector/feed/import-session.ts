@@ -8,6 +8,7 @@ import { Semaphore } from '../../platform/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { barsAboveScale } from '../../wire/bars-above-scale.ts'
 import type { ClientIdentity } from '../../wire/client.ts'
+import { batchBarsMax } from '../../wire/limits.ts'
 import { packBars } from '../connection/pack-bars.ts'
 import { type Answer, type Greeting, reasonOf, SessionClient } from '../connection/session-client.ts'
 import { derivedRevision, Stamps } from '../series/stamps.ts'
@@ -135,7 +136,8 @@ function importOver(client: SessionClient, { welcome, offsetMs }: Greeting, cloc
       const answers: Promise<Answer>[] = []
       const starts: number[] = []
       let start = 0
-      for (const { message, count } of packBars([{ symbol: name, resolution, scale, bars: revised }])) {
+      const series = { symbol: name, resolution, scale, bars: revised }
+      for (const { message, count } of packBars([series], batchBarsMax)) {
         await semaphore.enter(1)
         const answer = client.bars('BACKFILL', message).finally(() => semaphore.leave(1))
         // An earlier piece may fail while a later one waits for capacity; Promise.all below reports the failure.

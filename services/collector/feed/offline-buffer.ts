@@ -4,7 +4,7 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { spooledOf } from '../connection/outbox.ts'
-import { type Packed, packBars } from '../connection/pack-bars.ts'
+import { messageBarsMax, type Packed, packBars } from '../connection/pack-bars.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import { formingCheckMs, releaseClosed, takeClosed } from '../series/forming.ts'
 import { barPreparer, type PreparedBars, type Routed, route } from '../series/prepared-bars.ts'
@@ -90,8 +90,8 @@ export class OfflineBuffer {
   #keep(routed: readonly Routed[]): void {
     const fresh = routed.flatMap((each) => each.fresh)
     const corrections = routed.flatMap((each) => each.corrections)
-    for (const packed of packBars(fresh)) this.#append('live', packed)
-    for (const packed of packBars(corrections)) this.#append('history', packed)
+    for (const packed of packBars(fresh, messageBarsMax)) this.#append('live', packed)
+    for (const packed of packBars(corrections, messageBarsMax)) this.#append('history', packed)
   }
 
   /** Drops the series of a batch that the spool rejects: the next session reads these bars, and all later ones. */
