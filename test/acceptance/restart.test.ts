@@ -49,6 +49,13 @@ const feedWith = async (
   await until('the bars', areThere, deadlineMs)
   return file
 }
+const coverageOf = async (key: string) =>
+  (await read<{ coverage: unknown[] }>(`/v1/coverage?symbol=${symbol}`, key)).coverage
+/** Waits until the bars are stored, not only pushed: their coverage is stored after them. */
+const storeBars = async (key: string, bars: readonly Bar[]) => {
+  await feedWith(key, bars)
+  await until('their coverage', async () => (await coverageOf(key)).length > 0)
+}
 const someMinutes = () => minutes(minutesAgo('BROKERA:ZERO', 60), 30, 1.1, 5)
 
 test('a stop closes open sockets with 1012 and ends the process within seconds', async () => {
@@ -96,16 +103,13 @@ test('a restart keeps bars, coverage, keys, revocations and the usage of the day
   const [kept, gone] = await Promise.all([issueKey(), issueKey()])
   await revokeKey(gone.id)
   const bars = someMinutes()
-  await feedWith(kept.key, bars)
-  const covered = () => read<{ coverage: unknown[] }>(`/v1/coverage?symbol=${symbol}`, kept.key)
-  // Coverage is stored after the bars.
-  await until('their coverage', async () => (await covered()).coverage.length > 0)
-  const coverage = await covered()
+  await storeBars(kept.key, bars)
+  const coverage = await coverageOf(kept.key)
   const before = await read<{ today: { requests: number } }>('/v1/usage', kept.key)
   await running.stop()
   await start()
   expect(await stored(kept.key)).toEqual(bars)
-  expect(await covered()).toEqual(coverage)
+  expect(await coverageOf(kept.key)).toEqual(coverage)
   const after = await read<{ today: { requests: number } }>('/v1/usage', kept.key)
   expect(after.today.requests).toBe(before.today.requests + 3)
   expect((await ask('/v1/status', { key: gone.key })).body.error.code).toBe('KEY_INACTIVE')
@@ -153,7 +157,7 @@ test("a feed's receipt times are kept over a restart", async () => {
 test('a feed without its manifest is hidden after the next start, and its bars are there when the manifest returns', async () => {
   const { key } = await issueKey()
   const bars = someMinutes()
-  await feedWith(key, bars)
+  await storeBars(key, bars)
   await running.stop()
   const manifest = join(home, 'feeds', 'brokera-zero.yaml')
   const text = readFileSync(manifest, 'utf8')
