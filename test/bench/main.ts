@@ -34,6 +34,7 @@ const benches = new Map<string, Bench>([
 const comparisons = new Map<string, Bench>([
   ['fan-out', { what: 'the stream alone, beside one send per bar and socket' }],
   ['embedded-store', { what: 'the embedded store alone' }],
+  ['backfill-questdb', { what: 'backfill through a collector into QuestDB, beside the earlier release' }],
 ])
 const onlyByName = new Map<string, Bench>([
   ['rest-pod', { what: 'requests a second of one rest pod in a cluster, and their CPU' }],

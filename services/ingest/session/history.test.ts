@@ -43,6 +43,32 @@ describe('backfill and imports', () => {
     await session.close()
   })
 
+  test('batches are stored at the same time; one that overlaps an earlier batch waits for it and is compared with it', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key, { mode: 'IMPORT' })
+    const gate = Promise.withResolvers<void>()
+    suite.backfillGate = gate.promise
+    const answers = [
+      session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 300, noon - 240], { revision: 5_000_000 })]),
+      session.bars('BACKFILL', [
+        seriesAt('EURUSD', [noon - 240, noon - 180], { revision: 6_000_000, close: 1.3 }),
+      ]),
+      session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 120], { revision: 5_000_000 })]),
+    ]
+    await expect.poll(() => suite.backfillWrites).toBe(2)
+    gate.resolve()
+    const acks = (await Promise.all(answers)).map(({ ack }) => ack)
+    expect(acks).toMatchObject([
+      { accepted: 2, revised: 0 },
+      { accepted: 1, revised: 1 },
+      { accepted: 1, revised: 0 },
+    ])
+    expect(await suite.times()).toEqual([noon - 300, noon - 240, noon - 180, noon - 120])
+    expect((await suite.stored())[1]?.close).toBe(1.3)
+    await session.close()
+  })
+
   test('a batch scattered over years is compared without reading the bars in between', async () => {
     const noon = suite.minute
     const session = suite.connect()

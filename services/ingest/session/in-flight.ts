@@ -10,8 +10,8 @@ const backfillBatchesMax = 16
 /** Maximum unacknowledged live batches; at it reading pauses. */
 const liveBatchesMax = 64
 /**
- * Maximum refusals of unacknowledged batches; at it reading pauses. Live batches are checked on receipt, and each
- * refusal has its own text: 64 batches of a broken clock would take more memory than all their bars.
+ * Maximum refusals of unacknowledged batches; at it reading pauses. Batches are checked on receipt, and each refusal
+ * has its own text: 64 batches of a broken clock would take more memory than all their bars.
  */
 const refusalsMax = 5_000
 /** Maximum unacknowledged windows; at it reading pauses. */

@@ -1,16 +1,11 @@
 import { reached } from '../../platform/stages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { ReceivedBars } from '../../wire/decode-bars.ts'
-import {
-  type CheckedBatch,
-  checkBatch,
-  type GoodSeries,
-  type Refusal,
-  refuseWhole,
-} from '../check/check-batch.ts'
+import { type CheckedBatch, checkBatch, type Refusal, refuseWhole } from '../check/check-batch.ts'
+import type { BackfillIntake } from '../feed/backfill-intake.ts'
 import type { FeedState } from '../feed/feed-state.ts'
 import type { ImportedSymbols } from '../feed/imported-symbols.ts'
-import type { BackfillIntake, LiveIntake } from '../feed/intake.ts'
+import type { LiveIntake } from '../feed/live-intake.ts'
 import { type Counts, noCounts } from '../feed/store-history.ts'
 import type { IngestMetrics, LaneName } from '../metrics.ts'
 import type { Acknowledgements } from './acknowledgements.ts'
@@ -67,13 +62,8 @@ export class SessionBars {
 
   #takeBackfill(message: ReceivedBars, receivedMs: number): void {
     const { imported, backfill, inFlight } = this.#deps
-    const refused: Refusal[] = []
-    let good: readonly GoodSeries[] = []
-    const taken = backfill.take((): readonly GoodSeries[] => {
-      const checked = this.#check(message)
-      refused.push(...checked.refused)
-      return (good = checked.good)
-    })
+    const { good, refused } = this.#check(message)
+    const taken = backfill.take(good)
     const stored = imported ? taken.then((counts) => imported.stored(good).then(() => counts)) : taken
     this.#finish(imported ? 'import' : 'backfill', message, { refused, stored, done: stored }, receivedMs)
     inFlight.askToPause()

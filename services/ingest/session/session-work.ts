@@ -4,9 +4,10 @@ import { LimitedLog } from '../../platform/log/limited-log.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Cancel } from '../../ports/clock.ts'
 import type { Gap__Output } from '../../wire/gen/fxd/v1/Gap.ts'
+import { BackfillIntake } from '../feed/backfill-intake.ts'
 import type { FeedState, FeedStates } from '../feed/feed-state.ts'
 import { ImportedSymbols } from '../feed/imported-symbols.ts'
-import { BackfillIntake, type IntakeDeps, LiveIntake } from '../feed/intake.ts'
+import { type IntakeDeps, LiveIntake } from '../feed/live-intake.ts'
 import { Liveness } from '../feed/liveness.ts'
 import type { IngestMetrics } from '../metrics.ts'
 import { Acknowledgements } from './acknowledgements.ts'
@@ -62,7 +63,7 @@ export class SessionWork {
     this.#states = deps.states
     this.#state = state
     const live = new LiveIntake(deps, state, { epoch: options.epoch ?? 0, publishFirst: options.rereadable })
-    const backfill = new BackfillIntake(deps, state)
+    const backfill = new BackfillIntake(deps.stores.bars, state)
     const imported = options.isImport ? new ImportedSymbols(state.registry) : undefined
     const inFlight = new InFlight(stream, metrics)
     this.#inFlight = inFlight

@@ -204,38 +204,3 @@ async function allOf<Parts extends readonly unknown[]>(
   await Promise.allSettled(parts)
   return Promise.all(parts)
 }
-
-/** The backfill lane of one session: compares batches, one after another, with the stored bars. */
-export class BackfillIntake {
-  readonly #deps: IntakeDeps
-  readonly #state: FeedState
-  #last: Promise<unknown> = Promise.resolve()
-
-  constructor(deps: IntakeDeps, state: FeedState) {
-    this.#deps = deps
-    this.#state = state
-  }
-
-  /** Runs `check` after all earlier batches. Resolves after the commit and the events after it. */
-  take(check: () => readonly GoodSeries[]): Promise<Counts> {
-    const done = this.#last.then(() => this.#store(check()))
-    this.#last = done
-    done.catch(() => undefined)
-    return done
-  }
-
-  async #store(batch: readonly GoodSeries[]): Promise<Counts> {
-    const newestBefore = new Map(batch.map(({ id }) => [id, this.#state.newest.get(id)]))
-    for (const { id, bars } of batch) {
-      this.#state.accept(id, feedSeconds(bars.time[barCount(bars) - 1] as number))
-    }
-    const { changed, ...counts } = await storeHistory(
-      batch,
-      (id) => newestBefore.get(id),
-      this.#deps.stores.bars,
-      'backfill',
-    )
-    await this.#state.publisher.publishRevised(changed)
-    return counts
-  }
-}
