@@ -1,16 +1,16 @@
 /**
  * The whole market of one minute, from four collectors to many sockets: 1,622 + 3 × 230 symbols, once a minute at the
  * real second and back to back, through the processes of a cluster and through `fxd all`. A program in C reads
- * the sockets. Times count from the moment at which the collectors begin to send. `short` sends two of three forms
- * back to back only. The open times of the bars lie in the last hours, each later than the one before.
- * Run: bin/node test/bench/minute.ts [short | profile] [minutes of each = 5]
+ * the sockets. Times count from the moment at which the collectors begin to send. The open times of the bars lie in
+ * the last hours, each later than the one before.
+ * Run: bin/node test/bench/minute.ts [profile] [bursts of each form = 5]
  */
 
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { run } from '../acceptance/client/command.ts'
 import { type Burst, Bursts, burstEndMs, cpuSince, perSocket } from './minute/burst.ts'
 import { commitsAlone, minutesAlone, printAlone } from './minute/commits-alone.ts'
-import { allForms, type Form, nameOf, real, shortForms, unmeasured } from './minute/forms.ts'
+import { type Form, forms, nameOf, real, realPush, unmeasured } from './minute/forms.ts'
 import { printGoals } from './minute/goals.ts'
 import {
   closedMinutes,
@@ -29,9 +29,8 @@ import { firstSocket } from './support/first-socket.ts'
 
 const given = process.argv.slice(2)
 const isProfile = given.includes('profile')
-const minutes = Number(given.find((each) => /^\d+$/.test(each)) ?? 5)
-const forms = given.includes('short') ? shortForms : allForms
-const minutesMax = forms.reduce((sum, form) => sum + unmeasured(form) + minutes, 2 + minutesAlone)
+const burstsEach = Number(given.find((each) => /^\d+$/.test(each)) ?? 5)
+const minutesMax = forms.reduce((sum, form) => sum + unmeasured(form) + burstsEach, 2 + minutesAlone)
 
 /** A key that no limit refuses. */
 async function issueKey({ issuer }: Subject): Promise<string> {
@@ -58,7 +57,9 @@ async function measureForms(subject: Subject, bursts: Bursts, nextMinute: () => 
   const counted = new Map<Form, readonly Burst[]>()
   all.push({ name: 'first minute after the start', bursts: await burstsOf(real, 1, subject, bursts) })
   for (const form of forms) {
-    const sent = (await burstsOf(form, unmeasured(form) + minutes, subject, bursts)).slice(unmeasured(form))
+    const sent = (await burstsOf(form, unmeasured(form) + burstsEach, subject, bursts)).slice(
+      unmeasured(form),
+    )
     counted.set(form, sent)
     all.push({ name: nameOf(form), bursts: sent })
   }
@@ -75,13 +76,12 @@ async function measureForms(subject: Subject, bursts: Bursts, nextMinute: () => 
   }
   const alone = subject.questdb && (await commitsAlone(subject.questdb, nextMinute))
   if (alone) printAlone(alone)
-  const push = forms.find(({ isRereadable }) => !isRereadable) ?? real
   printGoals({
     subject: subject.name,
     bursts: counted.get(real) ?? [],
     ingest: subject.ingest,
     framesGoalMs: subject.framesGoalMs,
-    afterCommit: { form: nameOf(push), ms: afterCommit(counted.get(push) ?? [], marks) },
+    afterCommit: { form: nameOf(realPush), ms: afterCommit(counted.get(realPush) ?? [], marks) },
     alone,
   })
 }
@@ -109,6 +109,6 @@ async function measure(start: (home: string) => Promise<Subject>): Promise<void>
   }
 }
 
-console.log(`${machine()}; ${minutes} minutes of each form`)
+console.log(`${machine()}; ${burstsEach} bursts of each form`)
 await measure((home) => startProcesses(home, isProfile))
 await measure((home) => startAll(home, isProfile))

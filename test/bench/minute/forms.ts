@@ -8,18 +8,18 @@ export interface Form {
 
 export const real: Form = { cadence: 'once a minute', messages: 4, isRereadable: true }
 const real40: Form = { ...real, messages: 40 }
-const realPush: Form = { ...real, isRereadable: false }
+export const realPush: Form = { ...real, isRereadable: false }
 const backToBack: readonly Form[] = [real, real40, realPush].map((form) => ({
   ...form,
   cadence: 'back to back',
 }))
 
 /** Bursts back to back come first: they let the processes compile what they run, as in hours of use. */
-export const shortForms: readonly Form[] = [...backToBack, real]
-export const allForms: readonly Form[] = [...backToBack, real, real40, realPush]
+export const forms: readonly Form[] = [...backToBack, real, real40, realPush]
 
-/** Number of unmeasured bursts before the measured ones. */
-export const unmeasured = ({ cadence }: Form): number => (cadence === 'once a minute' ? 1 : 10)
+/** Number of unmeasured bursts before the measured ones. The first minute after bursts back to back is warmer than others. */
+export const unmeasured = (form: Form): number =>
+  form.cadence === 'back to back' ? 10 : form === real ? 1 : 0
 
 export const nameOf = ({ cadence, messages, isRereadable }: Form): string =>
   `${cadence}, ${messages} messages, ${isRereadable ? 'resending' : 'Push'}`
