@@ -49,6 +49,30 @@ tidyRule('links of documents lead somewhere', {
   ],
 })
 
+/** Folders that documents name with their contents. ARCHITECTURE.md names files of services/ without it and without `.ts`. */
+const areas = new Set(everything.flatMap(({ path }) => path.split('/').slice(0, -1)))
+
+function checkPaths({ path, text }: TextFile): string[] {
+  const prose = text.replace(/```.*?```/gs, '')
+  return [...prose.matchAll(/`([a-z-]+)((?:\/[\w.-]+)+)\/?`/g)].flatMap(([, area = '', rest = '']) => {
+    const named = `${area}${rest}`
+    if (
+      !areas.has(area) ||
+      ['', 'services/'].some((from) => [named, `${named}.ts`].some((to) => exists(from + to)))
+    )
+      return []
+    return [`${path} names ${named}; there is no such file or folder`]
+  })
+}
+
+tidyRule('paths in documents of engineers exist', {
+  check: (files) => files.flatMap(checkPaths),
+  on: everything.filter(({ path }) => /^(ARCHITECTURE|CONTRIBUTING)\.md$|^docs\/decisions\//.test(path)),
+  atLeast: 10,
+  planted: [{ path: 'ARCHITECTURE.md', text: '`ingest/no-such`', complaint: 'names ingest/no-such' }],
+  fine: [{ path: 'ARCHITECTURE.md', text: '`ingest/server`, `test/tidy`, `services/main.ts`, `deploy/fxd`' }],
+})
+
 /** Maximum sizes, so that a person reads README and ARCHITECTURE to their ends. */
 const sizes: readonly { path: string; most: number; unit: 'lines' | 'bytes' }[] = [
   { path: 'README.md', most: 120, unit: 'lines' },
