@@ -133,6 +133,8 @@ class Collector {
     const stopHeartbeats = clock.every(heartbeatMs, () => this.#sendHeartbeat(client))
     client.greeting.then(
       (greeting) => {
+        // The end of a session that begins later could not stop its timers.
+        if (signal.aborted) return
         this.#log.info({ epoch: greeting.welcome.epoch }, 'collecting')
         standbyEnd.abort()
         metrics?.sessionBegan()

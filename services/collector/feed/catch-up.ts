@@ -1,11 +1,12 @@
 import { barCount, countUntil, sliceBars } from '../../core/bars/bar.ts'
+import { subtractSpans } from '../../core/bars/coverage.ts'
 import { allTimes, type Span } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LaneRouter } from '../connection/lane-router.ts'
 import { outside, upTo, within } from '../series/bar-spans.ts'
-import { type CollectedSeries, missingHistory, noteRead } from '../series/collected-series.ts'
+import { type CollectedSeries, missingHistory, noteRead, pastRetention } from '../series/collected-series.ts'
 import { takeClosed } from '../series/forming.ts'
 import type { Claims } from './claims.ts'
 import type { FeedTime } from './feed-time.ts'
@@ -52,7 +53,9 @@ export class CatchUp {
       ),
     )
     for (const series of list) {
-      history.add(series, missingHistory(series, definition.depth[series.resolution], now))
+      const { resolution } = series
+      const missing = missingHistory(series, definition.depth[resolution], now)
+      history.add(series, subtractSpans(missing, pastRetention(definition, resolution, now)))
     }
     await history.run()
   }
@@ -84,10 +87,12 @@ export class CatchUp {
 
   /** Reads all bars that a source has of a series in one pass; `all`: also those that windows cover already. */
   async readWhole(series: CollectedSeries, what: 'all' | 'uncovered'): Promise<void> {
-    const { time, reader, lanes, isOver } = this.#deps
+    const { definition, time, reader, lanes, isOver } = this.#deps
     series.phase = 'queued'
     series.readAgain = what === 'all'
     do {
+      const unkept = pastRetention(definition, series.resolution, time.now())
+      series.holes.addSpans(unkept)
       // A line may arrive after its minute was claimed. So bars newer than all stored ones are always sent.
       const known = series.readAgain ? [] : upTo(series.sentUntil, series.covered)
       series.readAgain = false
@@ -97,7 +102,7 @@ export class CatchUp {
       await reader.read(series, allTimes, async ({ bars: given, derived = false, complete }) => {
         const bars = takeClosed(series, given, derived, time.now())
         const start = countUntil(bars, series.historyEnd)
-        const old = outside(sliceBars(bars, 0, start), known)
+        const old = outside(sliceBars(bars, 0, start), [...known, ...unkept])
         if (barCount(old) > 0) stored.push(...(await lanes.sendHistory(series, old, derived)))
         const later = sliceBars(bars, start, barCount(bars))
         stored.push(...(await lanes.sendThrottled(lanes.route(series, later, derived))))

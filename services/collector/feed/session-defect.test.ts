@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { CollectorFixture, day } from '../../../test/support/fixtures/collector-fixture.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { FakeTerminal, fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { type Dial, dialGrpc } from '../connection/dial.ts'
 import type { WindowSender } from '../connection/window-sender.ts'
 import { KnownFeed, newSeries } from '../series/collected-series.ts'
 import { Claims } from './claims.ts'
@@ -29,6 +31,26 @@ test('a defect while symbols are added ends one session, and the next one collec
   await expect.poll(isCollected, { timeout: 30_000 }).toBe(true)
   expect(faults).toBe(0)
 }, 60_000)
+
+test('a collector that stops before the greeting of ingest arrives leaves no timer', async () => {
+  const clock = createVirtualClock()
+  const gate = Promise.withResolvers<void>()
+  let isGreeted = false
+  const dial: Dial = (peer, listener) =>
+    dialGrpc(peer, {
+      received(message) {
+        isGreeted ||= message.known?.last === true
+        void gate.promise.then(() => listener.received(message))
+      },
+      over: (end) => void gate.promise.then(() => listener.over(end)),
+    })
+  suite.collect(suite.terminal(), { clock, dial })
+  await expect.poll(() => isGreeted).toBe(true)
+  const stopped = suite.stop()
+  gate.resolve()
+  await stopped
+  expect(clock.pending).toBe(0)
+})
 
 test('a claim that fails is reported', async () => {
   const reported: unknown[] = []

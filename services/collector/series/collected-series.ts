@@ -1,8 +1,8 @@
 import { type Bars, barCount } from '../../core/bars/bar.ts'
 import { joinSpans, subtractSpans } from '../../core/bars/coverage.ts'
-import { type Span, windowFromMin } from '../../core/bars/window.ts'
+import { allTimes, type Span, windowFromMin } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds, later } from '../../core/clocks/feed-clock.ts'
-import type { Depth } from '../../core/feeds/feed.ts'
+import type { Depth, FeedDefinition } from '../../core/feeds/feed.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { KnownSeries__Output } from '../../wire/gen/fxd/v1/KnownSeries.ts'
 import { decodeWindows } from '../../wire/window-times.ts'
@@ -168,6 +168,16 @@ function historyEndOf(newest: FeedSeconds | undefined, now: FeedSeconds | undefi
   // With neither known, only bars that close from now on are live.
   if (newest === undefined && reach === undefined) return feedSeconds(Number.MAX_SAFE_INTEGER)
   return feedSeconds(Math.max(newest ?? 0, reach ?? 0))
+}
+
+/** The times whose bars ingest refuses as older than the feed's retention; none while the time is unknown. */
+export function pastRetention(
+  { retention }: FeedDefinition,
+  r: Resolution,
+  now: FeedSeconds | undefined,
+): Span[] {
+  const kept = retention[r]
+  return kept === undefined || now === undefined ? [] : [{ from: allTimes.from, to: feedSeconds(now - kept) }]
 }
 
 /** Returns the spans of a series' history that no window covers, back to the feed's depth. */

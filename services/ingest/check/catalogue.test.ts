@@ -156,6 +156,18 @@ describe("a live session's catalogue", () => {
     expect([...absent]).toEqual([])
   })
 
+  test('without any window, as after a purge, every listed symbol is covered from the first window on', () => {
+    const view = registryOf(record('A'), record('B', { origin: 'manifest' }))
+    const { rows } = decideCatalogue(
+      { snapshot: true, symbols: [wire('A'), wire('B')], removed: [] },
+      { view, definition, watchedUntil: feedSeconds(0), absences: { of: () => undefined } },
+    )
+    expect(rows.map(({ id, body }) => [id, (body as SymbolRecord).since])).toEqual([
+      [record('A').symbol, 0],
+      [record('B').symbol, 0],
+    ])
+  })
+
   test('an absent symbol stays absent in the next snapshot without it, and its clean name is free', () => {
     const view = registryOf(record('EURUSD', { raw: 'EURUSD.x', since: undefined }))
     const { rows, absent } = decide({ symbols: [] }, view)

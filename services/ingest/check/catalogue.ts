@@ -158,7 +158,9 @@ function liveRecord(
   const absence = had && absences.of(had.symbol, view)
   // Feed-wide windows that ended meanwhile do not cover it.
   const before = absence?.watchedUntil === watchedUntil ? absence.since : undefined
-  const since = (had?.hidden === false ? had.since : undefined) ?? before ?? watchedUntil
+  // After a purge there is no window, and the feed's clock may be earlier than it was.
+  const known = had?.hidden === false && watchedUntil > 0 ? had.since : undefined
+  const since = known ?? before ?? watchedUntil
   if (had?.origin === 'manifest' && !had.hidden) return { ...had, since }
   return { ...describeSymbol(name, symbol, definition), raw: symbol.raw, origin: 'collector', since }
 }

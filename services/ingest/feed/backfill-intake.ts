@@ -1,6 +1,8 @@
 import { barCount } from '../../core/bars/bar.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { Semaphore } from '../../platform/semaphore.ts'
 import type { BarStore } from '../../ports/bars.ts'
+import { batchBarsMax } from '../../wire/limits.ts'
 import type { GoodSeries } from '../check/check-batch.ts'
 import type { FeedState } from './feed-state.ts'
 import { type Counts, storeHistory } from './store-history.ts'
@@ -9,14 +11,18 @@ import { type Counts, storeHistory } from './store-history.ts'
 type Extent = ReadonlyMap<string, { readonly first: FeedSeconds; readonly last: FeedSeconds }>
 
 /**
- * The backfill lane of one session: compares batches with the stored bars and stores what differs. Batches are stored
- * at the same time, except those that overlap: each of them is compared with what the earlier one stored.
+ * The backfill lane of one session: compares batches with the stored bars and stores what differs. Batches with at
+ * most `batchBarsMax` bars in all are stored at the same time: a few sessions must not fill the store's queue. A batch
+ * that overlaps an earlier one waits for it, since it is compared with what that one stored.
  */
 export class BackfillIntake {
   readonly #store: BarStore
   readonly #state: FeedState
   /** Batches in flight, in order of receipt. */
   readonly #inFlight = new Map<Promise<Counts>, Extent>()
+  /** Aborts with the first failure: then no batch that waits is stored. */
+  readonly #failed = new AbortController()
+  readonly #bars = new Semaphore(batchBarsMax, this.#failed.signal)
 
   constructor(store: BarStore, state: FeedState) {
     this.#store = store
@@ -29,24 +35,36 @@ export class BackfillIntake {
     const earlier = [...this.#inFlight].flatMap(([done, other]) => (overlap(extent, other) ? [done] : []))
     const newestBefore = new Map(batch.map(({ id }) => [id, this.#state.newest.get(id)]))
     for (const [id, { last }] of extent) this.#state.accept(id, last)
-    const done = Promise.all(earlier).then(() => this.#storeBatch(batch, newestBefore))
+    const done = this.#storeAfter(earlier, batch, newestBefore)
     this.#inFlight.set(done, extent)
     done.finally(() => this.#inFlight.delete(done)).catch(() => undefined)
     return done
   }
 
-  async #storeBatch(
+  /** Waits for the earlier batches, and until fewer bars are being stored. */
+  async #storeAfter(
+    earlier: readonly Promise<unknown>[],
     batch: readonly GoodSeries[],
     newestBefore: ReadonlyMap<string, FeedSeconds | undefined>,
   ): Promise<Counts> {
-    const { changed, ...counts } = await storeHistory(
-      batch,
-      (id) => newestBefore.get(id),
-      this.#store,
-      'backfill',
-    )
-    await this.#state.publisher.publishRevised(changed)
-    return counts
+    await Promise.all(earlier)
+    const count = batch.reduce((sum, { bars }) => sum + barCount(bars), 0)
+    await this.#bars.enter(count)
+    try {
+      const { changed, ...counts } = await storeHistory(
+        batch,
+        (id) => newestBefore.get(id),
+        this.#store,
+        'backfill',
+      )
+      await this.#state.publisher.publishRevised(changed)
+      return counts
+    } catch (cause) {
+      this.#failed.abort(cause)
+      throw cause
+    } finally {
+      this.#bars.leave(count)
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
+import { Unavailable } from '../../core/failure.ts'
+import { batchBarsMax } from '../../wire/limits.ts'
 
 const suite = new SessionFixture()
 const minute = 60
@@ -67,6 +69,26 @@ describe('backfill and imports', () => {
     expect(await suite.times()).toEqual([noon - 300, noon - 240, noon - 180, noon - 120])
     expect((await suite.stored())[1]?.close).toBe(1.3)
     await session.close()
+  })
+
+  test('batches with more than 5,000 bars in all are not stored at the same time; after a failure none that waits is stored', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key, { mode: 'IMPORT' })
+    const gate = Promise.withResolvers<void>()
+    suite.backfillGate = gate.promise
+    const times = Array.from({ length: batchBarsMax }, (_, i) => noon - (batchBarsMax + 1 - i) * minute)
+    const answers = Promise.allSettled([
+      session.bars('BACKFILL', [seriesAt('EURUSD', times)]),
+      session.bars('BACKFILL', [seriesAt('EURUSD', [noon - minute])]),
+    ])
+    // Imports have no live lane: the answer shows that the batches before were taken.
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - minute])])
+    expect(suite.backfillWrites).toBe(1)
+    gate.reject(new Unavailable('store'))
+    expect(await session.ended).toMatchObject({ code: 'UNAVAILABLE' })
+    expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(suite.backfillWrites).toBe(1)
   })
 
   test('a batch scattered over years is compared without reading the bars in between', async () => {

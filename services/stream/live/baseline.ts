@@ -46,7 +46,13 @@ export class Baseline {
     this.#ending.abort()
   }
 
+  /** A feed that left the registry may be purged before it returns, so it is read again then. */
   #readAll(view: RegistryView): void {
+    for (const key of this.#requested)
+      if (!view.feed(key)) {
+        this.#requested.delete(key)
+        this.#times.delete(key)
+      }
     for (const { key, resolutions } of view.feeds()) {
       if (this.#requested.has(key) || !resolutions.includes('1')) continue
       this.#requested.add(key)

@@ -82,11 +82,18 @@ export class LiveSymbols {
     this.#baseline.close()
   }
 
-  /** A feed that leaves the registry may be purged before it returns: replays then read its bars from the store. */
+  /**
+   * A feed that leaves the registry may be purged before it returns: replays then read its bars from the store. Its
+   * clock may be earlier then.
+   */
   #forgetChanged(view: RegistryView): void {
     const feeds = new Set(view.feeds().map(({ key }) => key))
     const changed = this.#feeds.symmetricDifference(feeds)
-    for (const key of changed) for (const id of this.idsOf(key)) this.#recent.broken(id)
+    for (const key of changed)
+      for (const id of this.idsOf(key)) {
+        this.#recent.broken(id)
+        if (feeds.has(key) && id < this.#lastTimes.length) this.#lastTimes[id] = undefined
+      }
     this.#feeds = feeds
   }
 }

@@ -136,6 +136,34 @@ describe('a symbol that left the registry and returns', () => {
     ])
   })
 
+  test('returns with its feed, which has an earlier clock now: its bars and minutes follow', async () => {
+    const { socket } = await connected()
+    const foreign = compoundKey(live, 'SYM2')
+    socket.send({ action: 'subscribe', symbols: [foreign], markers: true })
+    await socket.next('subscribed')
+    const minute = async (of: number) => {
+      await fixture.publish([foreign], of, live)
+      const { time } = minuteBar(of)
+      await fixture.stores.bus.publish({ type: 'minutes', feed: live, from: time, to: time }, 1)
+    }
+    const shownMinute = (of: number) => ({ type: 'minute', feed: live, time: minuteBar(of).time })
+    await minute(15)
+    const shown = feedBody(live)
+    if (shown.kind === 'feed') await fixture.change({ ...shown, body: { ...shown.body, hidden: true } })
+    await fixture.change(shown)
+    await minute(5)
+    const passed = gap({ symbol: foreign, after: minuteBar(15).time })
+    expect(await afterAnswer(socket)).toEqual([
+      bar(foreign, 15),
+      shownMinute(15),
+      gone(foreign),
+      passed,
+      returned(foreign),
+      bar(foreign, 5),
+      shownMinute(5),
+    ])
+  })
+
   test('is subscribed with markers again if the client asked for them', async () => {
     const { socket } = await connected()
     socket.send({ action: 'subscribe', symbols: [a], markers: true })
