@@ -15,6 +15,7 @@ let sockets: PageSocket[]
 let watch: () => Promise<void>
 let closes: number[]
 let coverage: { from: number; to: number }[]
+let coverageError: { message: string } | undefined
 
 /** Runs the page's own script on the parts of a browser that it uses. */
 beforeEach(() => {
@@ -22,6 +23,7 @@ beforeEach(() => {
   sockets = []
   closes = [1.5]
   coverage = [{ from: 0, to: 60 }]
+  coverageError = undefined
   const form = {
     addEventListener: (_: string, submit: (event: object) => Promise<void>) => {
       watch = () => submit({ preventDefault: () => undefined, target: form })
@@ -32,6 +34,7 @@ beforeEach(() => {
     querySelector: (name: string) =>
       name === 'output' ? output : name === 'form' ? form : { setAttribute: () => undefined },
   }
+  const covered = () => (coverageError ? { error: coverageError } : { coverage })
   class Socket implements PageSocket {
     onclose?: NonNullable<PageSocket['onclose']>
     onmessage?: NonNullable<PageSocket['onmessage']>
@@ -47,7 +50,7 @@ beforeEach(() => {
     location: { origin: 'http://127.0.0.1' },
     fetch: (url: string) =>
       Promise.resolve({
-        json: () => Promise.resolve(url.startsWith('/v1/coverage') ? { coverage } : { s: 'ok', c: closes }),
+        json: () => Promise.resolve(url.startsWith('/v1/coverage') ? covered() : { s: 'ok', c: closes }),
       }),
     WebSocket: Socket,
     FormData: class {
@@ -79,6 +82,13 @@ test('a symbol that the stream rejects is shown as rejected', async () => {
   await watch()
   sockets[0]?.onmessage?.({ data: '{"type":"subscribed","symbols":[],"rejected":["BROKERA:ZERO:EURUSD"]}' })
   expect(output.textContent).toBe('rejected: BROKERA:ZERO:EURUSD')
+})
+
+test('for an unknown symbol the output is the error of coverage, and no socket is opened', async () => {
+  coverageError = { message: 'The symbol does not exist.' }
+  await watch()
+  expect(output.textContent).toBe('The symbol does not exist.')
+  expect(sockets).toEqual([])
 })
 
 test.each([
