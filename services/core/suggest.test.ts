@@ -12,13 +12,17 @@ test.each([
   expect(suggest(word, ['BROKERA:ZERO', 'BROKERA:PRIME'])).toBe(nearest)
 })
 
+test.each(['', '7', 'H'])('for "%s" no word is suggested that shares no letter with it', (word) => {
+  expect(suggest(word, ['1', '5', '1D'])).toBeUndefined()
+})
+
 test('a suggestion is a clause in parentheses; without a similar word it is empty', () => {
   expect(didYouMean('digts', ['digits', 'type'])).toBe(' (did you mean digits?)')
   expect(didYouMean('colour', ['digits', 'type'])).toBe('')
 })
 
 test('a known word is the nearest to itself and to every word one edit away', () => {
-  const word = fc.string({ minLength: 1, maxLength: 20 })
+  const word = fc.string({ minLength: 2, maxLength: 20 })
   fc.assert(
     fc.property(word, fc.nat(19), fc.string({ minLength: 1, maxLength: 1 }), (known, at, letter) => {
       const mistyped = known.slice(0, at) + letter + known.slice(at + 1)

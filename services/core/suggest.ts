@@ -4,7 +4,10 @@ const comparedLength = 80
 /** Minimum length of a beginning that suggests a word. */
 const beginningLength = 3
 
-/** The known word nearest to a mistyped one, by edits, ignoring case; `undefined` when none is near. */
+/**
+ * The known word nearest to a mistyped one, by edits, ignoring case; `undefined` when none is near. A word that
+ * shares no letter with it is not near.
+ */
 export function suggest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > comparedLength) return undefined
   const wanted = word.toLowerCase()
@@ -13,7 +16,7 @@ export function suggest(word: string, known: Iterable<string>): string | undefin
   for (const candidate of known) {
     if (Math.abs(candidate.length - word.length) >= least) continue
     const edits = editDistance(wanted, candidate.toLowerCase())
-    if (edits < least) {
+    if (edits < least && edits < Math.max(word.length, candidate.length)) {
       least = edits
       nearest = candidate
     }

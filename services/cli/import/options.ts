@@ -2,7 +2,6 @@ import { resolve } from 'node:path'
 import { durationMs, durationWanted } from '../../core/clocks/duration.ts'
 import {
   finestFirst,
-  isResolution,
   type Resolution,
   storedResolutions,
   terminalCodes,
@@ -73,12 +72,13 @@ export function parseOptions(name: string, given: GivenOptions, folder: string):
   }
 }
 
-function parseStored(option: string, text: string): Resolution {
+function parseStored(option: string, text: string, allowed = storedResolutions): Resolution {
   if (text === '30') {
     throw new Fatal('usage', `${option} is 30, which is never stored: it is derived from 1 when it is read.`)
   }
-  const near = didYouMean(text, storedResolutions, terminalCodes)
-  return isResolution(text) ? text : refuse(option, text, `one of ${storedResolutions.join(', ')}${near}`)
+  const near = didYouMean(text, allowed, terminalCodes)
+  const resolution = allowed.find((each) => each === text)
+  return resolution ?? refuse(option, text, `one of ${allowed.join(', ')}${near}`)
 }
 
 function parseSymbol(name: string): string {
@@ -108,8 +108,10 @@ function parseDerive(text: string, resolution: Resolution): readonly Resolution[
   if (resolution !== '1') {
     throw new Fatal('usage', `--derive needs a file of resolution 1; --resolution is ${resolution}.`)
   }
-  const parsed = text.split(',').map((each) => parseStored('--derive', each.trim()))
-  if (parsed.includes('1')) return refuse('--derive', text, 'longer than 1, the resolution of the file')
+  const names = text.split(',').map((each) => each.trim())
+  if (names.includes('1')) return refuse('--derive', text, 'longer than 1, the resolution of the file')
+  const longer = storedResolutions.filter((each) => each !== resolution)
+  const parsed = names.map((each) => parseStored('--derive', each, longer))
   return [...new Set(parsed)].sort(finestFirst)
 }
 
