@@ -102,6 +102,11 @@ test.each([
   expect((await faultsOf(folder({ 'a.yaml': text })))[0]).toMatch(expected)
 })
 
+test('of a document that is no YAML only the first error is reported: the others follow from it', async () => {
+  const faults = await faultsOf(folder({ 'a.yaml': manifest('A').replace('  broker', '\tbroker') }))
+  expect(faults).toEqual([expect.stringMatching(/^a\.yaml:\d+: YAML: Tabs are not allowed/)])
+})
+
 test('a document with too many aliases is refused', async () => {
   const levels = Array.from(
     { length: 12 },

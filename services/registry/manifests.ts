@@ -80,8 +80,10 @@ function parseFile(file: string, text: string, faults: string[]): Found[] {
   return documents.flatMap((document) => {
     if (isEmpty(document)) return []
     const at = (offset: number): string => `${file}:${Math.max(1, lines.linePos(offset).line)}`
-    if (document.errors.length > 0) {
-      faults.push(...document.errors.map((error) => `${at(error.pos[0])}: YAML: ${oneLine(error.message)}`))
+    // The first error is the cause; the others often follow from it.
+    const [error] = document.errors
+    if (error !== undefined) {
+      faults.push(`${at(error.pos[0])}: YAML: ${oneLine(error.message)}`)
       return []
     }
     return parseDocument(document, file, at, faults)
