@@ -9,14 +9,17 @@ import { isPlan, type KeyLimits, type Plan, planLimits, plans } from './plan.ts'
 const invalid = (message: string): Failure => new Failure('INVALID_PARAMS', message)
 const instantShape = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?(Z|[+-]\d{2}:\d{2})$/
 
-/** The first millisecond at which a key is expired: for a date the end of that UTC day, else the instant itself. */
-export function parseExpiry(text: string): UtcMs {
+/**
+ * The first millisecond at which a key is expired: for a date the end of that UTC day, else the instant itself.
+ * `others` names what the caller accepts too, for the error.
+ */
+export function parseExpiry(text: string, others = ''): UtcMs {
   const date = parseDate(text)
   if (date !== undefined) return utcMs((date + daySeconds) * 1_000)
   const instant = parseInstant(text)
   if (instant !== undefined) return instant
   throw invalid(
-    `expires: got ${show(text)}, wanted a date such as 2027-01-31 (the end of that UTC day) ` +
+    `expires: got ${show(text)}, wanted ${others}a date such as 2027-01-31 (the end of that UTC day) ` +
       'or an instant such as 2027-01-31T12:00:00Z',
   )
 }

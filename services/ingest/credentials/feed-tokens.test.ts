@@ -160,10 +160,10 @@ describe('issuing', () => {
   test.each([
     [{ feeds: [], expires: '90d' }, /feeds: got none/],
     [{ feeds: ['BROKERA:ZER0'], expires: '90d' }, /did you mean BROKERA:ZERO/],
-    [{ feeds: [ours.key], expires: '' }, /expires: got "", wanted a date/],
-    [{ feeds: [ours.key], expires: 'soon' }, /expires: got "soon"/],
-    [{ feeds: [ours.key], expires: '2026-01-04' }, /in the future/],
-    [{ feeds: [ours.key], expires: '5000d' }, /within ten years/],
+    [{ feeds: [ours.key], expires: '' }, /expires: got "", wanted a time such as 15m, 90d or 2w, a date/],
+    [{ feeds: [ours.key], expires: '20y' }, /expires: got "20y", wanted a time such as/],
+    [{ feeds: [ours.key], expires: '2026-01-04' }, /got "2026-01-04", wanted a time in the future/],
+    [{ feeds: [ours.key], expires: '5000d' }, /got "5000d", .*within ten years/],
   ] as const)('%j is refused with a sentence', async (request, wanted) => {
     await expect(issue({ ...request, feeds: [...request.feeds] })).rejects.toThrow(wanted)
   })

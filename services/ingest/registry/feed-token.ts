@@ -2,6 +2,7 @@ import { durationMs } from '../../core/clocks/duration.ts'
 import { type UtcMs, utcMs } from '../../core/clocks/feed-clock.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
 import { parseExpiry } from '../../core/keys/key-input.ts'
+import { show } from '../../core/show.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IssueFeedTokenRequest__Output } from '../../wire/gen/fxd/v1/IssueFeedTokenRequest.ts'
 import type { IssueFeedTokenResponse } from '../../wire/gen/fxd/v1/IssueFeedTokenResponse.ts'
@@ -33,12 +34,12 @@ export async function issueFeedToken(
   // The expiry of a token is in whole seconds.
   const expiresAt = utcMs(Math.floor(momentOf(request.expires, now) / 1_000) * 1_000)
   if (expiresAt <= now || expiresAt > now + lifetimeMsMax) {
-    throw invalid('expires: wanted a time in the future and within ten years')
+    throw invalid(`expires: got ${show(request.expires)}, wanted a time in the future and within ten years`)
   }
   return { token: await feedTokens.issue(feeds, expiresAt), expiresAt, signingKey }
 }
 
 function momentOf(text: string, now: UtcMs): number {
   const ms = durationMs(text)
-  return ms === undefined ? parseExpiry(text) : now + ms
+  return ms === undefined ? parseExpiry(text, 'a time such as 15m, 90d or 2w, ') : now + ms
 }
