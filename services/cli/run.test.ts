@@ -67,6 +67,7 @@ describe('help', () => {
     expect(outcome).toMatchObject({ code: 0, err: '' })
     expect(outcome.out).toMatch(words)
     expect(outcome.out).toMatch(/\n$/)
+    expect(outcome.out).not.toContain('help [command]')
   })
 
   test.each([

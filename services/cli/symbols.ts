@@ -10,6 +10,7 @@ interface RemoveOptions {
 export function addSymbols(program: Command, terminal: Terminal): void {
   const symbols = program
     .command('symbols')
+    .helpCommand(false)
     .summary('take back a symbol that an import added')
     .description('Take back a symbol that an import added. "fxd feeds show" lists the symbols of a feed.')
 
