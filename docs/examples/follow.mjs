@@ -11,6 +11,11 @@ const newest = new Map()
 const timeMax = 253_402_300_799
 let failures = 0
 
+if (!base || symbols.length === 0 || !key) {
+  console.error('usage: KEY=fxd_… bin/node docs/examples/follow.mjs http://localhost:8080 BROKER:ACCOUNT:NAME…')
+  process.exit(64)
+}
+
 function take(symbol, bar) {
   if (bar.time <= (newest.get(symbol) ?? -1)) return
   newest.set(symbol, bar.time)
@@ -31,6 +36,12 @@ async function handle(message) {
   if (message.type === 'bar') take(message.symbol, message.bar)
   else if (message.code === 'GAP') for (const gap of message.gaps) await fill(gap)
   else if (message.type !== 'pong') console.error(message)
+}
+
+/** Why the key is refused; a WebSocket does not tell, so REST is asked. `undefined`: it is not refused. */
+async function refusal() {
+  const response = await fetch(`${base}/v1/status`, { headers: { 'X-API-Key': key } })
+  return response.status === 401 ? (await response.json()).error.message : undefined
 }
 
 function connect() {
@@ -56,8 +67,12 @@ function connect() {
   ws.onclose = async ({ code }) => {
     clearInterval(pings)
     await handled.catch((error) => console.error(error.message))
-    if (code >= 4500) return console.error(`closed with ${code}: a person must act first`)
     // A refused upgrade, as with a wrong key, closes with 1006.
+    const refused = code === 1006 ? await refusal().catch(() => undefined) : undefined
+    if (code >= 4500 || refused) {
+      process.exitCode = 1
+      return console.error(`closed with ${code}: ${refused ?? 'a person must act first'}`)
+    }
     console.error(`closed with ${code}; connecting again`)
     setTimeout(connect, Math.random() * Math.min(30_000, 500 * 2 ** failures++))
   }

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -225,3 +226,18 @@ test('the example client of docs/api.md reads bars that are too old for `since` 
   await expectPrinted()
   expect(files.wanted.t).toHaveLength(45)
 }, 180_000)
+
+test('the example client of docs/api.md ends with the reason when its key is refused, and with its usage without one', async () => {
+  const fxd = await FxdProcess.start({ manifests: [manifestOf(symbols)] })
+  const ended = async (key: string) => {
+    const { child, output } = startClient(fxd.url, key)
+    const [code] = (await once(child, 'close')) as [number]
+    return { code, output: output() }
+  }
+  expect(await ended('fxd_0123456789abcdef0123456789abcdef')).toEqual({
+    code: 1,
+    output: 'closed with 1006: The API key was not found.\n',
+  })
+  const { code, output } = await ended('')
+  expect([code, output.slice(0, 11)]).toEqual([64, 'usage: KEY='])
+})
