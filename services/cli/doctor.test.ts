@@ -75,7 +75,7 @@ test('a bar that is ahead of its feed’s clock is reported', async () => {
   const found = await doctor(await folderWithBar(3 * hourSeconds))
   expect(found.code).toBe(1)
   expect(found.lineOf('clock')).toMatch(
-    /^WRONG .*BROKERA:ZERO at 60 is 3 hours ahead.*Cure: check spec\.clock/,
+    /^WRONG .*BROKERA:ZERO at resolution 60 is 3 hours ahead.*Cure: check spec\.clock/,
   )
 })
 
@@ -128,6 +128,8 @@ test('--audit reports bars outside all windows, and that the rest agrees', async
   )
   const old = await folderWithBar(-5 * 24 * hourSeconds)
   const found = await doctor(old, '--audit')
-  expect(found.lineOf('audit')).toMatch(/^warning .*BROKERA:ZERO at 60: 1 day of 1 symbol with bars outside/)
+  expect(found.lineOf('audit')).toMatch(
+    /^warning .*BROKERA:ZERO at resolution 60: 1 day of 1 symbol with bars outside/,
+  )
   expect(found.code).toBe(0)
 })

@@ -43,7 +43,7 @@ function findingOf(
   const at = ({ symbol, day }: Disagreement['first']): string => `${symbol} on ${dateText(day * daySeconds)}`
   const where = count === 1 ? at(first) : `from ${at(first)} to ${at(last)}`
   const days = `${count} ${count === 1 ? 'day' : 'days'} of ${symbols} ${symbols === 1 ? 'symbol' : 'symbols'}`
-  const about = `${key} at ${resolution}: ${days}`
+  const about = `${key} at resolution ${resolution}: ${days}`
   const again = 'import these days again (fxd import), or restore a backup'
   switch (kind) {
     case 'empty':

@@ -142,7 +142,7 @@ function newestStored(db: DatabaseSync, feeds: readonly TimedFeed[]): readonly N
     for (const { resolution, time } of timesOf(feed.key))
       newest.set(resolution, Math.max(time, newest.get(resolution) ?? time))
     return [...newest].map(([resolution, time]) => ({
-      where: `${feed.key} at ${resolution}`,
+      where: `${feed.key} at resolution ${resolution}`,
       feed,
       offsetSeconds,
       resolution: resolution as Resolution,

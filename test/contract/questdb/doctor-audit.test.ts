@@ -38,7 +38,7 @@ test('--audit warns about days with fewer bars than another resolution requires'
   await stores.bars.write([batchOf(tens, every(600))], 'backfill')
   await stores.windows.add([{ feed, symbol: tens.symbol, resolution: '10', ...span }])
   expect(lineOf(await doctor(server(), prefix, {}, '--audit'), 'audit')).toMatch(
-    /^warning .*BROKERA:ZERO at 5: 1 day of 1 symbol acknowledged as complete with at least 87 bars fewer/,
+    /^warning .*BROKERA:ZERO at resolution 5: 1 day of 1 symbol acknowledged as complete with at least 87 bars fewer/,
   )
 })
 
@@ -63,7 +63,7 @@ test('--audit reports a lost partition inside acknowledged windows, and bars out
   expect(lineOf(await doctor(server(), prefix), 'audit')).toContain('nothing about audit')
   const unclaimed = await doctor(server(), prefix, {}, '--audit')
   expect(lineOf(unclaimed, 'audit')).toMatch(
-    /^warning .*BROKERA:ZERO at 60: 30 days of 1 symbol with bars outside/,
+    /^warning .*BROKERA:ZERO at resolution 60: 30 days of 1 symbol with bars outside/,
   )
   expect(unclaimed.code).toBe(0)
 
@@ -82,7 +82,7 @@ test('--audit reports a lost partition inside acknowledged windows, and bars out
   await expect
     .poll(async () => lineOf(await doctor(server(), prefix, {}, '--audit'), 'audit'), untilApplied)
     .toMatch(
-      /^WRONG .*BROKERA:ZERO at 1: 7 days of 1 symbol acknowledged as complete without a bar.*Cure: import/,
+      /^WRONG .*BROKERA:ZERO at resolution 1: 7 days of 1 symbol acknowledged as complete without a bar.*Cure: import/,
     )
   expect((await doctor(server(), prefix, {}, '--audit')).code).toBe(1)
 })
