@@ -31,6 +31,11 @@ test.each([
   expect(shown((log) => log.warn({ err }, 'retrying'))).toMatch(new RegExp(`^\\S+ warn {2}${text}\n$`))
 })
 
+test('a cause of several lines makes one line, with a space for each line end', () => {
+  const err = new Error('invalid:\n  a.yaml:1\n  b.yaml:2')
+  expect(shown((log) => log.warn({ err }, 'rejected'))).toMatch(/ rejected: invalid: a\.yaml:1 b\.yaml:2\n$/)
+})
+
 test('control characters in logged text cannot move the cursor of a terminal', () => {
   const evil = 'a\u001b[2Jb\r\nc\u009b'
   const text = shown((log) => log.warn({ err: new Error(evil), field: evil, short: '\u001b' }, evil))

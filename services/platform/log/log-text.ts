@@ -8,9 +8,11 @@ interface Line {
 const levelNames: Readonly<Record<string, string>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' }
 const errorLevel = 50
 
-// A message may quote what clients sent: control characters must not move the cursor of a terminal.
 // oxlint-disable-next-line no-control-regex
-const shown = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')
+const controls = /[\u0000-\u001f\u007f-\u009f]/g
+
+/** A message may quote what clients sent: control characters must not move the cursor of a terminal. */
+const shown = (text: string): string => text.replace(/\n */g, ' ').replace(controls, '?')
 
 const valueOf = (value: unknown): string =>
   typeof value === 'string' && /^[^\s"]+$/.test(value) ? shown(value) : shown(JSON.stringify(value))
