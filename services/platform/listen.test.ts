@@ -10,7 +10,7 @@ test.each([
 })
 
 test.each([
-  ['listen EADDRINUSE: address already in use', 'is in use by another program'],
+  ['listen EADDRINUSE: address already in use', 'is in use by another program, or by an fxd that still runs'],
   [
     'No address added out of total 1 resolved\nerrors: [listen EACCES: permission denied]',
     'requires more rights',

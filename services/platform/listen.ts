@@ -12,7 +12,7 @@ export function reachable({ host, port }: Address): Address {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'is in use by another program',
+  EADDRINUSE: 'is in use by another program, or by an fxd that still runs',
   EACCES: 'requires more rights than this user has',
   EADDRNOTAVAIL: 'is no address of this machine',
   ENOTFOUND: 'is no known host name',
