@@ -91,9 +91,15 @@ test('for an unknown symbol the output is the error of coverage, and no socket i
   expect(sockets).toEqual([])
 })
 
+test('of a symbol without one-minute bars, as on a feed of hours, the output says so', async () => {
+  closes = []
+  await watch()
+  expect(output.textContent).toBe('no one-minute bars')
+})
+
 test.each([
   [[1.5], '1 minutes; last close 1.5; the first read of its history is under way'],
-  [[], 'no data yet: the first read of its history is to come or under way'],
+  [[], 'no one-minute bars: the first read of its history is to come or under way'],
 ])('bars %j without coverage: the output is that of the first read', async (bars, text) => {
   closes = bars
   coverage = []
