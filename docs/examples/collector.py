@@ -101,8 +101,9 @@ class Collector:
     async def send(self, call):
         """Sends what waits, in order. A window waits until every bar before it is acknowledged."""
         for sequence in itertools.count(1):
-            while not self.waiting and not self.read():
-                await asyncio.sleep(0.2)
+            while not self.waiting:
+                if not self.read():
+                    await asyncio.sleep(0.2)
             part = getattr(self.waiting[0], self.waiting[0].WhichOneof("message"))
             while self.must_wait(part):
                 self.acked.clear()
@@ -179,4 +180,6 @@ def pairs(windows):
     return list(zip(times[::2], times[1::2]))
 
 
+if len(sys.argv) != 6:
+    sys.exit(__doc__)
 asyncio.run(Collector(sys.argv[1].split(","), *sys.argv[2:]).run())

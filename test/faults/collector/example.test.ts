@@ -167,6 +167,25 @@ test('the example collector of docs/collectors.md delivers history and live bars
   expect(output()).not.toContain('rejected')
 }, 300_000)
 
+test('the example collector begins again after its end although ingest has all lines of its file', async () => {
+  const fxd = await FxdProcess.start({ manifests: [manifestOf(symbols)] })
+  await fxd.takeKey()
+  const files = new ExampleFolder(fxd.token)
+  files.append(10)
+  const first = startCollector(files, fxd.grpc)
+  for (const symbol of symbols)
+    await expect
+      .poll(async () => (await fxd.get(`/v1/coverage?symbol=${feed}:${symbol}`)).body, {
+        timeout: deadlineMs,
+      })
+      .toMatchObject({ coverage: [{ from: files.first, to: files.wanted.t.at(-1) }] })
+  first.child.kill('SIGKILL')
+  const second = startCollector(files, fxd.grpc)
+  await expect.poll(second.output, { timeout: deadlineMs }).toContain('following live bars')
+  files.append(3)
+  await expectStored(fxd, files, second.output)
+}, 180_000)
+
 test('a second example collector is standby and takes over when the first one is killed', async () => {
   const fxd = await FxdProcess.start({ manifests: [manifestOf(symbols)] })
   await fxd.takeKey()
