@@ -85,7 +85,7 @@ describe('a refusal by the service exits with 1', () => {
     const one = await fixture.importing(path, ...seriesOptions('X', '1', 'HOURS'))
     expect([one.code, one.stderr]).toEqual([
       1,
-      'fxd: BROKERA:HOURS stores 60, 240, 1D; it does not store 1.\n',
+      'fxd: BROKERA:HOURS stores 60, 240, 1D; it does not store 1. To change that, edit spec.resolutions of its Feed manifest.\n',
     ])
   })
 })

@@ -56,5 +56,6 @@ function checkStored({ feed, resolution, derive }: ImportOptions, { resolutions 
   const missing = [resolution, ...derive].filter((r) => !resolutions.includes(r))
   if (missing.length === 0) return
   const stored = storedResolutions.filter((r) => resolutions.includes(r))
-  throw new Fatal('refused', `${feed} stores ${stored.join(', ')}; it does not store ${missing.join(', ')}.`)
+  const lacks = `${feed} stores ${stored.join(', ')}; it does not store ${missing.join(', ')}`
+  throw new Fatal('refused', `${lacks}. To change that, edit spec.resolutions of its Feed manifest.`)
 }
