@@ -3,7 +3,8 @@ import { CollectorFixture, day } from '../../../test/support/fixtures/collector-
 import { FakeTerminal, fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { WindowSender } from '../connection/window-sender.ts'
-import { KnownFeed, newSeries } from '../series/collected-series.ts'
+import { newSeries } from '../series/collected-series.ts'
+import { KnownFeed } from '../series/known-feed.ts'
 import { Claims } from './claims.ts'
 import type { FeedTime } from './feed-time.ts'
 
