@@ -1,7 +1,7 @@
 import type { SeriesBars } from '../../core/bars/series.ts'
 import type { Window } from '../../core/bars/window.ts'
 import { knownOffset } from '../../core/clocks/clock-history.ts'
-import { type FeedSeconds, feedNow, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, feedNow, feedSeconds, later } from '../../core/clocks/feed-clock.ts'
 import { serviceReader } from '../../core/fair-queue.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
@@ -93,7 +93,7 @@ export class FeedState {
 
   accept(id: string, time: FeedSeconds): void {
     this.newest.set(id, feedSeconds(Math.max(time, this.newest.get(id) ?? time)))
-    this.#newestBar = feedSeconds(Math.max(time, this.#newestBar ?? time))
+    this.#newestBar = later(this.#newestBar, time)
   }
 
   /** Forgets all accepted bar times. */
@@ -103,7 +103,7 @@ export class FeedState {
   }
 
   tick(time: FeedSeconds): void {
-    if (this.newestTick === undefined || time > this.newestTick) this.newestTick = time
+    this.newestTick = later(this.newestTick, time)
   }
 }
 
