@@ -31,15 +31,9 @@ function* entries(
   newest: ReadonlyMap<string, FeedSeconds>,
   windows: readonly Window[],
 ): Generator<KnownSeries> {
-  const spans = new Map<string, Window[]>()
-  for (const window of windows) {
-    const id = windowSeriesId(window)
-    const list = spans.get(id)
-    if (list) list.push(window)
-    else spans.set(id, [window])
-  }
-  for (const [id, time] of newest) if (!spans.has(id)) yield { ...named(feed, id), newest: time }
-  for (const [id, list] of spans) {
+  const windowsOf = Map.groupBy(windows, windowSeriesId)
+  for (const [id, time] of newest) if (!windowsOf.has(id)) yield { ...named(feed, id), newest: time }
+  for (const [id, list] of windowsOf) {
     const time = newest.get(id)
     for (let i = 0; i < list.length; i += windowsPerEntryMax) {
       yield {
@@ -55,5 +49,5 @@ function* entries(
 function named(feed: FeedKey, id: ReturnType<typeof seriesId>): { symbol: string; resolution: string } {
   const [resolution = ''] = id.split(' ', 1)
   const symbol = id.slice(resolution.length + 1)
-  return { resolution, symbol: symbol === '' ? '' : symbol.slice(feed.length + 1) }
+  return { resolution, symbol: symbol.slice(feed.length + 1) }
 }
