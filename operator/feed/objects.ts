@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { posix } from 'node:path'
 import { inherited, type LabelsAndAnnotations } from '../kube/inherited.ts'
 import { type KubeObject, listOf } from '../kube/object.ts'
@@ -119,11 +119,11 @@ function collectorTemplate(feed: FeedObject, { metadata = {}, spec }: PodTemplat
   })
   const env = listOf(first['env'])
   const hasSpoolMib = env.some((each) => (each as Mapping)['name'] === 'FXD_SPOOL_MIB')
-  const hash = createHash('sha256').update(collectedManifest(feed)).digest('hex').slice(0, 32)
+  const digest = hash('sha256', collectedManifest(feed)).slice(0, 32)
   return {
     metadata: {
       labels: { ...metadata.labels, ...labelsOf(feed) },
-      annotations: { ...metadata.annotations, [`${group}/manifest`]: hash },
+      annotations: { ...metadata.annotations, [`${group}/manifest`]: digest },
     },
     spec: {
       ...spec,
