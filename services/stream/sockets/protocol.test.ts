@@ -191,7 +191,7 @@ describe('server messages', () => {
         }),
       ],
       ['subscribed', messages.subscribed([symbol], [])],
-      ['subscribed', messages.subscribed([symbol], [], since)],
+      ['subscribed', messages.subscribed([symbol], [], { since })],
       ['unsubscribed', messages.unsubscribed([symbol])],
       ['unsubscribed', messages.unsubscribed([symbol], 'SYMBOL_NOT_FOUND')],
       ['minute', messages.minute(feedKey('BROKERA', 'ZERO'), feedSeconds(60))],
