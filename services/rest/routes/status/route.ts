@@ -47,10 +47,10 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
   const readBoth = async (feeds: readonly FeedKey[]): Promise<boolean> => {
     const end = clock.monotonicMs() + probeMs
     const left = (): number => Math.max(0, end - clock.monotonicMs())
-    const storeAnswers = answersInTime(bars.ping(), left(), clock)
-    const boardAnswers = await answersInTime(readBoard(feeds), boardMs, clock)
-    const newestAnswers = await answersInTime(readNewest(feeds), left(), clock, true)
-    return boardAnswers && newestAnswers && (await storeAnswers)
+    const store = outcomeWithin(clock, left(), bars.ping())
+    const boardOutcome = await outcomeWithin(clock, boardMs, readBoard(feeds))
+    const newest = await outcomeWithin(clock, left(), readNewest(feeds))
+    return boardOutcome === 'done' && newest !== 'failed' && (await store) === 'done'
   }
 
   const statusOf = (definition: FeedDefinition, { view }: Call): FeedStatus => {
@@ -86,18 +86,17 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
   }
 }
 
-function answersInTime(
-  work: Promise<unknown>,
-  ms: number,
+function outcomeWithin(
   clock: StatusDeps['clock'],
-  whenLate = false,
-): Promise<boolean> {
+  ms: number,
+  work: Promise<unknown>,
+): Promise<'done' | 'failed' | 'late'> {
   return new Promise((resolve) => {
-    const cancel = clock.after(ms, () => resolve(whenLate))
+    const cancel = clock.after(ms, () => resolve('late'))
     void work
       .then(
-        () => resolve(true),
-        () => resolve(false),
+        () => resolve('done'),
+        () => resolve('failed'),
       )
       .finally(cancel)
   })
