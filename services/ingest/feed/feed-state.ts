@@ -77,8 +77,8 @@ export class FeedState {
   }
 
   /** Sends liveness to the feed board, without waiting for it. */
-  note(signs: FeedLiveness): void {
-    this.#notes.note(this.key, signs)
+  note(liveness: FeedLiveness): void {
+    this.#notes.note(this.key, liveness)
   }
 
   now({ view, definition }: FeedView, clock: Clock): FeedSeconds | undefined {
@@ -147,7 +147,7 @@ export class FeedStates {
     state.sessions += 1
     try {
       if (mode === 'live') await state.unstored.write(this.#stores.bars)
-      const [newest, signs, windows] = await Promise.all([
+      const [newest, liveness, windows] = await Promise.all([
         this.#stores.bars.lastTimes(key, { lane: 'backfill', reader: serviceReader('ingest') }),
         this.#stores.board.read([key]),
         state.windows.load(),
@@ -160,7 +160,7 @@ export class FeedStates {
         if (mode === 'live' && isHistory(time, state.pushed.get(id), acceptedHere.get(id)))
           state.pushed.set(id, time)
       }
-      const tick = signs.get(key)?.newestTick
+      const tick = liveness.get(key)?.newestTick
       if (tick !== undefined) state.tick(tick)
       return { state, newest, windows }
     } catch (cause) {

@@ -28,7 +28,7 @@ export const scripts = {
   acquireLease: script('acquire-lease'),
   renewLease: script('renew-lease'),
   releaseLease: script('release-lease'),
-  noteSigns: script('note-signs'),
+  noteLiveness: script('note-liveness'),
   publish: script('publish'),
   look: script('look'),
 } as const
