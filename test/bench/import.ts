@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../acceptance/client/command.ts'
 import { type RunningService, startService } from '../support/processes/service-process.ts'
+import { feedManifest } from '../support/samples/feed-manifest.ts'
 import { writeRepeated } from '../support/samples/repeated-export.ts'
 
 /**
@@ -13,20 +14,7 @@ const barsWanted = Number(process.argv[2] ?? 1_000_000)
 const runs = Number(process.argv[3] ?? 3)
 const derived = '5,10,15,60,120,240,1D,1W,1M'
 
-const manifest = {
-  apiVersion: 'marketdata.fxd.dev/v1alpha1',
-  kind: 'Feed',
-  metadata: { name: 'brokera-zero' },
-  spec: {
-    broker: 'BROKERA',
-    account: 'ZERO',
-    clock: { mode: 'UTC' },
-    quoteBasis: 'Bid',
-    resolutions: ['1', ...derived.split(',')],
-    symbols: { list: [] },
-    source: { type: 'Push' },
-  },
-}
+const manifest = feedManifest({ resolutions: ['1', ...derived.split(',')], symbols: { list: [] } })
 
 /** Module that the command preloads: at its exit it prints CPU and memory to standard error. */
 const toll = `process.on('exit', () => {
