@@ -112,11 +112,8 @@ function collectorTemplate(feed: FeedObject, { metadata = {}, spec }: PodTemplat
   const [first = {}, ...others] = spec.containers
   const { volumeClaim } = feed.spec.source
   const names = collectorNames(feed.metadata.name)
-  const mount = (name: keyof typeof folders, readOnly = true): Mapping => ({
-    name,
-    mountPath: folders[name],
-    ...(readOnly && { readOnly }),
-  })
+  const mount = (name: keyof typeof folders): Mapping => ({ name, mountPath: folders[name] })
+  const mountReadOnly = (name: keyof typeof folders): Mapping => ({ ...mount(name), readOnly: true })
   const env = listOf(first['env'])
   const hasSpoolMib = env.some((each) => (each as Mapping)['name'] === 'FXD_SPOOL_MIB')
   const digest = hash('sha256', collectedManifest(feed)).slice(0, 32)
@@ -139,10 +136,10 @@ function collectorTemplate(feed: FeedObject, { metadata = {}, spec }: PodTemplat
           ],
           volumeMounts: [
             ...listOf(first['volumeMounts']),
-            mount('feed'),
-            mount('token'),
-            mount('spool', false),
-            ...(volumeClaim === undefined ? [] : [mount('source')]),
+            mountReadOnly('feed'),
+            mountReadOnly('token'),
+            mount('spool'),
+            ...(volumeClaim === undefined ? [] : [mountReadOnly('source')]),
           ],
         },
         ...others,

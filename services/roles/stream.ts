@@ -27,7 +27,7 @@ export function startStream(config: Config, overrides: RoleOverrides = {}): Prom
     const token = shardToken(config)
     const runtime = await openRuntime(context, overrides, 'stream')
     const { health } = runtime
-    warnOfFewHandles(context, httpConnectionsMax(context, true) + shardConnectionsMax)
+    warnOfFewHandles(context, httpConnectionsMax(context) + shardConnectionsMax)
     const edge = await startStreamEdge(context, runtime, await startReading(context, runtime))
     health.setCheck(() => edge.notReady())
     const httpPort = await startHttp(context, { handle: answerPlainRequest(streamPath), stream: edge })
