@@ -27,8 +27,8 @@ export const windowSeriesId = ({ symbol, resolution }: Pick<Window, 'symbol' | '
   `${resolution} ${symbol ?? ''}`
 
 /**
- * The spans that windows cover for one symbol: its own, and those of the whole feed from `since` on, the time at which
- * a live session first listed the symbol.
+ * The spans that windows cover for one symbol: its own, and those of the whole feed from `since` on. That is the time
+ * at which a live session first listed the symbol.
  */
 export const spansOfSymbol = (
   own: readonly Span[],

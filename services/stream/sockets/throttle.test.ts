@@ -17,7 +17,7 @@ afterAll(() => fixture.close())
 
 const connect = async () => fixture.connect((await fixture.issue()).secret)
 
-/** Of ten messages that each cost eleven, the fifth begins with six left; the others are answered later. */
+/** Each of ten messages costs eleven: the fifth begins with six left, and the others are answered later. */
 async function expectFiveOfTen(socket: Awaited<ReturnType<typeof connect>>): Promise<void> {
   const answers = () => socket.messages.filter(({ type }) => type === 'subscribed').length
   await until('the first answers', () => answers() === 5)

@@ -1,11 +1,11 @@
-import type { seriesId } from '../../core/bars/series.ts'
-import { type Window, windowSeriesId } from '../../core/bars/window.ts'
-import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import type { Known } from '../../wire/gen/fxd/v1/Known.ts'
-import type { KnownSeries } from '../../wire/gen/fxd/v1/KnownSeries.ts'
-import { partsOf } from '../../wire/parts.ts'
-import { encodeWindows } from '../../wire/window-times.ts'
+import type { seriesId } from '../../../core/bars/series.ts'
+import { type Window, windowSeriesId } from '../../../core/bars/window.ts'
+import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../../../core/feeds/compound-key.ts'
+import type { Known } from '../../../wire/gen/fxd/v1/Known.ts'
+import type { KnownSeries } from '../../../wire/gen/fxd/v1/KnownSeries.ts'
+import { partsOf } from '../../../wire/parts.ts'
+import { encodeWindows } from '../../../wire/window-times.ts'
 
 /** Maximum bytes of a time or of a difference of times as a varint. */
 const bytesPerNumber = 6
