@@ -110,13 +110,10 @@ export class Resumption {
     this.#replays.begin(connection, resumed)
   }
 
-  /** From now on the socket gets a frame for each complete minute of the feed. */
-  mark(connection: Connection, feed: FeedKey): void {
-    this.#markers.listen(connection, feed)
-  }
-
-  unmark(connection: Connection, feed: FeedKey): void {
-    this.#markers.leave(connection, feed)
+  /** Whether the socket gets a frame for each complete minute of the feed from now on. */
+  mark(connection: Connection, feed: FeedKey, isWanted: boolean): void {
+    if (isWanted) this.#markers.listen(connection, feed)
+    else this.#markers.leave(connection, feed)
   }
 
   /** Feeds whose complete minutes are announced to the socket. */

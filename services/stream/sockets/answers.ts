@@ -78,15 +78,14 @@ export class Answers {
     }
     this.#withdrawals.bound(connection)
     // Before the answer: the answer may close it, and closing frees everything that it has.
-    if (markers === true) for (const feed of feeds) this.#resumption.mark(connection, feed)
-    if (markers === false) for (const feed of feeds) this.#unmark(connection, feed)
+    if (markers !== undefined) for (const feed of feeds) this.#mark(connection, feed, markers)
     connection.send(messages.subscribed(accepted, rejected, { since: resumes ? resumed : undefined }))
     if (resumed.size > 0) this.#resumption.begin(connection, resumed, symbols)
   }
 
-  #unmark(connection: Connection, feed: FeedKey): void {
-    this.#resumption.unmark(connection, feed)
-    this.#withdrawals.unmark(connection, feed)
+  #mark(connection: Connection, feed: FeedKey, isWanted: boolean): void {
+    this.#resumption.mark(connection, feed, isWanted)
+    if (!isWanted) this.#withdrawals.unmark(connection, feed)
   }
 
   /** The symbol, if this key may subscribe to it. */

@@ -143,7 +143,7 @@ export class Withdrawals {
     if (!connection.open) return
     for (const { symbol, hasMarkers } of begun) {
       subscriptions.add(connection.row, subscriptions.symbols.idOf(symbol))
-      if (hasMarkers) resumption.mark(connection, feedOf(symbol))
+      if (hasMarkers) resumption.mark(connection, feedOf(symbol), true)
     }
     nameGaps(
       connection,
