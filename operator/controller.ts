@@ -5,6 +5,7 @@ import type { Caches } from './kube/caches.ts'
 import type { EventSink } from './kube/event-sink.ts'
 import { NotReady } from './kube/not-ready.ts'
 import type { Registry } from './registry.ts'
+import type { RegisteredKind } from './routes.ts'
 
 /** Retry interval of an object until the registry was read once. */
 export const unloadedMs = 5_000
@@ -23,7 +24,7 @@ export interface ControllerDeps {
   readonly clock: Clock
   readonly log: Log
   /** Number of feeds or keys without an object whose removal is held as a possible mass deletion. */
-  readonly held: (kind: 'feeds' | 'apikeys') => number
+  readonly held: (kind: RegisteredKind) => number
 }
 
 /** Reconciles the objects of one kind: makes the registry and the cluster match them. */

@@ -3,6 +3,7 @@ import type { Clock } from '../services/platform/system-clock.ts'
 import type { ClientIdentity } from '../services/wire/client.ts'
 import type { Feed__Output } from '../services/wire/gen/fxd/v1/Feed.ts'
 import type { Key__Output } from '../services/wire/gen/fxd/v1/Key.ts'
+import { readPages } from '../services/wire/read-pages.ts'
 import {
   type AnswerOf,
   type RegistryCall,
@@ -12,8 +13,6 @@ import {
 import { Listing } from './listing.ts'
 
 const callTimeoutMs = 5_000
-/** Maximum pages of a list; a longer list is a defect of the server. */
-const pagesMax = 10_000
 
 export interface RegistryDeps {
   /** host:port of each ingest, tried one after another. */
@@ -93,27 +92,14 @@ export class Registry {
   }
 
   async #listFeeds(): Promise<Map<string, Feed__Output>> {
-    const pages = await this.#pages((after) => this.#call('ListFeeds', { after }))
+    const pages = await readPages((after) => this.#call('ListFeeds', { after }))
     this.#signingKeys = new Set(pages.at(-1)?.signingKeys)
     return new Map(pages.flatMap(({ feeds }) => feeds.map((feed) => [feed.key, feed])))
   }
 
   async #listKeys(): Promise<Map<string, Key__Output>> {
-    const pages = await this.#pages((after) => this.#call('ListKeys', { after }))
+    const pages = await readPages((after) => this.#call('ListKeys', { after }))
     return new Map(pages.flatMap(({ keys }) => keys.map((key) => [key.id, key])))
-  }
-
-  async #pages<Page extends { readonly next: string }>(
-    read: (after: string) => Promise<Page>,
-  ): Promise<Page[]> {
-    const pages: Page[] = []
-    for (let after = ''; pages.length < pagesMax; ) {
-      const page = await read(after)
-      pages.push(page)
-      if (page.next === '') break
-      after = page.next
-    }
-    return pages
   }
 
   #change<Name extends RegistryCall>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>> {

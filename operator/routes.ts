@@ -3,8 +3,10 @@ import type { Caches } from './kube/caches.ts'
 import type { KubeObject } from './kube/object.ts'
 import { keyLabel, poolLabel } from './kube/resources.ts'
 
+/** Kinds whose objects are in the registry too. */
+export type RegisteredKind = 'feeds' | 'apikeys'
 /** Kinds that the operator reconciles. */
-export type Kind = 'feeds' | 'apikeys' | 'streampools'
+export type Kind = RegisteredKind | 'streampools'
 
 interface Names {
   readonly add: (of: Kind, name: string) => void

@@ -18,6 +18,7 @@ import {
 } from './kube/resources.ts'
 import { allowedOf, MassDeletion, withoutKind } from './mass-deletion.ts'
 import type { Registry } from './registry.ts'
+import type { RegisteredKind } from './routes.ts'
 
 /** Interval of reads of the registry; then all feeds and keys are reconciled again. */
 const sweepEveryMs = 15_000
@@ -28,8 +29,6 @@ const soonMs = 1_000
 const secretsStayMs = 600_000
 /** Annotation of the Lease with the allowed number of removals per kind. */
 const allowAnnotation = `${group}/allow-mass-deletion`
-
-type Kind = 'feeds' | 'apikeys'
 
 interface OwnedItem {
   readonly id: string
@@ -59,7 +58,7 @@ export interface SweepDeps {
   /** Changes or removes an annotation of the Lease. */
   readonly annotate: (name: string, value: string | undefined) => void
   /** Called after each read of this list of the registry, also one that failed. */
-  readonly hasRead: (kind: Kind) => void
+  readonly hasRead: (kind: RegisteredKind) => void
 }
 
 /**
@@ -71,20 +70,20 @@ export class Sweep {
   readonly #ending = new AbortController()
   readonly #running: Promise<void>
   #pause = new AbortController()
-  readonly #held: Record<Kind, number> = { feeds: 0, apikeys: 0 }
-  readonly #outages: Readonly<Record<Kind, OutageLog>>
+  readonly #held: Record<RegisteredKind, number> = { feeds: 0, apikeys: 0 }
+  readonly #outages: Readonly<Record<RegisteredKind, OutageLog>>
   readonly #guards = { feeds: new MassDeletion(), apikeys: new MassDeletion() }
   readonly #gone = { feeds: new GoneSince(), apikeys: new GoneSince(), secrets: new GoneSince() }
 
   constructor(deps: SweepDeps) {
     this.#deps = deps
-    const outageOf = (kind: Kind): OutageLog => new OutageLog({ ...deps, about: { kind } })
+    const outageOf = (kind: RegisteredKind): OutageLog => new OutageLog({ ...deps, about: { kind } })
     this.#outages = { feeds: outageOf('feeds'), apikeys: outageOf('apikeys') }
     this.#running = this.#run()
   }
 
   /** Number of items of the kind whose removal is held. */
-  held(kind: Kind): number {
+  held(kind: RegisteredKind): number {
     return this.#held[kind]
   }
 
@@ -130,7 +129,7 @@ export class Sweep {
     for (const gone of Object.values(this.#gone)) gone.clear()
   }
 
-  async #read(kind: Kind, refresh: () => Promise<void>): Promise<boolean> {
+  async #read(kind: RegisteredKind, refresh: () => Promise<void>): Promise<boolean> {
     const outage = this.#outages[kind]
     try {
       await refresh()
@@ -181,7 +180,7 @@ export class Sweep {
     })
   }
 
-  async #removeGone(kind: Kind, { owned, known, list, remove }: Owned): Promise<void> {
+  async #removeGone(kind: RegisteredKind, { owned, known, list, remove }: Owned): Promise<void> {
     const gone = owned.filter(({ id }) => !known.has(id))
     const removable = this.#allowed(kind, gone, owned.length)
     const long = this.#gone[kind].longGone(removable, ({ id }) => id, this.#ago(goneForMs))
@@ -219,7 +218,7 @@ export class Sweep {
     return { nowMs, beforeMs: nowMs - ms }
   }
 
-  #allowed(kind: Kind, gone: readonly OwnedItem[], total: number): readonly OwnedItem[] {
+  #allowed(kind: RegisteredKind, gone: readonly OwnedItem[], total: number): readonly OwnedItem[] {
     const { annotations, annotate, clock } = this.#deps
     const text = annotations()[allowAnnotation]
     const ids = gone.map(({ id }) => id)
@@ -232,7 +231,7 @@ export class Sweep {
     return gone.filter(({ id }) => removable.has(id))
   }
 
-  #recordHeld(kind: Kind, held: number, total: number): void {
+  #recordHeld(kind: RegisteredKind, held: number, total: number): void {
     const { events, log } = this.#deps
     const note =
       `${held} of ${total} ${kind} in the registry have no object and were kept. If the objects were deleted on purpose, ` +

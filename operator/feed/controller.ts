@@ -4,6 +4,7 @@ import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
 import { readyOf } from '../kube/condition.ts'
 import type { FeedStatus } from '../kube/kinds.ts'
 import { blockedOf, NotReady, notReadyOf } from '../kube/not-ready.ts'
+import { retain } from '../kube/object.ts'
 import { type FeedObject, resources, type Workload } from '../kube/resources.ts'
 import { StatusWriter } from '../kube/status-writer.ts'
 import { holderOf } from './holder.ts'
@@ -68,9 +69,9 @@ export class FeedController implements Controller {
   }
 
   prune(): void {
-    const uids = new Set(this.#deps.caches.feeds.all().map(({ metadata }) => metadata.uid ?? ''))
-    this.#statuses.retain(uids)
-    for (const uid of this.#applied.keys()) if (!uids.has(uid)) this.#applied.delete(uid)
+    const all = this.#deps.caches.feeds.all()
+    this.#statuses.retain(all)
+    retain(this.#applied, all)
   }
 
   async #reconcileFeed(feed: FeedObject): Promise<void> {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { posix } from 'node:path'
 import { inherited, type LabelsAndAnnotations } from '../kube/inherited.ts'
 import { type KubeObject, listOf } from '../kube/object.ts'
@@ -112,18 +112,15 @@ function collectorTemplate(feed: FeedObject, { metadata = {}, spec }: PodTemplat
   const [first = {}, ...others] = spec.containers
   const { volumeClaim } = feed.spec.source
   const names = collectorNames(feed.metadata.name)
-  const mount = (name: keyof typeof folders, readOnly = true): Mapping => ({
-    name,
-    mountPath: folders[name],
-    ...(readOnly && { readOnly }),
-  })
+  const mount = (name: keyof typeof folders): Mapping => ({ name, mountPath: folders[name] })
+  const mountReadOnly = (name: keyof typeof folders): Mapping => ({ ...mount(name), readOnly: true })
   const env = listOf(first['env'])
   const hasSpoolMib = env.some((each) => (each as Mapping)['name'] === 'FXD_SPOOL_MIB')
-  const hash = createHash('sha256').update(collectedManifest(feed)).digest('hex').slice(0, 32)
+  const digest = hash('sha256', collectedManifest(feed)).slice(0, 32)
   return {
     metadata: {
       labels: { ...metadata.labels, ...labelsOf(feed) },
-      annotations: { ...metadata.annotations, [`${group}/manifest`]: hash },
+      annotations: { ...metadata.annotations, [`${group}/manifest`]: digest },
     },
     spec: {
       ...spec,
@@ -139,10 +136,10 @@ function collectorTemplate(feed: FeedObject, { metadata = {}, spec }: PodTemplat
           ],
           volumeMounts: [
             ...listOf(first['volumeMounts']),
-            mount('feed'),
-            mount('token'),
-            mount('spool', false),
-            ...(volumeClaim === undefined ? [] : [mount('source')]),
+            mountReadOnly('feed'),
+            mountReadOnly('token'),
+            mount('spool'),
+            ...(volumeClaim === undefined ? [] : [mountReadOnly('source')]),
           ],
         },
         ...others,

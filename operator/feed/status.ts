@@ -1,6 +1,6 @@
 import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { Feed__Output } from '../../services/wire/gen/fxd/v1/Feed.ts'
-import { type Condition, conditionOf, heldConditions, readyOf, timeText } from '../kube/condition.ts'
+import { conditionOf, heldConditions, type Outcome, readyOf, timeText } from '../kube/condition.ts'
 import type { FeedStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'
 import type { FeedObject, Workload } from '../kube/resources.ts'
@@ -57,7 +57,7 @@ const shown = (
   }
 }
 
-function readiness(facts: FeedFacts): Pick<Condition, 'status' | 'reason' | 'message'> {
+function readiness(facts: FeedFacts): Outcome {
   const { feed, collectors, blocked } = facts
   if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
   if (feed.spec.source.type === 'Push')

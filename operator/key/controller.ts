@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { durationMs } from '../../services/core/clocks/duration.ts'
 import { oldSecretsMax, overlapMsMax } from '../../services/core/keys/api-key.ts'
 import { type Controller, type ControllerDeps, unavailable, unloadedMs } from '../controller.ts'
 import { readyOf } from '../kube/condition.ts'
 import type { ApiKeyStatus } from '../kube/kinds.ts'
 import { NotReady, notReadyOf } from '../kube/not-ready.ts'
+import { retain } from '../kube/object.ts'
 import { type ApiKeyObject, resources, type Secret } from '../kube/resources.ts'
 import { StatusWriter } from '../kube/status-writer.ts'
 import { type Digest, planKey } from './plan.ts'
@@ -32,7 +33,7 @@ const fullMessage =
   `The key has ${oldSecretsMax} old secrets that are still valid, so it is not rotated. The operator rotates it when one of ` +
   'them ends; or set spec.overlap to 0s, which ends them all.'
 
-const sha256 = (secret: string): string => createHash('sha256').update(secret).digest('hex')
+const sha256 = (secret: string): string => hash('sha256', secret)
 
 /** Reconciles an ApiKey: delivers a secret, stores its digest and puts the key into the registry, in this order. */
 export class KeyController implements Controller {
@@ -65,17 +66,19 @@ export class KeyController implements Controller {
       return againMs
     } catch (cause) {
       const blocked = notReadyOf(cause)
-      if (blocked === undefined) await this.#writeUnavailable(key)
-      else await this.#writeStatus(key, blocked)
-      if (blocked === undefined) throw cause
-      return undefined
+      if (blocked !== undefined) {
+        await this.#writeStatus(key, blocked)
+        return undefined
+      }
+      await this.#writeUnavailable(key)
+      throw cause
     }
   }
 
   prune(): void {
-    const uids = new Set(this.#deps.caches.apikeys.all().map(({ metadata }) => metadata.uid ?? ''))
-    this.#statuses.retain(uids)
-    for (const uid of this.#settled.keys()) if (!uids.has(uid)) this.#settled.delete(uid)
+    const all = this.#deps.caches.apikeys.all()
+    this.#statuses.retain(all)
+    retain(this.#settled, all)
   }
 
   /** Skips the steps while nothing changed since a reconcile that had nothing to do. */

@@ -1,6 +1,6 @@
 import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { Key__Output } from '../../services/wire/gen/fxd/v1/Key.ts'
-import { type Condition, conditionOf, heldConditions, timeText } from '../kube/condition.ts'
+import { conditionOf, heldConditions, type Outcome, timeText } from '../kube/condition.ts'
 import type { ApiKeyStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'
 import type { ApiKeyObject } from '../kube/resources.ts'
@@ -51,7 +51,7 @@ function shown(
 }
 
 /** A revoked or expired key matches its object, so it is ready. */
-function readiness({ key, registered, blocked }: KeyFacts): Pick<Condition, 'status' | 'reason' | 'message'> {
+function readiness({ key, registered, blocked }: KeyFacts): Outcome {
   if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
   if (key.spec.revoked)
     return { status: 'True', reason: 'Revoked', message: 'The key is revoked and cannot be used again.' }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { KubeApi } from './api.ts'
 import { covers } from './covers.ts'
 import { NotReady } from './not-ready.ts'
@@ -7,8 +7,6 @@ import { apiVersionOf, group, keyLabel, managedByOperator } from './resources.ts
 
 /** Annotation with the hash of the wanted object. A new hash removes fields that are not wanted any more. */
 const hashAnnotation = `${group}/wanted`
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 export const ownerOf = (of: Resource & { readonly kind: string }, owner: KubeObject): OwnerReference => ({
   apiVersion: apiVersionOf(of),
@@ -53,7 +51,7 @@ function withOwner<T extends KubeObject>(wanted: T, owner: OwnerReference): T {
   const { metadata } = wanted
   const annotations = {
     ...metadata.annotations,
-    [hashAnnotation]: sha256(JSON.stringify(wanted)).slice(0, 32),
+    [hashAnnotation]: hash('sha256', JSON.stringify(wanted)).slice(0, 32),
   }
   const labels = { ...metadata.labels, ...managedByOperator }
   return { ...wanted, metadata: { ...metadata, labels, annotations, ownerReferences: [owner] } }

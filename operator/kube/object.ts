@@ -25,6 +25,12 @@ export interface KubeObject {
   }
 }
 
+/** Drops the entries of objects that are not in the list; the keys are UIDs. */
+export function retain(byUid: Map<string, unknown>, objects: readonly KubeObject[]): void {
+  const uids = new Set(objects.map(({ metadata }) => metadata.uid ?? ''))
+  for (const uid of byUid.keys()) if (!uids.has(uid)) byUid.delete(uid)
+}
+
 /** The items of a field that the operator does not check; none unless it is a list. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 

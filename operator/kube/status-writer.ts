@@ -3,7 +3,7 @@ import type { Clock } from '../../services/platform/system-clock.ts'
 import type { KubeApi } from './api.ts'
 import { type Condition, readyOf } from './condition.ts'
 import type { EventSink } from './event-sink.ts'
-import type { KubeObject, Resource } from './object.ts'
+import { type KubeObject, type Resource, retain } from './object.ts'
 import { apiVersionOf } from './resources.ts'
 
 interface Status {
@@ -67,8 +67,8 @@ export class StatusWriter<S extends Status> {
   }
 
   /** Drops the state of all objects but these. */
-  retain(uids: ReadonlySet<string>): void {
-    for (const uid of this.#written.keys()) if (!uids.has(uid)) this.#written.delete(uid)
+  retain(objects: readonly KubeObject[]): void {
+    retain(this.#written, objects)
   }
 
   #withoutFrequent(status: S | undefined): unknown {

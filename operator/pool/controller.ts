@@ -5,7 +5,7 @@ import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
 import { timeOf } from '../kube/condition.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
 import { blockedOf, type NotReady, notReadyOf } from '../kube/not-ready.ts'
-import type { KubeObject } from '../kube/object.ts'
+import { type KubeObject, retain } from '../kube/object.ts'
 import { group, type Pod, type PoolObject, poolLabel, resources, type Workload } from '../kube/resources.ts'
 import { isRollingOut, isUnseen } from '../kube/rollout.ts'
 import { StatusWriter } from '../kube/status-writer.ts'
@@ -95,11 +95,11 @@ export class PoolController implements Controller {
   }
 
   prune(): void {
-    const uids = new Set(this.#deps.caches.streampools.all().map(({ metadata }) => metadata.uid ?? ''))
-    this.#statuses.retain(uids)
-    for (const uid of this.#fewerNeeded.keys()) if (!uids.has(uid)) this.#fewerNeeded.delete(uid)
-    const pods = new Set(this.#deps.caches.pods.all().map(({ metadata }) => metadata.uid ?? ''))
-    for (const uid of this.#misses.keys()) if (!pods.has(uid)) this.#misses.delete(uid)
+    const { streampools, pods } = this.#deps.caches
+    const pools = streampools.all()
+    this.#statuses.retain(pools)
+    retain(this.#fewerNeeded, pools)
+    retain(this.#misses, pods.all())
   }
 
   /** Reads many loads concurrently, because a shard that does not answer uses its whole timeout. */

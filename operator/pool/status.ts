@@ -1,6 +1,6 @@
 import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { Load__Output } from '../../services/wire/gen/fxd/v1/Load.ts'
-import { type Condition, conditionOf, readyOf } from '../kube/condition.ts'
+import { conditionOf, type Outcome, readyOf } from '../kube/condition.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'
 import type { PoolObject, Workload } from '../kube/resources.ts'
@@ -39,8 +39,6 @@ export function poolStatusOf(facts: PoolFacts): StreamPoolStatus {
     ],
   }
 }
-
-type Outcome = Pick<Condition, 'status' | 'reason' | 'message'>
 
 const autoscaled = ({ reason, message }: Scaling): Outcome => ({
   status: reason === 'Following' || reason === 'AtMaximum' || reason === 'AtMinimum' ? 'True' : 'False',

@@ -1,10 +1,9 @@
 import { type Bars, barCount, timeAt } from '../core/bars/bar.ts'
 import { coverage } from '../core/bars/coverage.ts'
 import type { Series } from '../core/bars/series.ts'
-import type { BarBounds, Span, Window } from '../core/bars/window.ts'
-import { type FeedSeconds, feedSeconds } from '../core/clocks/feed-clock.ts'
+import { type BarBounds, type Span, spansOfSymbol, type Window, windowSeriesId } from '../core/bars/window.ts'
+import { feedSeconds } from '../core/clocks/feed-clock.ts'
 import type { Reader } from '../core/fair-queue.ts'
-import type { CompoundKey } from '../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../core/feeds/feed.ts'
 import type { Resolution } from '../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../core/feeds/symbol.ts'
@@ -41,45 +40,29 @@ export function createCoverage({ bars, windows, tail }: CoverageDeps): Coverage 
   }
   return {
     async ofFeed({ key: feed, resolutions }, reader) {
-      const all = await windows.of(feed, reader)
-      const bySymbol = group(all.filter(({ resolution }) => resolutions.includes(resolution)))
+      const bySeries = Map.groupBy(await windows.of(feed, reader), windowSeriesId)
       reader.answered?.()
       return (symbol) =>
-        coverage(spansOf(symbol, bySymbol), (resolution, spans) =>
+        coverage(spansOf(symbol, resolutions, bySeries), (resolution, spans) =>
           boundsOf({ feed, symbol: symbol.symbol, resolution }, spans, reader),
         )
     },
   }
 }
 
-type Grouped = Map<CompoundKey | undefined, Map<Resolution, Span[]>>
-
-function group(windows: readonly Window[]): Grouped {
-  const bySymbol: Grouped = new Map()
-  for (const { symbol, resolution, from, to } of windows) {
-    const byResolution = bySymbol.get(symbol) ?? new Map<Resolution, Span[]>()
-    bySymbol.set(symbol, byResolution)
-    const spans = byResolution.get(resolution) ?? []
-    byResolution.set(resolution, spans)
-    spans.push({ from, to })
-  }
-  return bySymbol
-}
-
-/** The symbol's own windows, and those of the whole feed from the time a live session first listed it. */
-function spansOf(symbol: SymbolRecord, bySymbol: Grouped): Map<Resolution, readonly Span[]> {
-  const spans = new Map<Resolution, readonly Span[]>(bySymbol.get(symbol.symbol))
-  const { since } = symbol
-  if (since === undefined) return spans
-  for (const [resolution, feedWide] of bySymbol.get(undefined) ?? []) {
-    const own = spans.get(resolution) ?? []
-    spans.set(resolution, [...own, ...feedWide.flatMap((span) => startingFrom(since, span))])
-  }
-  return spans
-}
-
-const startingFrom = (since: FeedSeconds, { from, to }: Span): Span[] =>
-  to <= since ? [] : [{ from: feedSeconds(Math.max(from, since)), to }]
+/** The spans that windows cover for the symbol, by resolution. */
+const spansOf = (
+  { symbol, since }: SymbolRecord,
+  resolutions: readonly Resolution[],
+  bySeries: ReadonlyMap<string, readonly Window[]>,
+): ReadonlyMap<Resolution, readonly Span[]> =>
+  new Map(
+    resolutions.map((resolution) => {
+      const own = bySeries.get(windowSeriesId({ symbol, resolution })) ?? []
+      const feedWide = bySeries.get(windowSeriesId({ symbol: undefined, resolution })) ?? []
+      return [resolution, spansOfSymbol(own, feedWide, since)] as const
+    }),
+  )
 
 function widen(stored: BarBounds | undefined, live: Bars | undefined): BarBounds | undefined {
   if (live === undefined || barCount(live) === 0) return stored

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { describeConfig } from '../platform/config.ts'
-import { withJson } from './options.ts'
+import { type JsonOption, withJson } from './options.ts'
 import { json, table } from './table.ts'
 import { configOf, type Terminal } from './terminal.ts'
 
@@ -37,7 +37,7 @@ export function addConfig(program: Command, terminal: Terminal): void {
     .summary('print every FXD_ variable')
     .description('Print every variable with what is set, its default and its meaning.')
     .option('--markdown', 'print the page docs/configuration.md, whatever is set')
-    .action((options: { readonly json?: boolean; readonly markdown?: boolean }) => {
+    .action((options: JsonOption & { readonly markdown?: boolean }) => {
       const variables = describeConfig(terminal.environment)
       if (options.markdown) return terminal.out(configMarkdown(variables))
       if (options.json) {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { Fatal } from '../platform/process/exit.ts'
 import type { Finding } from '../roles/doctor.ts'
-import { withJson } from './options.ts'
+import { type JsonOption, withJson } from './options.ts'
 import { json } from './table.ts'
 import { configOf, type Terminal } from './terminal.ts'
 
@@ -19,17 +19,15 @@ export function addDoctor(program: Command, terminal: Terminal): void {
       '--pods <counts>',
       'processes that use QuestDB, such as rest=2,stream=3,ingest=2: check that it accepts all their connections',
     )
-    .action(
-      async (options: { readonly json?: boolean; readonly audit?: boolean; readonly pods?: string }) => {
-        const { examine } = await import('../roles/doctor.ts')
-        const wanted = { audits: options.audit === true, pods: options.pods }
-        const findings = await examine(configOf(terminal), terminal.clock, wanted)
-        terminal.out(options.json ? json(findings) : findings.map(lineOf).join(''))
-        const problems = findings.filter(({ state }) => state === 'wrong').length
-        if (problems > 0)
-          throw new Fatal('refused', `The store has ${problems} ${problems === 1 ? 'problem' : 'problems'}.`)
-      },
-    )
+    .action(async (options: JsonOption & { readonly audit?: boolean; readonly pods?: string }) => {
+      const { examine } = await import('../roles/doctor.ts')
+      const wanted = { audits: options.audit === true, pods: options.pods }
+      const findings = await examine(configOf(terminal), terminal.clock, wanted)
+      terminal.out(options.json ? json(findings) : findings.map(lineOf).join(''))
+      const problems = findings.filter(({ state }) => state === 'wrong').length
+      if (problems > 0)
+        throw new Fatal('refused', `The store has ${problems} ${problems === 1 ? 'problem' : 'problems'}.`)
+    })
 }
 
 const words = { ok: 'ok     ', warning: 'warning', wrong: 'WRONG  ' } as const

@@ -1,11 +1,10 @@
 import type { Feed__Output } from '../wire/gen/fxd/v1/Feed.ts'
+import { readPages } from '../wire/read-pages.ts'
+import type { JsonOption } from './options.ts'
 import { withRegistry } from './registry-client.ts'
 import { fields, json, table } from './table.ts'
 import type { Terminal } from './terminal.ts'
-
-export interface FeedOptions {
-  readonly json?: boolean
-}
+import { instantText, minuteText } from './time-text.ts'
 
 const feedJson = (feed: Feed__Output) => ({
   feed: feed.key,
@@ -19,20 +18,14 @@ const feedJson = (feed: Feed__Output) => ({
 })
 
 /** Bar times are on the feed's clock and are shown without conversion. */
-const barTime = (seconds: number | undefined): string =>
-  seconds === undefined ? '-' : new Date(seconds * 1_000).toISOString().slice(0, 16).replace('T', ' ')
+const barTime = (seconds: number | undefined): string => (seconds === undefined ? '-' : minuteText(seconds))
 
 const statusText = (feed: Feed__Output): string => (feed.hidden ? 'hidden' : feed.status)
 
-export const listFeeds = (options: FeedOptions, terminal: Terminal): Promise<void> =>
+export const listFeeds = (options: JsonOption, terminal: Terminal): Promise<void> =>
   withRegistry(terminal, async (registry) => {
-    const feeds: Feed__Output[] = []
-    let after = ''
-    do {
-      const page = await registry.call('ListFeeds', { after })
-      feeds.push(...page.feeds)
-      after = page.next
-    } while (after !== '')
+    const pages = await readPages((after) => registry.call('ListFeeds', { after }))
+    const feeds = pages.flatMap((page) => page.feeds)
     if (options.json) return terminal.out(json(feeds.map(feedJson)))
     const rows = feeds.map((feed) => [
       feed.key,
@@ -45,7 +38,7 @@ export const listFeeds = (options: FeedOptions, terminal: Terminal): Promise<voi
     terminal.out(table(['FEED', 'STATUS', 'SOURCE', 'SYMBOLS', 'NEWEST BAR', 'DESCRIPTION'], rows))
   })
 
-export const showFeed = (key: string, options: FeedOptions, terminal: Terminal): Promise<void> =>
+export const showFeed = (key: string, options: JsonOption, terminal: Terminal): Promise<void> =>
   withRegistry(terminal, async (registry) => {
     const feed = await registry.call('GetFeed', { key })
     const symbols = [...feed.symbols]
@@ -80,7 +73,7 @@ export const showFeed = (key: string, options: FeedOptions, terminal: Terminal):
     )
   })
 
-export const purgeFeed = (key: string, options: FeedOptions, terminal: Terminal): Promise<void> =>
+export const purgeFeed = (key: string, options: JsonOption, terminal: Terminal): Promise<void> =>
   withRegistry(terminal, async (registry) => {
     const { series } = await registry.call('PurgeFeed', { key })
     terminal.out(
@@ -91,7 +84,7 @@ export const purgeFeed = (key: string, options: FeedOptions, terminal: Terminal)
 /** Prints the token alone on standard output, so that a script can store it for its collector. */
 export const issueToken = (
   feeds: readonly string[],
-  options: FeedOptions & { readonly expires: string },
+  options: JsonOption & { readonly expires: string },
   terminal: Terminal,
 ): Promise<void> =>
   withRegistry(terminal, async (registry) => {
@@ -99,7 +92,7 @@ export const issueToken = (
       feeds: [...feeds],
       expires: options.expires,
     })
-    const expires = new Date(expiresAt).toISOString().replace('.000Z', 'Z')
+    const expires = instantText(expiresAt)
     if (options.json) return terminal.out(json({ token, feeds, expires_at: expires }))
     terminal.out(`${token}\n`)
     terminal.err(
@@ -107,7 +100,7 @@ export const issueToken = (
     )
   })
 
-export const setFeedsOwner = (owner: string, options: FeedOptions, terminal: Terminal): Promise<void> =>
+export const setFeedsOwner = (owner: string, options: JsonOption, terminal: Terminal): Promise<void> =>
   withRegistry(terminal, async (registry) => {
     const { changed } = await registry.call('SetFeedsOwner', { owner })
     const whose = owner === 'operator' ? 'the operator' : 'manifests'

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import type { FeedOptions } from './feeds-actions.ts'
-import { withJson } from './options.ts'
+import { type JsonOption, withJson } from './options.ts'
 import type { Terminal } from './terminal.ts'
 
 const actions = () => import('./feeds-actions.ts')
@@ -17,12 +16,12 @@ export function addFeeds(program: Command, terminal: Terminal): void {
   withJson(feeds.command('list'))
     .summary('list all feeds')
     .description('List all feeds. A "hidden" feed has no manifest any more; its bars are still stored.')
-    .action(async (options: FeedOptions) => (await actions()).listFeeds(options, terminal))
+    .action(async (options: JsonOption) => (await actions()).listFeeds(options, terminal))
 
   withJson(feeds.command('show').argument('<feed>', 'such as BROKERA:ZERO'))
     .summary('show one feed')
     .description('Show one feed with its manifest and its symbols.')
-    .action(async (key: string, options: FeedOptions) => (await actions()).showFeed(key, options, terminal))
+    .action(async (key: string, options: JsonOption) => (await actions()).showFeed(key, options, terminal))
 
   withJson(feeds.command('token').argument('<feed...>', 'such as BROKERA:ZERO'))
     .summary('issue a token for the collector of a feed')
@@ -35,14 +34,14 @@ export function addFeeds(program: Command, terminal: Terminal): void {
       'a time (30s, 15m, 1h, 90d, 2w), a date (the end of that UTC day) or an instant',
       '90d',
     )
-    .action(async (keys: readonly string[], options: FeedOptions & { expires: string }) =>
+    .action(async (keys: readonly string[], options: JsonOption & { expires: string }) =>
       (await actions()).issueToken(keys, options, terminal),
     )
 
   withJson(feeds.command('purge').argument('<feed>', 'such as BROKERA:ZERO'))
     .summary('remove the bars of a feed that is gone')
     .description('Remove all bars of a feed that no manifest names any more. They cannot be brought back.')
-    .action(async (key: string, options: FeedOptions) => (await actions()).purgeFeed(key, options, terminal))
+    .action(async (key: string, options: JsonOption) => (await actions()).purgeFeed(key, options, terminal))
 
   withJson(feeds.command('owner').argument('<owner>', 'operator or manifests'))
     .summary('set the owner of all feeds: the operator or manifests')
@@ -51,7 +50,7 @@ export function addFeeds(program: Command, terminal: Terminal): void {
         'ingest whose FXD_FEEDS names one of them does not start. With "manifests" FXD_FEEDS defines them. ' +
         'Bars, symbols and keys stay.',
     )
-    .action(async (owner: string, options: FeedOptions) =>
+    .action(async (owner: string, options: JsonOption) =>
       (await actions()).setFeedsOwner(owner, options, terminal),
     )
 }

@@ -1,8 +1,8 @@
 import type { Key__Output } from '../wire/gen/fxd/v1/Key.ts'
 import { fields, table } from './table.ts'
+import { instantText } from './time-text.ts'
 
-const instant = (ms: number | undefined): string | null =>
-  ms === undefined ? null : new Date(ms).toISOString().replace('.000Z', 'Z')
+const instant = (ms: number | undefined): string | null => (ms === undefined ? null : instantText(ms))
 
 /** A key as JSON, with the field names of the API; `key`, the secret, only when it was just issued. */
 export const keyJson = (key: Key__Output, secret?: string) => ({

@@ -2,13 +2,15 @@ import { Failure } from '../core/failure.ts'
 import { parseDuration } from '../core/keys/key-input.ts'
 import { Fatal } from '../platform/process/exit.ts'
 import type { Key__Output } from '../wire/gen/fxd/v1/Key.ts'
+import { readPages } from '../wire/read-pages.ts'
 import { keyFields, keyJson, keysTable } from './key-text.ts'
+import type { JsonOption } from './options.ts'
 import { type RegistryCaller, withRegistry } from './registry-client.ts'
 import { json } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Options of create and update. An absent field keeps the value of the plan, or of the key. */
-export interface KeyOptions {
+export interface KeyOptions extends JsonOption {
   readonly plan?: string
   readonly feeds?: readonly string[]
   readonly rpm?: number
@@ -18,20 +20,15 @@ export interface KeyOptions {
   readonly allowIp?: readonly string[]
   readonly expires?: string
   readonly name?: string
-  readonly json?: boolean
 }
 
-interface Json {
-  readonly json?: boolean
-}
-
-function print(terminal: Terminal, options: Json, key: Key__Output, secret?: string): void {
+function print(terminal: Terminal, options: JsonOption, key: Key__Output, secret?: string): void {
   terminal.out(options.json ? json(keyJson(key, secret)) : keyFields(key, secret))
 }
 
 function printIssued(
   terminal: Terminal,
-  options: Json,
+  options: JsonOption,
   issued: { readonly key: Key__Output | null; readonly secret: string },
 ): void {
   if (!issued.key)
@@ -68,21 +65,16 @@ export const createKey = (options: KeyOptions, terminal: Terminal): Promise<void
     printIssued(terminal, options, issued)
   })
 
-export const listKeys = (options: Json, terminal: Terminal): Promise<void> =>
+export const listKeys = (options: JsonOption, terminal: Terminal): Promise<void> =>
   withRegistry(terminal, async (registry) => {
-    const keys: Key__Output[] = []
-    let after = ''
-    do {
-      const page = await registry.call('ListKeys', { after })
-      keys.push(...page.keys)
-      after = page.next
-    } while (after !== '')
+    const pages = await readPages((after) => registry.call('ListKeys', { after }))
+    const keys = pages.flatMap((page) => page.keys)
     if (options.json) terminal.out(json(keys.map((key) => keyJson(key))))
     else if (keys.length > 0) terminal.out(keysTable(keys))
     else terminal.err('There is no key yet; "fxd keys create" issues one.\n')
   })
 
-export const showKey = (id: string, options: Json, terminal: Terminal): Promise<void> =>
+export const showKey = (id: string, options: JsonOption, terminal: Terminal): Promise<void> =>
   withRegistry(terminal, async (registry) => print(terminal, options, await registry.call('GetKey', { id })))
 
 export async function updateKey(id: string, options: KeyOptions, terminal: Terminal): Promise<void> {
@@ -109,7 +101,7 @@ export async function updateKey(id: string, options: KeyOptions, terminal: Termi
 
 export async function rotateKey(
   id: string,
-  options: Json & { readonly overlap: string },
+  options: JsonOption & { readonly overlap: string },
   terminal: Terminal,
 ): Promise<void> {
   const overlapMs = durationOption(options.overlap)
@@ -122,7 +114,7 @@ export async function rotateKey(
   )
 }
 
-export const revokeKey = (id: string, options: Json, terminal: Terminal): Promise<void> =>
+export const revokeKey = (id: string, options: JsonOption, terminal: Terminal): Promise<void> =>
   withRegistry(terminal, async (registry) =>
     print(terminal, options, await registry.call('RevokeKey', { id })),
   )

@@ -1,11 +1,7 @@
 import type { Command } from 'commander'
-import { withJson } from './options.ts'
+import { type JsonOption, withJson } from './options.ts'
 import { json } from './table.ts'
 import type { Terminal } from './terminal.ts'
-
-interface RemoveOptions {
-  readonly json?: boolean
-}
 
 export function addSymbols(program: Command, terminal: Terminal): void {
   const symbols = program
@@ -23,7 +19,7 @@ export function addSymbols(program: Command, terminal: Terminal): void {
         'not served; an import under the same name serves them again. "fxd feeds purge" alone removes bars. A symbol\n' +
         "that the feed's manifest or collector lists is refused.",
     )
-    .action((feed: string, symbol: string, options: RemoveOptions) =>
+    .action((feed: string, symbol: string, options: JsonOption) =>
       removeSymbol(feed, symbol, options, terminal),
     )
 }
@@ -31,7 +27,7 @@ export function addSymbols(program: Command, terminal: Terminal): void {
 async function removeSymbol(
   feed: string,
   symbol: string,
-  options: RemoveOptions,
+  options: JsonOption,
   terminal: Terminal,
 ): Promise<void> {
   // The gRPC client is loaded only here, so that `--help` does not wait for it.

@@ -4,24 +4,17 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CertificateFixture } from '../../test/support/fixtures/certificate-fixture.ts'
 import { fxd } from '../../test/support/fixtures/cli-fixture.ts'
+import { feedManifest } from '../../test/support/samples/feed-manifest.ts'
 import { parseConfig } from '../platform/config.ts'
 import { silentLog } from '../platform/log/log.ts'
 import { type RunningAll, startAll } from '../roles/all.ts'
 
-const manifest = `
-apiVersion: marketdata.fxd.dev/v1alpha1
-kind: Feed
-metadata: {name: brokera-zero}
-spec:
-  broker: BROKERA
-  account: ZERO
-  clock: {mode: UTC}
-  quoteBasis: Bid
-  resolutions: ["1D"]
-  depth: {"1D": 30d}
-  symbols: {list: [{raw: EURUSD, type: forex, digits: 5}]}
-  source: {type: Simulator, seed: 1}
-`
+const manifest = feedManifest({
+  resolutions: ['1D'],
+  depth: { '1D': '30d' },
+  symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] },
+  source: { type: 'Simulator', seed: 1 },
+})
 
 const home = mkdtempSync(join(tmpdir(), 'fxd-tls-'))
 const certificates = new CertificateFixture()
@@ -33,7 +26,7 @@ const admin = certificates.certificate('admin', { names: ['URI:fxd://admin'] })
 let service: RunningAll
 let environment: Readonly<Record<string, string>>
 beforeAll(async () => {
-  writeFileSync(join(home, 'feeds.yaml'), manifest)
+  writeFileSync(join(home, 'feeds.yaml'), JSON.stringify(manifest))
   const asked = {
     FXD_HTTP_ADDR: '127.0.0.1:0',
     FXD_GRPC_ADDR: '127.0.0.1:0',

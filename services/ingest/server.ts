@@ -14,7 +14,7 @@ import { type ConnectionCounts, defectStatus, type ListenAt, type Listening, lis
 import { Collector, Registry } from '../wire/load.ts'
 import { serverCredentials } from '../wire/server-credentials.ts'
 import { UnauthenticatedConnections } from '../wire/unauthenticated-connections.ts'
-import { countCalls, wellFormedStatus } from './call-guards.ts'
+import { countCalls } from './count-calls.ts'
 import { type Authorizer, createAuthorizer } from './credentials/authorize.ts'
 import { createFeedTokens } from './credentials/feed-tokens.ts'
 import { FeedStates } from './feed/feed-state.ts'
@@ -28,6 +28,7 @@ import { OpenSessions } from './session/open-sessions.ts'
 import { receive } from './session/receive.ts'
 import { CollectorSession, type SessionDeps } from './session/session.ts'
 import { SessionEnd } from './session-end.ts'
+import { wellFormedStatus } from './well-formed-status.ts'
 
 export interface IngestDeps {
   readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases' | 'limits' | 'usageDays'>

@@ -45,10 +45,10 @@ function refuseForeign(name: string, role: string | undefined): never {
 }
 
 /** Passed on by `main.ts`; nothing else reads the environment of the process. */
-export const processEnvironment: Readonly<Record<string, string | undefined>> = process.env
+export const processEnvironment: Environment = process.env
 
 /** For `fxd config`: each variable with the roles that read it, its default, its value and its meaning. */
-export function describeConfig(environment: Readonly<Record<string, string | undefined>>) {
+export function describeConfig(environment: Environment) {
   return Object.entries(variables).map(([key, { name, fallback, meaning, parse, isSecret }]) => ({
     name,
     roles: readersOf(key),

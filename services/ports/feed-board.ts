@@ -7,11 +7,11 @@ export type { FeedLiveness }
  * The liveness of feeds. Contract (test/contract/suites/feed-board.ts):
  *  - `note` keeps the greater value of each field. Exception: it replaces a stored receipt or heartbeat that
  *    is more than `leadMsMax` later than the noted one;
- *  - signs survive a restart, and forgotten signs do not return. Changes of the last second may be lost.
+ *  - liveness survives a restart, and forgotten liveness does not return. Changes of the last second may be lost.
  */
 export interface FeedBoard {
-  note(feed: FeedKey, signs: FeedLiveness): Promise<void>
-  /** Removes all signs of the feed; notes that follow begin anew. */
+  note(feed: FeedKey, liveness: FeedLiveness): Promise<void>
+  /** Removes the liveness of the feed; later notes begin anew. */
   forget(feed: FeedKey): Promise<void>
   read(feeds: readonly FeedKey[]): Promise<ReadonlyMap<FeedKey, FeedLiveness>>
   ping(): Promise<void>

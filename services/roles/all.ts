@@ -52,7 +52,7 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
   const { config, clock, log, metrics, lifecycle } = context
   const runtime = await openRuntime(context, overrides, 'all')
   const { health, registry, waiting } = runtime
-  warnOfFewHandles(context, httpConnectionsMax(context, true) + ingestConnectionsMax)
+  warnOfFewHandles(context, httpConnectionsMax(context) + ingestConnectionsMax)
   // A remote store may be unavailable for long; then clients should get an error rather than no answer.
   const earlyHttpPort = runtime.areRemote ? await startEdges(context, runtime) : undefined
   await runtime.loaded()

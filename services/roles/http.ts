@@ -6,7 +6,7 @@ import type { ProcessContext } from '../platform/process/process-context.ts'
 import { type Stream, streamPath } from '../stream/stream.ts'
 
 /** Maximum connections of requests; separate from that of sockets, so that sockets cannot use all. */
-const requestConnectionsMax = 10_000
+export const requestConnectionsMax = 10_000
 /** Maximum time for running requests at a stop; a request's own deadline is two seconds, but answers may be long. */
 const httpGraceMs = 5_000
 
@@ -16,9 +16,9 @@ export interface HttpDeps {
   readonly stream?: Stream
 }
 
-/** Maximum connections to the HTTP port, with or without `/v1/stream`. */
-export const httpConnectionsMax = ({ config }: Pick<ProcessContext, 'config'>, hasStream: boolean): number =>
-  requestConnectionsMax + (hasStream ? config.streamConnectionsMax : 0)
+/** Maximum connections to an HTTP port with `/v1/stream`. */
+export const httpConnectionsMax = ({ config }: Pick<ProcessContext, 'config'>): number =>
+  requestConnectionsMax + config.streamConnectionsMax
 
 /** Starts the HTTP server of a process, and returns its port. A stop lets running requests finish. */
 export async function startHttp(context: ProcessContext, { handle, stream }: HttpDeps): Promise<number> {
@@ -45,7 +45,7 @@ export async function startHttp(context: ProcessContext, { handle, stream }: Htt
           variable: 'FXD_HTTP_ADDR',
           handle,
           ...(stream && { upgrade: { path: streamPath, listener: stream.upgrade } }),
-          connectionsMax: httpConnectionsMax(context, stream !== undefined),
+          connectionsMax: stream ? httpConnectionsMax(context) : requestConnectionsMax,
           dropped: () => dropped.inc(),
           cut: (reason) => cut.inc({ reason }),
           acceptFailed: (cause) => handles.failed('http', cause),

@@ -2,7 +2,7 @@ import type { Config } from '../platform/config.ts'
 import { drainAndStop, noticeMsOf, type Stoppable } from '../platform/process/drain-and-stop.ts'
 import { type ProcessContext, runProcess } from '../platform/process/process-context.ts'
 import { createRest, type Rest } from '../rest/create-rest.ts'
-import { httpConnectionsMax, startHttp } from './http.ts'
+import { requestConnectionsMax, startHttp } from './http.ts'
 import { openRuntime, type Reading, type Runtime, startReading, warnOfFewHandles } from './runtime.ts'
 import type { RoleOverrides } from './stores.ts'
 import { requireStores } from './stores.ts'
@@ -18,7 +18,7 @@ export function startRest(config: Config, overrides: RoleOverrides = {}): Promis
     if (!overrides.stores) requireStores('rest', config)
     const runtime = await openRuntime(context, overrides, 'rest')
     const { health } = runtime
-    warnOfFewHandles(context, httpConnectionsMax(context, false))
+    warnOfFewHandles(context, requestConnectionsMax)
     const rest = await startRestEdge(context, runtime, await startReading(context, runtime))
     // Listens before the stores are available: clients should get an error rather than no answer.
     const httpPort = await startHttp(context, { handle: rest.handler })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { freePorts } from '../../test/support/free-ports.ts'
+import { feedManifest } from '../../test/support/samples/feed-manifest.ts'
 import { Unavailable } from '../core/failure.ts'
 import { type Config, parseConfig } from '../platform/config.ts'
 import { silentLog } from '../platform/log/log.ts'
@@ -22,18 +23,11 @@ import type { OpenedStores } from './stores.ts'
 import { startStream } from './stream.ts'
 
 const free = { host: '127.0.0.1', port: 0 }
-const manifest = `apiVersion: marketdata.fxd.dev/v1alpha1
-kind: Feed
-metadata: {name: brokera-zero}
-spec:
-  broker: BROKERA
-  account: ZERO
-  clock: {mode: UTC}
-  quoteBasis: Bid
-  resolutions: ["1", "60"]
-  symbols: {list: [{raw: BTCUSD, type: crypto, digits: 2}]}
-  source: {type: Simulator, seed: 1}
-`
+const manifestOf = (spec: object = {}): string => {
+  const symbols = { list: [{ raw: 'BTCUSD', type: 'crypto', digits: 2 }] }
+  const source = { type: 'Simulator', seed: 1 }
+  return JSON.stringify(feedManifest({ resolutions: ['1', '60'], symbols, source, ...spec }))
+}
 
 let home = ''
 /** Stores that all roles of a test share, like servers. */
@@ -43,7 +37,7 @@ const running: Stoppable[] = []
 
 beforeEach(async () => {
   home = mkdtempSync(join(tmpdir(), 'fxd-roles-'))
-  writeFileSync(join(home, 'feeds.yaml'), manifest)
+  writeFileSync(join(home, 'feeds.yaml'), manifestOf())
   writeFileSync(join(home, 'token'), 'a-token-of-the-test\n')
   const stores = await openEmbeddedStores({
     folder: join(home, 'stores'),
@@ -245,10 +239,9 @@ test('a collector, an ingest and a shard without a required variable end with an
     `The data folder ${feeds} (FXD_DATA_DIR) cannot be used: a part of its path is a file, not a folder.`,
   )
   expect((await collector({ feeds, feed: 'BROKERA:ZER' })).message).toContain('did you mean BROKERA:ZERO?')
-  const second = manifest.replaceAll('ZERO', 'LIVE').replace('brokera-zero', 'brokera-live')
-  writeFileSync(feeds, `${manifest}---\n${second}`)
+  writeFileSync(feeds, `${manifestOf()}\n---\n${manifestOf({ account: 'LIVE' })}`)
   expect((await collector({ feeds })).message).toContain('set FXD_FEED to one of them')
-  writeFileSync(feeds, manifest.replace('{type: Simulator, seed: 1}', '{type: Push}'))
+  writeFileSync(feeds, manifestOf({ source: { type: 'Push' } }))
   expect((await collector({ feeds })).message).toContain('Push')
   expect((await refusal(startIngest(configured('ingest', { tokenFile }), overrides()))).message).toContain(
     'Set FXD_TOKEN_FILE',

@@ -5,8 +5,8 @@ import { neededToken, startSecrets } from '../platform/credentials/token.ts'
 import { drainAndStop, type Stoppable } from '../platform/process/drain-and-stop.ts'
 import { type ProcessContext, runProcess } from '../platform/process/process-context.ts'
 import { createShardServer } from '../stream/shard/server.ts'
-import { answerPlainRequest } from '../stream/sockets/plain-request.ts'
 import { createStream, type Stream, streamPath } from '../stream/stream.ts'
+import { answerPlainRequest } from '../stream/upgrade/plain-request.ts'
 import { shardConnectionsMax } from '../wire/limits.ts'
 import { grpcConnections, grpcListenFailure } from './grpc.ts'
 import { httpConnectionsMax, startHttp } from './http.ts'
@@ -27,7 +27,7 @@ export function startStream(config: Config, overrides: RoleOverrides = {}): Prom
     const token = shardToken(config)
     const runtime = await openRuntime(context, overrides, 'stream')
     const { health } = runtime
-    warnOfFewHandles(context, httpConnectionsMax(context, true) + shardConnectionsMax)
+    warnOfFewHandles(context, httpConnectionsMax(context) + shardConnectionsMax)
     const edge = await startStreamEdge(context, runtime, await startReading(context, runtime))
     health.setCheck(() => edge.notReady())
     const httpPort = await startHttp(context, { handle: answerPlainRequest(streamPath), stream: edge })

@@ -16,7 +16,7 @@ import { createOnFault, type OnFault } from './faults.ts'
 import { Hub } from './hub.ts'
 import { createStreamMetrics } from './metrics.ts'
 import { Sessions } from './sockets/sessions.ts'
-import { UpgradeHandler } from './sockets/upgrade-handler.ts'
+import { UpgradeHandler } from './upgrade/upgrade-handler.ts'
 
 /** Path of the WebSocket. */
 export const streamPath = '/v1/stream'

@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import type { Metadata } from '@grpc/grpc-js'
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer')
 
 /** The token of `authorization: Bearer <token>`; `undefined` if it is missing, repeated or malformed. */
 export function bearerOf(metadata: Metadata): string | undefined {

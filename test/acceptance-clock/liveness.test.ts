@@ -27,6 +27,21 @@ afterEach(() => service.end())
 const status = (secret = key) => read<Status>('/v1/status', secret)
 const feed = async (name: string) => (await status()).feeds[name] ?? {}
 
+async function expectThresholds(
+  name: string,
+  age: 'last_candle_age_seconds' | 'last_heartbeat_age_seconds',
+): Promise<void> {
+  for (const [seconds, state] of [
+    [299, 'live'],
+    [300, 'stale'],
+    [1800, 'stale'],
+    [1801, 'offline'],
+  ] as const) {
+    await service.pass(seconds - Number((await feed(name))[age]))
+    expect(await feed(name)).toMatchObject({ status: state, [age]: seconds })
+  }
+}
+
 /** A collector that sends only heartbeats. */
 const heartbeatsOf = (name: string) => {
   const token = readFileSync(target().token, 'utf8').trim()
@@ -55,17 +70,8 @@ test('a feed is live below 300 seconds after its last bar, stale up to 1800, the
   await service.eventually('the first bars', async () => (await stored()) === 3)
   file.append(bars[3] as Bar)
   await service.eventually('the live bar', async () => (await stored()) === 4)
-  const age = async () => Number((await feed('BROKERB:LIVE'))['last_candle_age_seconds'])
   expect(await feed('BROKERB:LIVE')).toMatchObject({ status: 'live', liveness_source: 'candle' })
-  for (const [seconds, state] of [
-    [299, 'live'],
-    [300, 'stale'],
-    [1800, 'stale'],
-    [1801, 'offline'],
-  ] as const) {
-    await service.pass(seconds - (await age()))
-    expect(await feed('BROKERB:LIVE')).toMatchObject({ status: state, last_candle_age_seconds: seconds })
-  }
+  await expectThresholds('BROKERB:LIVE', 'last_candle_age_seconds')
 })
 
 test('a heartbeat takes precedence over the candle, with the same thresholds', async () => {
@@ -76,16 +82,7 @@ test('a heartbeat takes precedence over the candle, with the same thresholds', a
     async () => (await feed('BROKERE:LIVE'))['liveness_source'] === 'heartbeat',
   )
   collector.connected(false)
-  const age = async () => Number((await feed('BROKERE:LIVE'))['last_heartbeat_age_seconds'])
-  for (const [seconds, state] of [
-    [299, 'live'],
-    [300, 'stale'],
-    [1800, 'stale'],
-    [1801, 'offline'],
-  ] as const) {
-    await service.pass(seconds - (await age()))
-    expect(await feed('BROKERE:LIVE')).toMatchObject({ status: state, last_heartbeat_age_seconds: seconds })
-  }
+  await expectThresholds('BROKERE:LIVE', 'last_heartbeat_age_seconds')
   collector.connected(true)
   await service.eventually(
     'the next heartbeat',

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { type Cluster, questdbOfCluster, startCluster } from '../support/cluster/cluster.ts'
 import { earlierRelease } from '../support/processes/earlier-release.ts'
+import { feedManifest } from '../support/samples/feed-manifest.ts'
 import { cpuMs } from './minute/cpu-time.ts'
 import { monotonicMs } from './minute/monotonic.ts'
 import { metricOf } from './support/bench-feed.ts'
@@ -29,28 +30,17 @@ interface Rate {
   readonly cpuUs: ReadonlyMap<string, number>
 }
 
-const manifest = {
-  apiVersion: 'marketdata.fxd.dev/v1alpha1',
-  kind: 'Feed',
-  metadata: { name: 'brokera-zero' },
-  spec: {
-    broker: 'BROKERA',
-    account: 'ZERO',
-    clock: { mode: 'UTC' },
-    quoteBasis: 'Bid',
-    resolutions: ['1'],
-    depth: { '1': `${depthDays}d` },
-    symbols: {
-      list: Array.from({ length: symbols }, (_, n) => ({
-        raw: `SYM${n}`,
-        type: 'crypto',
-        digits: 2,
-        session: '24x7',
-      })),
-    },
-    source: { type: 'Simulator' },
-  },
-}
+const list = Array.from({ length: symbols }, (_, n) => ({
+  raw: `SYM${n}`,
+  type: 'crypto',
+  digits: 2,
+  session: '24x7',
+}))
+const manifest = feedManifest({
+  depth: { '1': `${depthDays}d` },
+  symbols: { list },
+  source: { type: 'Simulator' },
+})
 
 /** Bars that ingest accepted so far, and the processor time of each process, in milliseconds. */
 async function sample({ pods, questdb, pod }: Cluster) {

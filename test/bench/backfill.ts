@@ -6,7 +6,7 @@
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,10 +15,10 @@ import { openDiskFolder } from '../../services/collector/spool/disk-folder.ts'
 import { openSpool } from '../../services/collector/spool/spool.ts'
 import { silentLog } from '../../services/platform/log/log.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
-import { defineFeed } from '../support/fixtures/ingest-fixture.ts'
 import { spoolBounds } from '../support/fixtures/spool-bounds.ts'
 import { startService } from '../support/processes/service-process.ts'
 import { FakeTerminal, fakeSymbol } from '../support/samples/fake-terminal.ts'
+import { definitionOf } from '../support/samples/manifest-example.ts'
 import { monotonicMs } from './minute/monotonic.ts'
 import { issueBenchKey, keyOf, makeBenchHome, metricOf } from './support/bench-feed.ts'
 import { count, machine, ms, printTable, quantile } from './support/figures.ts'
@@ -57,12 +57,8 @@ class Gate {
   }
 }
 
-const { home, discard } = makeBenchHome(names)
-const manifestPath = join(home, 'feeds', 'brokera-zero.yaml')
-const manifest = JSON.parse(readFileSync(manifestPath, 'utf8')) as { spec: Record<string, unknown> }
-manifest.spec['depth'] = { '1': `${depthDays}d` }
-manifest.spec['resolutions'] = ['1']
-writeFileSync(manifestPath, JSON.stringify(manifest))
+const spec = { resolutions: ['1'], depth: { '1': `${depthDays}d` } }
+const { home, discard, manifest } = makeBenchHome(names, spec)
 const spoolPath = mkdtempSync(join(tmpdir(), 'fxd-bench-spool-'))
 const ending = new AbortController()
 try {
@@ -96,7 +92,7 @@ try {
     ...spoolBounds,
   })
   const collecting = runCollector({
-    definition: defineFeed(manifest.spec),
+    definition: definitionOf(manifest),
     source,
     spool,
     address: () => service.target.grpc,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../acceptance/client/command.ts'
 import { type RunningService, startService } from '../support/processes/service-process.ts'
+import { feedManifest } from '../support/samples/feed-manifest.ts'
 import { writeRepeated } from '../support/samples/repeated-export.ts'
 
 /**
@@ -13,23 +14,10 @@ const barsWanted = Number(process.argv[2] ?? 1_000_000)
 const runs = Number(process.argv[3] ?? 3)
 const derived = '5,10,15,60,120,240,1D,1W,1M'
 
-const manifest = {
-  apiVersion: 'marketdata.fxd.dev/v1alpha1',
-  kind: 'Feed',
-  metadata: { name: 'brokera-zero' },
-  spec: {
-    broker: 'BROKERA',
-    account: 'ZERO',
-    clock: { mode: 'UTC' },
-    quoteBasis: 'Bid',
-    resolutions: ['1', ...derived.split(',')],
-    symbols: { list: [] },
-    source: { type: 'Push' },
-  },
-}
+const manifest = feedManifest({ resolutions: ['1', ...derived.split(',')], symbols: { list: [] } })
 
 /** Module that the command preloads: at its exit it prints CPU and memory to standard error. */
-const toll = `process.on('exit', () => {
+const printUsage = `process.on('exit', () => {
   const { user, system } = process.cpuUsage()
   process.stderr.write(JSON.stringify({ cpuMs: (user + system) / 1e3, rssMb: process.resourceUsage().maxRSS / 1024 }))
 })`
@@ -89,7 +77,7 @@ try {
   writeRepeated(descending, barsWanted, (weeks) => weeks.toReversed())
   const service = await startService(home)
   // For the commands from here on, not for the service.
-  process.env['NODE_OPTIONS'] = `--import data:text/javascript,${encodeURIComponent(toll)}`
+  process.env['NODE_OPTIONS'] = `--import data:text/javascript,${encodeURIComponent(printUsage)}`
   const measure = async (what: string, path: string, name: string, more: string[] = []): Promise<void> => {
     const all: Measured[] = []
     for (let i = 0; i < runs; i++) all.push(await importOnce(service, path, `${name}${i}`, more))

@@ -38,7 +38,7 @@ tidyRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
       complaint: 'may import nothing of ours',
     },
     {
-      path: 'services/stream/sockets/upgrade-handler.ts',
+      path: 'services/stream/upgrade/upgrade-handler.ts',
       text: "import fastify from 'fastify'",
       complaint: 'belongs to rest only',
     },

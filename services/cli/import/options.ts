@@ -6,7 +6,7 @@ import {
   storedResolutions,
   terminalCodes,
 } from '../../core/feeds/resolution.ts'
-import { type SymbolType, symbolTypeNicknames, symbolTypes } from '../../core/feeds/symbol.ts'
+import { digitsMax, type SymbolType, symbolTypeNicknames, symbolTypes } from '../../core/feeds/symbol.ts'
 import { isCleanName, nameWanted } from '../../core/feeds/symbol-name.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
@@ -48,7 +48,6 @@ export interface ImportOptions extends ImportedFile {
   readonly maxGapSeconds: number | undefined
 }
 
-export const digitsMax = 10
 const descriptionLengthMax = 200
 
 const refuse = (option: string, got: string, wanted: string): never => {

@@ -1,8 +1,8 @@
 import { type OddLine, oddLineText } from '../../collector/sources/mt5-csv/most-decimals.ts'
 import type { Span } from '../../core/bars/window.ts'
-import { dateText, daySeconds } from '../../core/clocks/calendar.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { fields } from '../table.ts'
+import { minuteText } from '../time-text.ts'
 import type { LeftOut } from './derive-series.ts'
 import { grouped } from './progress.ts'
 import type { Refusal } from './refusals.ts'
@@ -93,7 +93,7 @@ function* unendedLines({ unended_line: line }: ImportReport): Generator<string> 
 
 function* windowLines(windows: readonly Span[]): Generator<string> {
   for (const { from, to } of windows.slice(0, spansShown))
-    yield `  covers ${timeText(from)} to ${timeText(to)}\n`
+    yield `  covers ${minuteText(from)} to ${minuteText(to)}\n`
   if (windows.length > spansShown) yield `  and ${grouped(windows.length - spansShown)} more ranges\n`
 }
 
@@ -104,15 +104,8 @@ function* derivedLines({ derived }: ImportReport): Generator<string> {
     const shown = countNames.filter((name) => counts[name] > 0 || name === 'accepted')
     yield `  derived ${resolution}: ${shown.map((name) => `${grouped(counts[name])} ${name}`).join(', ')}\n`
     for (const open of counts.incomplete_from.slice(0, spansShown))
-      yield `    left out: the bar of resolution ${resolution} at ${timeText(open)}; the file lacks its earlier minutes\n`
+      yield `    left out: the bar of resolution ${resolution} at ${minuteText(open)}; the file lacks its earlier minutes\n`
     const more = counts.incomplete - Math.min(counts.incomplete, spansShown)
     if (more > 0) yield `    and ${grouped(more)} more left out\n`
   }
-}
-
-/** `YYYY-MM-DD HH:MM` on the clock of the feed. */
-function timeText(seconds: number): string {
-  const minutes = Math.floor((((seconds % daySeconds) + daySeconds) % daySeconds) / 60)
-  const pair = (value: number): string => String(value).padStart(2, '0')
-  return `${dateText(seconds)} ${pair(Math.floor(minutes / 60))}:${pair(minutes % 60)}`
 }

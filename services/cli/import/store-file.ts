@@ -14,7 +14,7 @@ import type { Progress } from './progress.ts'
 import { type LineBars, readLines } from './read-lines.ts'
 import { Refusals } from './refusals.ts'
 import type { Outcome } from './report.ts'
-import { type SeriesOptions, SeriesSender } from './send-series.ts'
+import { SeriesSender } from './send-series.ts'
 import { sortLines } from './sort-lines.ts'
 
 export interface StoreFile {
@@ -146,7 +146,7 @@ function senderOf(
   refusals?: Refusals,
 ): SeriesSender {
   const derived = refusals === undefined
-  const of: SeriesOptions = {
+  return new SeriesSender({
     resolution,
     maxGapSeconds: gapOf(options, resolution),
     delaySeconds: symbol.delaySeconds,
@@ -157,8 +157,7 @@ function senderOf(
     onDone: (count) => {
       if (!derived) progress.add(count)
     },
-  }
-  return new SeriesSender(of)
+  })
 }
 
 /** Maximum windows in flight. */

@@ -4,14 +4,13 @@ import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { WindowSender } from '../connection/window-sender.ts'
 import { closedUntil } from '../series/closed-until.ts'
-import type { CollectedSeries } from '../series/collected-series.ts'
+import { type CollectedSeries, formingAt } from '../series/collected-series.ts'
 import type { FeedTime } from './feed-time.ts'
 
 /** The part of a span that may be claimed as complete: times whose bars can no longer change. */
 export function trimClaim(series: CollectedSeries, span: Span, now: FeedSeconds | undefined): Span {
-  const formingAt = series.forming?.bars.time[0] ?? Number.POSITIVE_INFINITY
   const end = now === undefined ? span.to : closedUntil(series.resolution, now, series.delaySeconds)
-  return { from: span.from, to: feedSeconds(Math.min(span.to, end, formingAt)) }
+  return { from: span.from, to: feedSeconds(Math.min(span.to, end, formingAt(series))) }
 }
 
 export interface ClaimsDeps {
@@ -46,22 +45,21 @@ export class Claims {
   /**
    * The source has watched all symbols since `span.from` and reported all bars that opened before `span.to`.
    * The feed-wide window grows by that span. In a new session it begins at the latest time that any series
-   * was read to. Series that were read less far get separate windows up to that time. Nothing is claimed in
-   * two cases: `early` (a series is not live yet) and `interrupted` (the source missed bars of a series).
+   * was read to. Series that were read less far get separate windows up to that time. Nothing is claimed while a
+   * series is not live yet. Returns `false`, and claims nothing, when the source missed bars of a series.
    */
-  watched(r: Resolution, span: Span): 'claimed' | 'early' | 'interrupted' {
+  watched(r: Resolution, span: Span): boolean {
     const all = this.#deps.seriesOf(r)
     if (all.length === 0 || all.some(({ phase, readAt }) => phase !== 'live' || readAt === undefined))
-      return 'early'
-    if (all.some(({ readAt }) => span.from > (readAt as FeedSeconds))) return 'interrupted'
-    const formingAt = Math.min(...all.map(({ forming }) => forming?.bars.time[0] ?? Number.POSITIVE_INFINITY))
-    const to = feedSeconds(Math.min(span.to, formingAt))
+      return true
+    if (all.some(({ readAt }) => span.from > (readAt as FeedSeconds))) return false
+    const to = feedSeconds(Math.min(span.to, ...all.map(formingAt)))
     const start = latest(all.map(({ claimedUntil }) => claimedUntil))
     const wide = this.#feedWide.get(r) ?? { from: start, to: start }
     for (const series of all) this.#fillUpTo(series, feedSeconds(Math.max(wide.from, series.since ?? 0)), to)
     this.#feedWide.set(r, { from: wide.from, to: feedSeconds(Math.max(wide.to, to)) })
     if (to > wide.to) this.#sendAfter([], undefined, r, { from: wide.to, to })
-    return 'claimed'
+    return true
   }
 
   /** Feed-wide windows count for this series only from `start` on; a separate window covers earlier times. */

@@ -1,5 +1,12 @@
-import type { FeedClock } from '../../core/clocks/feed-clock.ts'
-import { type FeedSeconds, feedNow, fixedOffset, type UtcMs, utcMs } from '../../core/clocks/feed-clock.ts'
+import {
+  type FeedClock,
+  type FeedSeconds,
+  feedNow,
+  fixedOffset,
+  later,
+  type UtcMs,
+  utcMs,
+} from '../../core/clocks/feed-clock.ts'
 import type { Clock } from '../../ports/clock.ts'
 
 /** The current time on the feed's clock, by the clock of ingest: a wrong clock of this machine has no effect. */
@@ -32,6 +39,6 @@ export class FeedTime {
 
   tick(newest: FeedSeconds): void {
     this.#tickedMs = this.#clock.monotonicMs()
-    if (this.newestTick === undefined || newest > this.newestTick) this.newestTick = newest
+    this.newestTick = later(this.newestTick, newest)
   }
 }

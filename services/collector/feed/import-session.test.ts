@@ -9,7 +9,7 @@ import { createVirtualClock, type VirtualClock } from '../../../test/support/fix
 import { allocateBars, barCount, barsOf, toList } from '../../core/bars/bar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { compoundKey, type FeedKey } from '../../core/feeds/compound-key.ts'
-import { backfillBatchesSlow } from '../../ingest/session/in-flight.ts'
+import { backfillBatchesSlow } from '../../ingest/session/work/in-flight.ts'
 import { Disconnected } from '../connection/session-client.ts'
 import { ImportRefused, type ImportSession, importBatchesMax, openImport } from './import-session.ts'
 

@@ -5,7 +5,8 @@ import { FakeTerminal, fakeSymbol } from '../../../test/support/samples/fake-ter
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type Dial, dialGrpc } from '../connection/dial.ts'
 import type { WindowSender } from '../connection/window-sender.ts'
-import { KnownFeed, newSeries } from '../series/collected-series.ts'
+import { newSeries } from '../series/collected-series.ts'
+import { KnownFeed } from '../series/known-feed.ts'
 import { Claims } from './claims.ts'
 import type { FeedTime } from './feed-time.ts'
 

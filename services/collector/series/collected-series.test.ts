@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
-import { KnownFeed, keepClaim, missingHistory, newSeries, waitingClaimsMax } from './collected-series.ts'
+import { keepClaim, missingHistory, newSeries, waitingClaimsMax } from './collected-series.ts'
+import { KnownFeed } from './known-feed.ts'
 
 const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, since: undefined } as const
 const span = (from: number, to: number) => ({ from: feedSeconds(from), to: feedSeconds(to) })

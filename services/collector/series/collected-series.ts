@@ -4,12 +4,10 @@ import { allTimes, type Span, windowFromMin } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds, later } from '../../core/clocks/feed-clock.ts'
 import type { Depth, FeedDefinition } from '../../core/feeds/feed.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import type { KnownSeries__Output } from '../../wire/gen/fxd/v1/KnownSeries.ts'
-import { decodeWindows } from '../../wire/window-times.ts'
 import type { SourceBars, SourceSeries } from '../sources/source.ts'
 import { closedUntil } from './closed-until.ts'
 import { Holes } from './holes.ts'
-import { type CleanSeriesId, cleanSeriesId } from './series-id.ts'
+import type { KnownFeed } from './known-feed.ts'
 
 /** Maximum age of missed bars that are still sent live: in order, before any history. */
 const liveReachSeconds = 6 * 3_600
@@ -47,6 +45,10 @@ export interface CollectedSeries extends SourceSeries {
   /** The feed time at which it was last read to its end; later bars were reported when they closed. */
   readAt: FeedSeconds | undefined
 }
+
+/** Open time of the bar that is still forming; infinite when there is none. */
+export const formingAt = ({ forming }: Pick<CollectedSeries, 'forming'>): number =>
+  forming?.bars.time[0] ?? Number.POSITIVE_INFINITY
 
 /** Maximum bars that wait for the read of their series; above it the series is read again. */
 const waitingBarsMax = 10_000
@@ -105,7 +107,7 @@ export function continueSeries(
   now: FeedSeconds,
 ): CollectedSeries {
   const until = closedUntil(series.resolution, now, series.delaySeconds)
-  const claimedUntil = feedSeconds(Math.min(until, before.forming?.bars.time[0] ?? until))
+  const claimedUntil = feedSeconds(Math.min(until, formingAt(before)))
   return {
     ...series,
     phase: 'live',
@@ -123,43 +125,7 @@ export function noteRead(series: CollectedSeries, startedAt: FeedSeconds | undef
   series.readAt = startedAt ?? newest
   if (series.readAt === undefined) return
   const until = closedUntil(series.resolution, series.readAt, series.delaySeconds)
-  series.claimedUntil = feedSeconds(Math.min(until, series.forming?.bars.time[0] ?? until))
-}
-
-/** What ingest has stored of a feed, by clean name and resolution; feed-wide windows have the empty name. */
-export class KnownFeed {
-  readonly #newest = new Map<CleanSeriesId, FeedSeconds>()
-  readonly #windows = new Map<CleanSeriesId, Span[]>()
-
-  constructor(series: readonly KnownSeries__Output[]) {
-    for (const { symbol, resolution, newest, windows } of series) {
-      const id = cleanSeriesId({ symbol, resolution })
-      if (newest !== undefined) this.#newest.set(id, feedSeconds(newest))
-      const spans = this.#windows.get(id) ?? []
-      spans.push(...decodeWindows(windows))
-      this.#windows.set(id, spans)
-    }
-  }
-
-  newest(symbol: string, resolution: Resolution): FeedSeconds | undefined {
-    return this.#newest.get(cleanSeriesId({ symbol, resolution }))
-  }
-
-  /** Feed-wide windows count from `since` on. For a delayed symbol each ends earlier by the delay. */
-  covered(
-    symbol: string,
-    resolution: Resolution,
-    since: FeedSeconds | undefined,
-    delaySeconds: number,
-  ): Span[] {
-    const own = this.#windows.get(cleanSeriesId({ symbol, resolution })) ?? []
-    if (since === undefined) return joinSpans(own)
-    const wide = (this.#windows.get(cleanSeriesId({ symbol: '', resolution })) ?? []).map(({ from, to }) => ({
-      from: feedSeconds(Math.max(from, since)),
-      to: feedSeconds(to - delaySeconds),
-    }))
-    return joinSpans([...own, ...wide])
-  }
+  series.claimedUntil = feedSeconds(Math.min(until, formingAt(series)))
 }
 
 /** Where history ends and the live lane begins: after the last bar stored or spooled, at most six hours ago. */

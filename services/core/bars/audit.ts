@@ -3,7 +3,7 @@ import { type FeedSeconds, feedSeconds } from '../clocks/feed-clock.ts'
 import type { CompoundKey } from '../feeds/compound-key.ts'
 import { durationSeconds, isIntraday, type Resolution } from '../feeds/resolution.ts'
 import { joinSpans } from './coverage.ts'
-import type { Span, Window } from './window.ts'
+import { type Span, spansOfSymbol, type Window, windowSeriesId } from './window.ts'
 
 /** The stored bars of one series, counted by day of the feed's clock. Days are numbered since 1970. */
 export interface StoredSeries {
@@ -109,33 +109,19 @@ const secondsOfBar = (r: Resolution): number => (r === '1M' ? Number.NaN : durat
 
 /** The joined windows of each series: its own, and those of the feed that count for it. */
 class ClaimedSpans {
-  readonly #own = new Map<string, Window[]>()
-  readonly #feedWide = new Map<Resolution, Window[]>()
+  readonly #bySeries: ReadonlyMap<string, readonly Window[]>
   readonly #since: Audited['since']
 
   constructor(windows: readonly Window[], since: Audited['since']) {
+    this.#bySeries = Map.groupBy(windows, windowSeriesId)
     this.#since = since
-    for (const window of windows) {
-      const { symbol, resolution } = window
-      if (symbol === undefined) push(this.#feedWide, resolution, window)
-      else push(this.#own, `${resolution} ${symbol}`, window)
-    }
   }
 
   of({ symbol, resolution }: StoredSeries): readonly Span[] {
-    const since = this.#since.get(symbol)
-    const wide = since === undefined ? [] : (this.#feedWide.get(resolution) ?? [])
-    return joinSpans([
-      ...(this.#own.get(`${resolution} ${symbol}`) ?? []),
-      ...wide.map(({ from, to }) => ({ from: feedSeconds(Math.max(from, since ?? from)), to })),
-    ])
+    const own = this.#bySeries.get(windowSeriesId({ symbol, resolution })) ?? []
+    const feedWide = this.#bySeries.get(windowSeriesId({ symbol: undefined, resolution })) ?? []
+    return joinSpans(spansOfSymbol(own, feedWide, this.#since.get(symbol)))
   }
-}
-
-function push<K, V>(into: Map<K, V[]>, key: K, value: V): void {
-  const list = into.get(key)
-  if (list === undefined) into.set(key, [value])
-  else list.push(value)
 }
 
 /** The last span that begins before `at`; no other can reach it. */

@@ -7,9 +7,3 @@ export const toInteger = (price: number, scale: number): number => Math.round(pr
 
 /** The double nearest to `integer / 10^scale`: the same as parsing the decimal text of the price. */
 export const fromInteger = (integer: number, scale: number): number => integer / powerOf(scale)
-
-/** The number of printed decimals, trailing zeros included. */
-export function decimalsOf(text: string): number {
-  const point = text.indexOf('.')
-  return point < 0 ? 0 : text.length - point - 1
-}

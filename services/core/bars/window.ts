@@ -26,6 +26,19 @@ export interface Window extends Span {
 export const windowSeriesId = ({ symbol, resolution }: Pick<Window, 'symbol' | 'resolution'>): string =>
   `${resolution} ${symbol ?? ''}`
 
+/**
+ * The spans that windows cover for one symbol: its own, and those of the whole feed from `since` on. That is the time
+ * at which a live session first listed the symbol.
+ */
+export const spansOfSymbol = (
+  own: readonly Span[],
+  feedWide: readonly Span[],
+  since: FeedSeconds | undefined,
+): readonly Span[] =>
+  since === undefined
+    ? own
+    : [...own, ...feedWide.map(({ from, to }) => ({ from: feedSeconds(Math.max(from, since)), to }))]
+
 /** Throws `RangeError` for a window that no store can keep. */
 export function refuseUnfitWindow({ feed, symbol, resolution, from, to }: Window): void {
   if (Number.isSafeInteger(from) && Number.isSafeInteger(to) && from <= to) return

@@ -21,13 +21,10 @@ export type FeedClock =
 export const offsetSecondsMax = 1_000_000_000
 
 export const feedSeconds = (value: number): FeedSeconds => value as FeedSeconds
-export const utcSeconds = (value: number): UtcSeconds => value as UtcSeconds
 export const utcMs = (value: number): UtcMs => value as UtcMs
 export const toSeconds = (at: UtcMs): UtcSeconds => Math.floor(at / 1000) as UtcSeconds
 
-/** The only conversions between the clocks: real_utc = feed_timestamp + clock_offset_seconds. */
-export const toUtc = (at: FeedSeconds, offsetSeconds: number): UtcSeconds =>
-  (at + offsetSeconds) as UtcSeconds
+/** The only conversion between the clocks: real_utc = feed_timestamp + clock_offset_seconds. */
 export const toFeed = (at: UtcSeconds, offsetSeconds: number): FeedSeconds =>
   (at - offsetSeconds) as FeedSeconds
 

@@ -8,7 +8,7 @@ const now = utcMs(Date.UTC(2026, 10, 20, 12, 0, 0))
 const ago = (seconds: number) => utcMs(now - seconds * 1_000)
 const facts = (change: Partial<FeedFacts> = {}): FeedFacts => ({
   definition: definition(),
-  signs: {},
+  liveness: {},
   now,
   offsetSeconds: 0,
   symbolCount: 3,
@@ -24,13 +24,13 @@ test.each<[number, FeedStatus['status']]>([
   [1_801, 'offline'],
   [400_000, 'offline'],
 ])('%d seconds after the last heartbeat, or the last bar, a feed is %s', (seconds, status) => {
-  expect(feedStatus(facts({ signs: { heartbeatAt: ago(seconds) } }))).toMatchObject({
+  expect(feedStatus(facts({ liveness: { heartbeatAt: ago(seconds) } }))).toMatchObject({
     status,
     liveness_source: 'heartbeat',
     last_heartbeat_age_seconds: Math.floor(seconds),
   })
   expect(
-    feedStatus(facts({ signs: { receivedAt: ago(seconds), newestBar: feedSeconds(60) } })),
+    feedStatus(facts({ liveness: { receivedAt: ago(seconds), newestBar: feedSeconds(60) } })),
   ).toMatchObject({
     status,
     liveness_source: 'candle',
@@ -39,8 +39,8 @@ test.each<[number, FeedStatus['status']]>([
 })
 
 test('a heartbeat outweighs bars: a quiet market with a connected terminal is live', () => {
-  const signs = { heartbeatAt: ago(10), receivedAt: ago(90_000), newestBar: feedSeconds(1_000) }
-  expect(JSON.stringify(feedStatus(facts({ signs })))).toBe(
+  const liveness = { heartbeatAt: ago(10), receivedAt: ago(90_000), newestBar: feedSeconds(1_000) }
+  expect(JSON.stringify(feedStatus(facts({ liveness })))).toBe(
     JSON.stringify({
       status: 'live',
       last_candle_time: 1_000,
@@ -54,14 +54,14 @@ test('a heartbeat outweighs bars: a quiet market with a connected terminal is li
 })
 
 test('a feed without heartbeats is offline, even with recent bars', () => {
-  expect(feedStatus(facts({ signs: { heartbeatAt: ago(1_900), receivedAt: ago(60) } })).status).toBe(
+  expect(feedStatus(facts({ liveness: { heartbeatAt: ago(1_900), receivedAt: ago(60) } })).status).toBe(
     'offline',
   )
 })
 
 test('a feed with liveness candle ignores heartbeats and shows none', () => {
-  const signs = { heartbeatAt: ago(1), receivedAt: ago(600) }
-  const status = feedStatus(facts({ definition: definition({ liveness: 'candle' }), signs }))
+  const liveness = { heartbeatAt: ago(1), receivedAt: ago(600) }
+  const status = feedStatus(facts({ definition: definition({ liveness: 'candle' }), liveness }))
   expect(status).toMatchObject({ status: 'stale', liveness_source: 'candle' })
   expect(status).not.toHaveProperty('last_heartbeat_age_seconds')
 })
@@ -81,9 +81,9 @@ test('an imported feed ages from the end of its newest bar, on its own clock', (
 })
 
 test('an import beside the live lane changes neither the time nor the age of the last bar', () => {
-  const signs = { receivedAt: ago(20), newestBar: feedSeconds(1_000) }
+  const liveness = { receivedAt: ago(20), newestBar: feedSeconds(1_000) }
   const newestStored = { time: feedSeconds(9_000), resolution: '1D' as const }
-  expect(feedStatus(facts({ signs, newestStored }))).toMatchObject({
+  expect(feedStatus(facts({ liveness, newestStored }))).toMatchObject({
     last_candle_time: 1_000,
     last_candle_age_seconds: 20,
   })
@@ -130,7 +130,7 @@ test.each([0, -10_800, 86_400, -86_400, undefined])(
 )
 
 test('clocks of machines that differ a little never give a negative age', () => {
-  expect(feedStatus(facts({ signs: { receivedAt: ago(-3), heartbeatAt: ago(-3) } }))).toMatchObject({
+  expect(feedStatus(facts({ liveness: { receivedAt: ago(-3), heartbeatAt: ago(-3) } }))).toMatchObject({
     last_candle_age_seconds: 0,
     last_heartbeat_age_seconds: 0,
   })
@@ -138,7 +138,7 @@ test('clocks of machines that differ a little never give a negative age', () => 
 
 test('a receipt or heartbeat more than a minute ahead counts as unknown: the clock that made it was wrong', () => {
   const status = (seconds: number) =>
-    feedStatus(facts({ signs: { receivedAt: ago(-seconds), heartbeatAt: ago(-seconds) } })).status
+    feedStatus(facts({ liveness: { receivedAt: ago(-seconds), heartbeatAt: ago(-seconds) } })).status
   expect([status(60), status(61)]).toEqual(['live', 'offline'])
 })
 
@@ -159,7 +159,11 @@ test('fields are in the order of the specification and whole numbers, whatever i
     'clock_note',
   ]
   const any = fc.record({
-    signs: fc.record({ receivedAt: maybe(instant), newestBar: maybe(feedTime), heartbeatAt: maybe(instant) }),
+    liveness: fc.record({
+      receivedAt: maybe(instant),
+      newestBar: maybe(feedTime),
+      heartbeatAt: maybe(instant),
+    }),
     offsetSeconds: maybe(fc.integer({ min: -400_000_000, max: 400_000_000 })),
     offsetAgeSeconds: maybe(fc.nat()),
     newestStored: maybe(fc.record({ time: feedTime, resolution: fc.constantFrom('1', '1M') })),
@@ -185,9 +189,9 @@ test('fields are in the order of the specification and whole numbers, whatever i
 const platform = (...change: Partial<FeedFacts>[]) => change.map((each) => feedStatus(facts(each)))
 
 test('a silent terminal or an unavailable store degrades the platform, a closed market does not', () => {
-  const closedMarket = { signs: { receivedAt: ago(200_000) } }
-  const connected = { signs: { heartbeatAt: ago(5) } }
-  const silent = { signs: { heartbeatAt: ago(1_801) } }
+  const closedMarket = { liveness: { receivedAt: ago(200_000) } }
+  const connected = { liveness: { heartbeatAt: ago(5) } }
+  const silent = { liveness: { heartbeatAt: ago(1_801) } }
   expect(platformStatus(true, platform(closedMarket, connected, {}))).toBe('ok')
   expect(platformStatus(true, [])).toBe('ok')
   expect(platformStatus(true, platform(connected, silent))).toBe('degraded')

@@ -39,7 +39,7 @@ export interface FeedStatus {
 
 export interface FeedFacts {
   readonly definition: FeedDefinition
-  readonly signs: FeedLiveness
+  readonly liveness: FeedLiveness
   readonly now: UtcMs
   /** `undefined`: the clock is unknown, which is never 0. */
   readonly offsetSeconds: number | undefined
@@ -51,12 +51,12 @@ export interface FeedFacts {
 }
 
 export function feedStatus(facts: FeedFacts): FeedStatus {
-  const { signs, now, definition, newestStored, offsetSeconds, offsetAgeSeconds } = facts
-  const heartbeatAge = definition.liveness === 'heartbeat' ? ageSeconds(now, signs.heartbeatAt) : undefined
+  const { liveness, now, definition, newestStored, offsetSeconds, offsetAgeSeconds } = facts
+  const heartbeatAge = definition.liveness === 'heartbeat' ? ageSeconds(now, liveness.heartbeatAt) : undefined
   const candleTime =
-    signs.receivedAt === undefined ? newestStored?.time : (signs.newestBar ?? newestStored?.time)
-  const candleAge = ageSeconds(now, signs.receivedAt) ?? storedAgeSeconds(facts)
-  const hasCandle = signs.receivedAt !== undefined || newestStored !== undefined
+    liveness.receivedAt === undefined ? newestStored?.time : (liveness.newestBar ?? newestStored?.time)
+  const candleAge = ageSeconds(now, liveness.receivedAt) ?? storedAgeSeconds(facts)
+  const hasCandle = liveness.receivedAt !== undefined || newestStored !== undefined
   const clockNote = noteOnClock(offsetSeconds)
   return {
     status: statusOfAge(heartbeatAge ?? candleAge),

@@ -12,7 +12,7 @@ const limits = { rpm: 2, rpd: 3 }
 function play(moments: readonly number[], rules = limits, from: RateUse = noUse) {
   let use = from
   return moments.map((at) => {
-    const { next, decision } = decide(use, rules, utcMs(at), true)
+    const { next, decision } = decide('admit', use, rules, utcMs(at))
     use = next
     return decision
   })
@@ -60,20 +60,20 @@ test('of two full windows the one that resets last is named', () => {
 })
 
 test('a refused request consumes nothing', () => {
-  const used = decide(decide(noUse, limits, noon, true).next, limits, noon, true).next
-  expect(decide(used, limits, noon, true).next).toEqual(used)
+  const used = decide('admit', decide('admit', noUse, limits, noon).next, limits, noon).next
+  expect(decide('admit', used, limits, noon).next).toEqual(used)
 })
 
 test('a check without consuming is never refused', () => {
-  const used = decide(decide(noUse, limits, noon, true).next, limits, noon, true).next
-  const { next, decision } = decide(used, limits, utcMs(noon + 1), false)
+  const used = decide('admit', decide('admit', noUse, limits, noon).next, limits, noon).next
+  const { next, decision } = decide('observe', used, limits, utcMs(noon + 1))
   expect(next).toEqual(used)
   expect(decision).toMatchObject({ outcome: 'admitted', state: { remainingMinute: 0, remainingDay: 1 } })
 })
 
 test('a limit lowered below the use leaves 0, never a negative number', () => {
-  const used = decide(decide(noUse, limits, noon, true).next, limits, noon, true).next
-  expect(decide(used, { rpm: 1, rpd: 1 }, noon, true).decision).toMatchObject({
+  const used = decide('admit', decide('admit', noUse, limits, noon).next, limits, noon).next
+  expect(decide('admit', used, { rpm: 1, rpd: 1 }, noon).decision).toMatchObject({
     outcome: 'refused',
     state: { remainingMinute: 0, remainingDay: 0 },
   })
@@ -87,7 +87,7 @@ test('a clock set back by up to a minute reopens no window', () => {
 
 test('a clock that was years ahead does not lock a key out', () => {
   const use = { minute: noon / minuteMs + 5_000_000, usedMinute: 2, day: noon / dayMs + 3_472, usedDay: 3 }
-  expect(decide(use, limits, noon, true).decision.outcome).toBe('admitted')
+  expect(decide('admit', use, limits, noon).decision.outcome).toBe('admitted')
 })
 
 test('no window admits more than its limit, and a refusal names a full window, at any times', () => {

@@ -38,19 +38,20 @@ export const noUse: RateUse = Object.freeze({ minute: 0, usedMinute: 0, day: 0, 
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-/**
- * Consumes 1 of both windows or, when one is full, nothing. Without `consume` it consumes nothing and always
- * admits.
- */
+/** How a request counts: `observe` consumes nothing and is always admitted. */
+export type RateCall = 'admit' | 'observe'
+
+/** Consumes 1 of both windows or, when one is full, nothing. */
 export function decide(
+  call: RateCall,
   use: RateUse,
   limits: RateLimits,
   nowMs: UtcMs,
-  consume: boolean,
 ): { readonly next: RateUse; readonly decision: RateDecision } {
   const at = steadyMs(use, nowMs)
   const current = useAt(use, at)
-  if (!consume) return { next: current, decision: { outcome: 'admitted', state: stateOf(current, limits) } }
+  if (call === 'observe')
+    return { next: current, decision: { outcome: 'admitted', state: stateOf(current, limits) } }
   const exceeded = exceededWindow(current, limits)
   const next =
     exceeded === undefined

@@ -8,7 +8,8 @@ import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { isCleanName } from '../../core/feeds/symbol-name.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
 import { feedSymbolsMax } from '../../wire/limits.ts'
-import { type Absence, decideCatalogue, decideImport, type WholeCatalogue } from './catalogue.ts'
+import { type Absence, decideCatalogue, type WholeCatalogue } from './catalogue.ts'
+import { decideImport } from './import-catalogue.ts'
 
 const definition = defineFeed({ delaySeconds: 15, symbols: { suffixes: ['.z', '.x'], list: [] } })
 const watchedUntil = feedSeconds(1_000)

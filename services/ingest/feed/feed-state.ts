@@ -1,7 +1,7 @@
 import type { SeriesBars } from '../../core/bars/series.ts'
 import type { Window } from '../../core/bars/window.ts'
 import { knownOffset } from '../../core/clocks/clock-history.ts'
-import { type FeedSeconds, feedNow, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, feedNow, feedSeconds, later } from '../../core/clocks/feed-clock.ts'
 import { serviceReader } from '../../core/fair-queue.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
@@ -77,8 +77,8 @@ export class FeedState {
   }
 
   /** Sends liveness to the feed board, without waiting for it. */
-  note(signs: FeedLiveness): void {
-    this.#notes.note(this.key, signs)
+  note(liveness: FeedLiveness): void {
+    this.#notes.note(this.key, liveness)
   }
 
   now({ view, definition }: FeedView, clock: Clock): FeedSeconds | undefined {
@@ -93,7 +93,7 @@ export class FeedState {
 
   accept(id: string, time: FeedSeconds): void {
     this.newest.set(id, feedSeconds(Math.max(time, this.newest.get(id) ?? time)))
-    this.#newestBar = feedSeconds(Math.max(time, this.#newestBar ?? time))
+    this.#newestBar = later(this.#newestBar, time)
   }
 
   /** Forgets all accepted bar times. */
@@ -103,7 +103,7 @@ export class FeedState {
   }
 
   tick(time: FeedSeconds): void {
-    if (this.newestTick === undefined || time > this.newestTick) this.newestTick = time
+    this.newestTick = later(this.newestTick, time)
   }
 }
 
@@ -147,7 +147,7 @@ export class FeedStates {
     state.sessions += 1
     try {
       if (mode === 'live') await state.unstored.write(this.#stores.bars)
-      const [newest, signs, windows] = await Promise.all([
+      const [newest, liveness, windows] = await Promise.all([
         this.#stores.bars.lastTimes(key, { lane: 'backfill', reader: serviceReader('ingest') }),
         this.#stores.board.read([key]),
         state.windows.load(),
@@ -160,7 +160,7 @@ export class FeedStates {
         if (mode === 'live' && isHistory(time, state.pushed.get(id), acceptedHere.get(id)))
           state.pushed.set(id, time)
       }
-      const tick = signs.get(key)?.newestTick
+      const tick = liveness.get(key)?.newestTick
       if (tick !== undefined) state.tick(tick)
       return { state, newest, windows }
     } catch (cause) {

@@ -24,9 +24,9 @@ test('an unavailable feed board is logged once per outage, with any number of ac
     ...stores,
     board: {
       ...stores.board,
-      note(feed, signs) {
+      note(feed, liveness) {
         reports += 1
-        return isUnavailable ? Promise.reject(new Error('unavailable')) : stores.board.note(feed, signs)
+        return isUnavailable ? Promise.reject(new Error('unavailable')) : stores.board.note(feed, liveness)
       },
     },
   })

@@ -15,8 +15,8 @@ export class LivenessNotes {
   }
 
   /** Logs once per outage: every bar and heartbeat of every feed makes a report. */
-  note(feed: FeedKey, signs: FeedLiveness): void {
-    this.#board.note(feed, signs).then(
+  note(feed: FeedKey, liveness: FeedLiveness): void {
+    this.#board.note(feed, liveness).then(
       () => this.#outage.worked('feed board available again'),
       (cause: unknown) =>
         this.#outage.failed({ text: 'feed board unavailable; feed liveness may be stale', cause }),

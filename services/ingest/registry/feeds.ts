@@ -41,13 +41,13 @@ export async function listFeeds(
 ): Promise<{ readonly feeds: Feed[]; readonly next: string }> {
   // The limit of a page counts whole definitions. The answer is smaller, but the limit bounds the reads too.
   const { items, next } = page(view.allFeeds(), request.after, (feed) => feed.definition.key, partBytesMax)
-  const signs = await signsOf(
+  const liveness = await livenessOf(
     items.map((feed) => feed.definition.key),
     stores.board,
   )
   const feeds: Feed[] = []
   for (const feed of items) {
-    const status = await statusOf(feed.definition, signs.get(feed.definition.key) ?? {}, view, stores)
+    const status = await statusOf(feed.definition, liveness.get(feed.definition.key) ?? {}, view, stores)
     feeds.push(feedMessage(feed, status, view.versionOf(feed.definition.key)))
   }
   return { feeds, next }
@@ -60,14 +60,14 @@ export async function getFeed(
 ): Promise<Feed> {
   const feed = feedRecordOf(request.key, view)
   const { key } = feed.definition
-  const signs = (await signsOf([key], stores.board)).get(key) ?? {}
+  const liveness = (await livenessOf([key], stores.board)).get(key) ?? {}
   const symbols = shownSymbols(key, view)
   const shown = page(symbols, request.afterSymbol, (symbol) => symbol, partBytesMax)
   const firstRead = firstReads(await firstReadFacts(feed.definition, view, stores))
   const symbolsWith = (wanted: FirstRead): string[] =>
     shown.items.filter((symbol) => firstRead({ symbol }) === wanted)
   return {
-    ...feedMessage(feed, await statusOf(feed.definition, signs, view, stores), view.versionOf(key)),
+    ...feedMessage(feed, await statusOf(feed.definition, liveness, view, stores), view.versionOf(key)),
     definitionJson: JSON.stringify(definitionToManifest(feed.definition)),
     symbols: [...shown.items],
     nextSymbol: shown.next,
@@ -77,7 +77,7 @@ export async function getFeed(
 }
 
 /** Liveness of the feeds; empty while the feed board is unavailable: such a feed is shown as offline. */
-const signsOf = (keys: readonly FeedKey[], board: FeedBoard): ReturnType<FeedBoard['read']> =>
+const livenessOf = (keys: readonly FeedKey[], board: FeedBoard): ReturnType<FeedBoard['read']> =>
   board.read(keys).catch(() => new Map())
 
 /** A simulator is read in parts back to its depth, files are read whole, and a pushing client decides itself. */
@@ -171,7 +171,7 @@ const shownSymbols = (feed: FeedKey, view: RegistryView): readonly CompoundKey[]
 
 async function statusOf(
   definition: FeedDefinition,
-  signs: FeedLiveness,
+  liveness: FeedLiveness,
   view: RegistryView,
   { bars, clock }: FeedStores,
 ): Promise<FeedStatus> {
@@ -179,7 +179,7 @@ async function statusOf(
   const known = knownClock(definition, view.clocksOf(definition.key))
   return feedStatus({
     definition,
-    signs,
+    liveness,
     now,
     offsetSeconds: known?.offsetSeconds,
     offsetAgeSeconds: ageSeconds(now, known?.measuredAt),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
 import { Unavailable } from '../../core/failure.ts'
-import { backfillBatchesSlow } from './in-flight.ts'
+import { backfillBatchesSlow } from './work/in-flight.ts'
 
 const suite = new SessionFixture()
 

@@ -27,11 +27,11 @@ export class OpenSessions {
     if (feeds === 'all') return undefined
     const scope = textOf(feeds)
     // A credential without feeds is refused at its Hello.
-    const wanted = sessionsPerFeedMax * Math.max(1, feeds.size)
+    const openMax = sessionsPerFeedMax * Math.max(1, feeds.size)
     const open = this.#sessionsWhere(({ access }) => access.feeds !== 'all' && textOf(access.feeds) === scope)
-    return open.length < wanted
+    return open.length < openMax
       ? undefined
-      : full(`credentials for ${scope} have ${open.length} sessions open, the maximum is ${wanted}`)
+      : full(`credentials for ${scope} have ${open.length} sessions open, the maximum is ${openMax}`)
   }
 
   /** Why the feed accepts no further session. Sessions that this one replaces do not count. */

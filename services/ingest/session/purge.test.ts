@@ -59,11 +59,11 @@ test('a purge removes the liveness of the feed', async () => {
   const session = suite.connect()
   await session.hello(key)
   await session.bars('LIVE', [seriesAt('EURUSD', [suite.minute - 60])])
-  const signs = () => suite.fixture.stores.board.read([key])
-  await expect.poll(async () => (await signs()).has(key)).toBe(true)
+  const liveness = () => suite.fixture.stores.board.read([key])
+  await expect.poll(async () => (await liveness()).has(key)).toBe(true)
   await hide(key)
   await purge(key)
-  expect(await signs()).toEqual(new Map())
+  expect(await liveness()).toEqual(new Map())
 })
 
 test('pushed bars that could not be stored are dropped when their feed is purged', async () => {

@@ -13,7 +13,7 @@ import { type CollectorIdentity, identify } from './hello.ts'
 import { type Leadership, lead, leaseOf } from './lead.ts'
 import type { OpenSessions } from './open-sessions.ts'
 import type { Received } from './receive.ts'
-import { SessionWork, type SessionWorkDeps } from './session-work.ts'
+import { SessionWork, type SessionWorkDeps } from './work/session-work.ts'
 
 /** Maximum time to the Hello; a session without one ends. */
 const helloDeadlineMs = 10_000

@@ -13,7 +13,7 @@ import { createLog } from '../../platform/log/log.ts'
 import { callMetadata, channelCredentials } from '../../wire/client.ts'
 import type { CollectorMessage } from '../../wire/gen/fxd/v1/CollectorMessage.ts'
 import { Registry } from '../../wire/load.ts'
-import { SessionWork } from './session-work.ts'
+import { SessionWork } from './work/session-work.ts'
 
 const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
 const logged: string[] = []

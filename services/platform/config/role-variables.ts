@@ -14,7 +14,8 @@ const stores = [
   'redisSentinelPassword',
   'redisPrefix',
 ] as const
-const grpc = ['grpcAddr', 'tlsCert', 'tlsKey', 'tlsCa'] as const
+const tls = ['tlsCert', 'tlsKey', 'tlsCa'] as const
+const grpc = ['grpcAddr', ...tls] as const
 /** Where no file is named, the token is in the data folder. */
 const token = ['tokenFile', 'dataDir'] as const
 
@@ -33,24 +34,11 @@ export const roleVariables = {
     'drainSeconds',
   ],
   ingest: [...process, ...stores, ...grpc, ...token, 'feeds', 'signingKeys'],
-  collector: [
-    ...process,
-    ...token,
-    'tlsCert',
-    'tlsKey',
-    'tlsCa',
-    'feeds',
-    'feed',
-    'ingest',
-    'spoolMib',
-    'spoolHours',
-  ],
+  collector: [...process, ...token, ...tls, 'feeds', 'feed', 'ingest', 'spoolMib', 'spoolHours'],
   operator: [
     ...process,
     ...token,
-    'tlsCert',
-    'tlsKey',
-    'tlsCa',
+    ...tls,
     'ingest',
     'shardTokenFile',
     'namespace',

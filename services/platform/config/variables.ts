@@ -31,13 +31,15 @@ interface Variable<T> {
   readonly isSecret: boolean
 }
 
-const variable = <T>(
-  name: string,
-  fallback: string,
-  meaning: string,
-  parse: Parser<T>,
-  isSecret = false,
-): Variable<T> => ({ name, fallback, meaning, parse, isSecret })
+const variable = <T>(name: string, fallback: string, meaning: string, parse: Parser<T>): Variable<T> => ({
+  name,
+  fallback,
+  meaning,
+  parse,
+  isSecret: false,
+})
+
+const secret: typeof variable = (...given) => ({ ...variable(...given), isSecret: true })
 
 /** The environment variable of each setting. */
 export const variables = {
@@ -79,12 +81,11 @@ export const variables = {
     parseServer,
   ),
   questdbUser: variable('FXD_QUESTDB_USER', 'admin', 'user of QuestDB', parseUser),
-  questdbPassword: variable(
+  questdbPassword: secret(
     'FXD_QUESTDB_PASSWORD',
     'quest',
     'password of that user; never printed',
     anyText('a password'),
-    true,
   ),
   questdbPrefix: variable(
     'FXD_QUESTDB_PREFIX',
@@ -92,12 +93,11 @@ export const variables = {
     'begins the name of every table, so that several services can share one QuestDB',
     parsePrefix,
   ),
-  redis: variable(
+  redis: secret(
     'FXD_REDIS',
     '',
     'redis:// or rediss:// URL of the Redis that all processes share; empty: limits, slots and bus are kept in this process',
     optional(parseRedis),
-    true,
   ),
   redisSentinels: variable(
     'FXD_REDIS_SENTINELS',
@@ -106,12 +106,11 @@ export const variables = {
     parseServers,
   ),
   redisMaster: variable('FXD_REDIS_MASTER', 'fxd', 'name of the primary among the Sentinels', parseName),
-  redisSentinelPassword: variable(
+  redisSentinelPassword: secret(
     'FXD_REDIS_SENTINEL_PASSWORD',
     '',
     'password of the Sentinels themselves; never printed',
     optional(anyText('a password')),
-    true,
   ),
   redisPrefix: variable(
     'FXD_REDIS_PREFIX',
@@ -210,19 +209,17 @@ export const variables = {
     'JSON file with the pod template of the collectors that fxd operator makes, and with labels and annotations of their StatefulSets; without it Feeds with a source other than Push are not ready',
     optional(parsePath),
   ),
-  canaryRest: variable(
+  canaryRest: secret(
     'FXD_CANARY_REST',
     '',
     'URL at which fxd canary reaches REST as a client does, such as https://bars.example.org',
     optional(parseUrl('http:', 'https:')),
-    true,
   ),
-  canaryStream: variable(
+  canaryStream: secret(
     'FXD_CANARY_STREAM',
     '',
     'URL at which fxd canary reaches the WebSocket, such as wss://bars.example.org',
     optional(parseUrl('ws:', 'wss:')),
-    true,
   ),
   canaryKeyFile: variable(
     'FXD_CANARY_KEY_FILE',

@@ -4,11 +4,11 @@ import { leadMsMax } from '../../core/feeds/feed-status.ts'
 import type { FeedBoard, FeedLiveness } from '../../ports/feed-board.ts'
 import type { Remembered } from './memory/remembered.ts'
 
-export function embeddedFeedBoard(signs: Remembered<FeedKey, FeedLiveness>): FeedBoard {
+export function embeddedFeedBoard(liveness: Remembered<FeedKey, FeedLiveness>): FeedBoard {
   return {
     async note(feed, noted) {
-      const known = signs.get(feed) ?? {}
-      signs.set(feed, {
+      const known = liveness.get(feed) ?? {}
+      liveness.set(feed, {
         receivedAt: laterUtc(known.receivedAt, noted.receivedAt),
         newestBar: later(known.newestBar, noted.newestBar),
         heartbeatAt: laterUtc(known.heartbeatAt, noted.heartbeatAt),
@@ -16,9 +16,9 @@ export function embeddedFeedBoard(signs: Remembered<FeedKey, FeedLiveness>): Fee
       })
     },
     async forget(feed) {
-      signs.set(feed, {})
+      liveness.set(feed, {})
     },
-    read: async (feeds) => new Map(feeds.flatMap((feed) => entry(feed, signs.get(feed)))),
+    read: async (feeds) => new Map(feeds.flatMap((feed) => entry(feed, liveness.get(feed)))),
     ping: () => Promise.resolve(),
   }
 }
@@ -26,5 +26,5 @@ export function embeddedFeedBoard(signs: Remembered<FeedKey, FeedLiveness>): Fee
 const laterUtc = (known: UtcMs | undefined, noted: UtcMs | undefined): UtcMs | undefined =>
   known !== undefined && noted !== undefined && known - noted > leadMsMax ? noted : later(known, noted)
 
-const entry = (feed: FeedKey, signs: FeedLiveness | undefined): [FeedKey, FeedLiveness][] =>
-  signs && Object.values(signs).some((sign) => sign !== undefined) ? [[feed, signs]] : []
+const entry = (feed: FeedKey, liveness: FeedLiveness | undefined): [FeedKey, FeedLiveness][] =>
+  liveness && Object.values(liveness).some((value) => value !== undefined) ? [[feed, liveness]] : []

@@ -1,5 +1,11 @@
 import { serviceReader } from '../../core/fair-queue.ts'
-import { decide, noUse, type RateDecision, type RateLimits } from '../../core/keys/rate-window.ts'
+import {
+  decide,
+  noUse,
+  type RateCall,
+  type RateDecision,
+  type RateLimits,
+} from '../../core/keys/rate-window.ts'
 import {
   type DailyCounters,
   type Day,
@@ -14,22 +20,22 @@ import type { Readers } from './threads/readers.ts'
 
 /** One process decides alone, within one turn of the event loop, so every step is exact. */
 export function embeddedLimits({ usage, uses }: Memory, readers: Readers, clock: Clock): Limits {
-  const decideNow = (keyId: string, limits: RateLimits, consume: boolean): RateDecision => {
-    const { next, decision } = decide(uses.get(keyId) ?? noUse, limits, clock.utcMs(), consume)
-    if (consume && decision.outcome === 'admitted') uses.set(keyId, next)
+  const decideNow = (call: RateCall, keyId: string, limits: RateLimits): RateDecision => {
+    const { next, decision } = decide(call, uses.get(keyId) ?? noUse, limits, clock.utcMs())
+    if (call === 'admit' && decision.outcome === 'admitted') uses.set(keyId, next)
     return decision
   }
   return {
     daysKept: usageDaysKept,
     async admit(keyId, limits, endpoint) {
-      const decision = decideNow(keyId, limits, true)
+      const decision = decideNow('admit', keyId, limits)
       if (decision.outcome === 'admitted') usage.add(keyId, 'requests', endpoint)
       else usage.add(keyId, 'rate_limited')
       return decision
     },
     async observe(keyId, limits, endpoint) {
       usage.add(keyId, 'requests', endpoint)
-      return decideNow(keyId, limits, false).state
+      return decideNow('observe', keyId, limits).state
     },
     async countRefusedUpgrade(keyId) {
       usage.add(keyId, 'rate_limited')

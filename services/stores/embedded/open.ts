@@ -63,7 +63,7 @@ export async function openEmbeddedStores({ folder, clock, log, metrics }: Embedd
     slots: embeddedSlots(memory.usage, clock),
     bus: embeddedBus(clock, log),
     leases: embeddedLeases(opening, clock),
-    board: embeddedFeedBoard(memory.signs),
+    board: embeddedFeedBoard(memory.liveness),
     async close() {
       sweep.stop()
       await memory.close()

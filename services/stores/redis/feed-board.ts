@@ -10,20 +10,21 @@ const fields = ['receivedAt', 'newestBar', 'heartbeatAt', 'newestTick'] as const
 
 export function redisFeedBoard(calls: Calls, keys: Keys): FeedBoard {
   const readOne = async (feed: FeedKey): Promise<[FeedKey, FeedLiveness][]> => {
-    const values = (await calls.command('hmget', keys.signs(feed), ...fields)) as (string | null)[]
-    return values.every((value) => value === null) ? [] : [[feed, signsOf(values)]]
+    const values = (await calls.command('hmget', keys.liveness(feed), ...fields)) as (string | null)[]
+    return values.every((value) => value === null) ? [] : [[feed, livenessOf(values)]]
   }
   return {
-    async note(feed, signs) {
+    async note(feed, liveness) {
       const noted = fields.flatMap((field) => {
-        const value = signs[field]
+        const value = liveness[field]
         return value === undefined ? [] : [field, value]
       })
-      if (noted.length > 0) await calls.script(scripts.noteSigns, [keys.signs(feed)], [leadMsMax, ...noted])
+      if (noted.length > 0)
+        await calls.script(scripts.noteLiveness, [keys.liveness(feed)], [leadMsMax, ...noted])
     },
     async forget(feed) {
       // The Redis user of ingest may not call DEL. Redis removes a hash whose last field is deleted.
-      await calls.command('hdel', keys.signs(feed), ...fields)
+      await calls.command('hdel', keys.liveness(feed), ...fields)
     },
     read: async (feeds) => new Map((await Promise.all(feeds.map(readOne))).flat()),
     async ping() {
@@ -32,7 +33,7 @@ export function redisFeedBoard(calls: Calls, keys: Keys): FeedBoard {
   }
 }
 
-function signsOf(values: readonly (string | null)[]): FeedLiveness {
+function livenessOf(values: readonly (string | null)[]): FeedLiveness {
   const [receivedAt, newestBar, heartbeatAt, newestTick] = values.map((value) =>
     value === null ? undefined : Number(value),
   )

@@ -42,5 +42,5 @@ export class Keys {
   /** The day on which each session was last counted. */
   readonly sessionDays = (keyId: string): string => `${this.#prefix}{${keyId}}:sessions`
   readonly lease = (name: string): string => `${this.#prefix}lease:${name}`
-  readonly signs = (feed: string): string => `${this.#prefix}board:${feed}`
+  readonly liveness = (feed: string): string => `${this.#prefix}board:${feed}`
 }

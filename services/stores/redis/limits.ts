@@ -1,5 +1,5 @@
 import { utcMs } from '../../core/clocks/feed-clock.ts'
-import { decisionOf, type RateDecision, type RateLimits } from '../../core/keys/rate-window.ts'
+import { decisionOf, type RateCall, type RateDecision, type RateLimits } from '../../core/keys/rate-window.ts'
 import {
   counterNames,
   type DailyCounters,
@@ -30,13 +30,13 @@ export function redisLimits(deps: SharesDeps): Limits {
   const shares = new Shares(deps)
 
   const decide = async (
-    how: 'admit' | 'observe',
+    call: RateCall,
     keyId: string,
     limits: RateLimits,
     endpoint: Endpoint,
   ): Promise<RateDecision> => {
     try {
-      const args = [given(), how, endpoint, limits.rpm, limits.rpd]
+      const args = [given(), call, endpoint, limits.rpm, limits.rpd]
       const reply = await calls.script(scripts.admit, [keys.usage(keyId)], args)
       const [exceeded, minute, usedMinute, day, usedDay, ms] = reply as Admitted
       const nowMs = utcMs(ms)
@@ -45,7 +45,7 @@ export function redisLimits(deps: SharesDeps): Limits {
       pods.noteTime(nowMs)
       return decisionOf(use, limits, nowMs, exceededWindows[exceeded])
     } catch (cause) {
-      return shares.decide({ keyId, limits, endpoint, consume: how === 'admit', cause })
+      return shares.decide({ call, keyId, limits, endpoint, cause })
     }
   }
 

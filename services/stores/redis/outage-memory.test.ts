@@ -6,7 +6,6 @@ import { OutageMemory, pendingMax } from './outage-memory.ts'
 const rates = { rpm: 10, rpd: 100 }
 const noonMs = utcMs(Date.UTC(2026, 0, 5, 12))
 const minuteMs = 60_000
-const alone = { pods: 1, consume: true }
 
 test('counted usage is pending once, in the windows to which it belongs', () => {
   const memory = new OutageMemory()
@@ -43,10 +42,10 @@ test('usage that did not reach Redis is added to newer usage, and none is lost',
 
 test('above its bound of keys it drops the least recently used key', () => {
   const memory = new OutageMemory(2)
-  for (const key of ['a', 'b', 'a', 'c']) memory.decide(key, rates, noonMs, alone)
+  for (const key of ['a', 'b', 'a', 'c']) memory.decide('admit', key, rates, noonMs, 1)
   expect(memory.keys).toBe(2)
   const used = (key: string) => {
-    const { state } = memory.decide(key, rates, noonMs, { pods: 1, consume: false })
+    const { state } = memory.decide('observe', key, rates, noonMs, 1)
     return rates.rpm - state.remainingMinute
   }
   expect(['a', 'c'].map(used)).toEqual([2, 1])

@@ -1,5 +1,5 @@
 import type { UtcMs } from '../../core/clocks/feed-clock.ts'
-import type { RateDecision, RateLimits, RateUse } from '../../core/keys/rate-window.ts'
+import type { RateCall, RateDecision, RateLimits, RateUse } from '../../core/keys/rate-window.ts'
 import type { DailyCounters } from '../../core/keys/usage.ts'
 import { decideByShare, type KnownUse, nothingKnown } from './outage-share.ts'
 
@@ -47,13 +47,16 @@ export class OutageMemory {
     this.#remember(keyId, { seen, own: (this.#known.get(keyId) ?? nothingKnown).own })
   }
 
+  /** `pods`: the number of pods; `undefined`: this pod has never met the others. */
   decide(
+    call: RateCall,
     keyId: string,
     limits: RateLimits,
     nowMs: UtcMs,
-    options: { readonly pods: number | undefined; readonly consume: boolean },
+    pods: number | undefined,
   ): RateDecision {
-    const { next, decision } = decideByShare(this.#known.get(keyId) ?? nothingKnown, limits, nowMs, options)
+    const known = this.#known.get(keyId) ?? nothingKnown
+    const { next, decision } = decideByShare(call, known, limits, nowMs, pods)
     this.#remember(keyId, next)
     return decision
   }

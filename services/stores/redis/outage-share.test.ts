@@ -11,7 +11,7 @@ const noonMs = utcMs(Date.UTC(2026, 0, 5, 12))
 function admittedByShare(known: KnownUse, limits: { rpm: number; rpd: number }, pods: number | undefined) {
   let [state, admitted] = [known, 0]
   for (let i = 0; i < 100; i++) {
-    const { next, decision } = decideByShare(state, limits, noonMs, { pods, consume: true })
+    const { next, decision } = decideByShare('admit', state, limits, noonMs, pods)
     state = next
     if (decision.outcome === 'admitted') admitted += 1
   }
@@ -20,7 +20,7 @@ function admittedByShare(known: KnownUse, limits: { rpm: number; rpd: number }, 
 
 const used = (count: number): RateUse => {
   let use = noUse
-  for (let i = 0; i < count; i++) use = decide(use, { rpm: 1_000, rpd: 1_000 }, noonMs, true).next
+  for (let i = 0; i < count; i++) use = decide('admit', use, { rpm: 1_000, rpd: 1_000 }, noonMs).next
   return use
 }
 
@@ -58,7 +58,7 @@ test('a second outage in one window adds no second share', () => {
 test('in the next minute a pod has a share of the whole limit, and the headers show the share', () => {
   const limits = { rpm: 40, rpd: 1_000 }
   const { state } = admittedByShare({ seen: used(40), own: noUse }, limits, 2)
-  const { decision } = decideByShare(state, limits, utcMs(noonMs + minuteMs), { pods: 2, consume: true })
+  const { decision } = decideByShare('admit', state, limits, utcMs(noonMs + minuteMs), 2)
   expect(decision).toEqual({
     outcome: 'admitted',
     state: {
@@ -72,6 +72,6 @@ test('in the next minute a pod has a share of the whole limit, and the headers s
 })
 
 test('observing consumes nothing', () => {
-  const { next } = decideByShare(nothingKnown, { rpm: 9, rpd: 9 }, noonMs, { pods: 1, consume: false })
+  const { next } = decideByShare('observe', nothingKnown, { rpm: 9, rpd: 9 }, noonMs, 1)
   expect(next.own).toMatchObject({ usedMinute: 0, usedDay: 0 })
 })

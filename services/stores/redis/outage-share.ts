@@ -2,6 +2,7 @@ import type { UtcMs } from '../../core/clocks/feed-clock.ts'
 import {
   decide,
   noUse,
+  type RateCall,
   type RateDecision,
   type RateLimits,
   type RateUse,
@@ -23,17 +24,18 @@ export const nothingKnown: KnownUse = Object.freeze({ seen: noUse, own: noUse })
  * `pods` undefined this pod has never met the others and admits 1.
  */
 export function decideByShare(
+  call: RateCall,
   known: KnownUse,
   limits: RateLimits,
   nowMs: UtcMs,
-  options: { readonly pods: number | undefined; readonly consume: boolean },
+  pods: number | undefined,
 ): { readonly next: KnownUse; readonly decision: RateDecision } {
-  const { remainingMinute, remainingDay } = decide(known.seen, limits, nowMs, false).decision.state
+  const { remainingMinute, remainingDay } = decide('observe', known.seen, limits, nowMs).decision.state
   const shares = {
-    rpm: shareOf(limits.rpm, remainingMinute, options.pods),
-    rpd: shareOf(limits.rpd, remainingDay, options.pods),
+    rpm: shareOf(limits.rpm, remainingMinute, pods),
+    rpd: shareOf(limits.rpd, remainingDay, pods),
   }
-  const { next, decision } = decide(known.own, shares, nowMs, options.consume)
+  const { next, decision } = decide(call, known.own, shares, nowMs)
   const state = { ...decision.state, limitMinute: limits.rpm, limitDay: limits.rpd }
   return { next: { seen: known.seen, own: next }, decision: { ...decision, state } }
 }

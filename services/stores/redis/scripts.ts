@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 
 /** A script of `lua/` with the common functions before it. */
@@ -12,7 +12,7 @@ const prelude = read('prelude')
 
 function script(name: string): Script {
   const text = `${prelude}\n${read(name)}`
-  return { text, sha: createHash('sha1').update(text).digest('hex') }
+  return { text, sha: hash('sha1', text) }
 }
 
 export const scripts = {
@@ -28,7 +28,7 @@ export const scripts = {
   acquireLease: script('acquire-lease'),
   renewLease: script('renew-lease'),
   releaseLease: script('release-lease'),
-  noteSigns: script('note-signs'),
+  noteLiveness: script('note-liveness'),
   publish: script('publish'),
   look: script('look'),
 } as const

@@ -1,4 +1,4 @@
-import type { RateDecision, RateLimits, RateUse } from '../../core/keys/rate-window.ts'
+import type { RateCall, RateDecision, RateLimits, RateUse } from '../../core/keys/rate-window.ts'
 import type { DailyCounters, Endpoint } from '../../core/keys/usage.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { fromZero, type Metrics } from '../../platform/metrics.ts'
@@ -25,7 +25,7 @@ export interface Undecided {
   readonly keyId: string
   readonly limits: RateLimits
   readonly endpoint: Endpoint
-  readonly consume: boolean
+  readonly call: RateCall
   readonly cause: unknown
 }
 
@@ -67,14 +67,14 @@ export class Shares {
   }
 
   /** Usage that was certainly not counted is sent to Redis later; usage that may have been counted is not. */
-  decide({ keyId, limits, endpoint, consume, cause }: Undecided): RateDecision {
+  decide({ call, keyId, limits, endpoint, cause }: Undecided): RateDecision {
     const { pods } = this.#deps
     const nowMs = pods.nowMs()
-    const decision = this.#memory.decide(keyId, limits, nowMs, { pods: pods.count, consume })
+    const decision = this.#memory.decide(call, keyId, limits, nowMs, pods.count)
     this.#count(decision.outcome)
     if (cause instanceof OutcomeUnknown) return decision
     if (decision.outcome === 'refused') this.#memory.count(keyId, nowMs, ['rate_limited'])
-    else this.#memory.count(keyId, nowMs, ['requests', endpoint], consume ? 1 : 0)
+    else this.#memory.count(keyId, nowMs, ['requests', endpoint], call === 'admit' ? 1 : 0)
     return decision
   }
 

@@ -16,19 +16,21 @@ export interface FeedNow {
   readonly isExact: boolean
 }
 
+interface FeedClocksDeps {
+  readonly registry: FollowedRegistry
+  readonly board: FeedBoard
+  readonly clock: Clock
+  readonly log: Log
+}
+
 /** The current time of every feed, without waiting. For an unknown clock it is the newest tick that was read. */
 export class FeedClocks {
-  readonly #deps: { readonly registry: FollowedRegistry; readonly board: FeedBoard; readonly clock: Clock }
+  readonly #deps: FeedClocksDeps
   readonly #outage: OutageLog
   readonly #newestTicks = new Map<FeedKey, FeedSeconds>()
   readonly close: () => void
 
-  constructor(deps: {
-    readonly registry: FollowedRegistry
-    readonly board: FeedBoard
-    readonly clock: Clock
-    readonly log: Log
-  }) {
+  constructor(deps: FeedClocksDeps) {
     this.#deps = deps
     this.#outage = new OutageLog(deps)
     const read = (): void => {

@@ -79,7 +79,7 @@ export class Answers {
     this.#withdrawals.bound(connection)
     // Before the answer: the answer may close it, and closing frees everything that it has.
     if (markers !== undefined) for (const feed of feeds) this.#mark(connection, feed, markers)
-    connection.send(messages.subscribed(accepted, rejected, resumes ? resumed : undefined))
+    connection.send(messages.subscribed(accepted, rejected, { since: resumes ? resumed : undefined }))
     if (resumed.size > 0) this.#resumption.begin(connection, resumed, symbols)
   }
 

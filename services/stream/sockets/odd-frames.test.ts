@@ -9,7 +9,7 @@ import {
   type StreamFixture,
   symbolNames,
 } from '../../../test/support/fixtures/stream-fixture.ts'
-import { frameReadsMax } from './upgrade-handler.ts'
+import { frameReadsMax } from '../upgrade/upgrade-handler.ts'
 
 let fixture: StreamFixture
 let secret: string

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { effort } from '../../../test/support/effort.ts'
 import { minuteBar } from '../../../test/support/fixtures/stream-fixture.ts'
-import { feedSeconds, utcSeconds } from '../../core/clocks/feed-clock.ts'
+import { feedSeconds, toSeconds, utcMs } from '../../core/clocks/feed-clock.ts'
 import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
 import { serverFrames } from '../../frames/server-frames.ts'
 import { barFrame, barPrefix } from '../fan-out/frame.ts'
@@ -155,7 +155,7 @@ describe('server messages', () => {
 
   test('fields are in the order of the specification', () => {
     expect([
-      messages.connected('5e55', utcSeconds(1_000), {
+      messages.connected('5e55', toSeconds(utcMs(1_000_000)), {
         maxSymbols: 200,
         idleTimeoutSeconds: 60,
         maxMessageBytes: 65_536,
@@ -163,7 +163,7 @@ describe('server messages', () => {
       messages.subscribed(['a'], ['b']),
       messages.unsubscribed(['a']),
       messages.unsubscribed(['a'], 'SYMBOL_NOT_PERMITTED'),
-      messages.pong(utcSeconds(1_000)),
+      messages.pong(toSeconds(utcMs(1_000_000))),
       messages.error('KEY_EXPIRED', 'past'),
       messages.gap([{ symbol: euro, after: feedSeconds(60) }, { symbol: euro }]),
     ]).toEqual([
@@ -184,18 +184,18 @@ describe('server messages', () => {
     const frames: [keyof typeof serverFrames, string][] = [
       [
         'connected',
-        messages.connected('5e55', utcSeconds(1), {
+        messages.connected('5e55', toSeconds(utcMs(1_000)), {
           maxSymbols: 1,
           idleTimeoutSeconds: 1,
           maxMessageBytes: 1,
         }),
       ],
       ['subscribed', messages.subscribed([symbol], [])],
-      ['subscribed', messages.subscribed([symbol], [], since)],
+      ['subscribed', messages.subscribed([symbol], [], { since })],
       ['unsubscribed', messages.unsubscribed([symbol])],
       ['unsubscribed', messages.unsubscribed([symbol], 'SYMBOL_NOT_FOUND')],
       ['minute', messages.minute(feedKey('BROKERA', 'ZERO'), feedSeconds(60))],
-      ['pong', messages.pong(utcSeconds(1))],
+      ['pong', messages.pong(toSeconds(utcMs(1_000)))],
       ['error', messages.error('UNSUPPORTED_TYPE', 'x')],
       ['gap', messages.gap([{ symbol: euro, after: feedSeconds(60), until: feedSeconds(120) }])],
       ['bar', barFrame(barPrefix(euro), { ...minuteBar(1) }).replace(/^[^{]*/, '')],

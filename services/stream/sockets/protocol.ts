@@ -117,8 +117,7 @@ export const messages = {
   subscribed: (
     symbols: readonly string[],
     rejected: readonly string[],
-    since?: ReadonlyMap<string, FeedSeconds>,
-    reason?: 'returned',
+    { since, reason }: { since?: ReadonlyMap<string, FeedSeconds> | undefined; reason?: 'returned' } = {},
   ): string =>
     JSON.stringify({
       type: 'subscribed',

@@ -75,7 +75,9 @@ export class Sessions {
       this.#failed('open', cause)
       // Most likely no slot was taken. So the session is listed only while half of the list is free: it must
       // not displace a session whose slot was taken.
-      void this.#free(session, unfreedMax / 2)
+      void this.#isFreed(session).then((isFreed) => {
+        if (!isFreed && this.#unfreed.size < unfreedMax / 2) this.#freeLater(session)
+      })
       throw cause
     }
   }
@@ -114,9 +116,12 @@ export class Sessions {
     this.#isStopped = true
   }
 
-  async #free(session: Session, keptMax: number = unfreedMax): Promise<void> {
-    if (await this.#isFreed(session)) return
-    if (this.#isStopped || (keptMax < unfreedMax && this.#unfreed.size >= keptMax)) return
+  async #free(session: Session): Promise<void> {
+    if (!(await this.#isFreed(session))) this.#freeLater(session)
+  }
+
+  #freeLater(session: Session): void {
+    if (this.#isStopped) return
     this.#unfreed.set(session, this.#clock.monotonicMs() + slotLeaseMs)
     if (this.#unfreed.size > unfreedMax)
       for (const oldest of this.#unfreed.keys().take(1)) this.#unfreed.delete(oldest)

@@ -154,8 +154,7 @@ export class Withdrawals {
       messages.subscribed(
         begun.map(({ symbol }) => symbol),
         [],
-        undefined,
-        'returned',
+        { reason: 'returned' },
       ),
     )
   }

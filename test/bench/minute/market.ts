@@ -5,6 +5,7 @@ import { SessionClient } from '../../../services/collector/connection/session-cl
 import { compoundKey, type FeedKey, feedKey } from '../../../services/core/feeds/compound-key.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import type { EncodedSeries } from '../../../services/wire/encode-bars.ts'
+import { feedManifest } from '../../support/samples/feed-manifest.ts'
 import { digits } from '../support/bench-feed.ts'
 import { encodeMinute } from '../support/whole-minute.ts'
 
@@ -36,20 +37,8 @@ export function makeMarketHome(): { home: string; discard: () => void } {
   mkdirSync(join(home, 'feeds'))
   for (const { feed, names } of market) {
     const [broker, account] = feed.split(':')
-    const manifest = {
-      apiVersion: 'marketdata.fxd.dev/v1alpha1',
-      kind: 'Feed',
-      metadata: { name: feed.toLowerCase().replace(':', '-') },
-      spec: {
-        broker,
-        account,
-        clock: { mode: 'UTC' },
-        quoteBasis: 'Bid',
-        resolutions: ['1', '30'],
-        storage: { buckets: names.length > 400 ? 16 : 4 },
-        source: { type: 'Push' },
-      },
-    }
+    const storage = { buckets: names.length > 400 ? 16 : 4 }
+    const manifest = feedManifest({ broker, account, resolutions: ['1', '30'], storage })
     writeFileSync(join(home, 'feeds', `${manifest.metadata.name}.yaml`), JSON.stringify(manifest))
   }
   return { home, discard: () => rmSync(home, { recursive: true, force: true }) }

@@ -9,6 +9,7 @@ import { openEmbeddedStores } from '../../../services/stores/embedded/open.ts'
 import { run } from '../../acceptance/client/command.ts'
 import type { Target } from '../../acceptance/client/target.ts'
 import type { RunningService } from '../../support/processes/service-process.ts'
+import { feedManifest } from '../../support/samples/feed-manifest.ts'
 
 /** The feed of a bench: a Push feed in UTC. */
 export const feed = feedKey('BROKERA', 'ZERO')
@@ -18,26 +19,14 @@ export const digits = 5
 const barsPerWrite = 5_000
 const writesAtOnce = 4
 
-/** Makes a data folder for one service whose feed lists these symbols (at most 200). */
-export function makeBenchHome(names: readonly string[]): { home: string; discard: () => void } {
-  const manifest = {
-    apiVersion: 'marketdata.fxd.dev/v1alpha1',
-    kind: 'Feed',
-    metadata: { name: 'brokera-zero' },
-    spec: {
-      broker: 'BROKERA',
-      account: 'ZERO',
-      clock: { mode: 'UTC' },
-      quoteBasis: 'Bid',
-      resolutions: ['1', '30'],
-      symbols: { list: names.map((raw) => ({ raw, type: 'forex', digits, session: '24x7' })) },
-      source: { type: 'Push' },
-    },
-  }
+/** Makes a data folder for one service whose feed lists these symbols (at most 200); `spec` adds fields. */
+export function makeBenchHome(names: readonly string[], spec: Readonly<Record<string, unknown>> = {}) {
+  const list = names.map((raw) => ({ raw, type: 'forex', digits, session: '24x7' }))
+  const manifest = feedManifest({ resolutions: ['1', '30'], symbols: { list }, ...spec })
   const home = mkdtempSync(join(tmpdir(), 'fxd-bench-'))
   mkdirSync(join(home, 'feeds'))
   writeFileSync(join(home, 'feeds', 'brokera-zero.yaml'), JSON.stringify(manifest))
-  return { home, discard: () => rmSync(home, { recursive: true, force: true }) }
+  return { home, manifest, discard: () => rmSync(home, { recursive: true, force: true }) }
 }
 
 /** Issues a key with limits that no bench reaches. */

@@ -78,14 +78,20 @@ async function openProxy() {
   }
 }
 
+/** Stores behind a proxy, and a series with one bar. */
+async function openWithOneBar() {
+  const proxy = await openProxy()
+  const { stores, metric } = await openInTest(proxy.at)
+  const series = freshSeries('60')
+  await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
+  return { proxy, stores, metric, series }
+}
+
 test(
   'rows are retried until stored, although the QuestDB client drops them after its own retries on 500',
   longTimeout,
   async () => {
-    const proxy = await openProxy()
-    const { stores, metric } = await openInTest(proxy.at)
-    const series = freshSeries('60')
-    await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
+    const { proxy, stores, metric, series } = await openWithOneBar()
     proxy.fail(true)
     const writes = [1, 2, 3].map((minute) =>
       stores.bars.write([batchOf(series, [minuteBar(minute)])], 'live'),
@@ -102,10 +108,7 @@ test(
   'a server that accepts no rows counts as unavailable after ten seconds, until it accepts rows again',
   longTimeout,
   async () => {
-    const proxy = await openProxy()
-    const { stores, metric } = await openInTest(proxy.at)
-    const series = freshSeries('60')
-    await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
+    const { proxy, stores, metric, series } = await openWithOneBar()
     proxy.fail(true)
     // This write may fail at its deadline on a busy machine.
     const write = stores.bars.write([batchOf(series, [minuteBar(1)])], 'live').catch(() => undefined)
@@ -129,10 +132,7 @@ test(
   'a write succeeds once refused connections are accepted again, although the client alone would wait for ever',
   longTimeout,
   async () => {
-    const proxy = await openProxy()
-    const { stores, metric } = await openInTest(proxy.at)
-    const series = freshSeries('60')
-    await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
+    const { proxy, stores, metric, series } = await openWithOneBar()
     await proxy.refuse()
     const write = stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')
     await expect.poll(() => metric('fxd_questdb_write_failures_total'), longPoll).toBeGreaterThan(1)

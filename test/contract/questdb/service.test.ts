@@ -14,26 +14,23 @@ import { fxd } from '../../support/fixtures/cli-fixture.ts'
 import { temporaryFolder } from '../../support/fixtures/temporary-folder.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
+import { feedManifest } from '../../support/samples/feed-manifest.ts'
 
 const server = oneServer()
 const longTimeout = { timeout: 400_000 }
 const untilServed = { timeout: 150_000, interval: 100 }
 const symbol = 'BROKERA:ZERO:BTCUSD'
 /** A feed with few tables; only the last test uses the feeds of the demo. */
-const manifest = `
-apiVersion: marketdata.fxd.dev/v1alpha1
-kind: Feed
-metadata: {name: brokera-zero}
-spec:
-  broker: BROKERA
-  account: ZERO
-  clock: {mode: UTC}
-  quoteBasis: Bid
-  resolutions: ["60"]
-  depth: {"60": 30d}
-  symbols: {list: [{raw: BTCUSD, type: crypto, digits: 2}]}
-  source: {type: Simulator, seed: 1}
-`
+const manifestOf = (account: string): string =>
+  JSON.stringify(
+    feedManifest({
+      account,
+      resolutions: ['60'],
+      depth: { '60': '30d' },
+      symbols: { list: [{ raw: 'BTCUSD', type: 'crypto', digits: 2 }] },
+      source: { type: 'Simulator', seed: 1 },
+    }),
+  )
 
 let prefixes = 0
 const freshPrefix = (): string => `s${++prefixes}_`
@@ -42,7 +39,7 @@ async function configured(more: Partial<Config> = {}): Promise<Config> {
   // Fixed ports, so that tests know them before the service listens.
   const [http = 0, ops = 0] = await freePorts(2)
   const feeds = join(temporaryFolder(), 'feeds.yaml')
-  writeFileSync(feeds, manifest)
+  writeFileSync(feeds, manifestOf('ZERO'))
   return {
     ...parseConfig({}),
     httpAddr: { host: '127.0.0.1', port: http },
@@ -180,10 +177,7 @@ describe('fxd all with its bars in QuestDB', longTimeout, () => {
     const first = await start(config)
     await expect.poll(() => storedBars(config), untilServed).toBeGreaterThan(700)
     await first.stop()
-    writeFileSync(
-      String(config.feeds),
-      manifest.replace('brokera-zero', 'brokera-prime').replace('ZERO', 'PRIME'),
-    )
+    writeFileSync(String(config.feeds), manifestOf('PRIME'))
     const second = await start(config)
     const { code, out, err } = await fxd('feeds purge BROKERA:ZERO --json', administration(config, second))
     expect(code, err).toBe(0)

@@ -16,10 +16,10 @@ export function describeFeedBoard(name: string, open: Open<'board'>): void {
       await fc.assert(
         fc.asyncProperty(fc.array(anySigns, { minLength: 1, maxLength: 10 }), async (notes) => {
           const feed = freshFeed()
-          await Promise.all(notes.map((signs) => board().note(feed, signs)))
+          await Promise.all(notes.map((liveness) => board().note(feed, liveness)))
           const seen = (await board().read([feed])).get(feed)
           for (const field of fields) {
-            const noted = notes.flatMap((signs) => signs[field] ?? [])
+            const noted = notes.flatMap((liveness) => liveness[field] ?? [])
             expect(seen?.[field]).toBe(noted.length === 0 ? undefined : Math.max(...noted))
           }
         }),
@@ -28,23 +28,23 @@ export function describeFeedBoard(name: string, open: Open<'board'>): void {
 
     test('a receipt or heartbeat more than a minute ahead of a later note is replaced by it', async () => {
       const feed = freshFeed()
-      const signs = (ms: number) => ({ receivedAt: utcMs(ms), heartbeatAt: utcMs(ms) })
+      const liveness = (ms: number) => ({ receivedAt: utcMs(ms), heartbeatAt: utcMs(ms) })
       const now = 1_767_000_000_000
       const times = { newestBar: feedSeconds(7_200), newestTick: feedSeconds(7_200) }
-      await board().note(feed, { ...signs(now + leadMsMax), ...times })
-      await board().note(feed, { ...signs(now), newestBar: feedSeconds(0), newestTick: feedSeconds(0) })
-      expect((await board().read([feed])).get(feed)).toEqual({ ...signs(now + leadMsMax), ...times })
-      await board().note(feed, signs(now - 1))
-      expect((await board().read([feed])).get(feed)).toEqual({ ...signs(now - 1), ...times })
+      await board().note(feed, { ...liveness(now + leadMsMax), ...times })
+      await board().note(feed, { ...liveness(now), newestBar: feedSeconds(0), newestTick: feedSeconds(0) })
+      expect((await board().read([feed])).get(feed)).toEqual({ ...liveness(now + leadMsMax), ...times })
+      await board().note(feed, liveness(now - 1))
+      expect((await board().read([feed])).get(feed)).toEqual({ ...liveness(now - 1), ...times })
     })
 
     test('a read returns only the requested feeds, without those that have no notes', async () => {
       const [noted, other, silent] = [freshFeed(), freshFeed(), freshFeed()]
       await board().note(noted, { heartbeatAt: utcMs(5) })
       await board().note(other, { heartbeatAt: utcMs(6) })
-      const signs = await board().read([noted, silent])
-      expect([...signs.keys()]).toEqual([noted])
-      expect(signs.get(noted)?.heartbeatAt).toBe(5)
+      const liveness = await board().read([noted, silent])
+      expect([...liveness.keys()]).toEqual([noted])
+      expect(liveness.get(noted)?.heartbeatAt).toBe(5)
       expect(await board().read([])).toEqual(new Map())
     })
 
@@ -62,9 +62,9 @@ export function describeFeedBoard(name: string, open: Open<'board'>): void {
         const after = await before.reopen(how)
         expect([...(await after.stores.board.read([feed, other])).keys()]).toEqual([other])
         await after.stores.board.note(feed, { newestBar: feedSeconds(60) })
-        const signs = (await after.stores.board.read([feed])).get(feed)
-        expect(signs?.newestBar).toBe(60)
-        expect(signs?.receivedAt).toBeUndefined()
+        const liveness = (await after.stores.board.read([feed])).get(feed)
+        expect(liveness?.newestBar).toBe(60)
+        expect(liveness?.receivedAt).toBeUndefined()
         await after.close()
       },
     )
@@ -78,17 +78,20 @@ export function describeFeedBoard(name: string, open: Open<'board'>): void {
       async (how) => {
         const feed = freshFeed()
         const before = await open()
-        const signs = { receivedAt: utcMs(1_767_000_000_000), newestBar: feedSeconds(-60) }
-        await before.stores.board.note(feed, signs)
+        const liveness = { receivedAt: utcMs(1_767_000_000_000), newestBar: feedSeconds(-60) }
+        await before.stores.board.note(feed, liveness)
         await before.clock.advance(1_000)
         const after = await before.reopen(how)
-        expect((await after.stores.board.read([feed])).get(feed)).toMatchObject(signs)
+        expect((await after.stores.board.read([feed])).get(feed)).toMatchObject(liveness)
         await after.stores.board.note(feed, {
-          receivedAt: utcMs(signs.receivedAt - 1),
+          receivedAt: utcMs(liveness.receivedAt - 1),
           newestTick: feedSeconds(7),
         })
         const closed = await after.reopen('closed')
-        expect((await closed.stores.board.read([feed])).get(feed)).toMatchObject({ ...signs, newestTick: 7 })
+        expect((await closed.stores.board.read([feed])).get(feed)).toMatchObject({
+          ...liveness,
+          newestTick: 7,
+        })
         await closed.close()
       },
     )

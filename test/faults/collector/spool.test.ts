@@ -16,12 +16,13 @@ import { silentLog } from '../../../services/platform/log/log.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import { openEmbeddedStores } from '../../../services/stores/embedded/open.ts'
 import { effort } from '../../support/effort.ts'
-import { defineFeed } from '../../support/fixtures/ingest-fixture.ts'
 import { spoolBounds } from '../../support/fixtures/spool-bounds.ts'
 import { temporaryFolder } from '../../support/fixtures/temporary-folder.ts'
 import { killWithParent } from '../../support/processes/kill-with-parent.ts'
 import { type RunningService, startService } from '../../support/processes/service-process.ts'
 import { FakeTerminal, fakeSymbol } from '../../support/samples/fake-terminal.ts'
+import { feedManifest } from '../../support/samples/feed-manifest.ts'
+import { definitionOf } from '../../support/samples/manifest-example.ts'
 import { seeded } from '../support/seeded.ts'
 
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
@@ -31,22 +32,7 @@ const ingestKills = Math.max(2, Math.round(effort))
 const minutesPerKill = 40
 const minuteSeconds = 60
 
-const spec = {
-  broker: 'BROKERA',
-  account: 'ZERO',
-  clock: { mode: 'UTC' },
-  quoteBasis: 'Bid',
-  resolutions: ['1'],
-  depth: { '1': '1d' },
-  symbols: { list: [] },
-  source: { type: 'Push' },
-}
-const manifest = {
-  apiVersion: 'marketdata.fxd.dev/v1alpha1',
-  kind: 'Feed',
-  metadata: { name: 'brokera-zero' },
-  spec,
-}
+const manifest = feedManifest({ depth: { '1': '1d' }, symbols: { list: [] } })
 
 const openIn = async (path: string): Promise<Spool> =>
   openSpool({ folder: await openDiskFolder(path), clock: systemClock, log: silentLog, ...spoolBounds })
@@ -100,7 +86,7 @@ test('ingest is killed repeatedly while a terminal without history continues: ev
   const { random, seed } = seeded()
   console.log(`FXD_TEST_SEED=${seed}: ${ingestKills} kills`)
   const home = temporaryFolder()
-  const feed = defineFeed(spec)
+  const feed = definitionOf(manifest)
   mkdirSync(join(home, 'feeds'))
   writeFileSync(join(home, 'feeds', 'brokera-zero.yaml'), JSON.stringify(manifest))
   let service: RunningService = await startService(home, { store: 'embedded' })

@@ -32,10 +32,10 @@ export class RedisServer {
     const { clock } = process
     const usage = new DailyUsage(clock, [])
     this.#slots = embeddedSlots(usage, slotsStay ? { ...clock, monotonicMs: () => 0 } : clock)
-    const signs = new Remembered<FeedKey, FeedLiveness>([])
+    const liveness = new Remembered<FeedKey, FeedLiveness>([])
     const uses = new Remembered<string, RateUse>([])
-    this.#limits = embeddedLimits({ usage, uses, signs, close: () => Promise.resolve() }, noReaders, clock)
-    this.#board = embeddedFeedBoard(signs)
+    this.#limits = embeddedLimits({ usage, uses, liveness, close: () => Promise.resolve() }, noReaders, clock)
+    this.#board = embeddedFeedBoard(liveness)
   }
 
   forgetLeases(): void {

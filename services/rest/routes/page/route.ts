@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { setHeaders } from '../../answer.ts'
@@ -8,7 +8,7 @@ const html = readFileSync(new URL('page.html', import.meta.url), 'utf8')
 /** Digests of the page's own style and script; the browser runs and loads nothing else. */
 const digests = (tag: string): string =>
   [...html.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, 'g'))]
-    .map(([, text = '']) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`)
+    .map(([, text = '']) => `'sha256-${hash('sha256', text, 'base64')}'`)
     .join(' ')
 
 const policy = [

@@ -27,12 +27,12 @@ const boardMs = 500
 /** Also answers while the stores are unavailable, from its last reads. */
 export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typeof statusSchema.query> {
   const newestStored = createNewestStored(bars)
-  const lastSigns = new Map<FeedKey, FeedLiveness>()
+  const lastLiveness = new Map<FeedKey, FeedLiveness>()
   const lastStored = new Map<FeedKey, NewestBar | undefined>()
 
   const readBoard = async (feeds: readonly FeedKey[]): Promise<void> => {
-    const [signs] = await Promise.all([board.read(feeds), board.ping()])
-    for (const feed of feeds) lastSigns.set(feed, signs.get(feed) ?? {})
+    const [liveness] = await Promise.all([board.read(feeds), board.ping()])
+    for (const feed of feeds) lastLiveness.set(feed, liveness.get(feed) ?? {})
   }
   /**
    * Rejects if a read fails. A value that is not read in time is shown as last known: a slow answer of an
@@ -40,17 +40,17 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
    */
   const readNewest = async (feeds: readonly FeedKey[]): Promise<void> => {
     // A feed with live bars needs no read of the store.
-    const silent = feeds.filter((feed) => lastSigns.get(feed)?.receivedAt === undefined)
+    const silent = feeds.filter((feed) => lastLiveness.get(feed)?.receivedAt === undefined)
     await Promise.all(silent.map(async (feed) => lastStored.set(feed, await newestStored(feed))))
   }
   /** Resolves to whether both stores answer, within the probe timeout. */
   const readBoth = async (feeds: readonly FeedKey[]): Promise<boolean> => {
     const end = clock.monotonicMs() + probeMs
     const left = (): number => Math.max(0, end - clock.monotonicMs())
-    const storeAnswers = answersInTime(bars.ping(), left(), clock)
-    const boardAnswers = await answersInTime(readBoard(feeds), boardMs, clock)
-    const newestAnswers = await answersInTime(readNewest(feeds), left(), clock, true)
-    return boardAnswers && newestAnswers && (await storeAnswers)
+    const store = outcomeWithin(clock, left(), bars.ping())
+    const boardOutcome = await outcomeWithin(clock, boardMs, readBoard(feeds))
+    const newest = await outcomeWithin(clock, left(), readNewest(feeds))
+    return boardOutcome === 'done' && newest !== 'failed' && (await store) === 'done'
   }
 
   const statusOf = (definition: FeedDefinition, { view }: Call): FeedStatus => {
@@ -58,7 +58,7 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
     const known = knownClock(definition, view.clocksOf(definition.key))
     return feedStatus({
       definition,
-      signs: lastSigns.get(definition.key) ?? {},
+      liveness: lastLiveness.get(definition.key) ?? {},
       now,
       offsetSeconds: known?.offsetSeconds,
       offsetAgeSeconds: ageSeconds(now, known?.measuredAt),
@@ -86,18 +86,17 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
   }
 }
 
-function answersInTime(
-  work: Promise<unknown>,
-  ms: number,
+function outcomeWithin(
   clock: StatusDeps['clock'],
-  whenLate = false,
-): Promise<boolean> {
+  ms: number,
+  work: Promise<unknown>,
+): Promise<'done' | 'failed' | 'late'> {
   return new Promise((resolve) => {
-    const cancel = clock.after(ms, () => resolve(whenLate))
+    const cancel = clock.after(ms, () => resolve('late'))
     void work
       .then(
-        () => resolve(true),
-        () => resolve(false),
+        () => resolve('done'),
+        () => resolve('failed'),
       )
       .finally(cancel)
   })

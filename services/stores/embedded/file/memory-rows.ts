@@ -10,7 +10,7 @@ import type { KeyDay } from '../../../ports/usage-days.ts'
 export interface MemoryRows {
   readonly usage: readonly KeyDay[]
   readonly uses: readonly (readonly [key: string, use: RateUse])[]
-  readonly signs: readonly (readonly [feed: FeedKey, signs: FeedLiveness])[]
+  readonly liveness: readonly (readonly [feed: FeedKey, liveness: FeedLiveness])[]
 }
 
 /** Writing the same rows again is harmless. Call it inside a transaction. */
@@ -18,7 +18,7 @@ export function memoryUpserts(db: DatabaseSync): (rows: MemoryRows) => void {
   // Memory begins at zero for a stored day that it did not read, or forgot, while the clock was wrong.
   const usage = usageUnion(db)
   const uses = replaceInto(db, 'rate_use', ['key', 'minute', 'used_minute', 'day', 'used_day'])
-  const signs = replaceInto(db, 'feed_sign', [
+  const liveness = replaceInto(db, 'feed_sign', [
     'feed',
     'received_at',
     'newest_bar',
@@ -29,8 +29,8 @@ export function memoryUpserts(db: DatabaseSync): (rows: MemoryRows) => void {
     rows.usage.forEach(usage)
     for (const [key, { minute, usedMinute, day, usedDay }] of rows.uses)
       uses(key, minute, usedMinute, day, usedDay)
-    for (const [feed, { receivedAt, newestBar, heartbeatAt, newestTick }] of rows.signs)
-      signs(feed, receivedAt ?? null, newestBar ?? null, heartbeatAt ?? null, newestTick ?? null)
+    for (const [feed, { receivedAt, newestBar, heartbeatAt, newestTick }] of rows.liveness)
+      liveness(feed, receivedAt ?? null, newestBar ?? null, heartbeatAt ?? null, newestTick ?? null)
   }
 }
 
@@ -73,10 +73,10 @@ export function readMemoryRows(db: DatabaseSync, firstDay: Day): MemoryRows {
           usedDay: Number(row['used_day']),
         },
       ]),
-    signs: db
+    liveness: db
       .prepare('SELECT * FROM feed_sign')
       .all()
-      .map((row) => [row['feed'] as FeedKey, signsOf(row)]),
+      .map((row) => [row['feed'] as FeedKey, livenessOf(row)]),
   }
 }
 
@@ -92,7 +92,7 @@ const keyDay = (row: Record<string, unknown>): KeyDay => ({
   counters: Object.fromEntries(counterNames.map((name) => [name, Number(row[name])])) as DailyCounters,
 })
 
-const signsOf = (row: Record<string, unknown>): FeedLiveness => ({
+const livenessOf = (row: Record<string, unknown>): FeedLiveness => ({
   receivedAt: row['received_at'] === null ? undefined : utcMs(Number(row['received_at'])),
   newestBar: row['newest_bar'] === null ? undefined : feedSeconds(Number(row['newest_bar'])),
   heartbeatAt: row['heartbeat_at'] === null ? undefined : utcMs(Number(row['heartbeat_at'])),

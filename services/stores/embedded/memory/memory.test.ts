@@ -10,7 +10,7 @@ import { FileWriter, turnDeadlineMs } from '../threads/file-writer.ts'
 import type { WriterCalls } from '../threads/writer.ts'
 import { startMemory } from './memory.ts'
 
-const noRows: MemoryRows = { usage: [], uses: [], signs: [] }
+const noRows: MemoryRows = { usage: [], uses: [], liveness: [] }
 const feed = feedKey('BROKERA', 'ZERO')
 
 async function start(log: Log = silentLog) {
@@ -35,7 +35,7 @@ test('each second only changed values are written, each as a whole', async () =>
   await second()
   await second()
   memory.usage.add('a', 'requests', 'status')
-  memory.signs.set(feed, { receivedAt: utcMs(1) })
+  memory.liveness.set(feed, { receivedAt: utcMs(1) })
   await second()
   const row = (keyId: string, counters: object) => ({
     keyId,
@@ -47,7 +47,7 @@ test('each second only changed values are written, each as a whole', async () =>
     {
       ...noRows,
       usage: [row('a', { requests: 2, history: 1, status: 1 })],
-      signs: [[feed, { receivedAt: 1 }]],
+      liveness: [[feed, { receivedAt: 1 }]],
     },
   ])
   await memory.close()
@@ -79,10 +79,10 @@ test('failing writes of counters are logged once, and once more when counters ar
     await clock.advance(1_000)
     await queue.drain()
   }
-  memory.signs.set(feed, { receivedAt: 'refused' as never })
+  memory.liveness.set(feed, { receivedAt: 'refused' as never })
   await expect.poll(() => second().then(() => writer.seen.length)).toBeGreaterThan(3)
   expect(lines).toEqual(['failed to store counters; retrying every second'])
-  memory.signs.set(feed, { receivedAt: utcMs(1) })
+  memory.liveness.set(feed, { receivedAt: utcMs(1) })
   await expect.poll(() => second().then(() => lines.slice(1))).toEqual(['counters are stored again'])
   await memory.close()
 })

@@ -18,7 +18,7 @@ const daySettlesMs = 60 * 60_000
 export interface Memory {
   readonly usage: DailyUsage
   readonly uses: Remembered<string, RateUse>
-  readonly signs: Remembered<FeedKey, FeedLiveness>
+  readonly liveness: Remembered<FeedKey, FeedLiveness>
   /** Stops the timer and writes all changed values. */
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ export interface Memory {
 export function startMemory(rows: MemoryRows, queue: FileWriter, clock: Clock, log: Log): Memory {
   const usage = new DailyUsage(clock, rows.usage)
   const uses = new Remembered<string, RateUse>(rows.uses)
-  const signs = new Remembered<FeedKey, FeedLiveness>(rows.signs)
+  const liveness = new Remembered<FeedKey, FeedLiveness>(rows.liveness)
   let seen = { day: utcDay(clock), sinceMs: clock.monotonicMs() }
   let prunedOn: Day | undefined
   let writing: Promise<void> | undefined
@@ -43,10 +43,10 @@ export function startMemory(rows: MemoryRows, queue: FileWriter, clock: Clock, l
   const writeChanges = async (): Promise<void> => {
     const today = dayToPrune()
     const usageFrom = today && utcDay(clock, usageDaysKept - 1)
-    const taken = { usage: usage.takeChanged(), uses: uses.takeChanged(), signs: signs.takeChanged() }
-    const weight = taken.usage.size + taken.uses.size + taken.signs.size
+    const taken = { usage: usage.takeChanged(), uses: uses.takeChanged(), liveness: liveness.takeChanged() }
+    const weight = taken.usage.size + taken.uses.size + taken.liveness.size
     if (weight === 0 && usageFrom === undefined) return
-    const changed = { usage: [...taken.usage.values()], uses: [...taken.uses], signs: [...taken.signs] }
+    const changed = { usage: [...taken.usage.values()], uses: [...taken.uses], liveness: [...taken.liveness] }
     try {
       await queue.call('remember', { rows: changed, usageFrom }, { lane: 'live', weight: weight + 1 })
       outage.worked('counters are stored again')
@@ -56,7 +56,7 @@ export function startMemory(rows: MemoryRows, queue: FileWriter, clock: Clock, l
     } catch (cause) {
       usage.putBack(taken.usage)
       uses.putBack(taken.uses)
-      signs.putBack(taken.signs)
+      liveness.putBack(taken.liveness)
       outage.failed({ text: 'failed to store counters; retrying every second', cause })
     }
   }
@@ -70,7 +70,7 @@ export function startMemory(rows: MemoryRows, queue: FileWriter, clock: Clock, l
   return {
     usage,
     uses,
-    signs,
+    liveness,
     async close() {
       stop()
       await writing

@@ -1,4 +1,4 @@
-import type { IngestMessage } from '../../wire/gen/fxd/v1/IngestMessage.ts'
+import type { IngestMessage } from '../../../wire/gen/fxd/v1/IngestMessage.ts'
 
 /** Maximum sequences remembered. A collector has far fewer in flight; older ones were acknowledged. */
 const sequencesKept = 256

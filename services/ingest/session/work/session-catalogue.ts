@@ -1,20 +1,20 @@
-import type { RegistryView } from '../../core/feeds/registry.ts'
-import { show } from '../../core/show.ts'
-import type { LimitedLog } from '../../platform/log/limited-log.ts'
-import type { Catalogue__Output } from '../../wire/gen/fxd/v1/Catalogue.ts'
-import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
-import { catalogueSymbolsMax } from '../../wire/limits.ts'
+import type { RegistryView } from '../../../core/feeds/registry.ts'
+import { show } from '../../../core/show.ts'
+import type { LimitedLog } from '../../../platform/log/limited-log.ts'
+import type { Catalogue__Output } from '../../../wire/gen/fxd/v1/Catalogue.ts'
+import type { CatalogueSymbol__Output } from '../../../wire/gen/fxd/v1/CatalogueSymbol.ts'
+import { catalogueSymbolsMax } from '../../../wire/limits.ts'
 import {
   type CatalogueChange,
   type CatalogueRefusal,
   decideCatalogue,
   type WholeCatalogue,
-} from '../check/catalogue.ts'
-import type { FeedState } from '../feed/feed-state.ts'
-import type { ImportedSymbols } from '../feed/imported-symbols.ts'
-import { SessionEnd } from '../session-end.ts'
+} from '../../check/catalogue.ts'
+import type { FeedState } from '../../feed/feed-state.ts'
+import type { ImportedSymbols } from '../../feed/imported-symbols.ts'
+import { SessionEnd } from '../../session-end.ts'
+import type { CollectorStream } from '../collector-stream.ts'
 import { cataloguedParts } from './answers.ts'
-import type { CollectorStream } from './collector-stream.ts'
 
 /** Joins the parts of one catalogue. A part of another revision starts a new catalogue. */
 class CatalogueParts {

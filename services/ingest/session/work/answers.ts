@@ -1,10 +1,10 @@
-import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { FeedDefinition } from '../../core/feeds/feed.ts'
-import type { IngestMessage } from '../../wire/gen/fxd/v1/IngestMessage.ts'
-import { partsOf } from '../../wire/parts.ts'
-import type { CatalogueChange } from '../check/catalogue.ts'
-import type { Refusal } from '../check/check-batch.ts'
-import type { Counts } from '../feed/store-history.ts'
+import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
+import type { FeedDefinition } from '../../../core/feeds/feed.ts'
+import type { IngestMessage } from '../../../wire/gen/fxd/v1/IngestMessage.ts'
+import { partsOf } from '../../../wire/parts.ts'
+import type { CatalogueChange } from '../../check/catalogue.ts'
+import type { Refusal } from '../../check/check-batch.ts'
+import type { Counts } from '../../feed/store-history.ts'
 
 const bytesPerItem = 32
 const bytesPerCharacter = 3

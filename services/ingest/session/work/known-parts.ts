@@ -1,11 +1,11 @@
-import type { seriesId } from '../../core/bars/series.ts'
-import { type Window, windowSeriesId } from '../../core/bars/window.ts'
-import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import type { Known } from '../../wire/gen/fxd/v1/Known.ts'
-import type { KnownSeries } from '../../wire/gen/fxd/v1/KnownSeries.ts'
-import { partsOf } from '../../wire/parts.ts'
-import { encodeWindows } from '../../wire/window-times.ts'
+import type { seriesId } from '../../../core/bars/series.ts'
+import { type Window, windowSeriesId } from '../../../core/bars/window.ts'
+import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../../../core/feeds/compound-key.ts'
+import type { Known } from '../../../wire/gen/fxd/v1/Known.ts'
+import type { KnownSeries } from '../../../wire/gen/fxd/v1/KnownSeries.ts'
+import { partsOf } from '../../../wire/parts.ts'
+import { encodeWindows } from '../../../wire/window-times.ts'
 
 /** Maximum bytes of a time or of a difference of times as a varint. */
 const bytesPerNumber = 6
@@ -31,15 +31,9 @@ function* entries(
   newest: ReadonlyMap<string, FeedSeconds>,
   windows: readonly Window[],
 ): Generator<KnownSeries> {
-  const spans = new Map<string, Window[]>()
-  for (const window of windows) {
-    const id = windowSeriesId(window)
-    const list = spans.get(id)
-    if (list) list.push(window)
-    else spans.set(id, [window])
-  }
-  for (const [id, time] of newest) if (!spans.has(id)) yield { ...named(feed, id), newest: time }
-  for (const [id, list] of spans) {
+  const windowsOf = Map.groupBy(windows, windowSeriesId)
+  for (const [id, time] of newest) if (!windowsOf.has(id)) yield { ...named(feed, id), newest: time }
+  for (const [id, list] of windowsOf) {
     const time = newest.get(id)
     for (let i = 0; i < list.length; i += windowsPerEntryMax) {
       yield {
@@ -55,5 +49,5 @@ function* entries(
 function named(feed: FeedKey, id: ReturnType<typeof seriesId>): { symbol: string; resolution: string } {
   const [resolution = ''] = id.split(' ', 1)
   const symbol = id.slice(resolution.length + 1)
-  return { resolution, symbol: symbol === '' ? '' : symbol.slice(feed.length + 1) }
+  return { resolution, symbol: symbol.slice(feed.length + 1) }
 }

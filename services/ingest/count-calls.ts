@@ -1,13 +1,12 @@
 import { type ChannelListener, subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { ServerHttp2Stream } from 'node:http2'
-import { ResponderBuilder, ServerInterceptingCall, type ServerInterceptor, status } from '@grpc/grpc-js'
+import { status } from '@grpc/grpc-js'
 
 const channel = 'http2.server.stream.start'
 
 /**
- * Calls `ended` with the status of each call to this port. The gRPC library refuses some
- * calls itself (too long messages, unknown methods, broken compression). These reach no interceptor, so Node's
- * diagnostics channel is used.
+ * Calls `ended` with the status of each call to this port. The gRPC library refuses some calls itself (too long
+ * messages, unknown methods, broken compression). These reach no interceptor, so Node's diagnostics channel is used.
  * Returns the function that stops it.
  */
 export function countCalls(port: number, ended: (code: string) => void): () => void {
@@ -25,20 +24,3 @@ function codeOf({ sentTrailers, sentHeaders }: ServerHttp2Stream): string {
   if (sent !== undefined) return status[Number(sent)] ?? 'UNKNOWN'
   return sentHeaders?.[':status'] === undefined || sentHeaders[':status'] === 200 ? 'CANCELLED' : 'UNKNOWN'
 }
-
-/** Maximum characters of a status message: trailers are a header, and many peers refuse longer ones. */
-const detailsLengthMax = 1_024
-
-/**
- * Makes the text of every status well-formed. It may quote a client, and a lone surrogate would throw inside the
- * library, outside any handler.
- */
-export const wellFormedStatus: ServerInterceptor = (_method, call) =>
-  new ServerInterceptingCall(
-    call,
-    new ResponderBuilder()
-      .withSendStatus((sent, next) =>
-        next({ ...sent, details: (sent.details ?? '').slice(0, detailsLengthMax).toWellFormed() }),
-      )
-      .build(),
-  )

@@ -13,10 +13,10 @@ import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { OnFault } from '../faults.ts'
 import { type Hub, messageBytesMax } from '../hub.ts'
 import type { StreamMetrics } from '../metrics.ts'
-import { type Caller, StreamSocket } from './connection.ts'
+import { type Caller, StreamSocket } from '../sockets/connection.ts'
+import type { Sessions } from '../sockets/sessions.ts'
 import { checkHandshake } from './handshake.ts'
 import { Lingering } from './lingering.ts'
-import type { Sessions } from './sessions.ts'
 import { type Refusal, refuse, UpgradeRefused } from './upgrade-refusal.ts'
 
 /** Maximum time from the request to the 101 or the refusal; then the socket is cut. */

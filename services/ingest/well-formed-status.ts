@@ -1,0 +1,18 @@
+import { ResponderBuilder, ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js'
+
+/** Maximum characters of a status message: trailers are a header, and many peers refuse longer ones. */
+const detailsLengthMax = 1_024
+
+/**
+ * Makes the text of every status well-formed. It may quote a client, and a lone surrogate would throw inside the
+ * library, outside any handler.
+ */
+export const wellFormedStatus: ServerInterceptor = (_method, call) =>
+  new ServerInterceptingCall(
+    call,
+    new ResponderBuilder()
+      .withSendStatus((sent, next) =>
+        next({ ...sent, details: (sent.details ?? '').slice(0, detailsLengthMax).toWellFormed() }),
+      )
+      .build(),
+  )
