@@ -48,9 +48,18 @@ const limitsOf = ({ rpm, rpd, wsConnections, wsSymbols }: KeyOptions) => ({
   ...(wsSymbols !== undefined && { wsSymbols }),
 })
 
-/** `any` means an empty list, which is hard to write in a shell. */
-const addressesOf = (list: readonly string[]): string[] =>
-  list.length === 1 && list[0] === 'any' ? [] : [...list]
+/** An empty text is refused: it may be an unset variable of a shell, and would open the key to every address. */
+function addressesOf(list: readonly string[]): string[] {
+  if (list.length === 0)
+    throw new Fatal('usage', '--allow-ip: got none, wanted addresses or CIDR blocks, or "any"')
+  return list.length === 1 && list[0] === 'any' ? [] : [...list]
+}
+
+/** The expiry of a new key; the service takes an empty text for "never", a person writes the word. */
+function newExpiry(text: string): string {
+  if (text === '') throw new Fatal('usage', '--expires: got "", wanted a date, an instant or "never"')
+  return text === 'never' ? '' : text
+}
 
 export const createKey = (options: KeyOptions, terminal: Terminal): Promise<void> =>
   withRegistry(terminal, async (registry) => {
@@ -59,8 +68,8 @@ export const createKey = (options: KeyOptions, terminal: Terminal): Promise<void
       plan: options.plan ?? '',
       feeds: [...(options.feeds ?? [])],
       limits: limitsOf(options),
-      allowIps: addressesOf(options.allowIp ?? []),
-      expires: options.expires === 'never' ? '' : (options.expires ?? ''),
+      allowIps: addressesOf(options.allowIp ?? ['any']),
+      expires: newExpiry(options.expires ?? 'never'),
     })
     printIssued(terminal, options, issued)
   })

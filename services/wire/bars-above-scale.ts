@@ -2,7 +2,7 @@ import { type Bars, barCount } from '../core/bars/bar.ts'
 
 const prices = ['open', 'high', 'low', 'close'] as const
 
-/** Maximum distance of a price from a multiple of its last decimal; a greater one means more decimals. */
+/** Maximum distance of a price from a multiple of its last decimal, beside the rounding error of large numbers. */
 const unitTolerance = 1e-3
 
 /** Indexes of the bars with a price that has more than `scale` decimals. */
@@ -15,5 +15,6 @@ export function barsAboveScale(bars: Bars, scale: number): number[] {
   return found
 }
 
-/** True for NaN too: the rules of bars refuse it, not the scale. */
-const isWhole = (units: number): boolean => !(Math.abs(units - Math.round(units)) > unitTolerance)
+/** True for NaN too: the rules of bars refuse it, not the scale. The price and the product were rounded once each. */
+const isWhole = (units: number): boolean =>
+  !(Math.abs(units - Math.round(units)) > unitTolerance + Math.abs(units) * Number.EPSILON)

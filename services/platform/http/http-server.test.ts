@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { expect, test } from 'vitest'
 import {
   bodyOf,
@@ -162,6 +163,23 @@ test('only a WebSocket upgrade on its own path reaches the upgrade handler, othe
   expect(await ask('websocket', 'http://x/socket')).toContain('426')
   expect(seen).toEqual(['WebSocket /socket?x', 'websocket http://x/socket'])
 })
+
+test.each([
+  ['POST', 'Host: x', '200 OK'],
+  ['OPTIONS', 'Host: x', '200 OK'],
+  ['GET', 'X: no host', '400 Bad Request'],
+  ['GET', 'Host: x\r\nExpect: much', '417 Expectation Failed'],
+])(
+  'an upgrade request with %s and %j is answered like one without an upgrade',
+  async (method, line, status) => {
+    const listener = (_: unknown, socket: Duplex) => void socket.end('upgraded')
+    const { port } = await start({ upgrade: { path: '/socket', listener } })
+    const socket = await dial(port)
+    const headers = 'Connection: Upgrade, close\r\nUpgrade: websocket'
+    socket.write(`${method} /socket HTTP/1.1\r\n${line}\r\n${headers}\r\n\r\n`)
+    expect(await readAll(socket)).toContain(`HTTP/1.1 ${status}`)
+  },
+)
 
 test('clients that reset during their upgrade do not end the process', async () => {
   let decided = 0

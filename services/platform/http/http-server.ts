@@ -71,8 +71,8 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
     // Node's own answer to a missing Host header has no body.
     requireHostHeader: false,
     // An upgrade to anything but the WebSocket (such as `h2c`) is handled as a plain request.
-    shouldUpgradeCallback: ({ headers, url = '', isOneTooMany }) =>
-      isOneTooMany || (headers.upgrade?.toLowerCase() === 'websocket' && upgrade?.path === pathOf(url)),
+    shouldUpgradeCallback: (request) =>
+      request.isOneTooMany || (upgrade !== undefined && asksWebSocket(request, upgrade.path)),
   })
   server.timeout = timings.stalledMs
 
@@ -124,6 +124,13 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
     },
   }
 }
+
+/** Whether the request is a valid one for the WebSocket on this path. */
+const asksWebSocket = (request: IncomingMessage, path: string): boolean =>
+  request.method === 'GET' &&
+  request.headers.upgrade?.toLowerCase() === 'websocket' &&
+  pathOf(request.url ?? '') === path &&
+  headFault(request) === undefined
 
 /** The request and answer classes of the server; they count the requests and answers of each connection. */
 function countedBy(connections: HttpConnections) {

@@ -174,11 +174,8 @@ export class UpgradeHandler {
     else if (!socket.writableEnded) this.#deps.metrics.upgrades.inc({ outcome: 'gone' })
   }
 
-  /** All checks that need no slot, in the specified order: method, key, address, handshake. */
+  /** All checks that need no slot, in the specified order: key, address, handshake. */
   #check(request: IncomingMessage): Caller {
-    if (request.method !== 'GET') {
-      throw new UpgradeRefused({ code: 'METHOD_NOT_ALLOWED', headers: { Allow: 'GET' } })
-    }
     const { clock, registry } = this.#deps
     // First of all: without a registry it is unknown whether a key is wrong.
     const view = registry.view()

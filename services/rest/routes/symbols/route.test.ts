@@ -22,7 +22,9 @@ beforeAll(async () => {
     aSymbol('BROKERA:ZERO2:EURUSD'),
     aSymbol('BROKERB:LIVE:BRKb_CFD.US', { delaySeconds: 900, session: '24x7' }),
     aSymbol('BROKERB:LIVE:__proto__'),
+    aKey(9, ['BROKERC:LIVE']),
     aSymbol('BROKERC:LIVE:EURUSD'),
+    aSymbol('BROKERC:LIVE:OTE', { display: 'ΟΤΕΣΑ' }),
   )
 })
 afterAll(() => edge.close())
@@ -64,6 +66,14 @@ describe('GET /v1/symbols', () => {
     ['offset=9007199254740991', []],
     ['symbol=&limit=1', ['BROKERA:ZERO2:EURUSD']],
   ])('%s finds %j', async (query, expected) => expect(await names(query)).toEqual(expected))
+
+  test.each(['ΟΤΕΣ', 'οτεσ', 'οτες', 'σα'])(
+    'the fragment %s finds ΟΤΕΣΑ, although a sigma at the end has a lower case of its own',
+    async (search) => {
+      const { body } = await edge.ask(`/v1/symbols?search=${encodeURIComponent(search)}`, { key: 9 })
+      expect(body.symbols.map(({ symbol }) => symbol)).toEqual(['BROKERC:LIVE:OTE'])
+    },
+  )
 
   test('total is the number of matching symbols, not of those on the page', async () => {
     expect((await ask('search=eur&limit=1&offset=1')).body).toMatchObject({ total: 2, limit: 1, offset: 1 })

@@ -22,14 +22,17 @@ export const symbolsRoute: Route<typeof symbolsSchema.query> = {
   },
 }
 
-/** Sorted by compound key. Feeds and their symbols are sorted, but symbols of `A:B` and `A:B0` interleave. */
+/**
+ * Sorted by compound key. Feeds and their symbols are sorted, but symbols of `A:B` and `A:B0` interleave. Names are
+ * compared in upper case: the lower case of a letter can depend on its place in the word, as that of the Greek sigma.
+ */
 function matchingSymbols(search: string, { key, view }: Call) {
-  const fragment = search.toLowerCase()
+  const fragment = search.toUpperCase()
   return grantedFeeds(key, view)
     .flatMap((feed) =>
       view
         .symbolsOf(feed.key)
-        .filter((record) => record.display.toLowerCase().includes(fragment))
+        .filter((record) => record.display.toUpperCase().includes(fragment))
         .map((record) => ({ record, feed })),
     )
     .sort((a, b) => (a.record.symbol < b.record.symbol ? -1 : 1))
