@@ -6,6 +6,7 @@ import { feedSeconds } from '../core/clocks/feed-clock.ts'
 import { decodeBars, type ReceivedBars, receivedBars } from './decode-bars.ts'
 import type { Bars } from './gen/fxd/v1/Bars.ts'
 import type { CollectorMessage } from './gen/fxd/v1/CollectorMessage.ts'
+import { batchBarsMax } from './limits.ts'
 import { Collector } from './load.ts'
 
 const { requestSerialize, requestDeserialize } = Collector.service.Session
@@ -128,6 +129,17 @@ test('columns of different length are a fault that names the column', () => {
   const series = { symbol: 'A', resolution: '1', scale: 2, time: [], close: [1, 2] }
   const received = decodeBars(bytesOf({ bars: { sequence: 1, series: [series] } }))
   expect(received?.series[0]?.bars).toBe('close: got 2 values, wanted 0 as in time')
+})
+
+test('a message with more series than a batch may have is decoded without the columns of those above', () => {
+  const list = Array.from({ length: 2 * batchBarsMax + 10 }, () => ({ time: [60] }))
+  const bytes = bytesOf({ bars: { sequence: 7, lane: 'LANE_LIVE', series: list } })
+  for (const received of [decodeBars(bytes), byLibrary(bytes)]) {
+    expect(received).toMatchObject({ sequence: 7, lane: 'live' })
+    expect(received?.series.length).toBe(list.length)
+    const above = received?.series.slice(batchBarsMax)
+    expect(new Set(above?.map(({ bars }) => bars))).toEqual(new Set(['too many series in one message']))
+  }
 })
 
 test('integers above 2^53 become an invalid price, not a wrong one', () => {

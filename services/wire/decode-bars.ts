@@ -1,6 +1,7 @@
 import { type Bars, columns } from '../core/bars/bar.ts'
 import { fromInteger } from '../core/bars/prices.ts'
 import type { Bars__Output } from './gen/fxd/v1/Bars.ts'
+import { batchBarsMax } from './limits.ts'
 import { readColumn, readVarint } from './varint.ts'
 
 /** A `Bars` message with columns of numbers. */
@@ -15,7 +16,7 @@ export interface ReceivedSeries {
   readonly resolution: string
   readonly scale: number
   readonly count: number
-  /** The bars, or the fault if the columns differ in length. */
+  /** The bars, or the fault if the columns differ in length or if the message has too many series. */
   readonly bars: Bars | string
 }
 
@@ -27,18 +28,32 @@ const none = new Float64Array(0)
 /** The columns that were read, in the order of `columns`. */
 type Columns = (Float64Array | undefined)[]
 
+/**
+ * Stands for each series of a message with too many, which ingest refuses whole. 256 KiB may be 131,000 empty series,
+ * whose columns would take 200 MB and a second.
+ */
+const oneTooMany: ReceivedSeries = {
+  symbol: '',
+  resolution: '',
+  scale: 0,
+  count: 0,
+  bars: 'too many series in one message',
+}
+
 /** Converts the message as the gRPC library decoded it. */
 export function receivedBars({ sequence, lane, series }: Bars__Output): ReceivedBars {
   return {
     sequence,
     lane: lane === 'LANE_LIVE' ? 'live' : lane === 'LANE_BACKFILL' ? 'backfill' : undefined,
-    series: series.map((each) =>
-      toSeries(
-        each.symbol,
-        each.resolution,
-        each.scale,
-        columns.map((name) => sums(each[name])),
-      ),
+    series: series.map((each, i) =>
+      i < batchBarsMax
+        ? toSeries(
+            each.symbol,
+            each.resolution,
+            each.scale,
+            columns.map((name) => sums(each[name])),
+          )
+        : oneTooMany,
     ),
   }
 }
@@ -55,7 +70,8 @@ function sums(deltas: readonly number[]): Float64Array {
 export function decodeBars(message: Buffer): ReceivedBars | undefined {
   const body = new FieldReader(message, 0, message.length)
   if (!body.next() || body.number !== 3 || !body.isBytes) return undefined
-  const fields = new FieldReader(message, body.start, body.end)
+  // Any number of fields: the library would take a second for those of too many series.
+  const fields = new FieldReader(message, body.start, body.end, Number.POSITIVE_INFINITY)
   if (body.next() || body.isOdd) return undefined
   let sequence = 0
   let lane = 0
@@ -65,7 +81,7 @@ export function decodeBars(message: Buffer): ReceivedBars | undefined {
     if (number === 1 && !isBytes) sequence = value
     else if (number === 2 && !isBytes && value < lanes.length) lane = value
     else if (number === 3 && isBytes) {
-      const one = decodeOne(message, fields.start, fields.end)
+      const one = series.length < batchBarsMax ? decodeOne(message, fields.start, fields.end) : oneTooMany
       if (!one) return undefined
       series.push(one)
     } else return undefined
@@ -135,13 +151,14 @@ function toPrices(column: Float64Array, scale: number): void {
   }
 }
 
-/** Maximum fields that are decoded here; the library decodes messages with more. */
+/** Maximum fields of a series that are decoded here; the library decodes messages with more. */
 const fieldsMax = 10_000
 
 /** Reads the fields of a message, which lies at `[position, end)` of the bytes, one after another. */
 class FieldReader {
   readonly #bytes: Buffer
   readonly #limit: number
+  readonly #fieldsMax: number
   #count = 0
   /** Where the next field begins. */
   position: number
@@ -155,10 +172,11 @@ class FieldReader {
   /** The library must decode this message. */
   isOdd = false
 
-  constructor(bytes: Buffer, position: number, limit: number) {
+  constructor(bytes: Buffer, position: number, limit: number, most: number = fieldsMax) {
     this.#bytes = bytes
     this.position = position
     this.#limit = limit
+    this.#fieldsMax = most
   }
 
   /** Moves to the next field; false behind the last one, and where `isOdd` became true. */
@@ -167,7 +185,7 @@ class FieldReader {
     const tag = readVarint(this.#bytes, this, this.#limit)
     const value = tag === undefined ? undefined : readVarint(this.#bytes, this, this.#limit)
     this.isOdd = true
-    if (tag === undefined || value === undefined || this.#count === fieldsMax) return false
+    if (tag === undefined || value === undefined || this.#count === this.#fieldsMax) return false
     if (tag % 8 !== 0 && (tag % 8 !== 2 || value > this.#limit - this.position)) return false
     this.isOdd = false
     this.#count += 1

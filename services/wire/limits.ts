@@ -26,8 +26,7 @@ export const handshakeTimeoutMs = 5_000
 
 /**
  * Maximum idle milliseconds of a connection without a call. The close may take twice as long, because grpc-js
- * waits once more if its timer fires a millisecond early. A refused call whose client never ends its request
- * keeps its connection open: `listen` closes that connection when connections run short.
+ * waits once more if its timer fires a millisecond early.
  */
 export const idleMs = 10_000
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2'
+import { connect as connectHttp2, constants, type IncomingHttpHeaders } from 'node:http2'
 import { connect, type Socket } from 'node:net'
 import { Client, credentials, Metadata, Server, ServerCredentials, status } from '@grpc/grpc-js'
 import { expect, onTestFinished, test } from 'vitest'
@@ -129,6 +129,18 @@ test('clients with a credential are served while strangers use all connections f
   for (let count = 0; count < 30; count += 1) await stranger(listening.port)
   for (const client of [echo, ...clients]) expect(await client('still')).toBe('still')
   await expect.poll(() => counted).toMatchObject({ open: 20, dropped: 41 })
+})
+
+test('a refused call is closed although its client never ends its request', async () => {
+  const { listening, counted } = await start(10)
+  const { connection } = await stranger(listening.port)
+  const head = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' }
+  const stream = connection.request(head, { endStream: false }).resume()
+  const answer = once(stream, 'response')
+  await once(stream, 'close')
+  expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR)
+  expect((await answer)[0]).toMatchObject({ 'grpc-status': String(status.UNAUTHENTICATED) })
+  expect(counted).toEqual({ open: 1, dropped: 0, failed: 0 })
 })
 
 test('after close no connection is accepted, and open connections continue', async () => {

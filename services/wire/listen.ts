@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { type Server, type ServerCredentials, status } from '@grpc/grpc-js'
+import { boundCalls } from './bound-calls.ts'
 import type { UnauthenticatedConnections } from './unauthenticated-connections.ts'
 
 /** The status of a call that failed through a defect; only the log has the cause. */
@@ -62,6 +63,7 @@ export function listen(server: Server, at: ListenAt): Promise<Listening> {
     listener.listen(at.port, at.host, () => {
       listener.off('error', reject).on('error', (cause) => counts?.acceptFailed(cause))
       const { port } = listener.address() as AddressInfo
+      listener.once('close', boundCalls(port))
       resolve({ port, close: () => new Promise((closed) => void listener.close(() => closed())) })
     })
   })

@@ -12,10 +12,15 @@ interface Slot {
 
 /** Keeps slots in memory: they end with the process, as do the sockets that use them. */
 export function embeddedSlots(usage: DailyUsage, clock: Clock): Slots {
+  /** The slots of each key by session; the one that lapses first is first. */
   const keys = new Map<string, Map<string, Slot>>()
   const sessionsOf = (keyId: string): Map<string, Slot> => {
     const sessions = keys.get(keyId) ?? new Map<string, Slot>()
-    for (const [id, { lapsesAtMs }] of sessions) if (lapsesAtMs <= clock.monotonicMs()) sessions.delete(id)
+    for (const [id, { lapsesAtMs }] of sessions) {
+      // A key may have 10,000 sockets that close at once.
+      if (lapsesAtMs > clock.monotonicMs()) break
+      sessions.delete(id)
+    }
     if (sessions.size === 0) keys.delete(keyId)
     return sessions
   }
@@ -26,8 +31,11 @@ export function embeddedSlots(usage: DailyUsage, clock: Clock): Slots {
     slot.countedOn = today
     usage.add(keyId, 'ws_session')
   }
-  const renewSlot = (keyId: string, slot: Slot): void => {
+  const renewSlot = (keyId: string, sessions: Map<string, Slot>, id: string, slot: Slot): void => {
     slot.lapsesAtMs = clock.monotonicMs() + slotLeaseMs
+    // It lapses last.
+    sessions.delete(id)
+    sessions.set(id, slot)
     count(keyId, slot)
   }
 
@@ -38,15 +46,16 @@ export function embeddedSlots(usage: DailyUsage, clock: Clock): Slots {
       if (!held && sessions.size >= cap) return { outcome: 'full', inUse: sessions.size }
       const slot = held ?? { lapsesAtMs: 0, countedOn: countedOn ?? utcDay(clock) }
       if (!held && countedOn === undefined) usage.add(keyId, 'ws_connect', 'ws_session')
-      renewSlot(keyId, slot)
-      keys.set(keyId, sessions.set(sessionId, slot))
+      renewSlot(keyId, sessions, sessionId, slot)
+      keys.set(keyId, sessions)
       return { outcome: 'open', inUse: sessions.size }
     },
     async renew(renewed) {
       return renewed.flatMap(({ keyId, sessionId }) => {
-        const slot = keys.get(keyId)?.get(sessionId)
-        if (!slot || slot.lapsesAtMs <= clock.monotonicMs()) return [sessionId]
-        renewSlot(keyId, slot)
+        const sessions = keys.get(keyId)
+        const slot = sessions?.get(sessionId)
+        if (!sessions || !slot || slot.lapsesAtMs <= clock.monotonicMs()) return [sessionId]
+        renewSlot(keyId, sessions, sessionId, slot)
         return []
       })
     },

@@ -42,7 +42,8 @@ export interface ProtoGrpcType {
       ClockSample: MessageTypeDefinition<_fxd_v1_ClockSample, _fxd_v1_ClockSample__Output>
       /**
        * The protocol between a collector and ingest: one bidirectional stream per feed.
-       * Times are Unix seconds on the FEED'S clock unless the name says utc. Messages are at most 256 KiB.
+       * Times are Unix seconds on the FEED'S clock unless the name says utc. Messages are at most 256 KiB, and not
+       * compressed.
        * 
        * Hello -> Welcome -> Known (parts) -> Catalogue (parts) -> Catalogued (parts), then Bars and Window
        * messages in any number. Each of those carries the next sequence. Ingest answers it with exactly one Ack, after
@@ -51,6 +52,7 @@ export interface ProtoGrpcType {
        * - UNAUTHENTICATED: a missing or invalid credential, or one that expired during the session.
        * - PERMISSION_DENIED (FOREIGN_FEED): the credential does not name the feed.
        * - INVALID_ARGUMENT: a violation of this protocol; do not retry.
+       * - UNIMPLEMENTED: a compressed message, or an unknown method; do not retry.
        * - FAILED_PRECONDITION: wrong order of messages, or a removed feed.
        * - ABORTED: another session took over.
        * - DEADLINE_EXCEEDED: no Hello within 10 s.
