@@ -12,6 +12,7 @@ const state = (more: Partial<ScaleState>): ScaleState => ({
     targetSubscriptions: 1_000,
     scaleDownAfterSeconds: 600,
   },
+  connectionsMax: 1_000,
   replicas: 2,
   isPaused: false,
   loads: shards(100, 100),
@@ -30,6 +31,16 @@ describe('a plan for the number of shards', () => {
   test('grows at once, by connections or by subscriptions, whichever needs more', () => {
     expect(replicasOf({ loads: shards(200, 250) })).toBe(5)
     expect(replicasOf({ loads: [{ connections: 0, subscriptions: 5_500 }, ...shards(0)] })).toBe(6)
+  })
+
+  test('grows before its shards are full, also with a target above their maximum', () => {
+    const connectionsMax = 50
+    expect(replicasOf({ connectionsMax, loads: shards(50, 50) })).toBe(3)
+    expect(replicasOf({ connectionsMax, loads: shards(45, 44) })).toBe(3)
+    expect(planScale(state({ connectionsMax, loads: shards(40, 40) }))).toMatchObject({
+      replicas: 2,
+      reason: 'Following',
+    })
   })
 
   test('shrinks only when fewer sufficed for the whole time, and then to the maximum needed in it', () => {

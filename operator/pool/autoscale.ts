@@ -14,6 +14,8 @@ export interface FewerNeeded {
 
 export interface ScaleState {
   readonly autoscale: NonNullable<StreamPoolSpec['autoscale']>
+  /** Maximum sockets of one shard. */
+  readonly connectionsMax: number
   /** Current replicas of `/scale`. */
   readonly replicas: number
   readonly isPaused: boolean
@@ -34,13 +36,15 @@ export interface Scaling {
 
 /** Maximum deviation from the target, as a fraction, without a change. */
 const tolerance = 0.1
+/** Maximum target, as a share of a shard's maximum of sockets. Full shards reject sockets, so their load stops growing. */
+const targetShareMax = 0.8
 
 /**
  * Plans the number of shards for the load. It grows at once. It shrinks only when fewer sufficed for the whole time,
  * and then to the maximum needed in that time. While a started shard does not answer, and at 0, the number stays.
  */
 export function planScale(state: ScaleState): Scaling {
-  const { autoscale, replicas, loads, nowMs } = state
+  const { autoscale, connectionsMax, replicas, loads, nowMs } = state
   const stay = (reason: Scaling['reason'], message: string): Scaling => ({
     replicas,
     fewerNeeded: undefined,
@@ -62,7 +66,8 @@ export function planScale(state: ScaleState): Scaling {
       `${loads.length - known.length} of ${loads.length} shards do not report their load; the number of shards stays.`,
     )
   const { minReplicas, maxReplicas, scaleDownAfterSeconds } = autoscale
-  const load = loadOf(known, autoscale)
+  const targetConnections = Math.min(autoscale.targetConnections, targetShareMax * connectionsMax)
+  const load = loadOf(known, { ...autoscale, targetConnections })
   const needed = neededFor(load, replicas)
   const wanted = Math.min(maxReplicas, Math.max(minReplicas, needed))
   const { reason, message } = limitOf(needed, autoscale)
