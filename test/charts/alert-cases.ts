@@ -119,6 +119,16 @@ export const alertCases: readonly AlertCase[] = [
     series: { 'kube_cronjob_next_schedule_time{cronjob="fxd-questdb-backup"}': '60x500' },
     atMinute: 450,
   },
+  // A suspended CronJob has no next time.
+  {
+    alert: 'FxdBackupMissing',
+    series: {
+      'kube_cronjob_status_last_schedule_time{cronjob="fxd-questdb-backup"}': '60x400',
+      'kube_cronjob_status_last_successful_time{cronjob="fxd-questdb-backup"}': '120x400',
+      'kube_cronjob_spec_suspend{cronjob="fxd-questdb-backup"}': '1x400',
+    },
+    atMinute: 400,
+  },
   is('FxdFeedNotCollected', 'fxd_collector_active{feed="A:B",pod="a-collector-0"}', 0),
   is('FxdFeedOffline', 'fxd_collector_terminal_connected{feed="A:B",pod="a-collector-0"}', 0),
   {
