@@ -201,6 +201,21 @@ test('after a failure the other permitted removals are completed, and the permis
   expect(cluster.annotations).toEqual({})
 })
 
+test('a permission of a kind ends when none of its removals is held, so it allows no later deletion', async () => {
+  const { clock, done, cluster, keys } = start()
+  const name = 'marketdata.fxd.dev/allow-mass-deletion'
+  for (const id of many) keys.set(id, key(id))
+  await clock.advance(60_000)
+  // A person permits them just when the objects are applied again.
+  cluster.annotations = { [name]: '20 apikeys' }
+  cluster.apikeys = ['a', 'b', ...many]
+  await clock.advance(60_000)
+  expect(cluster.annotations).toEqual({})
+  cluster.apikeys = ['a', 'b']
+  await clock.advance(120_000)
+  expect(done).toEqual([])
+})
+
 test.for([
   ['feeds', ['suspend a']],
   ['keys', ['remove BROKERA:B']],

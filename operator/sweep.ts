@@ -223,10 +223,13 @@ export class Sweep {
     const { annotations, annotate, clock } = this.#deps
     const text = annotations()[allowAnnotation]
     const ids = gone.map(({ id }) => id)
-    const look = { total, allowed: allowedOf(text, kind), nowMs: clock.monotonicMs() }
+    const allowed = allowedOf(text, kind)
+    const look = { total, allowed, nowMs: clock.monotonicMs() }
     const { removable, isUsed } = this.#guards[kind].decide(ids, look)
-    if (isUsed) annotate(allowAnnotation, withoutKind(text ?? '', kind))
     const held = gone.length - removable.size
+    // A permission that was used up, or for objects that came back, must not allow a later deletion.
+    if (isUsed || (allowed !== undefined && held === 0))
+      annotate(allowAnnotation, withoutKind(text ?? '', kind))
     if (held > 0) this.#recordHeld(kind, held, total)
     this.#held[kind] = held
     return gone.filter(({ id }) => removable.has(id))
