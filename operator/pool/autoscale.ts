@@ -6,9 +6,10 @@ export interface ShardUse {
   readonly subscriptions: number
 }
 
-/** Since when fewer shards suffice, and the maximum needed since. */
+/** Since when fewer shards suffice, when this was last seen, and the maximum needed since. */
 export interface FewerNeeded {
   readonly sinceMs: number
+  readonly seenMs: number
   readonly shardsMax: number
 }
 
@@ -36,6 +37,8 @@ export interface Scaling {
 
 /** Maximum deviation from the target, as a fraction, without a change. */
 const tolerance = 0.1
+/** Maximum time between two plans. After more, as while another replica led, the load in between is unknown. */
+const unseenMaxMs = 60_000
 /** Maximum target, as a share of a shard's maximum of sockets. Full shards reject sockets, so their load stops growing. */
 const targetShareMax = 0.8
 
@@ -74,9 +77,12 @@ export function planScale(state: ScaleState): Scaling {
   if (wanted >= replicas) return { replicas: wanted, fewerNeeded: undefined, reason, message }
   // A pool outside its limits moves within them at once.
   const ceiling = Math.min(replicas, maxReplicas)
+  const { fewerNeeded: last } = state
+  const had = last && nowMs - last.seenMs <= unseenMaxMs ? last : undefined
   const fewerNeeded = {
-    sinceMs: state.fewerNeeded?.sinceMs ?? nowMs,
-    shardsMax: Math.max(wanted, state.fewerNeeded?.shardsMax ?? 0),
+    sinceMs: had?.sinceMs ?? nowMs,
+    seenMs: nowMs,
+    shardsMax: Math.max(wanted, had?.shardsMax ?? 0),
   }
   const isLong = nowMs - fewerNeeded.sinceMs >= scaleDownAfterSeconds * 1_000
   if (!isLong) return { replicas: ceiling, fewerNeeded, reason, message }
