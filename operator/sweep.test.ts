@@ -179,6 +179,16 @@ test('deleting ApiKeys one by one suspends no more keys than the mass-deletion l
   expect(sweep.held('apikeys')).toBe(20 - done.length)
 })
 
+test('a replica that no longer leads reports nothing as held', async () => {
+  const { clock, cluster, keys, sweep } = start()
+  for (const id of many) keys.set(id, key(id))
+  await clock.advance(60_000)
+  expect(sweep.held('apikeys')).toBe(20)
+  cluster.isLeader = false
+  await clock.advance(60_000)
+  expect(sweep.held('apikeys')).toBe(0)
+})
+
 test('an object that the API server lists but the cache lacks loses nothing', async () => {
   const { clock, done, cluster } = start()
   cluster.listed = [

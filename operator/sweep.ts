@@ -104,7 +104,7 @@ export class Sweep {
     while (!this.#ending.signal.aborted) {
       this.#pause = new AbortController()
       if (isLeader()) await this.#round()
-      else this.#startDelaysAgain()
+      else this.#forget()
       const isWaiting = this.#gone.feeds.isWaiting || this.#gone.apikeys.isWaiting
       await clock.sleep(isWaiting ? goneForMs : sweepEveryMs, this.#pause.signal)
       await clock.sleep(soonMs, this.#ending.signal)
@@ -123,6 +123,12 @@ export class Sweep {
     if (!hasKeys) return
     await this.#attempt('suspend keys', () => this.#suspendKeys())
     await this.#attempt('delete Secrets of keys', () => this.#deleteSecrets())
+  }
+
+  /** The leader reports what is held. */
+  #forget(): void {
+    this.#startDelaysAgain()
+    Object.assign(this.#held, { feeds: 0, apikeys: 0 })
   }
 
   /** After a time without a sweep all delays begin again: the objects may have existed meanwhile. */
