@@ -102,6 +102,11 @@ test.for([
   ['a proxy that is no block of addresses', { trustedProxies: ['ingress'] }, 'does not match pattern'],
   ['too few workers of QuestDB', { questdb: { workers: 2 } }, 'minimum: got 2, want 4'],
   [
+    'a schedule of backups without a field for weekdays',
+    { questdb: { backup: { schedule: '17 13 * *' } } },
+    'does not match pattern',
+  ],
+  [
     'no host of QuestDB',
     { questdb: { enabled: false } },
     'questdb.host is needed where questdb.enabled is false',
@@ -152,6 +157,10 @@ test.for([
   const { status, said } = template({ values: given })
   expect(said).toContain(reason)
   expect(status).not.toBe(0)
+})
+
+test.for(['@daily', '*/30 0-6 * * 1,3'])('the schedule %s of backups is accepted', (schedule) => {
+  expect(template({ values: { questdb: { backup: { schedule } } } })).toMatchObject({ status: 0 })
 })
 
 /** Values that a file sets and that differ from the default. */
