@@ -179,6 +179,16 @@ test('deleting ApiKeys one by one suspends no more keys than the mass-deletion l
   expect(sweep.held('apikeys')).toBe(20 - done.length)
 })
 
+test('a replica that no longer leads reports nothing as held', async () => {
+  const { clock, cluster, keys, sweep } = start()
+  for (const id of many) keys.set(id, key(id))
+  await clock.advance(60_000)
+  expect(sweep.held('apikeys')).toBe(20)
+  cluster.isLeader = false
+  await clock.advance(60_000)
+  expect(sweep.held('apikeys')).toBe(0)
+})
+
 test('an object that the API server lists but the cache lacks loses nothing', async () => {
   const { clock, done, cluster } = start()
   cluster.listed = [
@@ -199,6 +209,21 @@ test('after a failure the other permitted removals are completed, and the permis
   await clock.advance(120_000)
   expect(done).toEqual(many.map((id) => `suspend ${id}`))
   expect(cluster.annotations).toEqual({})
+})
+
+test('a permission of a kind ends when none of its removals is held, so it allows no later deletion', async () => {
+  const { clock, done, cluster, keys } = start()
+  const name = 'marketdata.fxd.dev/allow-mass-deletion'
+  for (const id of many) keys.set(id, key(id))
+  await clock.advance(60_000)
+  // A person permits them just when the objects are applied again.
+  cluster.annotations = { [name]: '20 apikeys' }
+  cluster.apikeys = ['a', 'b', ...many]
+  await clock.advance(60_000)
+  expect(cluster.annotations).toEqual({})
+  cluster.apikeys = ['a', 'b']
+  await clock.advance(120_000)
+  expect(done).toEqual([])
 })
 
 test.for([

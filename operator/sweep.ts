@@ -103,7 +103,7 @@ export class Sweep {
     while (!this.#ending.signal.aborted) {
       this.#pause = new AbortController()
       if (isLeader()) await this.#round()
-      else this.#startDelaysAgain()
+      else this.#forget()
       const isWaiting = this.#gone.feeds.isWaiting || this.#gone.apikeys.isWaiting
       await clock.sleep(isWaiting ? goneForMs : sweepEveryMs, this.#pause.signal)
       await clock.sleep(soonMs, this.#ending.signal)
@@ -122,6 +122,12 @@ export class Sweep {
     if (!hasKeys) return
     await this.#attempt('suspend keys', () => this.#suspendKeys())
     await this.#attempt('delete Secrets of keys', () => this.#deleteSecrets())
+  }
+
+  /** The leader reports what is held. */
+  #forget(): void {
+    this.#startDelaysAgain()
+    Object.assign(this.#held, { feeds: 0, apikeys: 0 })
   }
 
   /** After a time without a sweep all delays begin again: the objects may have existed meanwhile. */
@@ -222,10 +228,13 @@ export class Sweep {
     const { annotations, annotate, clock } = this.#deps
     const text = annotations()[allowAnnotation]
     const ids = gone.map(({ id }) => id)
-    const look = { total, allowed: allowedOf(text, kind), nowMs: clock.monotonicMs() }
+    const allowed = allowedOf(text, kind)
+    const look = { total, allowed, nowMs: clock.monotonicMs() }
     const { removable, isUsed } = this.#guards[kind].decide(ids, look)
-    if (isUsed) annotate(allowAnnotation, withoutKind(text ?? '', kind))
     const held = gone.length - removable.size
+    // A permission that was used up, or for objects that came back, must not allow a later deletion.
+    if (isUsed || (allowed !== undefined && held === 0))
+      annotate(allowAnnotation, withoutKind(text ?? '', kind))
     if (held > 0) this.#recordHeld(kind, held, total)
     this.#held[kind] = held
     return gone.filter(({ id }) => removable.has(id))

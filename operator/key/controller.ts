@@ -59,7 +59,8 @@ export class KeyController implements Controller {
       return unloadedMs
     }
     try {
-      refuseDelivery(key)
+      // Nothing else in the object may delay a revocation.
+      if (!key.spec.revoked) refuseDelivery(key)
       await this.#settle(key)
       const againMs = await this.#endDelivery(key)
       await this.#writeStatus(key, withoutFeeds(key, this.#keys.missing(key)))
@@ -107,15 +108,20 @@ export class KeyController implements Controller {
 
   /** Takes all steps. Returns whether any step changed something. */
   async #takeSteps(key: ApiKeyObject): Promise<boolean> {
-    const { registry, clock } = this.#deps
+    const { api, registry, clock } = this.#deps
     const { name } = key.metadata
     const overlapMs = overlapOf(key)
     let isRefused = false
     for (let steps = 0; steps < stepsMax; steps++) {
       // Read before the digest, because the digest is written before the registry.
-      const { issue: registryIssue = 0, oldSecrets = 0 } = registry.keys.get(name) ?? {}
-      const { ownSecret, delivery, digest } = await this.#read(key)
+      const { issue: registryIssue = 0, oldSecrets = 0, state = 'inactive' } = registry.keys.get(name) ?? {}
+      const digest = await api.get<Secret>(resources.secrets, digestName(name))
+      refuseForeignSecret(digest, name)
       const had = digestIn(digest)
+      const { ownSecret, delivery } = await this.#readSecret(key).catch((cause: unknown) =>
+        // A suspended key needs its secret again.
+        this.#putRest(key, state === 'inactive' ? undefined : had, cause),
+      )
       const step = planKey(
         {
           specIssue: await this.#specIssue(key, had),
@@ -130,11 +136,7 @@ export class KeyController implements Controller {
         },
         sha256,
       )
-      if (step.do === 'wait') {
-        // The rest of the spec applies at once, such as fewer feeds or addresses.
-        if (had !== undefined) await this.#keys.put(key, had)
-        throw new NotReady('Refused', fullMessage)
-      }
+      if (step.do === 'wait') return this.#putRest(key, had, new NotReady('Refused', fullMessage))
       if (step.do === 'deliver') {
         const made = { issue: step.issue, secret: `fxd_${clock.randomHex(secretBytes)}` }
         await this.#write(deliverySecret(key, made, { existing: delivery, nowMs: clock.utcMs() }), delivery)
@@ -149,6 +151,12 @@ export class KeyController implements Controller {
       }
     }
     throw new Error(`${name} does not match its spec after ${stepsMax} steps`)
+  }
+
+  /** Applies the spec without a new secret, such as fewer feeds or addresses. Then throws why there is none. */
+  async #putRest(key: ApiKeyObject, digest: Digest | undefined, why: unknown): Promise<never> {
+    if (why instanceof NotReady && digest) await this.#keys.put(key, digest)
+    throw why
   }
 
   /**
@@ -171,18 +179,15 @@ export class KeyController implements Controller {
     this.#deps.events.record(kind, key, { type: 'Normal', reason: 'SecretChanged', action: 'Rotate', note })
   }
 
-  async #read(key: ApiKeyObject): Promise<{ ownSecret?: string; delivery?: Secret; digest?: Secret }> {
+  /** The user's own secret, or the Secret that delivers a made one. Throws `NotReady` when it cannot be used. */
+  async #readSecret(key: ApiKeyObject): Promise<{ ownSecret?: string; delivery?: Secret }> {
     const { api } = this.#deps
-    const { name } = key.metadata
-    const digest = await api.get<Secret>(resources.secrets, digestName(name))
-    refuseForeignSecret(digest, name)
-    const found = digest && { digest }
     const from = key.spec.keyFrom?.secretKeyRef
     if (from !== undefined)
-      return { ...found, ownSecret: ownSecretIn(await api.get<Secret>(resources.secrets, from.name), from) }
+      return { ownSecret: ownSecretIn(await api.get<Secret>(resources.secrets, from.name), from) }
     const delivery = await api.get<Secret>(resources.secrets, deliveryName(key))
-    refuseForeignSecret(delivery, name)
-    return { ...found, ...(delivery && { delivery }) }
+    refuseForeignSecret(delivery, key.metadata.name)
+    return delivery ? { delivery } : {}
   }
 
   /** Rejects when the Secret changed since it was read. */

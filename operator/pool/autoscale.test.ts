@@ -12,6 +12,7 @@ const state = (more: Partial<ScaleState>): ScaleState => ({
     targetSubscriptions: 1_000,
     scaleDownAfterSeconds: 600,
   },
+  connectionsMax: 1_000,
   replicas: 2,
   isPaused: false,
   loads: shards(100, 100),
@@ -32,17 +33,32 @@ describe('a plan for the number of shards', () => {
     expect(replicasOf({ loads: [{ connections: 0, subscriptions: 5_500 }, ...shards(0)] })).toBe(6)
   })
 
+  test('grows before its shards are full, also with a target above their maximum', () => {
+    const connectionsMax = 50
+    expect(replicasOf({ connectionsMax, loads: shards(50, 50) })).toBe(3)
+    expect(replicasOf({ connectionsMax, loads: shards(45, 44) })).toBe(3)
+    expect(planScale(state({ connectionsMax, loads: shards(40, 40) }))).toMatchObject({
+      replicas: 2,
+      reason: 'Following',
+    })
+  })
+
   test('shrinks only when fewer sufficed for the whole time, and then to the maximum needed in it', () => {
     const loads = shards(10, 10)
     const first = planScale(state({ loads, replicas: 4 }))
-    expect(first).toMatchObject({ replicas: 4, fewerNeeded: { sinceMs: 1_000_000, shardsMax: 1 } })
-    const busier = { loads: shards(150, 100), replicas: 4, fewerNeeded: first.fewerNeeded, nowMs: 1_300_000 }
-    expect(planScale(state(busier))).toMatchObject({
-      replicas: 4,
-      fewerNeeded: { sinceMs: 1_000_000, shardsMax: 3 },
-    })
-    const late = { loads, replicas: 4, fewerNeeded: { sinceMs: 1_000_000, shardsMax: 3 }, nowMs: 1_600_000 }
+    const since = { sinceMs: 1_000_000, seenMs: 1_000_000 }
+    expect(first).toMatchObject({ replicas: 4, fewerNeeded: { ...since, shardsMax: 1 } })
+    const busier = { loads: shards(150, 100), replicas: 4, fewerNeeded: first.fewerNeeded, nowMs: 1_060_000 }
+    const busy = { sinceMs: 1_000_000, seenMs: 1_060_000, shardsMax: 3 }
+    expect(planScale(state(busier))).toMatchObject({ replicas: 4, fewerNeeded: busy })
+    const late = { loads, replicas: 4, fewerNeeded: { ...busy, seenMs: 1_590_000 }, nowMs: 1_600_000 }
     expect(planScale(state(late))).toMatchObject({ replicas: 3, fewerNeeded: undefined })
+  })
+
+  test('begins to wait again after a time without plans, such as while another replica led', () => {
+    const fewerNeeded = { sinceMs: 1_000_000, seenMs: 1_500_000, shardsMax: 1 }
+    const again = planScale(state({ loads: shards(10, 10), replicas: 4, fewerNeeded, nowMs: 1_600_000 }))
+    expect(again).toMatchObject({ replicas: 4, fewerNeeded: { sinceMs: 1_600_000, shardsMax: 1 } })
   })
 
   test('keeps the number while a shard does not answer, while paused, and at 0', () => {
@@ -78,7 +94,11 @@ const anyState = fc.record({
   isPaused: fc.boolean(),
   nowMs: fc.integer({ min: 1_000_000, max: 2_000_000 }),
   fewerNeeded: fc.option(
-    fc.record({ sinceMs: fc.nat(1_000_000), shardsMax: fc.integer({ min: 1, max: 10 }) }),
+    fc.record({
+      sinceMs: fc.nat(1_000_000),
+      seenMs: fc.integer({ min: 940_000, max: 1_000_000 }),
+      shardsMax: fc.integer({ min: 1, max: 10 }),
+    }),
     {
       nil: undefined,
     },
@@ -115,7 +135,7 @@ test('more load never means fewer shards', () => {
 test('under a constant load the number of shards is stable after two steps', () => {
   fc.assert(
     fc.property(fc.nat(2_000), fc.integer({ min: 1, max: 10 }), (connections, replicas) => {
-      const late = { fewerNeeded: { sinceMs: 0, shardsMax: 1 } }
+      const late = { fewerNeeded: { sinceMs: 0, seenMs: 1_000_000, shardsMax: 1 } }
       const loads = [{ connections, subscriptions: 0 }]
       const once = replicasOf({ loads, replicas, ...late })
       const twice = replicasOf({ loads, replicas: once, ...late })

@@ -6,14 +6,17 @@ export interface ShardUse {
   readonly subscriptions: number
 }
 
-/** Since when fewer shards suffice, and the maximum needed since. */
+/** Since when fewer shards suffice, when this was last seen, and the maximum needed since. */
 export interface FewerNeeded {
   readonly sinceMs: number
+  readonly seenMs: number
   readonly shardsMax: number
 }
 
 export interface ScaleState {
   readonly autoscale: NonNullable<StreamPoolSpec['autoscale']>
+  /** Maximum sockets of one shard. */
+  readonly connectionsMax: number
   /** Current replicas of `/scale`. */
   readonly replicas: number
   readonly isPaused: boolean
@@ -34,13 +37,17 @@ export interface Scaling {
 
 /** Maximum deviation from the target, as a fraction, without a change. */
 const tolerance = 0.1
+/** Maximum time between two plans. After more, as while another replica led, the load in between is unknown. */
+const unseenMaxMs = 60_000
+/** Maximum target, as a share of a shard's maximum of sockets. Full shards reject sockets, so their load stops growing. */
+const targetShareMax = 0.8
 
 /**
  * Plans the number of shards for the load. It grows at once. It shrinks only when fewer sufficed for the whole time,
  * and then to the maximum needed in that time. While a started shard does not answer, and at 0, the number stays.
  */
 export function planScale(state: ScaleState): Scaling {
-  const { autoscale, replicas, loads, nowMs } = state
+  const { autoscale, connectionsMax, replicas, loads, nowMs } = state
   const stay = (reason: Scaling['reason'], message: string): Scaling => ({
     replicas,
     fewerNeeded: undefined,
@@ -62,16 +69,20 @@ export function planScale(state: ScaleState): Scaling {
       `${loads.length - known.length} of ${loads.length} shards do not report their load; the number of shards stays.`,
     )
   const { minReplicas, maxReplicas, scaleDownAfterSeconds } = autoscale
-  const load = loadOf(known, autoscale)
+  const targetConnections = Math.min(autoscale.targetConnections, targetShareMax * connectionsMax)
+  const load = loadOf(known, { ...autoscale, targetConnections })
   const needed = neededFor(load, replicas)
   const wanted = Math.min(maxReplicas, Math.max(minReplicas, needed))
   const { reason, message } = limitOf(needed, autoscale)
   if (wanted >= replicas) return { replicas: wanted, fewerNeeded: undefined, reason, message }
   // A pool outside its limits moves within them at once.
   const ceiling = Math.min(replicas, maxReplicas)
+  const { fewerNeeded: last } = state
+  const had = last && nowMs - last.seenMs <= unseenMaxMs ? last : undefined
   const fewerNeeded = {
-    sinceMs: state.fewerNeeded?.sinceMs ?? nowMs,
-    shardsMax: Math.max(wanted, state.fewerNeeded?.shardsMax ?? 0),
+    sinceMs: had?.sinceMs ?? nowMs,
+    seenMs: nowMs,
+    shardsMax: Math.max(wanted, had?.shardsMax ?? 0),
   }
   const isLong = nowMs - fewerNeeded.sinceMs >= scaleDownAfterSeconds * 1_000
   if (!isLong) return { replicas: ceiling, fewerNeeded, reason, message }

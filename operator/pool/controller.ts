@@ -147,11 +147,12 @@ export class PoolController implements Controller {
   /** Writes only `/scale`, as a person or another autoscaler does. */
   async #autoscale(pool: PoolObject, seen: readonly ObservedShard[]): Promise<Scaling | undefined> {
     const { clock, events } = this.#deps
-    const { autoscale, replicas } = pool.spec
+    const { autoscale, connectionsMax, replicas } = pool.spec
     const { uid = '' } = pool.metadata
     if (autoscale === undefined) return undefined
     const scaling = planScale({
       autoscale,
+      connectionsMax,
       replicas,
       isPaused: pool.metadata.annotations?.[pauseAnnotation] === 'true',
       loads: seen.filter(hasStarted).map(({ load }) => load),

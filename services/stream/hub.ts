@@ -160,7 +160,7 @@ function createLiveParts(
     livePush,
     nameGaps(row, gaps) {
       const connection = deps.sockets.at(row)
-      if (connection) nameGaps(connection, gaps, deps.metrics)
+      if (connection) nameGaps(connection, gaps, 'lost', deps.metrics)
     },
   })
   const delivery = new LiveDelivery({ ...shared, resumption, livePush, losses })

@@ -4,6 +4,7 @@ import { closings } from './sockets/close-codes.ts'
 export type StreamMetrics = ReturnType<typeof createStreamMetrics>
 
 export const faultPlaces = ['socket', 'upgrade', 'shard'] as const
+export const gapCauses = ['lost', 'replay', 'asked', 'returned', 'closed'] as const
 export const replayGapReasons = ['late', 'failed', 'too_many_replays', 'too_many_bars', 'unproven'] as const
 export const slotCalls = ['open', 'close', 'renew'] as const
 
@@ -75,7 +76,15 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
 
 /** Bars that sockets missed, and how they were delivered or named. */
 const createLossMetrics = (metrics: Metrics) => ({
-  gaps: metrics.counter('fxd_stream_gaps_total', 'Symbols named in GAP frames, one per socket.'),
+  gaps: fromZero(
+    metrics.counter(
+      'fxd_stream_gaps_total',
+      'Symbols named in GAP frames, one per socket, by cause: lost (on the bus), replay (it failed), asked (older bars than a replay has), returned (a symbol was away) or closed (the socket).',
+      ['cause'],
+    ),
+    'cause',
+    gapCauses,
+  ),
   replayGaps: fromZero(
     metrics.counter(
       'fxd_stream_replay_gaps_total',

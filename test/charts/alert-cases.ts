@@ -119,6 +119,16 @@ export const alertCases: readonly AlertCase[] = [
     series: { 'kube_cronjob_next_schedule_time{cronjob="fxd-questdb-backup"}': '60x500' },
     atMinute: 450,
   },
+  // A suspended CronJob has no next time.
+  {
+    alert: 'FxdBackupMissing',
+    series: {
+      'kube_cronjob_status_last_schedule_time{cronjob="fxd-questdb-backup"}': '60x400',
+      'kube_cronjob_status_last_successful_time{cronjob="fxd-questdb-backup"}': '120x400',
+      'kube_cronjob_spec_suspend{cronjob="fxd-questdb-backup"}': '1x400',
+    },
+    atMinute: 400,
+  },
   is('FxdFeedNotCollected', 'fxd_collector_active{feed="A:B",pod="a-collector-0"}', 0),
   is('FxdFeedOffline', 'fxd_collector_terminal_connected{feed="A:B",pod="a-collector-0"}', 0),
   {
@@ -134,7 +144,10 @@ export const alertCases: readonly AlertCase[] = [
   grows('FxdIngestAlarm', 'fxd_ingest_alarms_total{kind="unpublished",pod="fxd-ingest-1"}'),
   is('FxdBarsNotPushed', 'fxd_ingest_backlog_bars{pod="fxd-ingest-1"}', 20_000),
   grows('FxdBarsNotPushed', 'fxd_ingest_backlog_dropped_bars_total{pod="fxd-ingest-1"}'),
-  grows('FxdGaps', 'fxd_stream_gaps_total{pod="fxd-stream-1"}'),
+  grows('FxdGaps', 'fxd_stream_gaps_total{pod="fxd-stream-1",cause="lost"}'),
+  ...['late', 'failed', 'unproven'].map((reason) =>
+    grows('FxdGaps', `fxd_stream_replay_gaps_total{pod="fxd-stream-1",reason="${reason}"}`),
+  ),
   grows('FxdGaps', 'fxd_tail_dropped_bars_total{pod="fxd-rest-1"}'),
   grows('FxdDrainForced', 'fxd_stream_drain_forced_closes_total{pod="fxd-stream-1"}'),
   grows('FxdCanaryMissedBars', 'fxd_canary_missed_bars_total{feed="A:B",pod="fxd-canary-1"}'),
@@ -183,6 +196,10 @@ export const quiet: Readonly<Record<string, Course>> = {
   'fxd_stream_connections{pod="fxd-stream-1"}': '4000x200',
   'fxd_http_dropped_connections_total{pod="fxd-rest-1"}': '3x200',
   'fxd_stream_faults_total{pod="fxd-stream-1",place="message"}': '1x200',
+  // A client that asks for old bars after a weekend, and sockets that close in a rollout.
+  'fxd_stream_gaps_total{pod="fxd-stream-1",cause="asked"}': '0+1x200',
+  'fxd_stream_gaps_total{pod="fxd-stream-1",cause="closed"}': '0+1x200',
+  'fxd_stream_replay_gaps_total{pod="fxd-stream-1",reason="too_many_bars"}': '0+1x200',
   'fxd_questdb_writes_failing_seconds{pod="fxd-ingest-1"}': '0x200',
   'fxd_questdb_suspended_tables{pod="fxd-ingest-1"}': '0x200',
   'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}': '7x200',

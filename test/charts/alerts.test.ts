@@ -107,6 +107,17 @@ test('failures in another namespace fire no alert, except those for missing pods
   expect(complaints(cases)).toBe('')
 })
 
+test('few slow and few failed requests of a service with few requests raise no alert', () => {
+  const requests = 'fxd_http_request_duration_seconds'
+  const series = {
+    ...podsFor(180),
+    [`${requests}_count{status="200"}`]: '0+1x180',
+    [`${requests}_bucket{status="200",le="0.2"}`]: '0+0.8x180',
+    [`${requests}_count{status="500"}`]: '0x70 1x30 2x30 3x50',
+  }
+  expect(complaints([{ name: 'few requests', series, atMinute: 180, fires: [] }])).toBe('')
+})
+
 /** Minutes since time 0, which was a Thursday. */
 const atHour = (days: number, hour: number): number => (days * 24 + hour) * 60
 

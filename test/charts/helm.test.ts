@@ -195,6 +195,17 @@ test('the notes warn when the network policy blocks the load balancer of ingest'
   expect(notes('ingest.service.externalTrafficPolicy=Local')).not.toContain(hidden)
 })
 
+test('the notes warn when the network policy blocks clients of a load balancer of rest', () => {
+  const warning = 'clients outside of the cluster cannot reach the Service of rest'
+  const notes = (...set: readonly string[]): string =>
+    helm('install', 'fxd', chart, '--dry-run=client', ...set.flatMap((each) => ['--set', each])).said
+  const exposed = 'rest.service.type=LoadBalancer'
+  expect(notes(exposed)).toContain(warning)
+  expect(notes()).not.toContain(warning)
+  expect(notes(exposed, 'networkPolicy.enabled=false')).not.toContain(warning)
+  expect(notes(exposed, 'networkPolicy.clients[0].ipBlock.cidr=0.0.0.0/0')).not.toContain(warning)
+})
+
 test.for(['rest', 'ingest'])(
   'the Service of %s has the externalTrafficPolicy of the values, by default none',
   (name) => {

@@ -92,7 +92,6 @@ const addressesOf = ({ spec }: PodTemplate): readonly { readonly host: string; r
 
 /** All connections between pods of the service. */
 const connections = [
-  'backup questdb:8812',
   'backup questdb:9000',
   'canary rest:8080',
   'canary stream:8080',
@@ -103,10 +102,8 @@ const connections = [
   'operator ingest:8090',
   'operator stream:8090',
   'rest questdb:8812',
-  'rest questdb:9000',
   'rest redis:6379',
   'stream questdb:8812',
-  'stream questdb:9000',
   'stream redis:6379',
 ]
 

@@ -39,6 +39,17 @@ test('the volume of backups fits all copies and the one being written', () => {
   expect(sizeOf(find(objects, 'PersistentVolumeClaim', 'fxd-questdb-backup'), 'spec')).toBe(copies * data)
 })
 
+test('a backup runs on the node of QuestDB, also with a podAffinity of the values', () => {
+  const wanted = { topologyKey: 'example.org/rack', labelSelector: { matchLabels: { fast: 'true' } } }
+  const podAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [wanted] }
+  const values = { questdb: { backup: { enabled: true, affinity: { podAffinity } } } }
+  const { affinity } = podOfComponent(render({ values }), 'backup').spec
+  const questdb = { 'app.kubernetes.io/component': 'questdb' }
+  const sameNode = { topologyKey: 'kubernetes.io/hostname', labelSelector: { matchLabels: questdb } }
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: [wanted, sameNode] }
+  expect(affinity).toMatchObject({ podAffinity: required })
+})
+
 test('both containers of the Redis pod have redis.resources', () => {
   const resources = { requests: { cpu: '150m', memory: '1Gi' }, limits: { cpu: '2', memory: '2Gi' } }
   const { spec } = podOfComponent(render({ values: { redis: { resources } } }), 'redis')

@@ -102,6 +102,11 @@ test.for([
   ['a proxy that is no block of addresses', { trustedProxies: ['ingress'] }, 'does not match pattern'],
   ['too few workers of QuestDB', { questdb: { workers: 2 } }, 'minimum: got 2, want 4'],
   [
+    'a schedule of backups without a field for weekdays',
+    { questdb: { backup: { schedule: '17 13 * *' } } },
+    'does not match pattern',
+  ],
+  [
     'no host of QuestDB',
     { questdb: { enabled: false } },
     'questdb.host is needed where questdb.enabled is false',
@@ -127,6 +132,24 @@ test.for([
     { commonLabels: { 'app.kubernetes.io/part-of': 'trading' } },
     "invalid propertyName 'app.kubernetes.io/part-of'",
   ],
+  [
+    'a QuestDB that exists beside the chart’s',
+    { questdb: { host: 'q' } },
+    'set questdb.enabled to false: questdb.host is the QuestDB that exists',
+  ],
+  ['a Redis that exists beside the chart’s', { redis: { host: 'r' } }, 'set redis.enabled to false'],
+  ['Sentinels of the chart’s Redis', { redis: { sentinel: { hosts: ['s:26379'] } } }, 'set redis.enabled'],
+  ['TLS of the chart’s Redis', { redis: { tls: { enabled: true } } }, 'set redis.enabled to false'],
+  [
+    'a minimum of rest above the maximum',
+    { rest: { autoscaling: { enabled: true, minReplicas: 7 } } },
+    'minReplicas must be at most rest.autoscaling.maxReplicas',
+  ],
+  [
+    'a minimum of shards above the maximum',
+    { stream: { autoscale: { enabled: true, minReplicas: 11 } } },
+    'minReplicas must be at most stream.replicasMax',
+  ],
   ['no Gateway', { httpRoute: { enabled: true } }, 'httpRoute.parentRefs is needed'],
   ['no issuer', { tls: { mode: 'CertManager' } }, 'tls.certManager.issuerRef.name is needed'],
   ['no certificate', { tls: { mode: 'Secret' } }, 'is needed with tls.mode Secret'],
@@ -134,6 +157,10 @@ test.for([
   const { status, said } = template({ values: given })
   expect(said).toContain(reason)
   expect(status).not.toBe(0)
+})
+
+test.for(['@daily', '*/30 0-6 * * 1,3'])('the schedule %s of backups is accepted', (schedule) => {
+  expect(template({ values: { questdb: { backup: { schedule } } } })).toMatchObject({ status: 0 })
 })
 
 /** Values that a file sets and that differ from the default. */

@@ -92,6 +92,7 @@ annotations:
 {{- end }}
 
 {{- define "fxd.questdbHost" -}}
+{{- if and .Values.questdb.enabled .Values.questdb.host }}{{ fail "set questdb.enabled to false: questdb.host is the QuestDB that exists, and the chart would start another" }}{{ end -}}
 {{- if .Values.questdb.enabled }}{{ include "fxd.fullname" . }}-questdb
 {{- else }}{{ required "questdb.host is needed where questdb.enabled is false" .Values.questdb.host }}
 {{- end }}
@@ -99,6 +100,7 @@ annotations:
 
 {{/* With Sentinels the host of the URL is unused, but a URL requires one. */}}
 {{- define "fxd.redisHost" -}}
+{{- if and .Values.redis.enabled (or .Values.redis.host .Values.redis.sentinel.hosts .Values.redis.tls.enabled) }}{{ fail "set redis.enabled to false: redis.host, redis.sentinel and redis.tls are for a Redis that exists, and the chart would start another" }}{{ end -}}
 {{- if .Values.redis.enabled }}{{ include "fxd.fullname" . }}-redis:6379
 {{- else if .Values.redis.sentinel.hosts }}sentinel
 {{- else }}{{ required "redis.host or redis.sentinel.hosts is needed where redis.enabled is false" .Values.redis.host }}:{{ .Values.redis.port }}

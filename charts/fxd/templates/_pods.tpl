@@ -185,7 +185,9 @@ volumeMounts:
 {{- $scheme := ternary "rediss" "redis" (and (not $redis.enabled) $redis.tls.enabled) -}}
 {{- $host := include "fxd.questdbHost" $root -}}
 - {name: FXD_STORE, value: questdb}
+{{- if eq (index . 2) "writer" }}
 - {name: FXD_QUESTDB_HTTP, value: {{ printf "%s:%v" $host (ternary 9000 $questdb.httpPort $questdb.enabled) | quote }}}
+{{- end }}
 - {name: FXD_QUESTDB_PG, value: {{ printf "%s:%v" $host (ternary 8812 $questdb.pgPort $questdb.enabled) | quote }}}
 - {name: FXD_QUESTDB_USER, value: {{ $questdbUser.user | quote }}}
 - name: FXD_QUESTDB_PASSWORD

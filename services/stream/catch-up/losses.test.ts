@@ -87,6 +87,7 @@ describe('a client that returns after the bus lost bars', () => {
     await fixture.clock.advance(emptyHoleMs)
     await until('the gap', () => gapsOf(first).length === 1)
     expect(gapsOf(first)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1995) }] }])
+    expect(await fixture.metric('fxd_stream_gaps_total{cause="lost"}')).toBe(1)
     await fixture.store(a, [1996, 1997])
     await settle()
     await close(a, 1998)

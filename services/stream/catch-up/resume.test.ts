@@ -97,6 +97,7 @@ describe('a client that sends `since`', () => {
     await until('the bars', () => minutesOf(socket, a).length === 2)
     expect(minutesOf(socket, a)).toEqual([nowMinute - day + 1, 1999])
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: asked, until: start }] }])
+    expect(await fixture.metric('fxd_stream_gaps_total{cause="asked"}')).toBe(1)
   })
 
   test.each([0, day])(

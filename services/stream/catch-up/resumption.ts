@@ -67,7 +67,7 @@ export class Resumption {
       isInFanOut: (id) => fanOut.has(id),
       nameGap: (connection, symbol, after, reason) => {
         metrics.replayGaps.inc({ reason })
-        nameGaps(connection, [{ symbol, after }], metrics)
+        nameGaps(connection, [{ symbol, after }], 'replay', metrics)
       },
       ended: (connection, feed) => this.#markers.replayed(connection, feed),
     })
@@ -100,7 +100,7 @@ export class Resumption {
       const after = asked.get(symbol)
       return after !== undefined && after < until ? [{ symbol, after, until }] : []
     })
-    if (older.length > 0) nameGaps(connection, older, this.#metrics)
+    if (older.length > 0) nameGaps(connection, older, 'asked', this.#metrics)
     const resumed = [...starts].map(([symbol, after]) => ({
       id: this.#subscriptions.symbols.idOf(symbol),
       symbol,

@@ -40,7 +40,7 @@ export class Departures {
     const isUnsent = new Set(unsent.map(({ symbol }) => symbol))
     const missed = losses.openGaps(connection.row).filter(({ symbol }) => !isUnsent.has(symbol))
     const gaps = [...unsent, ...missed]
-    if (gaps.length > 0) nameGaps(connection, gaps, metrics)
+    if (gaps.length > 0) nameGaps(connection, gaps, 'closed', metrics)
   }
 
   async leave(connection: Connection): Promise<void> {

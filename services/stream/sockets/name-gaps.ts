@@ -1,13 +1,14 @@
-import type { StreamMetrics } from '../metrics.ts'
+import type { gapCauses, StreamMetrics } from '../metrics.ts'
 import type { Connection } from './connection.ts'
 import { messages, type SymbolGap } from './protocol.ts'
 
-/** Sends a GAP frame and counts its symbols. */
+/** Sends a GAP frame and counts its symbols by their cause. */
 export function nameGaps(
   connection: Connection,
   gaps: readonly SymbolGap[],
+  cause: (typeof gapCauses)[number],
   metrics: Pick<StreamMetrics, 'gaps'>,
 ): void {
-  metrics.gaps.inc(gaps.length)
+  metrics.gaps.inc({ cause }, gaps.length)
   connection.send(messages.gap(gaps))
 }

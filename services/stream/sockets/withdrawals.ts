@@ -148,6 +148,7 @@ export class Withdrawals {
     nameGaps(
       connection,
       begun.map(({ gap }) => gap),
+      'returned',
       metrics,
     )
     connection.send(

@@ -10,7 +10,7 @@ const folder = '/earlier'
 
 /**
  * The earlier release has neither an operator nor the variables that the chart sets since. Its roles run with the
- * variables that it knows; everything else runs as in this release.
+ * variables that it knows, and all of them with QuestDB's HTTP port; everything else runs as in this release.
  */
 const start = `
 const earlierRoles = ['rest', 'stream', 'ingest']
@@ -18,6 +18,7 @@ const isEarlier = earlierRoles.includes(process.argv[2])
 if (isEarlier) {
   const { env } = process
   env.FXD_TOKEN_FILE ??= env.FXD_SHARD_TOKEN_FILE
+  env.FXD_QUESTDB_HTTP ??= env.FXD_QUESTDB_PG.replace(/:.*/, ':9000')
   for (const name of ['FXD_SHARD_TOKEN_FILE', 'FXD_SIGNING_KEYS', 'FXD_LOG_FORMAT']) delete env[name]
 }
 await import(isEarlier ? '${folder}/services/main.ts' : '/app/services/main.ts')

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { base64, type Row, startKey } from '../../test/support/fixtures/api-key-fixture.ts'
+
+test('a revoked key is revoked although its delivery is rejected', async () => {
+  const { cluster, settle } = startKey({})
+  await settle()
+  const { metadata, spec } = cluster.key
+  const changed = { ...spec, revoked: true, delivery: { deleteAfter: '0s' } }
+  cluster.key = { metadata: { ...metadata, generation: 2 }, spec: changed }
+  await settle()
+  expect(cluster.revoked).toEqual(['one'])
+  expect(cluster.reasons.at(-1)).toBe('Revoked')
+})
+
+test.for([
+  ['is gone', undefined, 'SecretMissing'],
+  ['is malformed', 'a word', 'Invalid'],
+] as const)("fewer feeds and addresses apply while the user's Secret %s", async ([, value, reason]) => {
+  const { cluster, own, store, settle } = startKey({ keyFrom: { secretKeyRef: { name: 'own', key: 'key' } } })
+  await own('a')
+  await settle()
+  const [first] = cluster.puts
+  if (value === undefined) cluster.secrets.delete('own')
+  else await store(undefined, { metadata: { name: 'own' }, data: { key: base64(value) } })
+  const { metadata, spec } = cluster.key
+  const allowIps = ['192.0.2.1/32']
+  cluster.key = { metadata: { ...metadata, generation: 2 }, spec: { ...spec, allowIps } }
+  await settle()
+  expect(cluster.puts.slice(1)).toEqual([{ ...first, allowIps }])
+  expect(cluster.reasons.at(-1)).toBe(reason)
+})
+
+test('fewer addresses apply while the Secret that delivers the key belongs to another object', async () => {
+  const { cluster, store, settle } = startKey({})
+  await settle()
+  const [first] = cluster.puts
+  await store(undefined, { metadata: { name: 'one' } })
+  const { metadata, spec } = cluster.key
+  const allowIps = ['192.0.2.1/32']
+  cluster.key = { metadata: { ...metadata, generation: 2 }, spec: { ...spec, allowIps } }
+  await settle()
+  expect(cluster.puts.slice(1)).toEqual([{ ...first, allowIps }])
+  expect(cluster.reasons.at(-1)).toBe('NameTaken')
+})
+
+test("a suspended key stays suspended while the user's Secret is gone", async () => {
+  const { cluster, own, settle } = startKey({ keyFrom: { secretKeyRef: { name: 'own', key: 'key' } } })
+  await own('a')
+  await settle()
+  cluster.secrets.delete('own')
+  for (const rows of [cluster.stored, cluster.keys])
+    rows.set('one', { ...(cluster.stored.get('one') as Row), state: 'inactive', version: 1_000 })
+  const { length } = cluster.puts
+  await settle()
+  expect(cluster.puts).toHaveLength(length)
+  await own('a')
+  await settle()
+  expect(cluster.keys.get('one')?.state).toBe('active')
+})
