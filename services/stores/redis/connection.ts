@@ -92,8 +92,9 @@ export class Connection {
     const { clock } = this.#deps
     // The jitter keeps pods from reconnecting at the same moment.
     const retries = new Backoff(clock, { firstMs: delayMinMs, maxMs: delayMaxMs, jitter: 'half' })
+    let failures = 0
     while (!this.closed) {
-      const redis = newClient(this.#deps.at)
+      const redis = newClient(this.#deps.at, failures)
       const lost = new Promise<void>((resolve) => {
         this.#lost = resolve
         redis.once('end', resolve)
@@ -108,6 +109,7 @@ export class Connection {
         retries.reset()
         await lost
       } catch (cause) {
+        failures += 1
         this.#cause = cause instanceof WrongServer ? cause : (heard ?? cause)
         this.#logFailure(this.#cause)
       } finally {
@@ -157,8 +159,11 @@ function newSignal(): Signal {
   return { passed: promise, open: resolve }
 }
 
-/** Every option by which the client would send a command twice, or later, is off: an increment would count twice. */
-function newClient({ url, sentinels, master, sentinelPassword }: RedisAt): Redis {
+/**
+ * Every option by which the client would send a command twice, or later, is off: an increment would count twice. After
+ * each failure it asks another Sentinel first, because one that does not answer takes the time of the whole handshake.
+ */
+function newClient({ url, sentinels, master, sentinelPassword }: RedisAt, failures: number): Redis {
   const given = url === undefined ? undefined : new URL(url)
   const isSecret = given?.protocol === 'rediss:'
   const database = Number(given?.pathname.slice(1) || 0)
@@ -166,7 +171,7 @@ function newClient({ url, sentinels, master, sentinelPassword }: RedisAt): Redis
     sentinels.length === 0
       ? { host: unbracketed(given?.hostname ?? '127.0.0.1'), port: Number(given?.port || 6379) }
       : {
-          sentinels: sentinels.map(({ host, port }) => ({ host, port })),
+          sentinels: sentinels.map((_, i) => ({ ...sentinels[(i + failures) % sentinels.length] })),
           name: master,
           role: 'master' as const,
           ...(sentinelPassword !== undefined && { sentinelPassword }),

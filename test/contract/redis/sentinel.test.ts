@@ -40,6 +40,18 @@ test('Sentinels with a password accept the configured Sentinel password; without
   expect(String((refusal as Error).cause)).toContain('NOAUTH')
 })
 
+test('connections come back through the other Sentinels while the first one does not answer', {
+  timeout: startMs,
+}, async () => {
+  const { up } = await openInTest(at())
+  const [first] = group.sentinels
+  await first?.freeze()
+  onTestFinished(() => first?.thaw())
+  await (await group.primary()).command('CLIENT KILL TYPE normal')
+  await vi.waitFor(async () => expect(await up()).toBe(false), longTimeout)
+  await vi.waitFor(async () => expect(await up()).toBe(true), longTimeout)
+})
+
 describe('while a replica takes over', () => {
   test('open slots never exceed the cap', { timeout }, async () => {
     const cap = 5
