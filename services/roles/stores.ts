@@ -15,8 +15,10 @@ import type { RedisStoreOptions } from '../stores/redis/options.ts'
 /** Address of Redis; `undefined` if this process keeps in memory what pods share. */
 const redisAt = (config: Config): Pick<RedisStoreOptions, 'at' | 'prefix'> | undefined => {
   const { redis: url, redisSentinels: sentinels, redisMaster: master, redisPrefix: prefix } = config
+  const { redisSentinelPassword: sentinelPassword, redisSentinelTls } = config
   if (url === undefined && sentinels.length === 0) return undefined
-  return { at: { url, sentinels, master, sentinelPassword: config.redisSentinelPassword }, prefix }
+  const sentinelTls = redisSentinelTls === 'enabled'
+  return { at: { url, sentinels, master, sentinelPassword, sentinelTls }, prefix }
 }
 
 /** Addresses and credentials of QuestDB. */

@@ -202,6 +202,9 @@ volumeMounts:
 {{- if and (not $redis.enabled) $redis.sentinel.hosts }}
 - {name: FXD_REDIS_SENTINELS, value: {{ join "," $redis.sentinel.hosts | quote }}}
 - {name: FXD_REDIS_MASTER, value: {{ $redis.sentinel.master | quote }}}
+{{- if $redis.sentinel.tls }}
+- {name: FXD_REDIS_SENTINEL_TLS, value: enabled}
+{{- end }}
 {{- with $redis.sentinel.existingSecret }}
 - name: FXD_REDIS_SENTINEL_PASSWORD
   valueFrom:

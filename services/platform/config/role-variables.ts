@@ -12,6 +12,7 @@ const stores = [
   'redisSentinels',
   'redisMaster',
   'redisSentinelPassword',
+  'redisSentinelTls',
   'redisPrefix',
 ] as const
 const tls = ['tlsCert', 'tlsKey', 'tlsCa'] as const

@@ -1,6 +1,6 @@
 import type { CompoundKey } from '../../core/feeds/compound-key.ts'
 import type { LogFormat, LogLevel } from '../log/log.ts'
-import type { Address, StoreKind } from './values.ts'
+import type { Address, StoreKind, Switch } from './values.ts'
 
 /** Parsed and validated once at the start, then frozen; nothing else reads the environment. */
 export interface Config {
@@ -26,6 +26,8 @@ export interface Config {
   readonly redisMaster: string
   /** Password of the Sentinels themselves; `undefined`: they have none. */
   readonly redisSentinelPassword: string | undefined
+  /** Whether the Sentinels have TLS. */
+  readonly redisSentinelTls: Switch
   /** Prefix of every key, so that several services can share one Redis. */
   readonly redisPrefix: string
   /** File or folder of Feed manifests; `undefined`: the demo feeds. */

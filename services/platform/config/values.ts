@@ -11,6 +11,9 @@ export interface Address {
 export const storeKinds = ['embedded', 'questdb'] as const
 export type StoreKind = (typeof storeKinds)[number]
 
+export const switches = ['disabled', 'enabled'] as const
+export type Switch = (typeof switches)[number]
+
 export class ConfigError extends Fatal {
   constructor(message: string) {
     super('config', message)

@@ -19,6 +19,7 @@ import {
   parseUrl,
   parseUser,
   storeKinds,
+  switches,
   wholeNumber,
 } from './values.ts'
 
@@ -111,6 +112,12 @@ export const variables = {
     '',
     'password of the Sentinels themselves; never printed',
     optional(anyText('a password')),
+  ),
+  redisSentinelTls: variable(
+    'FXD_REDIS_SENTINEL_TLS',
+    'disabled',
+    'whether the Sentinels have TLS; the servers have it where FXD_REDIS begins with rediss://',
+    oneOf(switches),
   ),
   redisPrefix: variable(
     'FXD_REDIS_PREFIX',

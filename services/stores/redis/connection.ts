@@ -163,7 +163,8 @@ function newSignal(): Signal {
  * Every option by which the client would send a command twice, or later, is off: an increment would count twice. After
  * each failure it asks another Sentinel first, because one that does not answer takes the time of the whole handshake.
  */
-function newClient({ url, sentinels, master, sentinelPassword }: RedisAt, failures: number): Redis {
+function newClient(at: RedisAt, failures: number): Redis {
+  const { url, sentinels, master, sentinelPassword, sentinelTls } = at
   const given = url === undefined ? undefined : new URL(url)
   const isSecret = given?.protocol === 'rediss:'
   const database = Number(given?.pathname.slice(1) || 0)
@@ -175,6 +176,7 @@ function newClient({ url, sentinels, master, sentinelPassword }: RedisAt, failur
           name: master,
           role: 'master' as const,
           ...(sentinelPassword !== undefined && { sentinelPassword }),
+          ...(sentinelTls && { sentinelTLS: {} }),
           sentinelRetryStrategy: () => null,
           failoverDetector: true,
           connectTimeout: handshakeMs,

@@ -13,6 +13,8 @@ export interface RedisAt {
   readonly master: string
   /** Password of the Sentinels themselves. */
   readonly sentinelPassword?: string | undefined
+  /** Whether the Sentinels have TLS; the scheme of the URL says it of the primary. */
+  readonly sentinelTls?: boolean
 }
 
 export interface RedisStoreOptions {

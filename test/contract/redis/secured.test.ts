@@ -2,8 +2,13 @@ import { readFileSync } from 'node:fs'
 import tls from 'node:tls'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { CertificateFixture } from '../../support/fixtures/certificate-fixture.ts'
-import { freePorts } from '../../support/free-ports.ts'
-import { type RedisServer, type RedisServerOptions, startRedis } from '../../support/redis/server.ts'
+import { startSentinel } from '../../support/redis/sentinels.ts'
+import {
+  type RedisServer,
+  type RedisServerOptions,
+  type ServerTls,
+  startRedis,
+} from '../../support/redis/server.ts'
 import { openInTest } from '../../support/redis/stores.ts'
 
 const limits = { rpm: 10, rpd: 100 }
@@ -55,15 +60,13 @@ describe('rediss://', () => {
   const fixture = new CertificateFixture()
   afterAll(() => fixture.remove())
   let url = ''
-  let server: RedisServer | undefined
+  let server: RedisServer
+  let tlsFiles: ServerTls
   beforeAll(async () => {
-    const authority = fixture.authority('ours')
-    const { cert, key } = fixture.certificate('redis')
-    const [port = 0] = await freePorts(1)
-    const files = [`tls-cert-file ${cert}`, `tls-key-file ${key}`, `tls-ca-cert-file ${authority}`]
-    const settings = [`tls-port ${port}`, ...files, 'tls-auth-clients no', 'requirepass secret']
-    server = await startRedis({ settings })
-    url = `rediss://:secret@${server.host}:${port}`
+    const ca = fixture.authority('ours')
+    tlsFiles = { ca, ...fixture.certificate('redis') }
+    server = await startRedis({ tls: tlsFiles, settings: ['requirepass secret'] })
+    url = `rediss://:secret@${server.host}:${server.tlsPort}`
   })
   afterAll(() => server?.stop())
 
@@ -71,13 +74,28 @@ describe('rediss://', () => {
     expect(await refused(url)).toMatch(/certificate/)
   })
 
-  test('succeeds if this process trusts the authority of the server', async () => {
+  /** The effect of NODE_EXTRA_CA_CERTS for a process, until the test ends. */
+  const trustAuthority = (): void => {
     const before = tls.getCACertificates()
     onTestFinished(() => tls.setDefaultCACertificates(before))
-    // The effect of NODE_EXTRA_CA_CERTS for a process.
-    tls.setDefaultCACertificates([...before, readFileSync(fixture.path('ours-ca.crt'), 'utf8')])
+    tls.setDefaultCACertificates([...before, readFileSync(tlsFiles.ca, 'utf8')])
+  }
+
+  test('succeeds if this process trusts the authority of the server', async () => {
+    trustAuthority()
     expect(await admitted(url)).toBe('admitted')
     expect(await refused(url.replace('secret', 'wrong'))).toMatch(/WRONGPASS/)
     expect(await refused(url.replace('127.0.0.1', 'localhost'))).toMatch(/altnames/)
+  })
+
+  test('Sentinels with TLS are asked over TLS if the configuration says so, and not otherwise', async () => {
+    trustAuthority()
+    const sentinel = await startSentinel(server, ['requirepass other'], { tls: tlsFiles })
+    onTestFinished(() => sentinel.stop())
+    const sentinels = [{ host: sentinel.host, port: sentinel.tlsPort ?? 0 }]
+    const at = { url, sentinels, master: 'fxd', sentinelPassword: 'other' }
+    const { stores } = await openInTest({ ...at, sentinelTls: true })
+    expect(await stores.limits.admit('key', limits, 'status')).toMatchObject({ outcome: 'admitted' })
+    await expect(openInTest(at)).rejects.toThrow('Redis is unavailable')
   })
 })

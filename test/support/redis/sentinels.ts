@@ -1,16 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type RedisServer, startRedis } from './server.ts'
+import { type RedisServer, type RedisServerOptions, startRedis } from './server.ts'
 
 export interface RedisGroup {
-  /** Two servers; one is primary, the other its replica. */
-  readonly servers: readonly [RedisServer, RedisServer]
+  /** One is primary, the others are its replicas. */
+  readonly servers: readonly RedisServer[]
   readonly sentinels: readonly RedisServer[]
   readonly master: string
   /** The present primary, by its Sentinels. */
   primary(): Promise<RedisServer>
-  /** Resolves once a replica follows the primary and the Sentinels know it. */
+  /** Resolves once all replicas follow the primary and the Sentinels know them. */
   replicated(): Promise<void>
   stop(): Promise<void>
 }
@@ -19,22 +19,35 @@ const master = 'fxd'
 const downAfterMs = 700
 const groupTimeoutMs = 30_000
 
-/** A primary, its replica and three Sentinels, which replace a primary that is silent for 700 ms. */
-export async function startRedisGroup(): Promise<RedisGroup> {
-  const first = await startRedis({ settings: ['repl-diskless-sync-delay 0'] })
-  const second = await startRedis({
-    settings: ['repl-diskless-sync-delay 0', `replicaof ${first.host} ${first.port}`],
-  })
-  const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(first)))
+export interface RedisGroupOptions extends Pick<RedisServerOptions, 'host' | 'tls' | 'settings'> {
+  /** Default: 1. */
+  readonly replicas?: number
+  readonly sentinelPassword?: string
+}
+
+/** A primary, its replicas and three Sentinels, which replace a primary that is silent for 700 ms. */
+export async function startRedisGroup(options: RedisGroupOptions = {}): Promise<RedisGroup> {
+  const { replicas = 1, sentinelPassword: password, settings = [], ...common } = options
+  const startServer = (...more: readonly string[]): Promise<RedisServer> =>
+    startRedis({ ...common, settings: ['repl-diskless-sync-delay 0', ...settings, ...more] })
+  const first = await startServer()
+  const follow = `replicaof ${first.host} ${sharedPort(first)}`
+  const others = await Promise.all(Array.from({ length: replicas }, () => startServer(follow)))
+  const passwords = password === undefined ? [] : [`requirepass ${password}`]
+  const sentinels = await Promise.all(
+    [1, 2, 3].map(() =>
+      startSentinel(first, passwords, { ...common, ...(password !== undefined && { password }) }),
+    ),
+  )
   // By default Sentinels poll the servers only every ten seconds.
   for (const each of sentinels) await each.command('SENTINEL DEBUG info-period 200 publish-period 200')
-  const servers = [first, second] as const
+  const servers = [first, ...others]
   const primary = async (): Promise<RedisServer> => {
     for (const sentinel of sentinels) {
       const reply = await sentinel
         .command(`SENTINEL get-master-addr-by-name ${master}`)
         .catch(() => 'unreachable')
-      const named = servers.find(({ port }) => reply.includes(`\r\n${port}\r\n`))
+      const named = servers.find((server) => reply.includes(`\r\n${sharedPort(server)}\r\n`))
       if (named) return named
     }
     throw new Error('No Sentinel names a primary.')
@@ -47,12 +60,12 @@ export async function startRedisGroup(): Promise<RedisGroup> {
     async replicated() {
       await until(async () => {
         const info = await (await primary()).command('INFO replication')
-        return /state=online/.test(info)
+        return info.match(/state=online/g)?.length === replicas
       })
-      // The Sentinels must have found the replica and each other, or they cannot replace a primary.
+      // The Sentinels must have found the replicas and each other, or they cannot replace a primary.
       await until(async () => {
         const replies = await Promise.all(sentinels.map((each) => each.command('INFO sentinel')))
-        return replies.every((text) => /slaves=1,sentinels=3/.test(text))
+        return replies.every((text) => text.includes(`slaves=${replicas},sentinels=3`))
       })
     },
     async stop() {
@@ -64,8 +77,13 @@ export async function startRedisGroup(): Promise<RedisGroup> {
 }
 
 /** Starts a Sentinel of this primary, with additional settings. */
-export const startSentinel = (primary: RedisServer, settings: readonly string[] = []): Promise<RedisServer> =>
+export const startSentinel = (
+  primary: RedisServer,
+  settings: readonly string[] = [],
+  options: Pick<RedisServerOptions, 'host' | 'tls' | 'password'> = {},
+): Promise<RedisServer> =>
   startRedis({
+    ...options,
     sentinelFile(folder) {
       const path = join(folder, 'sentinel.conf')
       writeFileSync(path, [...sentinelSettings(primary), ...settings, ''].join('\n'))
@@ -73,8 +91,11 @@ export const startSentinel = (primary: RedisServer, settings: readonly string[] 
     },
   })
 
-const sentinelSettings = ({ host, port }: RedisServer): readonly string[] => [
-  `sentinel monitor ${master} ${host} ${port} 2`,
+/** The port that servers and Sentinels use among each other. */
+const sharedPort = ({ port, tlsPort }: RedisServer): number => tlsPort ?? port
+
+const sentinelSettings = (primary: RedisServer): readonly string[] => [
+  `sentinel monitor ${master} ${primary.host} ${sharedPort(primary)} 2`,
   `sentinel down-after-milliseconds ${master} ${downAfterMs}`,
   `sentinel failover-timeout ${master} 6000`,
   `sentinel parallel-syncs ${master} 1`,

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Pair } from '../fixtures/certificate-fixture.ts'
 import { freePorts } from '../free-ports.ts'
 import { programOf } from '../processes/debian-packages.ts'
 import { ServerProcess } from '../processes/server-process.ts'
@@ -14,6 +15,8 @@ export interface RedisServer {
   readonly name: string
   readonly host: string
   readonly port: number
+  /** The port with TLS, where one was wanted. */
+  readonly tlsPort: number | undefined
   readonly url: string
   readonly pid: number
   /** Resolves at the end of the present process with its exit code or signal. */
@@ -38,6 +41,15 @@ export interface RedisServerOptions {
   readonly sentinelFile?: (folder: string) => string
   /** Address to listen on; default: loopback. */
   readonly host?: string
+  /** Serves a further port with TLS. Servers use TLS among each other, too. */
+  readonly tls?: ServerTls
+  /** Password with which `command` authenticates. */
+  readonly password?: string
+}
+
+export interface ServerTls extends Pair {
+  /** Path of a PEM file of the authority. */
+  readonly ca: string
 }
 
 const majorMin = 7
@@ -62,13 +74,20 @@ const settingsOfTests = [
 /** Starts a Redis on a free port with a temporary folder; resolves once it answers. */
 export async function startRedis(options: RedisServerOptions = {}): Promise<RedisServer> {
   const { command, env } = redisProgram()
-  const { host = loopback } = options
-  const [port = 0] = await freePorts(1)
+  const { host = loopback, tls, password } = options
+  const [port = 0, secondPort = 0] = await freePorts(2)
   const folder = mkdtempSync(join(tmpdir(), 'fxd-redis-'))
   const process = new ServerProcess({
     name,
     command,
-    args: [...argsOf(options, folder, port), '--bind', host, '--dir', folder],
+    args: [
+      ...argsOf(options, folder, port),
+      ...(tls ? tlsArgs(tls, secondPort) : []),
+      '--bind',
+      host,
+      '--dir',
+      folder,
+    ],
     env,
     answers: () =>
       send({ host, port }, 'PING').then(
@@ -83,6 +102,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     name,
     host,
     port,
+    tlsPort: tls && secondPort,
     url: `redis://${host}:${port}`,
     get pid() {
       return process.pid
@@ -94,7 +114,7 @@ export async function startRedis(options: RedisServerOptions = {}): Promise<Redi
     start: () => process.start(),
     freeze: () => process.freeze(),
     thaw: () => process.thaw(),
-    command: (line) => send({ host, port }, line),
+    command: (line) => send({ host, port }, line, password),
     async stop() {
       await process.kill()
       rmSync(folder, { recursive: true, force: true })
@@ -109,20 +129,34 @@ function argsOf({ sentinelFile, settings = [] }: RedisServerOptions, folder: str
   return ['--port', String(port), ...words.map((word) => (word === '""' ? '' : word))]
 }
 
+const tlsArgs = ({ cert, key, ca }: ServerTls, port: number): readonly string[] =>
+  [
+    ['--tls-port', String(port)],
+    ['--tls-cert-file', cert],
+    ['--tls-key-file', key],
+    ['--tls-ca-cert-file', ca],
+    ['--tls-auth-clients', 'no'],
+    ['--tls-replication', 'yes'],
+  ].flat()
+
 const replyTimeoutMs = 2_000
+/** The reply to AUTH. */
+const accepted = '+OK\r\n'
 
 /** Sends a command in the inline form of the protocol, which needs no client library. */
-const send = (at: { host: string; port: number }, line: string): Promise<string> =>
+const send = (at: { host: string; port: number }, line: string, password?: string): Promise<string> =>
   new Promise((resolve, reject) => {
-    const socket = createConnection(at, () => void socket.write(`${line}\r\n`))
+    const lines = password === undefined ? [line] : [`AUTH ${password}`, line]
+    const socket = createConnection(at, () => void socket.write(lines.map((each) => `${each}\r\n`).join('')))
     socket.setTimeout(replyTimeoutMs, () => socket.destroy(new Error(`no answer to ${line}`)))
     socket.once('error', reject)
     let reply = ''
     socket.on('data', (piece: Buffer) => {
       reply += piece.toString()
-      if (!isWhole(reply)) return
+      const answer = reply.slice(password === undefined ? 0 : accepted.length)
+      if (!isWhole(answer)) return
       socket.destroy()
-      resolve(reply)
+      resolve(answer)
     })
   })
 
