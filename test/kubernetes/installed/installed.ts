@@ -28,6 +28,10 @@ export interface InstalledOptions {
   readonly nodes?: number
   /** Makes archives of further images in this folder. Returns their paths. */
   readonly images?: (into: string) => Promise<readonly string[]>
+  /** A file of values on which these tests build. */
+  readonly valuesFile?: string
+  /** Starts the stores; default: `startStores`. */
+  readonly stores?: (cluster: KubernetesCluster, namespace: string) => Promise<OutsideStores>
   /** Makes the objects that further values of the chart name. Returns these values. */
   readonly prepare?: (cluster: KubernetesCluster) => Promise<object>
 }
@@ -45,14 +49,15 @@ export async function startInstalled(options: InstalledOptions = {}): Promise<In
   )
   try {
     await cluster.kubectl('create', 'namespace', namespace)
-    const stores = await startStores(cluster, namespace)
+    const stores = await (options.stores ?? startStores)(cluster, namespace)
     try {
       await cluster.apply(tlsSecret('fxd-tls', namespace, cluster.credentials.forNames('service', domain)))
       const values = join(cluster.folder, 'values.json')
       const prepared = await options.prepare?.(cluster)
       writeFileSync(values, JSON.stringify({ ...valuesOf(cluster), ...stores.values, ...prepared }))
       await cluster.helm('install', 'fxd-crds', join(charts, 'fxd-crds'), '--wait')
-      const chart = ['fxd', join(charts, 'fxd'), '-n', namespace, '-f', values]
+      const files = [options.valuesFile ?? [], values].flat().flatMap((file) => ['-f', file])
+      const chart = ['fxd', join(charts, 'fxd'), '-n', namespace, ...files]
       const waiting = ['--wait', `--timeout=${helmTimeout}`]
       await cluster.helm('install', ...chart, ...waiting)
       return {

@@ -30,20 +30,11 @@ export interface OutsideStores {
  */
 export async function startStores(cluster: KubernetesCluster, namespace: string): Promise<OutsideStores> {
   const host = cluster.network.machineAddress
-  const [questdb, redis] = await Promise.all([
-    startQuestdb({
-      host,
-      settings: {
-        QDB_PG_PASSWORD: passwords.questdb,
-        QDB_PG_READONLY_USER_ENABLED: 'true',
-        QDB_PG_READONLY_USER: 'reader',
-        QDB_PG_READONLY_PASSWORD: passwords['questdb-reader'],
-        QDB_HTTP_USER: 'admin',
-        QDB_HTTP_PASSWORD: passwords.questdb,
-        QDB_PG_NET_CONNECTION_LIMIT: '200',
-        QDB_SHARED_WORKER_COUNT: '4',
-        QDB_CAIRO_COMMIT_MODE: 'sync',
-      },
+  const [{ questdb, sql }, redis] = await Promise.all([
+    startQuestdbOf(host, {
+      writer: { user: 'admin', password: passwords.questdb },
+      reader: { user: 'reader', password: passwords['questdb-reader'] },
+      connectionsMax: 200,
     }),
     startRedis({ host, settings: [...redisUsers(), 'protected-mode no'] }),
   ])
@@ -66,13 +57,7 @@ export async function startStores(cluster: KubernetesCluster, namespace: string)
   return {
     questdb,
     redis,
-    sql: async (statement) => {
-      const query = new URLSearchParams({ query: statement }).toString()
-      const response = await fetch(`http://${host}:${questdb.http.port}/exec?${query}`, {
-        headers: { authorization: `Basic ${btoa(`admin:${passwords.questdb}`)}` },
-      })
-      if (!response.ok) throw new Error(`QuestDB answered ${response.status} to ${statement}`)
-    },
+    sql,
     values: {
       questdb: {
         enabled: false,
@@ -94,8 +79,49 @@ export async function startStores(cluster: KubernetesCluster, namespace: string)
   }
 }
 
+interface StoreUser {
+  readonly user: string
+  readonly password: string
+}
+
+/** Starts a QuestDB with these two users. */
+export async function startQuestdbOf(
+  host: string,
+  {
+    writer,
+    reader,
+    connectionsMax,
+  }: { readonly writer: StoreUser; readonly reader: StoreUser; readonly connectionsMax: number },
+): Promise<Pick<OutsideStores, 'questdb' | 'sql'>> {
+  const questdb = await startQuestdb({
+    host,
+    settings: {
+      QDB_PG_USER: writer.user,
+      QDB_PG_PASSWORD: writer.password,
+      QDB_PG_READONLY_USER_ENABLED: 'true',
+      QDB_PG_READONLY_USER: reader.user,
+      QDB_PG_READONLY_PASSWORD: reader.password,
+      QDB_HTTP_USER: writer.user,
+      QDB_HTTP_PASSWORD: writer.password,
+      QDB_PG_NET_CONNECTION_LIMIT: String(connectionsMax),
+      QDB_SHARED_WORKER_COUNT: '4',
+      QDB_CAIRO_COMMIT_MODE: 'sync',
+    },
+  })
+  return {
+    questdb,
+    sql: async (statement) => {
+      const query = new URLSearchParams({ query: statement }).toString()
+      const response = await fetch(`http://${host}:${questdb.http.port}/exec?${query}`, {
+        headers: { authorization: `Basic ${btoa(`${writer.user}:${writer.password}`)}` },
+      })
+      if (!response.ok) throw new Error(`QuestDB answered ${response.status} to ${statement}`)
+    },
+  }
+}
+
 /** The users of the chart, with the passwords of these tests. */
-const redisUsers = (): readonly string[] =>
+export const redisUsers = (): readonly string[] =>
   readFileSync(aclFile, 'utf8')
     .split('\n')
     .filter((line) => line.startsWith('user '))
