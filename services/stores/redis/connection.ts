@@ -8,6 +8,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { RedisAt } from './options.ts'
 import { NotCarriedOut } from './outcomes.ts'
 import { scripts } from './scripts.ts'
+import { QuietSentinelConnector } from './sentinel-connector.ts'
 import { factsOf, type ServerFacts } from './server-facts.ts'
 
 const handshakeMs = 2_000
@@ -179,6 +180,7 @@ function newClient(at: RedisAt, failures: number): Redis {
           ...(sentinelTls && { sentinelTLS: {} }),
           sentinelRetryStrategy: () => null,
           failoverDetector: true,
+          Connector: QuietSentinelConnector,
           connectTimeout: handshakeMs,
           ...(isSecret && { enableTLSForSentinelMode: true }),
         }

@@ -52,6 +52,18 @@ test('connections come back through the other Sentinels while the first one does
   await vi.waitFor(async () => expect(await up()).toBe(true), longTimeout)
 })
 
+test('a Sentinel that is down puts no text of the library into the log', { timeout: startMs }, async () => {
+  const print = vi.spyOn(console, 'error')
+  const [, down, other] = group.sentinels
+  await down?.kill()
+  onTestFinished(() => down?.start())
+  await openInTest(at())
+  const followers = async (): Promise<number> =>
+    (await other?.command('CLIENT LIST TYPE pubsub'))?.match(/cmd=subscribe/g)?.length ?? 0
+  await vi.waitFor(async () => expect(await followers()).toBe(3), longTimeout)
+  expect(print).not.toHaveBeenCalled()
+})
+
 describe('while a replica takes over', () => {
   test('open slots never exceed the cap', { timeout }, async () => {
     const cap = 5
