@@ -151,7 +151,7 @@ function createLiveParts(
     isUnconfirmed: (feed) => losses.isUnconfirmed(feed),
     lastTime: (id) => liveSymbols.lastTime(id),
   })
-  const liveSymbols = new LiveSymbols(shared)
+  const liveSymbols = new LiveSymbols({ ...shared, feedReturned: (feed) => resumption.feedReturned(feed) })
   const livePush = new LivePush({ ...shared, resumption, liveSymbols })
   const losses: BusLosses = new BusLosses({
     ...shared,

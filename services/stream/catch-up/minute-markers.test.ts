@@ -84,6 +84,17 @@ describe('a client that asks for markers', () => {
     ])
   })
 
+  test('gets no marker of a minute that was complete before, as in the repeated hour of a clock that is set back', async () => {
+    const [first, socket] = [await opened(), await opened()]
+    await complete(2020)
+    await first.settled()
+    await ask(socket, { symbols: [a], markers: true })
+    await complete(2019)
+    await complete(2020, 2021)
+    await socket.settled()
+    expect(markersOf(socket)).toEqual([timeOf(2021)])
+  })
+
   test('a `markers` value other than true and false is refused', async () => {
     const socket = await opened()
     socket.send({ action: 'subscribe', symbols: [a], markers: 'yes' })

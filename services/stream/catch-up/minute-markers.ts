@@ -18,7 +18,7 @@ interface MinuteMarkersDeps {
 export class MinuteMarkers {
   readonly #deps: MinuteMarkersDeps
   readonly #listeners = new Map<FeedKey, Set<Connection>>()
-  /** The last minute announced of each feed with listeners; later events may repeat minutes. */
+  /** The last complete minute of each feed; later events may repeat minutes. */
   readonly #announced = new Map<FeedKey, FeedSeconds>()
   /** Minutes that are announced when a replay ends. */
   readonly #queued = new Map<Connection, Map<FeedKey, FeedSeconds[]>>()
@@ -36,10 +36,7 @@ export class MinuteMarkers {
   leave(connection: Connection, feed: FeedKey): void {
     const listeners = this.#listeners.get(feed)
     listeners?.delete(connection)
-    if (listeners?.size === 0) {
-      this.#listeners.delete(feed)
-      this.#announced.delete(feed)
-    }
+    if (listeners?.size === 0) this.#listeners.delete(feed)
     this.#queued.get(connection)?.delete(feed)
   }
 
@@ -54,11 +51,11 @@ export class MinuteMarkers {
 
   /** `from` and `to` are the open times of the first and the last complete minute. */
   complete(feed: FeedKey, from: FeedSeconds, to: FeedSeconds): void {
-    const listeners = this.#listeners.get(feed)
-    if (!listeners) return
     const announced = this.#announced.get(feed) ?? feedSeconds(-1)
     if (to <= announced) return
     this.#announced.set(feed, to)
+    const listeners = this.#listeners.get(feed)
+    if (!listeners) return
     this.#deps.settle()
     const times = minutes(from, to).filter((time) => time > announced)
     const frames = framesOf(feed, times)
@@ -66,6 +63,11 @@ export class MinuteMarkers {
       if (this.#deps.isBusy(connection, feed)) this.#queue(connection, feed, times)
       else connection.write(frames)
     }
+  }
+
+  /** The feed returned to the registry. Its clock may be earlier than before. */
+  feedReturned(feed: FeedKey): void {
+    this.#announced.delete(feed)
   }
 
   /** A replay of the feed ended. */

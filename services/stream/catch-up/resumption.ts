@@ -121,6 +121,11 @@ export class Resumption {
     return this.#markers.feedsOf(connection)
   }
 
+  /** The feed returned to the registry. Its clock may be earlier than before. */
+  feedReturned(feed: FeedKey): void {
+    this.#markers.feedReturned(feed)
+  }
+
   /** Must be called after subscriptions of the socket ended. */
   review(connection: Connection): void {
     this.#replays.review(connection)

@@ -26,7 +26,8 @@ export interface BaselineDeps {
 export class Baseline {
   readonly #deps: BaselineDeps
   readonly #times = new Map<FeedKey, ReadonlyMap<string, FeedSeconds>>()
-  readonly #requested = new Set<FeedKey>()
+  /** The newest read of each feed. */
+  readonly #reads = new Map<FeedKey, object>()
   readonly #ending = new AbortController()
   readonly #unlisten: () => void
 
@@ -46,27 +47,27 @@ export class Baseline {
     this.#ending.abort()
   }
 
-  /** A feed that left the registry may be purged before it returns, so it is read again then. */
+  /** Replaces what was read of the feed: its bars may have been purged. */
+  readAgain(feed: FeedKey): void {
+    this.#times.delete(feed)
+    if (this.#reads.has(feed)) void this.#read(feed)
+  }
+
   #readAll(view: RegistryView): void {
-    for (const key of this.#requested)
-      if (!view.feed(key)) {
-        this.#requested.delete(key)
-        this.#times.delete(key)
-      }
-    for (const { key, resolutions } of view.feeds()) {
-      if (this.#requested.has(key) || !resolutions.includes('1')) continue
-      this.#requested.add(key)
-      void this.#read(key)
-    }
+    for (const { key, resolutions } of view.feeds())
+      if (!this.#reads.has(key) && resolutions.includes('1')) void this.#read(key)
   }
 
   async #read(feed: FeedKey): Promise<void> {
     const { bars, clock, subscribed } = this.#deps
+    const read = {}
+    this.#reads.set(feed, read)
     while (!this.#ending.signal.aborted) {
       try {
         const times = new Map(
           await bars.lastTimes(feed, { lane: 'backfill', reader: serviceReader('baseline') }),
         )
+        if (this.#reads.get(feed) !== read) return
         // Bars that arrived after their subscription may be included.
         for (const symbol of subscribed(feed)) times.delete(minutesOf(symbol))
         this.#times.set(feed, times)

@@ -10,6 +10,8 @@ import { Baseline, type BaselineDeps } from './baseline.ts'
 export interface LiveSymbolsDeps extends Omit<BaselineDeps, 'subscribed'> {
   readonly symbols: SymbolTable
   readonly recent: RecentBars
+  /** Called when a feed that had left the registry is there again. */
+  readonly feedReturned: (feed: FeedKey) => void
 }
 
 /** The last live bar of each symbol, and which symbols get live bars. */
@@ -17,10 +19,13 @@ export class LiveSymbols {
   readonly #registry: FollowedRegistry
   readonly #symbols: SymbolTable
   readonly #recent: RecentBars
+  readonly #feedReturned: LiveSymbolsDeps['feedReturned']
   readonly #baseline: Baseline
   readonly #unlisten: () => void
   /** Feeds of the registry. */
   #feeds: ReadonlySet<FeedKey> = new Set()
+  /** Feeds that left the registry. */
+  readonly #gone = new Set<FeedKey>()
   /** By symbol number. */
   readonly #lastTimes: (FeedSeconds | undefined)[] = []
 
@@ -29,6 +34,7 @@ export class LiveSymbols {
     this.#registry = registry
     this.#symbols = deps.symbols
     this.#recent = deps.recent
+    this.#feedReturned = deps.feedReturned
     this.#baseline = new Baseline({ ...deps, subscribed: (feed) => this.subscribed(feed) })
     this.#unlisten = registry.onChange((view) => this.#forgetChanged(view))
     if (registry.loaded) this.#forgetChanged(registry.view())
@@ -82,18 +88,21 @@ export class LiveSymbols {
     this.#baseline.close()
   }
 
-  /**
-   * A feed that leaves the registry may be purged before it returns: replays then read its bars from the store. Its
-   * clock may be earlier then.
-   */
+  /** A feed that leaves the registry may be purged before it returns: replays then read its bars from the store. */
   #forgetChanged(view: RegistryView): void {
     const feeds = new Set(view.feeds().map(({ key }) => key))
-    const changed = this.#feeds.symmetricDifference(feeds)
-    for (const key of changed)
-      for (const id of this.idsOf(key)) {
-        this.#recent.broken(id)
-        if (feeds.has(key) && id < this.#lastTimes.length) this.#lastTimes[id] = undefined
-      }
+    for (const key of this.#feeds.symmetricDifference(feeds)) {
+      for (const id of this.idsOf(key)) this.#recent.broken(id)
+      if (!feeds.has(key)) this.#gone.add(key)
+      else if (this.#gone.delete(key)) this.#forgetTimes(key)
+    }
     this.#feeds = feeds
+  }
+
+  /** A feed that returns may have an earlier clock: its next bars are earlier than the last ones. */
+  #forgetTimes(feed: FeedKey): void {
+    for (const id of this.idsOf(feed)) if (id < this.#lastTimes.length) this.#lastTimes[id] = undefined
+    this.#baseline.readAgain(feed)
+    this.#feedReturned(feed)
   }
 }

@@ -18,9 +18,17 @@ let [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
 beforeAll(async () => {
   fixture = await openStreamFixture({
     start: minuteBar(20).time * 1000,
-    change: ({ bars }) => ({ bars: { ...bars, read: (query) => storeAnswers.then(() => bars.read(query)) } }),
+    change: ({ bars }) => ({
+      bars: {
+        ...bars,
+        read: (query) => storeAnswers.then(() => bars.read(query)),
+        lastTimes: (...args) => (lastTimes = bars.lastTimes(...args)),
+      },
+    }),
   })
 })
+/** The last read of the newest stored times. */
+let lastTimes: Promise<unknown>
 /** Reads of the store wait for it. */
 let storeAnswers: Promise<void>
 beforeEach(() => {
@@ -134,6 +142,23 @@ describe('a symbol that left the registry and returns', () => {
       returned(foreign),
       bar(foreign, 2),
     ])
+  })
+
+  test('gets a GAP frame from its newest stored bar if it had no live bar and returns with its feed', async () => {
+    const foreign = compoundKey(live, 'SYM1')
+    await fixture.store(foreign, [3], live)
+    const shown = feedBody(live)
+    const leaveAndReturn = async () => {
+      if (shown.kind === 'feed') await fixture.change({ ...shown, body: { ...shown.body, hidden: true } })
+      await fixture.change(shown)
+      await lastTimes
+    }
+    await leaveAndReturn()
+    const { socket } = await connected()
+    await socket.subscribe([foreign])
+    await leaveAndReturn()
+    const passed = gap({ symbol: foreign, after: minuteBar(3).time })
+    expect(await afterAnswer(socket)).toEqual([gone(foreign), passed, returned(foreign)])
   })
 
   test('returns with its feed, which has an earlier clock now: its bars and minutes follow', async () => {
