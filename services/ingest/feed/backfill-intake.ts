@@ -7,12 +7,15 @@ import type { GoodSeries } from '../check/check-batch.ts'
 import type { FeedState } from './feed-state.ts'
 import { type Counts, storeHistory } from './store-history.ts'
 
+/** Maximum bars of one session that are stored at the same time: two batches of an import. */
+const barsAtOnceMax = 2 * batchBarsMax
+
 /** The open times of a batch, first and last, by `seriesId`. */
 type Extent = ReadonlyMap<string, { readonly first: FeedSeconds; readonly last: FeedSeconds }>
 
 /**
  * The backfill lane of one session: compares batches with the stored bars and stores what differs. Batches with at
- * most `batchBarsMax` bars in all are stored at the same time: a few sessions must not fill the store's queue. A batch
+ * most `barsAtOnceMax` bars in all are stored at the same time: a few sessions must not fill the store's queue. A batch
  * that overlaps an earlier one waits for it, since it is compared with what that one stored.
  */
 export class BackfillIntake {
@@ -22,7 +25,7 @@ export class BackfillIntake {
   readonly #inFlight = new Map<Promise<Counts>, Extent>()
   /** Aborts with the first failure: then no batch that waits is stored. */
   readonly #failed = new AbortController()
-  readonly #bars = new Semaphore(batchBarsMax, this.#failed.signal)
+  readonly #bars = new Semaphore(barsAtOnceMax, this.#failed.signal)
 
   constructor(store: BarStore, state: FeedState) {
     this.#store = store

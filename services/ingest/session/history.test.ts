@@ -71,24 +71,28 @@ describe('backfill and imports', () => {
     await session.close()
   })
 
-  test('batches with more than 5,000 bars in all are not stored at the same time; after a failure none that waits is stored', async () => {
+  test('batches with more than 10,000 bars in all are not stored at the same time; after a failure none that waits is stored', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key, { mode: 'IMPORT' })
     const gate = Promise.withResolvers<void>()
     suite.backfillGate = gate.promise
-    const times = Array.from({ length: batchBarsMax }, (_, i) => noon - (batchBarsMax + 1 - i) * minute)
+    const times = Array.from(
+      { length: 2 * batchBarsMax },
+      (_, i) => noon - (2 * batchBarsMax + 1 - i) * minute,
+    )
     const answers = Promise.allSettled([
-      session.bars('BACKFILL', [seriesAt('EURUSD', times)]),
+      session.bars('BACKFILL', [seriesAt('EURUSD', times.slice(0, batchBarsMax))]),
+      session.bars('BACKFILL', [seriesAt('EURUSD', times.slice(batchBarsMax))]),
       session.bars('BACKFILL', [seriesAt('EURUSD', [noon - minute])]),
     ])
     // Imports have no live lane: the answer shows that the batches before were taken.
     await session.bars('LIVE', [seriesAt('EURUSD', [noon - minute])])
-    expect(suite.backfillWrites).toBe(1)
+    expect(suite.backfillWrites).toBe(2)
     gate.reject(new Unavailable('store'))
     expect(await session.ended).toMatchObject({ code: 'UNAVAILABLE' })
-    expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    expect(suite.backfillWrites).toBe(1)
+    expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(suite.backfillWrites).toBe(2)
   })
 
   test('a batch scattered over years is compared without reading the bars in between', async () => {
