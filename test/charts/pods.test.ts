@@ -185,6 +185,20 @@ describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, 
   })
 })
 
+test('Sentinels with TLS are trusted by the CA of the values, also beside servers without TLS', () => {
+  const password = { existingSecret: 'redis' }
+  const redis = {
+    enabled: false,
+    users: { rest: password, stream: password, ingest: password },
+    tls: { caSecret: 'redis-ca' },
+    sentinel: { hosts: ['sentinel:26379'], tls: true },
+  }
+  const pod = podOfComponent(render({ values: { redis } }), 'rest')
+  expect(valueOf(pod, 'FXD_REDIS_SENTINEL_TLS')).toBe('enabled')
+  expect(valueOf(pod, 'NODE_EXTRA_CA_CERTS')).toBe('/etc/fxd/redis/ca.crt')
+  expect(JSON.stringify(pod.spec.volumes)).toContain('"secretName":"redis-ca"')
+})
+
 test.for(['rest', 'stream', 'ingest', 'operator', 'collector', 'canary'])(
   '%s starts and lives by /livez, and is ready by /readyz',
   (component) => {

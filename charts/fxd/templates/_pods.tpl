@@ -211,20 +211,20 @@ volumeMounts:
     secretKeyRef: {name: {{ . }}, key: {{ $redis.sentinel.key | quote }}}
 {{- end }}
 {{- end }}
-{{- if and (not $redis.enabled) $redis.tls.enabled $redis.tls.caSecret }}
+{{- if and (not $redis.enabled) (or $redis.tls.enabled $redis.sentinel.tls) $redis.tls.caSecret }}
 - {name: NODE_EXTRA_CA_CERTS, value: /etc/fxd/redis/ca.crt}
 {{- end }}
 {{- end }}
 
 {{/* Volumes of the files that storesEnv names. */}}
 {{- define "fxd.storesMounts" -}}
-{{- if and (not .Values.redis.enabled) .Values.redis.tls.enabled .Values.redis.tls.caSecret }}
+{{- if and (not .Values.redis.enabled) (or .Values.redis.tls.enabled .Values.redis.sentinel.tls) .Values.redis.tls.caSecret }}
 - {name: redis-ca, mountPath: /etc/fxd/redis, readOnly: true}
 {{- end }}
 {{- end }}
 {{- define "fxd.storesVolumes" -}}
 {{- with .Values.redis }}
-{{- if and (not .enabled) .tls.enabled .tls.caSecret }}
+{{- if and (not .enabled) (or .tls.enabled .sentinel.tls) .tls.caSecret }}
 - name: redis-ca
   secret: {secretName: {{ .tls.caSecret }}, items: [{key: {{ .tls.caKey | quote }}, path: ca.crt}]}
 {{- end }}
