@@ -45,21 +45,21 @@ export class Claims {
   /**
    * The source has watched all symbols since `span.from` and reported all bars that opened before `span.to`.
    * The feed-wide window grows by that span. In a new session it begins at the latest time that any series
-   * was read to. Series that were read less far get separate windows up to that time. Nothing is claimed while a
-   * series is not live yet. Returns `false`, and claims nothing, when the source missed bars of a series.
+   * was read to. Series that were read less far get separate windows up to that time. Nothing is claimed in
+   * two cases: `early` (a series is not live yet) and `interrupted` (the source missed bars of a series).
    */
-  watched(r: Resolution, span: Span): boolean {
+  watched(r: Resolution, span: Span): 'claimed' | 'early' | 'interrupted' {
     const all = this.#deps.seriesOf(r)
     if (all.length === 0 || all.some(({ phase, readAt }) => phase !== 'live' || readAt === undefined))
-      return true
-    if (all.some(({ readAt }) => span.from > (readAt as FeedSeconds))) return false
+      return 'early'
+    if (all.some(({ readAt }) => span.from > (readAt as FeedSeconds))) return 'interrupted'
     const to = feedSeconds(Math.min(span.to, ...all.map(formingAt)))
     const start = latest(all.map(({ claimedUntil }) => claimedUntil))
     const wide = this.#feedWide.get(r) ?? { from: start, to: start }
     for (const series of all) this.#fillUpTo(series, feedSeconds(Math.max(wide.from, series.since ?? 0)), to)
     this.#feedWide.set(r, { from: wide.from, to: feedSeconds(Math.max(wide.to, to)) })
     if (to > wide.to) this.#sendAfter([], undefined, r, { from: wide.to, to })
-    return true
+    return 'claimed'
   }
 
   /** Feed-wide windows count for this series only from `start` on; a separate window covers earlier times. */

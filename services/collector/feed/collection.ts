@@ -135,7 +135,7 @@ export class Collection {
   }
 
   watched(r: Resolution, span: Span): void {
-    if (this.#claims.watched(r, span)) return
+    if (this.#claims.watched(r, span) !== 'interrupted') return
     this.#log.warn({ resolution: r }, 'source interrupted; a new session reads the missed bars')
     for (const series of this.#series.values()) if (series.resolution === r) series.phase = 'queued'
     this.#client.cancel()
