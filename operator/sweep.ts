@@ -225,16 +225,18 @@ export class Sweep {
   }
 
   #allowed(kind: RegisteredKind, gone: readonly OwnedItem[], total: number): readonly OwnedItem[] {
-    const { annotations, annotate, clock } = this.#deps
+    const { annotations, annotate, clock, log } = this.#deps
     const text = annotations()[allowAnnotation]
     const ids = gone.map(({ id }) => id)
     const allowed = allowedOf(text, kind)
     const look = { total, allowed, nowMs: clock.monotonicMs() }
     const { removable, isUsed } = this.#guards[kind].decide(ids, look)
     const held = gone.length - removable.size
-    // A permission that was used up, or for objects that came back, must not allow a later deletion.
-    if (isUsed || (allowed !== undefined && held === 0))
+    // A permission ends when it was used or when nothing is held. Otherwise it would allow a later deletion.
+    if (isUsed || (allowed !== undefined && held === 0)) {
+      log.info({ kind, allowed, isUsed }, 'permission for mass deletion removed: used, or nothing is held')
       annotate(allowAnnotation, withoutKind(text ?? '', kind))
+    }
     if (held > 0) this.#recordHeld(kind, held, total)
     this.#held[kind] = held
     return gone.filter(({ id }) => removable.has(id))
