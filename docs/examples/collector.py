@@ -102,8 +102,8 @@ class Collector:
         """Sends what waits, in order. A window waits until every bar before it is acknowledged."""
         for sequence in itertools.count(1):
             while not self.waiting:
-                if not self.read():
-                    await asyncio.sleep(0.2)
+                # The pause of 0 s lets answers and heartbeats pass.
+                await asyncio.sleep(0 if self.read() else 0.2)
             part = getattr(self.waiting[0], self.waiting[0].WhichOneof("message"))
             while self.must_wait(part):
                 self.acked.clear()
