@@ -16,9 +16,9 @@ test('spaces and tabs around the names of subprotocols are allowed', () => {
   expect(withProtocols(' a ,\tb\t')).toBeUndefined()
 })
 
-// In quadratic time each header takes ten seconds.
-test('a header with 100,000 spaces within a subprotocol is refused before the timeout', async () => {
-  const spaces = ' '.repeat(100_000)
+// In quadratic time each header takes more than a minute.
+test('a header with 300,000 spaces within a subprotocol is refused before the timeout', async () => {
+  const spaces = ' '.repeat(300_000)
   for (const protocols of [`a${spaces}b`, `${spaces}"`, `${spaces}a${spaces};`]) {
     expect(withProtocols(protocols)?.code).toBe('BAD_REQUEST')
     // The timeout of a test is noticed between two turns of the event loop.
