@@ -6,7 +6,7 @@ const channel = 'http2.server.stream.start'
 
 /**
  * Calls `ended` with the status of each call to this port. The gRPC library refuses some calls itself (too long
- * messages, unknown methods, broken compression). These reach no interceptor, so Node's diagnostics channel is used.
+ * messages, unknown methods, compressed messages). These reach no interceptor, so Node's diagnostics channel is used.
  * Returns the function that stops it.
  */
 export function countCalls(port: number, ended: (code: string) => void): () => void {

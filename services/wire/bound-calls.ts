@@ -7,10 +7,10 @@ const encodingHeader = 'grpc-encoding'
 /**
  * Bounds the memory of calls to this port where the gRPC library has no option. Returns the function that stops it.
  *
- * - A call whose whole answer is a status is closed, also when its client never ends its request. The library keeps
- *   such a call open, with all headers of its request: 1 MiB for the calls of one connection.
- * - A compressed message is refused with UNIMPLEMENTED. The library decompresses all messages of a frame before the
- *   first is processed, and 350 bytes may become 256 KiB. So it gets the name of an encoding that it does not know.
+ * - If the whole answer of a call is a status, the call is closed, even if its client never ends its request. The
+ *   library keeps such a call open, with all headers of its request: 1 MiB for the calls of one connection.
+ * - A compressed message is refused with UNIMPLEMENTED. The library decompresses all messages of a frame before it
+ *   processes the first, and 350 bytes may become 256 KiB. So it gets the name of an encoding that it does not know.
  */
 export function boundCalls(port: number): () => void {
   const began: ChannelListener = (message) => {

@@ -1,8 +1,8 @@
 import { type SentinelConnectionOptions, SentinelConnector } from 'ioredis'
 
 /**
- * The library's connector, without its text: it prints each failure of the connections on which it waits for a failover,
- * because it listens to none of them.
+ * The library listens for no errors on the connections on which it waits for a failover, so it prints each failure.
+ * This connector prints none.
  */
 export class QuietSentinelConnector extends SentinelConnector {
   constructor(options: unknown) {

@@ -14,7 +14,7 @@ export function describeFeedBoard(name: string, open: Open<'board'>): void {
 
     test('a field has the greatest noted value, and is absent before the first', async () => {
       await fc.assert(
-        fc.asyncProperty(fc.array(anySigns, { minLength: 1, maxLength: 10 }), async (notes) => {
+        fc.asyncProperty(fc.array(anyLiveness, { minLength: 1, maxLength: 10 }), async (notes) => {
           const feed = freshFeed()
           await Promise.all(notes.map((liveness) => board().note(feed, liveness)))
           const seen = (await board().read([feed])).get(feed)
@@ -100,7 +100,7 @@ export function describeFeedBoard(name: string, open: Open<'board'>): void {
 
 const fields = ['receivedAt', 'newestBar', 'heartbeatAt', 'newestTick'] as const
 const anyTime = fc.option(fc.integer({ min: -10, max: 10 }), { nil: undefined })
-const anySigns = fc.record({
+const anyLiveness = fc.record({
   receivedAt: anyTime,
   newestBar: anyTime,
   heartbeatAt: anyTime,

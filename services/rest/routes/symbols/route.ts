@@ -24,7 +24,7 @@ export const symbolsRoute: Route<typeof symbolsSchema.query> = {
 
 /**
  * Sorted by compound key. Feeds and their symbols are sorted, but symbols of `A:B` and `A:B0` interleave. Names are
- * compared in upper case: the lower case of a letter can depend on its place in the word, as that of the Greek sigma.
+ * compared in upper case. The lower case of some letters, such as the Greek sigma, depends on their place in the word.
  */
 function matchingSymbols(search: string, { key, view }: Call) {
   const fragment = search.toUpperCase()
