@@ -70,9 +70,9 @@ export const defects: readonly Defect[] = [
   {
     name: 'a refused request consumes a request of the day',
     file: 'services/stores/embedded/limits.ts',
-    search: "if (consume && decision.outcome === 'admitted') uses.set(keyId, next)",
+    search: "if (call === 'admit' && decision.outcome === 'admitted') uses.set(keyId, next)",
     replacement:
-      "if (consume) uses.set(keyId, { ...next, usedDay: next.usedDay + (decision.outcome === 'refused' ? 1 : 0) })",
+      "if (call === 'admit') uses.set(keyId, { ...next, usedDay: next.usedDay + (decision.outcome === 'refused' ? 1 : 0) })",
     noticedBy: ['rate-limits.test.ts', 'a refused request consumes nothing of either window'],
   },
   {
@@ -85,8 +85,8 @@ export const defects: readonly Defect[] = [
   {
     name: 'the config consumes requests',
     file: 'services/stores/embedded/limits.ts',
-    search: 'decideNow(keyId, limits, false)',
-    replacement: 'decideNow(keyId, limits, true)',
+    search: "decideNow('observe', keyId, limits)",
+    replacement: "decideNow('admit', keyId, limits)",
     noticedBy: [
       'rate-limits.test.ts',
       'the config with a valid key carries the headers and consumes nothing',
@@ -148,8 +148,8 @@ export const defects: readonly Defect[] = [
   {
     name: 'search is case-sensitive',
     file: 'services/rest/routes/symbols/route.ts',
-    search: 'record.display.toLowerCase().includes(fragment)',
-    replacement: 'record.display.includes(fragment.toUpperCase().slice(0, 0) + search)',
+    search: 'record.display.toUpperCase().includes(fragment)',
+    replacement: 'record.display.includes(search)',
     noticedBy: ['symbols.test.ts', 'search ignores letter case'],
   },
   {
