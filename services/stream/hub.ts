@@ -151,7 +151,10 @@ function createLiveParts(
     isUnconfirmed: (feed) => losses.isUnconfirmed(feed),
     lastTime: (id) => liveSymbols.lastTime(id),
   })
-  const liveSymbols = new LiveSymbols({ ...shared, feedReturned: (feed) => resumption.feedReturned(feed) })
+  const liveSymbols = new LiveSymbols({
+    ...shared,
+    feedReturned: (feed) => resumption.markers.feedReturned(feed),
+  })
   const livePush = new LivePush({ ...shared, resumption, liveSymbols })
   const losses: BusLosses = new BusLosses({
     ...shared,

@@ -42,12 +42,12 @@ export interface ResumptionDeps {
 
 /** Two extensions for clients that ask: `since` replays missed bars, `markers` announces complete minutes. */
 export class Resumption {
+  readonly markers: MinuteMarkers
   readonly #subscriptions: Subscriptions
   readonly #metrics: StreamMetrics
   readonly #lastTime: ResumptionDeps['lastTime']
   readonly #clocks: FeedClocks
   readonly #replays: Replays
-  readonly #markers: MinuteMarkers
 
   constructor(deps: ResumptionDeps) {
     const { fanOut, frames, metrics } = deps
@@ -56,7 +56,7 @@ export class Resumption {
     this.#lastTime = deps.lastTime
     const settle = (): void => fanOut.settle()
     this.#clocks = new FeedClocks(deps)
-    this.#markers = new MinuteMarkers({
+    this.markers = new MinuteMarkers({
       settle,
       isBusy: (connection, feed) => this.#replays.isBusy(connection, feed),
     })
@@ -69,7 +69,7 @@ export class Resumption {
         metrics.replayGaps.inc({ reason })
         nameGaps(connection, [{ symbol, after }], 'replay', metrics)
       },
-      ended: (connection, feed) => this.#markers.replayed(connection, feed),
+      ended: (connection, feed) => this.markers.replayed(connection, feed),
     })
   }
 
@@ -112,33 +112,28 @@ export class Resumption {
 
   /** Whether the socket gets a frame for each complete minute of the feed from now on. */
   mark(connection: Connection, feed: FeedKey, isWanted: boolean): void {
-    if (isWanted) this.#markers.listen(connection, feed)
-    else this.#markers.leave(connection, feed)
+    if (isWanted) this.markers.listen(connection, feed)
+    else this.markers.leave(connection, feed)
   }
 
   /** Feeds whose complete minutes are announced to the socket. */
   markedFeeds(connection: Connection): readonly FeedKey[] {
-    return this.#markers.feedsOf(connection)
-  }
-
-  /** The feed returned to the registry. Its clock may be earlier than before. */
-  feedReturned(feed: FeedKey): void {
-    this.#markers.feedReturned(feed)
+    return this.markers.feedsOf(connection)
   }
 
   /** Must be called after subscriptions of the socket ended. */
   review(connection: Connection): void {
     this.#replays.review(connection)
-    const feeds = this.#markers.feedsOf(connection)
+    const feeds = this.markers.feedsOf(connection)
     if (feeds.length === 0) return
     const { symbols } = this.#subscriptions
     const left = new Set(this.#subscriptions.idsOf(connection.row).map((id) => feedOf(symbols.symbol(id))))
-    for (const feed of feeds) if (!left.has(feed)) this.#markers.leave(connection, feed)
+    for (const feed of feeds) if (!left.has(feed)) this.markers.leave(connection, feed)
   }
 
   forget(connection: Connection): void {
     this.#replays.forget(connection)
-    this.#markers.forget(connection)
+    this.markers.forget(connection)
   }
 
   /** Bars that `since` promised to the socket and that are not sent yet. */
@@ -149,10 +144,6 @@ export class Resumption {
   /** Must be called before each live bar is pushed: replayed sockets that wait for it get it. */
   arriving(id: SymbolId, time: FeedSeconds): void {
     this.#replays.arriving(id, time)
-  }
-
-  complete(feed: FeedKey, from: FeedSeconds, to: FeedSeconds): void {
-    this.#markers.complete(feed, from, to)
   }
 
   close(): void {

@@ -146,7 +146,7 @@ export class BusLosses {
   #ended(feed: FeedKey, isWhole: boolean): void {
     const queued = this.#minutes.get(feed) ?? []
     this.#minutes.delete(feed)
-    if (isWhole) for (const { from, to } of queued) this.#resumption.complete(feed, from, to)
+    if (isWhole) for (const { from, to } of queued) this.#resumption.markers.complete(feed, from, to)
   }
 
   #nameGap(missing: readonly WantedSymbol[]): void {

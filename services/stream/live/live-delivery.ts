@@ -62,7 +62,7 @@ export class LiveDelivery {
   #complete(feed: FeedKey, minutes: Minutes): void {
     const { losses, resumption } = this.#deps
     if (losses.isOpen(feed)) losses.queueMinutes(feed, minutes)
-    else resumption.complete(feed, minutes.from, minutes.to)
+    else resumption.markers.complete(feed, minutes.from, minutes.to)
   }
 
   #revised({ symbol, resolution }: Series, to: FeedSeconds): void {
