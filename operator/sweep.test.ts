@@ -211,7 +211,7 @@ test('after a failure the other permitted removals are completed, and the permis
   expect(cluster.annotations).toEqual({})
 })
 
-test('a permission of a kind ends when none of its removals is held, so it allows no later deletion', async () => {
+test('a permission ends when no removal is held, so it allows no later deletion', async () => {
   const { clock, done, cluster, keys } = start()
   const name = 'marketdata.fxd.dev/allow-mass-deletion'
   for (const id of many) keys.set(id, key(id))

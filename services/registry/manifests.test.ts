@@ -102,7 +102,7 @@ test.each([
   expect((await faultsOf(folder({ 'a.yaml': text })))[0]).toMatch(expected)
 })
 
-test('of a document that is no YAML only the first error is reported: the others follow from it', async () => {
+test('for a document that is not valid YAML only the first error is reported', async () => {
   const faults = await faultsOf(folder({ 'a.yaml': manifest('A').replace('  broker', '\tbroker') }))
   expect(faults).toEqual([expect.stringMatching(/^a\.yaml:\d+: YAML: Tabs are not allowed/)])
 })

@@ -2,7 +2,7 @@ import { type Bars, barCount } from '../core/bars/bar.ts'
 
 const prices = ['open', 'high', 'low', 'close'] as const
 
-/** Maximum distance of a price from a multiple of its last decimal, beside the rounding error of large numbers. */
+/** Maximum distance of a price from a multiple of its last decimal. The rounding error of large numbers is added to it. */
 const unitTolerance = 1e-3
 
 /** Indexes of the bars with a price that has more than `scale` decimals. */

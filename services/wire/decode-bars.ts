@@ -70,7 +70,7 @@ function sums(deltas: readonly number[]): Float64Array {
 export function decodeBars(message: Buffer): ReceivedBars | undefined {
   const body = new FieldReader(message, 0, message.length)
   if (!body.next() || body.number !== 3 || !body.isBytes) return undefined
-  // Any number of fields: the library would take a second for those of too many series.
+  // The number of fields has no limit here: a message with too many series would take the library a second.
   const fields = new FieldReader(message, body.start, body.end, Number.POSITIVE_INFINITY)
   if (body.next() || body.isOdd) return undefined
   let sequence = 0

@@ -49,7 +49,7 @@ tidyRule('links of documents lead somewhere', {
   ],
 })
 
-/** Folders that documents name with their contents. ARCHITECTURE.md names files of services/ without it and without `.ts`. */
+/** All folder names. ARCHITECTURE.md names files without `services/` and `.ts`. */
 const areas = new Set(everything.flatMap(({ path }) => path.split('/').slice(0, -1)))
 
 function checkPaths({ path, text }: TextFile): string[] {

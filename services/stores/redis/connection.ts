@@ -161,8 +161,8 @@ function newSignal(): Signal {
 }
 
 /**
- * Every option by which the client would send a command twice, or later, is off: an increment would count twice. After
- * each failure it asks another Sentinel first, because one that does not answer takes the time of the whole handshake.
+ * All options that send a command again or later are off, because an increment would count twice. After each failure the
+ * client asks another Sentinel first, because one that does not answer takes the time of the whole handshake.
  */
 function newClient(at: RedisAt, failures: number): Redis {
   const { url, sentinels, master, sentinelPassword, sentinelTls } = at

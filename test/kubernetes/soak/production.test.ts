@@ -94,7 +94,7 @@ test('renewed certificates are in use without an interruption', async () => {
   expect(loaded.traffic.brokenSessions).toBe(0)
 })
 
-test('a loss of the primary of Redis together with a Sentinel misses no bar', async () => {
+test('when the primary of Redis and a Sentinel are lost, no bar is missed', async () => {
   const { group } = stores
   await group.replicated()
   const lost = await group.primary()
@@ -109,7 +109,7 @@ test('a loss of the primary of Redis together with a Sentinel misses no bar', as
   await expectNothingMissed(loaded, 'both are back')
 })
 
-test('a crash of a pod of each role misses no bar', async () => {
+test('when a pod of each role crashes, no bar is missed', async () => {
   for (const role of roles) {
     const [pod = ''] = await podsOf(role)
     await crash(loaded, pod)

@@ -91,7 +91,7 @@ test('for an unknown symbol the output is the error of coverage, and no socket i
   expect(sockets).toEqual([])
 })
 
-test('of a symbol without one-minute bars, as on a feed of hours, the output says so', async () => {
+test('for a symbol without one-minute bars the output says that there are none', async () => {
   closes = []
   await watch()
   expect(output.textContent).toBe('no one-minute bars')
