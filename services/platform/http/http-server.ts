@@ -7,6 +7,7 @@ import { listen } from '../listen.ts'
 import { answerBrokenRequest, answerFault, headFault } from './broken-request.ts'
 import { type CutReason, HttpConnections } from './http-connections.ts'
 import { pathOf } from './request-path.ts'
+import { RequestTurns } from './request-turns.ts'
 
 /** Timeouts. Node's defaults let one slow client keep a connection for minutes (headers 60 s, request 300 s). */
 export const httpTimings = {
@@ -59,6 +60,7 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
   const timings = deps.timings ?? httpTimings
   const { upgrade } = deps
   const connections = new HttpConnections(deps)
+  const turns = new RequestTurns(clock)
   const { BoundedRequest, CountedResponse } = countedBy(connections)
   const server = createServer({
     headersTimeout: timings.headersTimeoutMs,
@@ -83,9 +85,12 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
     response.once('close', () => {
       if (isDraining) server.closeIdleConnections()
     })
-    const fault = headFault(request)
-    if (fault) answerFault(response, fault)
-    else deps.handle(request, response)
+    turns.start(() => {
+      if (request.socket.destroyed) return
+      const fault = headFault(request)
+      if (fault) answerFault(response, fault)
+      else deps.handle(request, response)
+    })
   }
   server.on('connection', (socket: Socket) => connections.opened(socket))
   server.on('request', handle)
