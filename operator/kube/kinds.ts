@@ -172,7 +172,7 @@ export interface StreamPoolSpec {
   readonly autoscale?: {
     readonly minReplicas: number
     readonly maxReplicas: number
-    /** Target sockets of one shard. */
+    /** Target sockets of one shard. The autoscaler takes at most 80 % of connectionsMax. */
     readonly targetConnections: number
     /** Target subscriptions of one shard. */
     readonly targetSubscriptions: number
