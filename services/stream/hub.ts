@@ -27,10 +27,10 @@ import { createListeners } from './sockets/listeners.ts'
 import { nameGaps } from './sockets/name-gaps.ts'
 import { OpenSockets } from './sockets/open-sockets.ts'
 import { messages } from './sockets/protocol.ts'
+import { idleTimeoutMs, SocketReview } from './sockets/review/socket-review.ts'
+import { Withdrawals } from './sockets/review/withdrawals.ts'
 import type { Sessions } from './sockets/sessions.ts'
-import { idleTimeoutMs, SocketReview } from './sockets/socket-review.ts'
 import { Throttle } from './sockets/throttle.ts'
-import { Withdrawals } from './sockets/withdrawals.ts'
 
 export const messageBytesMax = 65_536
 

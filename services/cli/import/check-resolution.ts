@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { seriesOfFile } from '../../collector/sources/mt5-csv/file-name.ts'
+import { seriesOfFile } from '../../collector/sources/mt5-csv/export/file-name.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { Fatal } from '../../platform/process/exit.ts'
 

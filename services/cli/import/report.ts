@@ -1,4 +1,4 @@
-import { type OddLine, oddLineText } from '../../collector/sources/mt5-csv/most-decimals.ts'
+import { type OddLine, oddLineText } from '../../collector/sources/mt5-csv/export/most-decimals.ts'
 import type { Span } from '../../core/bars/window.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { fields } from '../table.ts'

@@ -15,7 +15,7 @@ import type { Span } from '../../core/bars/window.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
-import type { LineBars } from './read-lines.ts'
+import type { LineBars } from './file/read-lines.ts'
 
 /** Maximum unacknowledged batches: enough that neither side waits for the other. */
 const inFlightMax = 6

@@ -8,11 +8,11 @@ import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { Hello__Output } from '../../wire/gen/fxd/v1/Hello.ts'
 import type { Access } from '../credentials/access.ts'
 import { SessionEnd, sessionEnd } from '../session-end.ts'
-import { type CollectorCall, CollectorStream } from './collector-stream.ts'
 import { type CollectorIdentity, identify } from './hello.ts'
 import { type Leadership, lead, leaseOf } from './lead.ts'
 import type { OpenSessions } from './open-sessions.ts'
-import type { Received } from './receive.ts'
+import { type CollectorCall, CollectorStream } from './stream/collector-stream.ts'
+import type { Received } from './stream/receive.ts'
 import { SessionWork, type SessionWorkDeps } from './work/session-work.ts'
 
 /** Maximum time to the Hello; a session without one ends. */

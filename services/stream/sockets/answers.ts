@@ -12,7 +12,7 @@ import type { Subscriptions } from '../fan-out/subscriptions.ts'
 import type { StreamMetrics } from '../metrics.ts'
 import type { Connection } from './connection.ts'
 import { type ClientMessage, messages, parseMessage } from './protocol.ts'
-import type { Withdrawals } from './withdrawals.ts'
+import type { Withdrawals } from './review/withdrawals.ts'
 
 /** Answers client messages. Each message gets exactly one answer, in the order of the messages. */
 export class Answers {

@@ -6,9 +6,9 @@ import type { StreamMetrics } from '../metrics.ts'
 import type { Connection } from './connection.ts'
 import { nameGaps } from './name-gaps.ts'
 import type { OpenSockets } from './open-sockets.ts'
+import type { Withdrawals } from './review/withdrawals.ts'
 import type { Sessions } from './sessions.ts'
 import type { Throttle } from './throttle.ts'
-import type { Withdrawals } from './withdrawals.ts'
 
 export interface DeparturesDeps {
   readonly subscriptions: Subscriptions

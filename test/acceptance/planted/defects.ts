@@ -31,7 +31,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'a withdrawn grant keeps working on an open socket',
-    file: 'services/stream/sockets/withdrawals.ts',
+    file: 'services/stream/sockets/review/withdrawals.ts',
     search: '!isGranted(connection.key, feedOf(symbol))',
     replacement: 'symbol.length < 0',
     noticedBy: [
@@ -181,7 +181,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'a revoked key keeps its sockets',
-    file: 'services/stream/sockets/review-key.ts',
+    file: 'services/stream/sockets/review/review-key.ts',
     search: 'if (refused) return',
     replacement: "if (refused && refused !== 'KEY_INACTIVE') return",
     noticedBy: ['stream-keys.test.ts', 'a revoked key: the socket gets KEY_INACTIVE and is closed with 4500'],

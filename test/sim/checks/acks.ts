@@ -1,7 +1,7 @@
 import { barAt, barCount } from '../../../services/core/bars/bar.ts'
 import { compoundKey, type FeedKey } from '../../../services/core/feeds/compound-key.ts'
-import type { CollectorCall } from '../../../services/ingest/session/collector-stream.ts'
-import type { Received } from '../../../services/ingest/session/receive.ts'
+import type { CollectorCall } from '../../../services/ingest/session/stream/collector-stream.ts'
+import type { Received } from '../../../services/ingest/session/stream/receive.ts'
 import { Collector } from '../../../services/wire/load.ts'
 import type { Record } from './record.ts'
 

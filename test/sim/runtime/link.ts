@@ -5,7 +5,7 @@ import {
   type Dial,
   serializeOutgoing,
 } from '../../../services/collector/connection/dial.ts'
-import type { CollectorCall } from '../../../services/ingest/session/collector-stream.ts'
+import type { CollectorCall } from '../../../services/ingest/session/stream/collector-stream.ts'
 import { Collector } from '../../../services/wire/load.ts'
 import type { Network } from './network.ts'
 import type { SimProcess, Timeline } from './timeline.ts'

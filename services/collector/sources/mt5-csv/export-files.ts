@@ -8,12 +8,12 @@ import { cleanName } from '../../../core/feeds/symbol-name.ts'
 import { openRegular } from '../../../platform/files/open-regular.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { SourceSeries, SourceSymbol } from '../source.ts'
+import { type MostDecimals, mostDecimals, oddLineText } from './export/most-decimals.ts'
+import type { BadLine, OpenFile } from './export/read-export.ts'
 import { fileFailure } from './file-fault.ts'
 import { FileIndex } from './file-index.ts'
 import { FollowedFile } from './followed-file.ts'
 import { createListing, type ListedFile } from './listing.ts'
-import { type MostDecimals, mostDecimals, oddLineText } from './most-decimals.ts'
-import type { BadLine, OpenFile } from './read-export.ts'
 
 /** Maximum bad lines of one read that are logged; further ones are counted. */
 const badLinesNamed = 20

@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import type { OpenFile } from './read-export.ts'
+import type { OpenFile } from './export/read-export.ts'
 
 /** `anew`: it shrank, was replaced or its start changed, so all of it must be read again. */
 export type Change = 'none' | 'anew' | 'appended'

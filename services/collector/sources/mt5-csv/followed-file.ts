@@ -13,7 +13,6 @@ import { sortBars } from '../../../core/bars/revision.ts'
 import type { Span } from '../../../core/bars/window.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { SourceSeries } from '../source.ts'
-import { type Change, FileChange } from './file-change.ts'
 import {
   type BadLine,
   type Chunk,
@@ -21,8 +20,9 @@ import {
   type OpenFile,
   type Position,
   readExport,
-} from './read-export.ts'
-import { RejectedTimes } from './rejected-times.ts'
+} from './export/read-export.ts'
+import { RejectedTimes } from './export/rejected-times.ts'
+import { type Change, FileChange } from './file-change.ts'
 
 export interface FollowedFileDeps {
   readonly path: string

@@ -6,7 +6,7 @@ import { show } from '../../../core/show.ts'
 import { didYouMean } from '../../../core/suggest.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { SourceSeries } from '../source.ts'
-import { type FileSeries, seriesOfFile } from './file-name.ts'
+import { type FileSeries, seriesOfFile } from './export/file-name.ts'
 
 export interface ListedFile {
   readonly path: string

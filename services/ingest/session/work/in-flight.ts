@@ -1,7 +1,7 @@
 import type { Window } from '../../../core/bars/window.ts'
 import type { ReceivedSeries } from '../../../wire/decode-bars.ts'
 import type { IngestMetrics, LaneName } from '../../metrics.ts'
-import type { CollectorStream } from '../collector-stream.ts'
+import type { CollectorStream } from '../stream/collector-stream.ts'
 
 /** Unacknowledged backfill batches at which the collector is asked to pause. */
 export const backfillBatchesSlow = 12

@@ -13,7 +13,7 @@ import {
 import type { FeedState } from '../../feed/feed-state.ts'
 import type { ImportedSymbols } from '../../feed/imported-symbols.ts'
 import { SessionEnd } from '../../session-end.ts'
-import type { CollectorStream } from '../collector-stream.ts'
+import type { CollectorStream } from '../stream/collector-stream.ts'
 import { cataloguedParts } from './answers.ts'
 
 /** Joins the parts of one catalogue. A part of another revision starts a new catalogue. */

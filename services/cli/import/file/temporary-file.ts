@@ -1,7 +1,7 @@
 import { type FileHandle, mkdtemp, open, rmdir, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Fatal } from '../../platform/process/exit.ts'
+import { Fatal } from '../../../platform/process/exit.ts'
 
 /** Opens a temporary file and removes its name, so that no file is left however the process ends. */
 export async function openNameless(): Promise<FileHandle> {

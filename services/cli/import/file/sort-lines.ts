@@ -1,6 +1,6 @@
-import { allocateBars, type Bars, barCount, copyBars, sliceBars } from '../../core/bars/bar.ts'
-import { sortBars } from '../../core/bars/revision.ts'
-import { Fatal } from '../../platform/process/exit.ts'
+import { allocateBars, type Bars, barCount, copyBars, sliceBars } from '../../../core/bars/bar.ts'
+import { sortBars } from '../../../core/bars/revision.ts'
+import { Fatal } from '../../../platform/process/exit.ts'
 import type { LineBars } from './read-lines.ts'
 import { SortedRuns } from './sorted-runs.ts'
 

@@ -2,10 +2,10 @@ import { connect as connectHttp2, constants } from 'node:http2'
 import { credentials, Metadata, type StatusObject, status } from '@grpc/grpc-js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { defects, HostileFixture } from '../../../test/support/fixtures/hostile-fixture.ts'
-import { testToken } from '../../../test/support/fixtures/ingest-fixture.ts'
-import { messageBytesMax } from '../../wire/limits.ts'
-import { Collector } from '../../wire/load.ts'
+import { defects, HostileFixture } from '../../../../test/support/fixtures/hostile-fixture.ts'
+import { testToken } from '../../../../test/support/fixtures/ingest-fixture.ts'
+import { messageBytesMax } from '../../../wire/limits.ts'
+import { Collector } from '../../../wire/load.ts'
 
 const suite = new HostileFixture()
 

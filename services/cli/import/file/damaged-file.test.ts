@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { type Bar, dailyText, exportText, line, minutes } from '../../../test/acceptance/client/bars.ts'
-import { fixture, seriesOptions, useImportFixture } from '../../../test/support/fixtures/import-fixture.ts'
+import { type Bar, dailyText, exportText, line, minutes } from '../../../../test/acceptance/client/bars.ts'
+import { fixture, seriesOptions, useImportFixture } from '../../../../test/support/fixtures/import-fixture.ts'
 
 useImportFixture({
   ZERO: { clock: { mode: 'Fixed', offsetSeconds: -10_800 } },

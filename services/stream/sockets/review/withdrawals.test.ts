@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
+import type { StreamSocket } from '../../../../test/acceptance/client/socket.ts'
 import {
   feedBody,
   live,
@@ -8,8 +8,8 @@ import {
   type StreamFixture,
   symbolBody,
   zero,
-} from '../../../test/support/fixtures/stream-fixture.ts'
-import { type CompoundKey, compoundKey, feedOf, parseCompoundKey } from '../../core/feeds/compound-key.ts'
+} from '../../../../test/support/fixtures/stream-fixture.ts'
+import { type CompoundKey, compoundKey, feedOf, parseCompoundKey } from '../../../core/feeds/compound-key.ts'
 
 let fixture: StreamFixture
 let next = 0

@@ -1,4 +1,4 @@
-import type { Resolution } from '../../../core/feeds/resolution.ts'
+import type { Resolution } from '../../../../core/feeds/resolution.ts'
 
 /** The line format of one export. */
 export interface Layout {

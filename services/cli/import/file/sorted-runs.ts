@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { allocateBars, type Bars, barCount, columns, sliceBars } from '../../core/bars/bar.ts'
+import { allocateBars, type Bars, barCount, columns, sliceBars } from '../../../core/bars/bar.ts'
 import { onDisk, openNameless } from './temporary-file.ts'
 
 const use = "The file's lines do not ascend and are sorted"

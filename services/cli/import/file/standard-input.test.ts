@@ -5,8 +5,8 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
-import { fixture, seriesOptions, useImportFixture } from '../../../test/support/fixtures/import-fixture.ts'
+import { exportText, minutes } from '../../../../test/acceptance/client/bars.ts'
+import { fixture, seriesOptions, useImportFixture } from '../../../../test/support/fixtures/import-fixture.ts'
 
 useImportFixture({ ZERO: {} })
 
@@ -73,7 +73,7 @@ describe('a relative path', () => {
   })
 
   test('begins there under npm run too, although npm changes the folder', async () => {
-    const root = fileURLToPath(new URL('../../..', import.meta.url))
+    const root = fileURLToPath(new URL('../../../..', import.meta.url))
     const folder = mkdtempSync(join(fixture.folder, 'person-'))
     writeFileSync(join(folder, 'mine.csv'), exportText(bars))
     const args = ['import', 'mine.csv', ...seriesOptions('NPM'), '--json']

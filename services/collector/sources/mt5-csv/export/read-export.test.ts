@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { barAt, barCount, type RevisedBar, toList } from '../../../core/bars/bar.ts'
-import type { Resolution } from '../../../core/feeds/resolution.ts'
+import { barAt, barCount, type RevisedBar, toList } from '../../../../core/bars/bar.ts'
+import type { Resolution } from '../../../../core/feeds/resolution.ts'
 import { LayoutError } from './layout.ts'
 import { type BadLine, fileStart, type Position, type ReadOptions, readExport } from './read-export.ts'
 
@@ -91,7 +91,7 @@ describe('all forms of an export are read to the same bars', () => {
 
 test('the real exports are read completely', async () => {
   const count = async (name: string, resolution: Resolution) => {
-    const { bars, bad } = await readFile(join(import.meta.dirname, '../../../../test/data', name), {
+    const { bars, bad } = await readFile(join(import.meta.dirname, '../../../../../test/data', name), {
       resolution,
     })
     return [bars.length, bad.length]

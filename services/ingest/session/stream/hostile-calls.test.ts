@@ -3,15 +3,15 @@ import { connect as connectHttp2 } from 'node:http2'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { status } from '@grpc/grpc-js'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type RawCall, rawCall } from '../../../test/support/clients/raw-call.ts'
-import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
+import { type RawCall, rawCall } from '../../../../test/support/clients/raw-call.ts'
+import { RawSession, seriesAt } from '../../../../test/support/clients/raw-session.ts'
 import {
   defineFeed,
   type IngestFixture,
   openIngestFixture,
-} from '../../../test/support/fixtures/ingest-fixture.ts'
-import { idleMs, messageBytesMax } from '../../wire/limits.ts'
-import { Collector, Registry } from '../../wire/load.ts'
+} from '../../../../test/support/fixtures/ingest-fixture.ts'
+import { idleMs, messageBytesMax } from '../../../wire/limits.ts'
+import { Collector, Registry } from '../../../wire/load.ts'
 
 const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
 const path = Collector.service.Session.path

@@ -1,4 +1,4 @@
-import { type Resolution, terminalCodes } from '../../../core/feeds/resolution.ts'
+import { type Resolution, terminalCodes } from '../../../../core/feeds/resolution.ts'
 
 export interface FileSeries {
   /** The terminal's own name, which may contain `_`. */

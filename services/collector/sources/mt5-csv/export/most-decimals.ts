@@ -1,4 +1,4 @@
-import type { Resolution } from '../../../core/feeds/resolution.ts'
+import type { Resolution } from '../../../../core/feeds/resolution.ts'
 import { type BadLine, type OpenFile, readExport } from './read-export.ts'
 
 /** Lines from which the digits are determined. */

@@ -1,4 +1,4 @@
-import type { Cancel, Clock } from '../../ports/clock.ts'
+import type { Cancel, Clock } from '../../../ports/clock.ts'
 
 /** Maximum bytes of unread answers; above it the session's messages wait. */
 const unreadBytesMax = 512 * 1024

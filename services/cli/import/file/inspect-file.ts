@@ -1,15 +1,15 @@
 import { open, stat } from 'node:fs/promises'
-import { type Layout, LayoutError, layoutOf } from '../../collector/sources/mt5-csv/layout.ts'
+import { type Layout, LayoutError, layoutOf } from '../../../collector/sources/mt5-csv/export/layout.ts'
 import {
   type Detected,
   decoderOf,
   detectEncoding,
   withoutReturn,
-} from '../../collector/sources/mt5-csv/text.ts'
-import type { Resolution } from '../../core/feeds/resolution.ts'
-import { fileReason } from '../../platform/files/path-failures.ts'
-import { Fatal } from '../../platform/process/exit.ts'
-import type { ImportedFile } from './options.ts'
+} from '../../../collector/sources/mt5-csv/export/text.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
+import { fileReason } from '../../../platform/files/path-failures.ts'
+import { Fatal } from '../../../platform/process/exit.ts'
+import type { ImportedFile } from '../options.ts'
 
 /** The properties of a file that are known before it is read. */
 export interface FileShape extends Detected {

@@ -1,6 +1,6 @@
-import { barTimeMax, barTimeMin } from '../../../core/bars/bar-rules.ts'
-import { parseDate } from '../../../core/clocks/calendar.ts'
-import { show } from '../../../core/show.ts'
+import { barTimeMax, barTimeMin } from '../../../../core/bars/bar-rules.ts'
+import { parseDate } from '../../../../core/clocks/calendar.ts'
+import { show } from '../../../../core/show.ts'
 import type { Layout } from './layout.ts'
 
 /** The values of one line; one object is reused for all lines. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import { decodeBars, type ReceivedBars, receivedBars } from '../../wire/decode-bars.ts'
-import type { CollectorMessage__Output } from '../../wire/gen/fxd/v1/CollectorMessage.ts'
-import { Collector } from '../../wire/load.ts'
+import { decodeBars, type ReceivedBars, receivedBars } from '../../../wire/decode-bars.ts'
+import type { CollectorMessage__Output } from '../../../wire/gen/fxd/v1/CollectorMessage.ts'
+import { Collector } from '../../../wire/load.ts'
 
 /**
  * A received message. If neither `bars` nor `message` is set, the bytes were no message of this protocol. A

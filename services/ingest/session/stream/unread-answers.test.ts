@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { type RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
-import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
-import { sessionsPerFeedMax } from './open-sessions.ts'
+import { type RawSession, seriesAt } from '../../../../test/support/clients/raw-session.ts'
+import { SessionFixture } from '../../../../test/support/fixtures/session-fixture.ts'
+import { sessionsPerFeedMax } from '../open-sessions.ts'
 
 const suite = new SessionFixture()
 const batchBars = 1_000

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Bars, barCount, barsOf, toList } from '../../core/bars/bar.ts'
-import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { type Bars, barCount, barsOf, toList } from '../../../core/bars/bar.ts'
+import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { LineBars } from './read-lines.ts'
 import { sortLines } from './sort-lines.ts'
 

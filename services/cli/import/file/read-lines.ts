@@ -1,11 +1,11 @@
-import { type Chunk, readExport } from '../../collector/sources/mt5-csv/read-export.ts'
-import { type Bars, barCount, loadBar, pickBars, timeAt } from '../../core/bars/bar.ts'
-import { barFault } from '../../core/bars/bar-rules.ts'
-import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { Resolution } from '../../core/feeds/resolution.ts'
+import { type Chunk, readExport } from '../../../collector/sources/mt5-csv/export/read-export.ts'
+import { type Bars, barCount, loadBar, pickBars, timeAt } from '../../../core/bars/bar.ts'
+import { barFault } from '../../../core/bars/bar-rules.ts'
+import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
+import type { ImportedFile } from '../options.ts'
+import type { Refusals } from '../refusals.ts'
 import { explained } from './inspect-file.ts'
-import type { ImportedFile } from './options.ts'
-import type { Refusals } from './refusals.ts'
 
 /**
  * Bars between file and service. Until they are sent, their `revision` column has the line number: the later
