@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { dial, startHttpServer } from '../../../test/support/fixtures/http-server.ts'
 import { systemClock } from '../system-clock.ts'
 import { RequestTurns, turnMsMax } from './request-turns.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
-test('requests beyond the time of a turn start in the next turns, in the order of their arrival', async () => {
+test('when the starts of a turn took the maximum time, later requests start in the next turns in their order', async () => {
   let now = 0
   const turns = new RequestTurns({ ...systemClock, monotonicMs: () => now })
   const started: number[] = []
@@ -24,4 +25,52 @@ test('requests beyond the time of a turn start in the next turns, in the order o
   await turn()
   arrive(7)
   expect(started).toHaveLength(7)
+})
+
+describe('requests of one packet whose starts take longer than a turn may', () => {
+  const eight = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(8)
+  const work = (): void => {
+    const end = performance.now() + turnMsMax
+    while (performance.now() < end);
+  }
+
+  test('start in turns of their own, and all are answered', async () => {
+    let turns = 0
+    let next = setImmediate(function count() {
+      turns += 1
+      next = setImmediate(count)
+    })
+    onTestFinished(() => clearImmediate(next))
+    const startedIn: number[] = []
+    const { port } = await startHttpServer({
+      handle(_request, response) {
+        startedIn.push(turns)
+        work()
+        response.end('hello')
+      },
+    })
+    const socket = await dial(port)
+    socket.write(eight)
+    let text = ''
+    socket.on('data', (part) => (text += String(part)))
+    await expect.poll(() => text.split('hello').length - 1).toBe(8)
+    expect(new Set(startedIn).size).toBe(8)
+    socket.destroy()
+  })
+
+  test('are not handled once their client is gone', async () => {
+    let handled = 0
+    const server = await startHttpServer({
+      handle({ socket }) {
+        handled += 1
+        work()
+        setImmediate(() => socket.destroy())
+      },
+    })
+    const socket = await dial(server.port)
+    socket.write(eight)
+    await expect.poll(() => server.connections()).toBe(0)
+    for (let n = 0; n < 10; n++) await turn()
+    expect(handled).toBeLessThan(8)
+  })
 })

@@ -1,20 +1,22 @@
 import type { Clock } from '../../ports/clock.ts'
+import { TurnTime } from '../process/turn-time.ts'
 
 /** Maximum milliseconds for starts of requests per turn of the event loop. */
 export const turnMsMax = 10
 
 /**
- * Starts requests in the order of their arrival, for a limited time per turn of the event loop; later ones wait for the
- * next turn. Without the limit a client with many connections stops all sockets: its requests arrive in one turn.
+ * Starts requests in the order of their arrival. When the starts of a turn of the event loop took 10 ms, later requests
+ * wait for the next turn. Otherwise one client with many connections would stop all sockets: its requests arrive in
+ * one turn.
  */
 export class RequestTurns {
   readonly #clock: Clock
+  readonly #time: TurnTime
   readonly #waiting: (() => void)[] = []
-  /** When the time of this turn is used up; `undefined` if no request started in it. */
-  #endMs: number | undefined
 
   constructor(clock: Clock) {
     this.#clock = clock
+    this.#time = new TurnTime(clock, () => this.#startWaiting())
   }
 
   start(request: () => void): void {
@@ -23,16 +25,10 @@ export class RequestTurns {
   }
 
   #hasTime(): boolean {
-    const now = this.#clock.monotonicMs()
-    if (this.#endMs === undefined) {
-      this.#endMs = now + turnMsMax
-      this.#clock.soon(() => this.#next())
-    }
-    return now < this.#endMs
+    return this.#time.isLeft(turnMsMax, this.#clock.monotonicMs())
   }
 
-  #next(): void {
-    this.#endMs = undefined
+  #startWaiting(): void {
     let count = 0
     while (count < this.#waiting.length && this.#hasTime()) this.#waiting[count++]?.()
     this.#waiting.splice(0, count)

@@ -1,3 +1,4 @@
+import { TurnTime } from '../../platform/process/turn-time.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { type Allowance, KeyAllowances } from './allowance.ts'
 import { closings } from './close-codes.ts'
@@ -44,7 +45,7 @@ export class Throttle {
   readonly #waiting = new Set<Connection>()
   /** Connections that wait only for a turn of the event loop, by the allowance of their key. */
   readonly #ready = new Map<Allowance, Set<Connection>>()
-  #turnBeganAt: number | undefined
+  readonly #turn: TurnTime
   #cancel: Cancel | undefined
 
   constructor(clock: Clock, handle: Handle, onThrottled: () => void) {
@@ -52,6 +53,7 @@ export class Throttle {
     this.#handle = handle
     this.#onThrottled = onThrottled
     this.#keys = new KeyAllowances(clock, keyMessagesPerSecond)
+    this.#turn = new TurnTime(clock, () => this.#serve())
   }
 
   /** Returns the allowance that the socket shares with others of its key, until `left`. */
@@ -70,7 +72,7 @@ export class Throttle {
     connection.lastSeen = now
     const isFree = connection.inbox === undefined && mayAnswer(connection, now)
     const isShort = text.length <= shortMax
-    if (isFree && this.#hasTime(now, isShort ? shortTurnMs : turnMs))
+    if (isFree && this.#turn.isLeft(isShort ? shortTurnMs : turnMs, now))
       return this.#answer(connection, text, now)
     connection.inbox ??= { texts: [], size: 0 }
     connection.inbox.texts.push(text)
@@ -147,7 +149,7 @@ export class Throttle {
     const ofKey = this.#ready.get(connection.keyAllowance) ?? new Set()
     this.#ready.set(connection.keyAllowance, ofKey.add(connection))
     // Schedules the next turn, which serves.
-    this.#hasTime(now)
+    this.#turn.isLeft(turnMs, now)
   }
 
   #unready(connection: Connection): void {
@@ -163,18 +165,6 @@ export class Throttle {
     this.#unready(connection)
     this.#waiting.add(connection)
     this.#cancel ??= this.#clock.every(stepMs, () => this.#step())
-  }
-
-  /** Whether this turn of the event loop began less than `ms` ago. */
-  #hasTime(now: number, ms: number = turnMs): boolean {
-    if (this.#turnBeganAt === undefined) {
-      this.#turnBeganAt = now
-      this.#clock.soon(() => {
-        this.#turnBeganAt = undefined
-        this.#serve()
-      })
-    }
-    return now < this.#turnBeganAt + ms
   }
 
   #step(): void {
@@ -201,7 +191,7 @@ export class Throttle {
       const [next] = this.#ready
       if (!next) return
       const now = this.#clock.monotonicMs()
-      if (!this.#hasTime(now)) return
+      if (!this.#turn.isLeft(turnMs, now)) return
       const [ofKey, connections] = next
       const [connection] = connections
       this.#ready.delete(ofKey)
