@@ -172,7 +172,7 @@ export interface StreamPoolSpec {
   readonly autoscale?: {
     readonly minReplicas: number
     readonly maxReplicas: number
-    /** Target sockets of one shard. The autoscaler takes at most 80 % of connectionsMax. */
+    /** Target sockets of one shard. A target above 80 % of connectionsMax counts as 80 %. */
     readonly targetConnections: number
     /** Target subscriptions of one shard. */
     readonly targetSubscriptions: number

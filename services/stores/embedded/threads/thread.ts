@@ -32,8 +32,8 @@ export interface Thread<C extends Calls> {
 }
 
 /**
- * V8 reads these flags when it creates a heap. The main thread has its heap already, with the size that `bin/node`
- * gives. A worker with that size would keep 48 MB, although its objects are few and short-lived.
+ * Flags of V8 for the heaps of workers. V8 reads them when it creates a heap, and the main thread has its heap already.
+ * With the flags of `bin/node` each worker keeps up to 48 MB of garbage.
  */
 const youngGeneration = ['--min-semi-space-size=1', '--max-semi-space-size=2'] as const
 
