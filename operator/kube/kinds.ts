@@ -172,7 +172,7 @@ export interface StreamPoolSpec {
   readonly autoscale?: {
     readonly minReplicas: number
     readonly maxReplicas: number
-    /** Target sockets of one shard. A target above 80 % of connectionsMax counts as 80 %. */
+    /** Target sockets of one shard. The autoscaler limits it to 80 % of connectionsMax. */
     readonly targetConnections: number
     /** Target subscriptions of one shard. */
     readonly targetSubscriptions: number

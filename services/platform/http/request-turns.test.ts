@@ -5,7 +5,7 @@ import { RequestTurns, turnMsMax } from './request-turns.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
-test('when the starts of a turn took the maximum time, later requests start in the next turns in their order', async () => {
+test('after starts took the maximum time of a turn, later requests start in the next turns, in order', async () => {
   let now = 0
   const turns = new RequestTurns({ ...systemClock, monotonicMs: () => now })
   const started: number[] = []
@@ -27,14 +27,14 @@ test('when the starts of a turn took the maximum time, later requests start in t
   expect(started).toHaveLength(7)
 })
 
-describe('requests of one packet whose starts take longer than a turn may', () => {
+describe('eight requests of one packet, each of which takes the maximum time of a turn', () => {
   const eight = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(8)
   const work = (): void => {
     const end = performance.now() + turnMsMax
     while (performance.now() < end);
   }
 
-  test('start in turns of their own, and all are answered', async () => {
+  test('start in eight turns, and all are answered', async () => {
     let turns = 0
     let next = setImmediate(function count() {
       turns += 1
@@ -58,7 +58,7 @@ describe('requests of one packet whose starts take longer than a turn may', () =
     socket.destroy()
   })
 
-  test('are not handled once their client is gone', async () => {
+  test('are not handled after their client disconnects', async () => {
     let handled = 0
     const server = await startHttpServer({
       handle({ socket }) {

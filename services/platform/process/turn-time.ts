@@ -1,18 +1,18 @@
 import type { Clock } from '../../ports/clock.ts'
 
-/** The time that one kind of work takes of a turn of the event loop. Work that exceeds it waits for the next turn. */
+/** Limits the time that one kind of work takes in a turn of the event loop. The rest waits for the next turn. */
 export class TurnTime {
   readonly #clock: Clock
   readonly #onNextTurn: () => void
   #beganAt: number | undefined
 
-  /** `onNextTurn` is called in the turn after one in which `isLeft` was called. */
+  /** When `isLeft` was called in a turn, `onNextTurn` is called in the next one. */
   constructor(clock: Clock, onNextTurn: () => void) {
     this.#clock = clock
     this.#onNextTurn = onNextTurn
   }
 
-  /** Whether the work of this turn began less than `ms` before `now`, in monotonic milliseconds. The first call begins it. */
+  /** Whether less than `ms` passed between the first call in this turn and `now`, in monotonic milliseconds. */
   isLeft(ms: number, now: number): boolean {
     if (this.#beganAt === undefined) {
       this.#beganAt = now

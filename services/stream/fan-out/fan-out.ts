@@ -8,7 +8,7 @@ import { WriteMemory } from './write-memory.ts'
 
 /** Maximum sockets written to in one turn of the event loop. */
 const socketsPerSlice = 500
-/** Number of sockets that a burst writes to in one millisecond. A burst waits for more frames as long as its writes take. */
+/** Sockets written to per millisecond. A burst first waits for more frames, for as long as its writes will take. */
 const socketsPerWaitMs = 31
 /** Maximum time that the first frame of a burst waits for others. */
 export const burstWaitMsMax = 10

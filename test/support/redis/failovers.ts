@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { RedisGroup } from './sentinels.ts'
 
 const stableMs = 1_500
-/** Longer than the 30 s for which a Sentinel replaces no primary after it was delayed by two seconds (TILT). */
+/** A Sentinel that was delayed by two seconds replaces no primary for 30 s (TILT). This timeout is longer. */
 const failoverTimeoutMs = 60_000
 
 /** Kills the primary of a group `times` times, and waits each time until the other server is primary. */

@@ -33,7 +33,7 @@ export interface Thread<C extends Calls> {
 
 /**
  * Flags of V8 for the heaps of workers. V8 reads them when it creates a heap, and the main thread has its heap already.
- * With the flags of `bin/node` each worker keeps up to 48 MB of garbage.
+ * With the flags of `bin/node` instead, each worker would keep up to 48 MB of garbage.
  */
 const youngGeneration = ['--min-semi-space-size=1', '--max-semi-space-size=2'] as const
 
