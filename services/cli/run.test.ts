@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { fxd, openCliFixture } from '../../test/support/fixtures/cli-fixture.ts'
+import { bareEnv } from '../../test/support/processes/bare-env.ts'
 
 describe('config', () => {
   test('prints each variable with what is set, its default and its meaning', async () => {
@@ -90,7 +91,8 @@ test('output that cannot be written is an error; a reader that closes early is n
   const main = fileURLToPath(new URL('../main.ts', import.meta.url))
   const shell = (after: string) => {
     const script = `"$0" "$1" config --json ${after}`
-    const { status, stderr } = spawnSync('bash', ['-o', 'pipefail', '-c', script, process.execPath, main])
+    const args = ['-o', 'pipefail', '-c', script, process.execPath, main]
+    const { status, stderr } = spawnSync('bash', args, { env: bareEnv() })
     return [status, String(stderr)]
   }
   expect(shell('> /dev/full')).toEqual([

@@ -8,7 +8,11 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readHistory } from '../acceptance/client/history.ts'
 import { issueKey } from '../acceptance/client/keys.ts'
-import { type RunningService, startService } from '../acceptance/client/service-process.ts'
+import {
+  type RunningService,
+  startService,
+  withoutServiceVariables,
+} from '../acceptance/client/service-process.ts'
 import { useTarget } from '../acceptance/client/target.ts'
 import { until } from '../acceptance/client/until.ts'
 
@@ -120,7 +124,7 @@ const maskedLines = (text: string): string[] =>
 
 async function runShell(text: string): Promise<string> {
   const { stdout } = await promisify(execFile)('sh', ['-c', forThisRun(text)], {
-    env: { ...process.env, KEY: key },
+    env: { ...withoutServiceVariables(process.env), KEY: key },
   })
   return stdout
 }
@@ -129,7 +133,9 @@ async function runShell(text: string): Promise<string> {
 async function runScript(text: string): Promise<string[]> {
   const file = join(home, 'example.mjs')
   writeFileSync(file, forThisRun(text))
-  const child = spawn(process.execPath, [file], { env: { ...process.env, KEY: key } })
+  const child = spawn(process.execPath, [file], {
+    env: { ...withoutServiceVariables(process.env), KEY: key },
+  })
   const lines: string[] = []
   for await (const line of createInterface(child.stdout)) {
     lines.push(line)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { tiers } from '../support/tiers/tiers.ts'
+import { soakStages, tiers } from '../support/tiers/tiers.ts'
 import { everything, textOf } from './tree.ts'
 
 interface Workflow {
@@ -15,11 +15,9 @@ const workflow = (path: string): Workflow => parse(textOf(path)) as Workflow
 
 test('CI runs every stage of make test', () => {
   const stages = workflow('.github/workflows/ci.yml').jobs['test']?.strategy?.matrix.stage
-  expect(stages).toEqual(tiers['test']?.filter(({ name }) => !soakOnly.has(name)).map(({ name }) => name))
+  const ofTest = tiers['test']?.filter((stage) => !soakStages.includes(stage))
+  expect(stages).toEqual(ofTest?.map(({ name }) => name))
 })
-
-/** Stages of `make soak` only. */
-const soakOnly = new Set(['long faults', 'kubernetes, all'])
 
 test('workflows pin their actions by major version and have read permissions only', () => {
   expect(workflows.map(({ path }) => path)).toHaveLength(2)

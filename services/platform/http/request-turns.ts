@@ -5,9 +5,8 @@ import { TurnTime } from '../process/turn-time.ts'
 export const turnMsMax = 10
 
 /**
- * Starts requests in the order of their arrival. Starts take at most 10 ms in each turn of the event loop; later requests
- * wait for the next turn. Without the limit one client with many connections stops all sockets: its requests arrive
- * in one turn.
+ * Starts requests in the order of their arrival. After `turnMsMax` of a turn of the event loop, later requests wait for
+ * the next turn. Without the limit one client with many connections stops all sockets: its requests arrive in one turn.
  */
 export class RequestTurns {
   readonly #clock: Clock

@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts'
 
-/** Limits the time that one kind of work takes in a turn of the event loop. The rest waits for the next turn. */
+/** Tells whether time is left for one kind of work in this turn of the event loop, counted from its first call. */
 export class TurnTime {
   readonly #clock: Clock
   readonly #onNextTurn: () => void

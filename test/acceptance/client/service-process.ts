@@ -53,7 +53,7 @@ const answers200 = (url: string): Promise<boolean> =>
   })
 
 /** Removes all FXD_ variables: the service gets its own here, and would refuse those of the test run. */
-const withoutServiceVariables = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+export const withoutServiceVariables = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('FXD_')))
 
 /** Store of the services of this suite; its vitest project sets it. */

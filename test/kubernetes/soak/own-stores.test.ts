@@ -1,7 +1,9 @@
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { RepeatedCalls } from '../../faults/support/cluster-user.ts'
+import { feed } from '../../faults/support/market.ts'
 import { run } from '../cluster/kubectl.ts'
 import { kubernetesPrograms } from '../cluster/programs.ts'
 import { outOfService, type Worker } from '../cluster/worker.ts'
@@ -10,6 +12,7 @@ import { CollectorPod } from '../installed/collector-pod.ts'
 import { deliveredKey } from '../installed/delivered-key.ts'
 import { namespace } from '../installed/installed.ts'
 import { apiKey, firstFeed, wideLimits } from '../installed/objects.ts'
+import { restartRole, restartWorkload } from '../installed/restart-role.ts'
 import { secretValue, startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
 import { expectNothingMissed, flows, recoveryMs } from './expect-nothing-missed.ts'
 
@@ -20,6 +23,8 @@ import { expectNothingMissed, flows, recoveryMs } from './expect-nothing-missed.
 const startTimeoutMs = 900_000
 const patient = { timeout: recoveryMs, interval: 1_000 }
 const minutesShown = 300
+/** More than a role needs to use QuestDB again after its restart. */
+const reconnectedMs = 10_000
 const image = { repository: 'fxd.test/stores', tag: '1', pullPolicy: 'Never' }
 const values = {
   questdb: {
@@ -64,15 +69,40 @@ test('the documented rotation of a Redis password misses no bar', async () => {
   const write = (data: object): Promise<string> =>
     loaded.kubectl('patch', 'secret', 'fxd-redis-rest', '--type=merge', '-p', JSON.stringify(data))
   await write({ stringData: { password: next, 'previous-password': old } })
-  for (const workload of ['statefulset/fxd-redis', 'deploy/fxd-rest']) {
-    await loaded.kubectl('rollout', 'restart', workload)
-    await loaded.kubectl('rollout', 'status', workload, '--timeout=300s')
-  }
+  for (const workload of ['statefulset/fxd-redis', 'deploy/fxd-rest']) await restartWorkload(loaded, workload)
   await write({ data: { 'previous-password': null } })
-  await loaded.kubectl('rollout', 'restart', 'statefulset/fxd-redis')
-  await loaded.kubectl('rollout', 'status', 'statefulset/fxd-redis', '--timeout=300s')
+  await restartWorkload(loaded, 'statefulset/fxd-redis')
   await flows(loaded, 20)
   await expectNothingMissed(loaded, 'password of Redis rotated')
+})
+
+test('the documented rotation of the QuestDB passwords misses no bar', async () => {
+  const key = await deliveredKey(loaded.installed.cluster, namespace, 'load')
+  const history = async (): Promise<number> => {
+    const { status } = await loaded.outside.get(`/v1/history?symbol=${feed}:EURUSD&resolution=1`, key)
+    return status
+  }
+  const changePassword = async (user: string): Promise<void> => {
+    const patch = JSON.stringify({ stringData: { password: `another-password-of-the-${user}` } })
+    await loaded.kubectl('patch', 'secret', `fxd-questdb-${user}`, '--type=merge', '-p', patch)
+    await restartWorkload(loaded, 'statefulset/fxd-questdb')
+    await pause(reconnectedMs)
+  }
+
+  await changePassword('writer')
+  const before = loaded.traffic.acknowledged.size
+  await pause(reconnectedMs)
+  expect(loaded.traffic.acknowledged.size).toBe(before)
+  await restartRole(loaded, 'ingest')
+  await flows(loaded, 20)
+  expect(loaded.traffic.acknowledged.size).toBeGreaterThan(before)
+
+  await changePassword('reader')
+  expect(await history()).toBe(500)
+  for (const role of ['rest', 'stream'] as const) await restartRole(loaded, role)
+  await expect.poll(history, patient).toBe(200)
+  await flows(loaded, 20)
+  await expectNothingMissed(loaded, 'passwords of QuestDB rotated')
 })
 
 test('after the node of QuestDB is lost with its volume, the newest backup is restored as documented', async () => {

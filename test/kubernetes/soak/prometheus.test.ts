@@ -106,20 +106,26 @@ const fired = new Set<string>()
 const expectFiring = (...alerts: readonly string[]): Promise<void> => expectFiringWithin(alertMs, ...alerts)
 const expectFiringWithin = async (timeoutMs: number, ...alerts: readonly string[]): Promise<void> => {
   const begunMs = performance.now()
-  await within(timeoutMs, `${alerts.join(' and ')} to fire`, async () => {
+  const notFiring = async (): Promise<readonly string[]> => {
     const firing = await prometheus.firing()
-    return alerts.every((alert) => firing.includes(alert))
-  })
+    return alerts.filter((alert) => !firing.includes(alert))
+  }
+  await expect
+    .poll(notFiring, { timeout: timeoutMs, interval: 1_000, message: 'alerts that do not fire' })
+    .toEqual([])
   for (const alert of alerts) fired.add(alert)
   const seconds = Math.round((performance.now() - begunMs) / 1_000)
   console.log(`${alerts.join(', ')} after ${seconds} s; firing: ${(await prometheus.firing()).join(', ')}`)
 }
 /** Resolves once none of these alerts fires. */
-const expectEnded = (...alerts: readonly string[]): Promise<void> =>
-  within(endedMs, `${alerts.join(' and ')} to end`, async () => {
+const expectEnded = async (...alerts: readonly string[]): Promise<void> => {
+  const stillFiring = async (): Promise<readonly string[]> => {
     const firing = await prometheus.firing()
-    return !alerts.some((alert) => firing.includes(alert))
-  })
+    return alerts.filter((alert) => firing.includes(alert))
+  }
+  const options = { timeout: endedMs, interval: 1_000, message: 'alerts that still fire' }
+  await expect.poll(stillFiring, options).toEqual([])
+}
 const scale = (name: string, replicas: number): Promise<string> =>
   kubectl('scale', `deploy/${name}`, `--replicas=${replicas}`)
 

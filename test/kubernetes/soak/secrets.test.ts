@@ -11,6 +11,7 @@ import { deliveredKey } from '../installed/delivered-key.ts'
 import { namespace } from '../installed/installed.ts'
 import { addressKey, apiKey, firstFeed, wideLimits } from '../installed/objects.ts'
 import { podTls, trustOf } from '../installed/pod-tls.ts'
+import { restartRole } from '../installed/restart-role.ts'
 import { secretValue, startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
 import { usedSecrets } from '../installed/used-secrets.ts'
 
@@ -79,25 +80,6 @@ async function expectNothingFailed(what: string): Promise<void> {
   await loaded.traffic.caughtUp()
   expect(loaded.traffic.checkPlanned()).toEqual([])
   console.log(`${what}: ${loaded.traffic.summary()}`)
-}
-
-/** Replaces the pods of a role, as in docs/kubernetes.md. */
-async function restart(role: string): Promise<void> {
-  if (role === 'stream') {
-    const mark = fresh()
-    const patch = JSON.stringify({ spec: { template: { metadata: { annotations: { mark } } } } })
-    await loaded.kubectl('patch', 'streampool/fxd-stream', '--type=merge', '-p', patch)
-    const marks = '-o=jsonpath={.items[*].metadata.annotations.mark}'
-    const shards = ['pods', '-l', 'marketdata.fxd.dev/streampool']
-    await within(patienceMs, 'new shards', async () => {
-      const seen = (await loaded.kubectl('get', ...shards, marks)).split(' ')
-      return seen.filter((each) => each === mark).length === 2
-    })
-    await loaded.shards(2)
-    return
-  }
-  await loaded.kubectl('rollout', 'restart', `deploy/fxd-${role}`)
-  await loaded.kubectl('rollout', 'status', `deploy/fxd-${role}`, '--timeout=300s')
 }
 
 test('a rotation of the administration token does not interrupt the operator', async () => {
@@ -175,11 +157,11 @@ test('a rotation of certificates and authority between pods and of the ingress f
 
 test('a rotation of Redis passwords, role by role, fails nothing', async () => {
   const { redis } = loaded.installed.stores
-  for (const role of ['rest', 'stream', 'ingest']) {
+  for (const role of ['rest', 'stream', 'ingest'] as const) {
     const [old, next] = [await valueOf('stores', `redis-${role}`), fresh()]
     await redis.command(`ACL SETUSER fxd-${role} >${next}`)
     await write('stores', `redis-${role}`, next)
-    await restart(role)
+    await restartRole(loaded, role)
     await redis.command(`ACL SETUSER fxd-${role} <${old}`)
   }
   await expectNothingFailed('passwords of Redis')
@@ -224,7 +206,7 @@ test('a change of QuestDB passwords keeps sockets and sessions and misses no bar
     QDB_HTTP_PASSWORD: writer,
     QDB_PG_READONLY_PASSWORD: reader,
   })
-  for (const role of ['ingest', 'rest', 'stream']) await restart(role)
+  for (const role of ['ingest', 'rest', 'stream'] as const) await restartRole(loaded, role)
   await loaded.traffic.caughtUp()
   const { traffic } = loaded
   expect(traffic.checkUnplanned()).toEqual([])

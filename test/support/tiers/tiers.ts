@@ -17,6 +17,13 @@ const edgesOfTheChange: Stage = { name: 'affected edges', projects: ['edges'], c
 const unitsAndEdges: Stage = { name: 'unit and edges', projects: ['unit', 'edges', 'tidy'] }
 const acceptance: Stage = { name: 'acceptance', projects: ['acceptance', 'acceptance-clock'] }
 
+/** Stages of `make soak` only: they need root or many minutes. */
+export const soakStages: readonly Stage[] = [
+  { name: 'long faults', projects: ['faults-long'] },
+  { name: 'kubernetes, all', projects: ['kubernetes-soak'], workers: 2 },
+  { name: 'acceptance on Kubernetes', projects: ['kubernetes-acceptance'] },
+]
+
 /** The stages of each command of the Makefile; `soak` is `test` with FXD_TEST_EFFORT=5. */
 export const tiers: Readonly<Record<string, readonly Stage[]>> = {
   check: [{ name: 'units', projects: ['unit', 'tidy'] }, edgesOfTheChange],
@@ -37,13 +44,6 @@ export const tiers: Readonly<Record<string, readonly Stage[]>> = {
     { name: 'faults', projects: ['faults', 'faults-cluster'], workers: 3 },
     // This stage needs root.
     { name: 'kubernetes', projects: ['kubernetes-api', 'kubernetes'], workers: 3 },
-    // These stages need root or many minutes.
-    ...(effort > 1
-      ? [
-          { name: 'long faults', projects: ['faults-long'] },
-          { name: 'kubernetes, all', projects: ['kubernetes-soak'], workers: 2 },
-          { name: 'acceptance on Kubernetes', projects: ['kubernetes-acceptance'] },
-        ]
-      : []),
+    ...(effort > 1 ? soakStages : []),
   ],
 }
