@@ -22,7 +22,7 @@ smoke: ## 5 minutes: tidy rules, unit and edge tests; contracts and acceptance o
 test: ## 25 minutes: all suites that a merge requires (soak adds the long faults of QuestDB)
 	@bin/install && npm test --silent
 
-soak: ## hours: all suites with more kills, longer outages and FXD_TEST_EFFORT (5) times as many random cases
+soak: ## 2 hours: all suites with more kills, longer outages and FXD_TEST_EFFORT (5) times as many random cases
 	@bin/install && FXD_TEST_EFFORT=$${FXD_TEST_EFFORT:-5} npm test --silent
 
 bench: ## at most 45 minutes: speed and size at the relevant loads
