@@ -79,7 +79,10 @@ test('the documented rotation of a Redis password misses no bar', async () => {
 test('the documented rotation of the QuestDB passwords misses no bar', async () => {
   const key = await deliveredKey(loaded.installed.cluster, namespace, 'load')
   const history = async (): Promise<number> => {
-    const { status } = await loaded.outside.get(`/v1/history?symbol=${feed}:EURUSD&resolution=1`, key)
+    const { status } = await loaded.outside.get(
+      `/v1/history?symbol=${feed}:EURUSD&resolution=1&countback=${minutesShown}`,
+      key,
+    )
     return status
   }
   const changePassword = async (user: string): Promise<void> => {

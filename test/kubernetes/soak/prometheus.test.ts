@@ -20,7 +20,8 @@ const startTimeoutMs = 900_000
 const alertMs = 420_000
 /** For alerts that follow states of a quarter of an hour. */
 const slowAlertMs = 1_320_000
-const endedMs = 420_000
+/** FxdOperatorFailing looks back ten minutes. */
+const endedMs = 720_000
 const quietSeconds = 150
 const lateSymbol = 'BROKERB:LIVE:BTCUSD'
 const components = ['canary', 'collector', 'ingest', 'operator', 'rest', 'stream']
