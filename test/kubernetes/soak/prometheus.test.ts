@@ -250,11 +250,19 @@ test('a quarter of an hour without ingest raises alerts until it is back', async
     'FxdOperatorRegistryUnreachable',
     'FxdOperatorFailing',
   ]
+  // A leader that has never read the registry counts no failures. One replica stays the leader.
+  await scale('fxd-operator', 1)
+  const leaders = 'fxd_operator_leader * on (pod) fxd_operator_registry_reachable'
+  await within(alertMs, 'one operator that leads and has read the registry', async () => {
+    const found = await prometheus.query(`count(fxd_operator_leader) == 1 and sum(${leaders}) == 1`)
+    return found.length === 1
+  })
   await scale('fxd-ingest', 0)
   await installed.cluster.apply(waitingFeed)
   await expectFiringWithin(slowAlertMs, ...alerts)
   await scale('fxd-ingest', 2)
   await ready('feed', 'waiting')
+  await scale('fxd-operator', 2)
   await expectEnded(...alerts)
 })
 
