@@ -1,12 +1,13 @@
 import type { Clock } from '../../ports/clock.ts'
-import { TurnTime } from '../process/turn-time.ts'
+import { TurnTime } from '../turn-time.ts'
 
 /** Maximum milliseconds for starts of requests per turn of the event loop. */
 export const turnMsMax = 10
 
 /**
- * Starts requests in the order of their arrival. After `turnMsMax` of a turn of the event loop, later requests wait for
- * the next turn. Without the limit one client with many connections stops all sockets: its requests arrive in one turn.
+ * Starts requests in the order of their arrival. `turnMsMax` after the first start in a turn of the event loop, further
+ * requests wait for the next turn. Only the synchronous part of a start counts. Without the limit one client with many
+ * connections stops all sockets, because its requests arrive in one turn.
  */
 export class RequestTurns {
   readonly #clock: Clock

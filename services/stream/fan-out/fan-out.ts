@@ -8,7 +8,7 @@ import { WriteMemory } from './write-memory.ts'
 
 /** Maximum sockets written to in one turn of the event loop. */
 const socketsPerSlice = 500
-/** Sockets written to per millisecond. A burst first waits for more frames, for as long as writes to all sockets take. */
+/** Sockets written to per millisecond. A burst first waits for more frames: 1 ms for this many open sockets. */
 const socketsPerWaitMs = 31
 /** Maximum time that the first frame of a burst waits for others. */
 export const burstWaitMsMax = 10

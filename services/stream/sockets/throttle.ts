@@ -1,4 +1,4 @@
-import { TurnTime } from '../../platform/process/turn-time.ts'
+import { TurnTime } from '../../platform/turn-time.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { type Allowance, KeyAllowances } from './allowance.ts'
 import { closings } from './close-codes.ts'

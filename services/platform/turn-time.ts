@@ -1,6 +1,6 @@
-import type { Clock } from '../../ports/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 
-/** Tells whether time is left for one kind of work in this turn of the event loop, counted from its first call. */
+/** Limits how long one kind of work may start in a turn of the event loop. Time counts from the first start in the turn. */
 export class TurnTime {
   readonly #clock: Clock
   readonly #onNextTurn: () => void
