@@ -12,7 +12,7 @@ import { CollectorPod } from '../installed/collector-pod.ts'
 import { deliveredKey } from '../installed/delivered-key.ts'
 import { namespace } from '../installed/installed.ts'
 import { apiKey, firstFeed, wideLimits } from '../installed/objects.ts'
-import { restartRole, restartWorkload } from '../installed/restart-role.ts'
+import { restartRole, restartWorkload } from '../installed/restart.ts'
 import { secretValue, startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
 import { expectNothingMissed, flows, recoveryMs } from './expect-nothing-missed.ts'
 

@@ -20,7 +20,7 @@ const startTimeoutMs = 900_000
 const alertMs = 420_000
 /** For alerts that follow states of a quarter of an hour. */
 const slowAlertMs = 1_320_000
-/** FxdOperatorFailing looks back ten minutes. */
+/** FxdOperatorFailing counts the failures of the last ten minutes, so it ends ten minutes later. */
 const endedMs = 720_000
 const quietSeconds = 150
 const lateSymbol = 'BROKERB:LIVE:BTCUSD'
@@ -250,7 +250,7 @@ test('a quarter of an hour without ingest raises alerts until it is back', async
     'FxdOperatorRegistryUnreachable',
     'FxdOperatorFailing',
   ]
-  // A leader that has never read the registry counts no failures. One replica stays the leader.
+  // A new leader that cannot read the registry counts no failures. With one replica the leader does not change.
   await scale('fxd-operator', 1)
   const leaders = 'fxd_operator_leader * on (pod) fxd_operator_registry_reachable'
   await within(alertMs, 'one operator that leads and has read the registry', async () => {

@@ -11,7 +11,7 @@ import { deliveredKey } from '../installed/delivered-key.ts'
 import { namespace } from '../installed/installed.ts'
 import { addressKey, apiKey, firstFeed, wideLimits } from '../installed/objects.ts'
 import { podTls, trustOf } from '../installed/pod-tls.ts'
-import { restartRole } from '../installed/restart-role.ts'
+import { restartRole } from '../installed/restart.ts'
 import { secretValue, startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
 import { usedSecrets } from '../installed/used-secrets.ts'
 
