@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run } from '../acceptance/client/command.ts'
+import { printingUsage, usageIn } from '../support/processes/process-usage.ts'
 import { type RunningService, startService } from '../support/processes/service-process.ts'
 import { feedManifest } from '../support/samples/feed-manifest.ts'
 import { writeRepeated } from '../support/samples/repeated-export.ts'
@@ -16,17 +17,11 @@ const derived = '5,10,15,60,120,240,1D,1W,1M'
 
 const manifest = feedManifest({ resolutions: ['1', ...derived.split(',')], symbols: { list: [] } })
 
-/** Module that the command preloads: at its exit it prints CPU and memory to standard error. */
-const printUsage = `process.on('exit', () => {
-  const { user, system } = process.cpuUsage()
-  process.stderr.write(JSON.stringify({ cpuMs: (user + system) / 1e3, rssMb: process.resourceUsage().maxRSS / 1024 }))
-})`
-
 interface Measured {
   readonly perSecond: number
   readonly commandMs: number
   readonly serviceMs: number
-  readonly rssMb: number
+  readonly peakMib: number
 }
 
 async function serviceCpuMs({ target }: RunningService): Promise<number> {
@@ -48,12 +43,12 @@ async function importOnce(
   // Exit code 65: weeks and months that began before the file are left out.
   if (code !== (more.length > 0 ? 65 : 0)) throw new Error(`the import ended with ${code}: ${stderr}`)
   const { accepted, unchanged } = JSON.parse(stdout) as { accepted: number; unchanged: number }
-  const cost = JSON.parse(stderr.slice(stderr.lastIndexOf('{'))) as { cpuMs: number; rssMb: number }
+  const cost = usageIn(stderr)
   return {
     perSecond: (accepted + unchanged) / seconds,
     commandMs: cost.cpuMs,
     serviceMs: (await serviceCpuMs(service)) - before,
-    rssMb: cost.rssMb,
+    peakMib: cost.peakMib,
   }
 }
 
@@ -64,7 +59,7 @@ function report(what: string, all: readonly Measured[], bars: number): void {
   console.log(
     `${what.padEnd(34)}${Math.round(median('perSecond')).toLocaleString('en').padStart(9)} bars/s` +
       `   CPU per million: command ${perMillion(median('commandMs'))}, service ${perMillion(median('serviceMs'))}` +
-      `   command at most ${Math.round(median('rssMb'))} MiB`,
+      `   command at most ${Math.round(median('peakMib'))} MiB`,
   )
 }
 
@@ -77,7 +72,7 @@ try {
   writeRepeated(descending, barsWanted, (weeks) => weeks.toReversed())
   const service = await startService(home)
   // For the commands from here on, not for the service.
-  process.env['NODE_OPTIONS'] = `--import data:text/javascript,${encodeURIComponent(printUsage)}`
+  Object.assign(process.env, printingUsage)
   const measure = async (what: string, path: string, name: string, more: string[] = []): Promise<void> => {
     const all: Measured[] = []
     for (let i = 0; i < runs; i++) all.push(await importOnce(service, path, `${name}${i}`, more))
