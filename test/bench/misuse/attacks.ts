@@ -2,7 +2,7 @@ import type { Attack, Scene } from './attack.ts'
 import { pipelined, slowHeads, wrongKeys } from './connections.ts'
 import * as frames from './frames.ts'
 import { grpcGarbage, silentGrpc } from './grpc-noise.ts'
-import { allOfM1, coverage, foldedM30, unread } from './requests.ts'
+import { allOfM1, coverage, foldedM30, symbolList, unread } from './requests.ts'
 
 interface NamedAttack {
   readonly what: string
@@ -42,6 +42,18 @@ const single = new Map<string, NamedAttack>([
       run: pipelined({ connections: 100, paths: ['/openapi.json'], at: http }),
       proof: 'connections',
       isShort: true,
+    },
+  ],
+  [
+    'keyless',
+    {
+      what: '100 connections, 64 KiB of pipelined /v1 requests without a key each, unread',
+      run: pipelined({
+        connections: 100,
+        paths: ['/v1/config', '/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=1&countback=1', '/v1/none'],
+        at: http,
+      }),
+      proof: 'connections',
     },
   ],
   [
@@ -89,6 +101,7 @@ const single = new Map<string, NamedAttack>([
       isShort: true,
     },
   ],
+  ['list', { what: '590 × /v1/symbols?limit=1000 at once', run: symbolList, proof: 'requests' }],
   ['coverage', { what: '590 × /v1/coverage at once', run: coverage, proof: 'requests' }],
   [
     'unread',

@@ -38,6 +38,7 @@ const ask =
 export const allOfM1 = ask(300, allMinutes)
 export const foldedM30 = ask(590, () => history({ symbol, resolution: '30', countback: '10000' }))
 export const coverage = ask(590, () => `/v1/coverage?symbol=${symbol}`)
+export const symbolList = ask(590, () => '/v1/symbols?limit=1000')
 
 /** Enough for the status of an answer. */
 const statusLineBytes = 16
