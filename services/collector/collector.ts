@@ -81,7 +81,8 @@ class Collector {
     await this.#repeat(async () => {
       if (!isOpen) await source.open(this.#relay, signal)
       isOpen = true
-      return this.#runSession()
+      // A session that begins after the end of the collector would never be closed.
+      if (!signal.aborted) await this.#runSession()
     })
     this.#offline?.stop()
     unwatch?.()

@@ -53,6 +53,23 @@ test('a collector that stops before the greeting of ingest arrives leaves no tim
   expect(clock.pending).toBe(0)
 })
 
+test('a collector that stops while its source opens begins no session and leaves no timer', async () => {
+  const clock = createVirtualClock()
+  const gate = Promise.withResolvers<void>()
+  const source = suite.terminal()
+  source.open = () => gate.promise
+  let dials = 0
+  const dial: Dial = (peer, listener) => {
+    dials += 1
+    return dialGrpc(peer, listener)
+  }
+  suite.collect(source, { clock, dial })
+  const stopped = suite.stop()
+  gate.resolve()
+  await stopped
+  expect([dials, clock.pending]).toEqual([0, 0])
+})
+
 test('a claim that fails is reported', async () => {
   const reported: unknown[] = []
   const defect = new TypeError('a defect')

@@ -48,6 +48,11 @@ test('a line appended after the first full read is reported at once, in a separa
   expect(reported.complete.at(-1)?.from).toBe(feedMinute - 180)
 })
 
+test('a folder that was opened for a collector that has stopped is not watched', async () => {
+  const { clock } = await exports.open({ isStopped: true })
+  expect(clock.pending).toBe(0)
+})
+
 test('a file that shrank, was replaced or starts differently is read again', async () => {
   const path = join(folder, 'EURUSD.z_M1.csv')
   const changes = [

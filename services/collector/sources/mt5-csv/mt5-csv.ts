@@ -48,7 +48,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
       listener.catalogue(files.symbols(files.index.all().map((file) => file.options.series)), {
         snapshot: true,
       })
-      if (!deps.follow) return
+      if (!deps.follow || signal.aborted) return
       watchFolder({
         ...deps,
         signal,
