@@ -8,7 +8,9 @@ local epoch = tonumber(known[3] or 0)
 local is_held = known[1] == ARGV[2] and known[2] ~= '0'
 -- A smaller epoch is that of a replica that took over without the newest grants.
 if not is_held or epoch < tonumber(ARGV[4]) then
-  if not is_held and known[2] and tonumber(known[2]) > ms then return false end
+  -- An end further ahead was written before the clock went back. It would block the lease for as long.
+  local ends = tonumber(known[2] or 0)
+  if not is_held and ends > ms and ends <= ms + 2 * ARGV[3] then return false end
   epoch = math.max(us, epoch + 1, tonumber(ARGV[4]) + 1)
 end
 redis.call('HSET', KEYS[1], 'holder', ARGV[2], 'until', text(ms + ARGV[3]), 'epoch', text(epoch))
