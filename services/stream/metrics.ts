@@ -88,7 +88,7 @@ const createLossMetrics = (metrics: Metrics) => ({
   replayGaps: fromZero(
     metrics.counter(
       'fxd_stream_replay_gaps_total',
-      'Replays that ended in a GAP frame, by reason: late, failed (store unavailable), too_many_replays, too_many_bars, or unproven (the store did not confirm bars that the bus lost).',
+      'Replays that ended in a GAP frame, by reason: late, failed (store unavailable), too_many_replays, too_many_bars, or unproven (the store did not confirm bars that the bus lost or delivered).',
       ['reason'],
     ),
     'reason',

@@ -176,7 +176,8 @@ export class Replays {
     while (this.#isWanted(connection, replay)) {
       if (isFilling(feed)) return () => clock.sleep(holePauseMs)
       const isRead = replay.mark !== undefined && recent.coversSince(id, replay.mark)
-      if (isRead && isUnconfirmed(feed)) this.#nameGap(connection, replay, 'unproven')
+      if (isRead && (isUnconfirmed(feed) || this.#lacksLastBar(replay)))
+        this.#nameGap(connection, replay, 'unproven')
       if (isRead || recent.covers(id, replay.last)) {
         this.#join(connection, replay)
         return undefined
@@ -251,6 +252,13 @@ export class Replays {
     const live = this.#deps.lastTime(id)
     if (live !== undefined && live >= last) this.#deps.subscriptions.release(connection.row, id)
     else this.#caughtUp.set(connection, id, last)
+  }
+
+  /** Whether a live bar was pushed that neither the store nor memory shows: its write may still be retried. */
+  #lacksLastBar({ id, last }: Replay): boolean {
+    const { recent, lastTime } = this.#deps
+    const shown = recent.after(id, last).at(-1)?.time ?? last
+    return (lastTime(id) ?? shown) > shown
   }
 
   #endOverdue(): void {

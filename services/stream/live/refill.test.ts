@@ -49,6 +49,21 @@ describe('when the bus loses an event', () => {
     expect(minutesOf(socket, a).at(-1)).toBe(6)
   })
 
+  test('a pushed bar that neither store nor memory shows is named in a GAP frame to a client that resumes before it', async () => {
+    await fixture.store(a, [1])
+    await fixture.publish([a], 2)
+    await lose(() => fixture.publish([b], 2))
+    await applied(await fixture.publish([b], 3))
+    const socket = await subscribed()
+    socket.send({ action: 'subscribe', symbols: [a], since: timeOf(1) })
+    await until('the gap', () => gapsOf(socket).length === 1)
+    expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1) }] }])
+    await fixture.publish([a], 3)
+    await until('the next bar', () => minutesOf(socket, a).length === 1)
+    expect(minutesOf(socket, a)).toEqual([3])
+    expect(gapsOf(socket)).toHaveLength(1)
+  })
+
   test('bars that cannot be read are named in a GAP frame, and live bars continue', async () => {
     const socket = await subscribed(a, b)
     const other = await subscribed(b)
