@@ -22,7 +22,7 @@ import { addOpenapiRoute } from './routes/openapi/route.ts'
 import { addPageRoute } from './routes/page/route.ts'
 import { createStatusRoute } from './routes/status/route.ts'
 import { addStreamRoute } from './routes/stream/route.ts'
-import { symbolsRoute } from './routes/symbols/route.ts'
+import { createSymbolsRoute } from './routes/symbols/route.ts'
 import { createUsageRoute } from './routes/usage/route.ts'
 
 export interface Rest {
@@ -37,7 +37,7 @@ export interface Rest {
 export async function createRest(deps: RestDeps): Promise<Rest> {
   const app = createApp(deps)
   const keyed = [
-    symbolsRoute,
+    createSymbolsRoute(deps),
     createHistoryRoute(deps),
     createCoverageRoute(deps),
     createStatusRoute(deps),

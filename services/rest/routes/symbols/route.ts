@@ -1,25 +1,31 @@
 import { grantedFeeds } from '../../../access/grant.ts'
+import type { RestDeps } from '../../deps.ts'
+import { FairTurns } from '../../fair-turns.ts'
 import { mustFindSymbol } from '../../found.ts'
 import type { Call, Route } from '../../route.ts'
 import { symbolDetail, symbolEntry } from '../../symbol-view.ts'
 import { symbolsSchema } from './schema.ts'
 
-export const symbolsRoute: Route<typeof symbolsSchema.query> = {
-  schema: symbolsSchema,
-  handle({ symbol, search, limit, offset }, call) {
-    if (symbol !== undefined) {
-      const found = mustFindSymbol(symbol, call.key, call.view)
-      return symbolDetail(found.symbol, found.feed)
-    }
-    const matching = matchingSymbols(search ?? '', call)
-    const page = matching.slice(offset, offset + limit)
-    return {
-      symbols: page.map(({ record, feed }) => symbolEntry(record, feed)),
-      total: matching.length,
-      limit,
-      offset,
-    }
-  },
+export function createSymbolsRoute({ clock }: Pick<RestDeps, 'clock'>): Route<typeof symbolsSchema.query> {
+  const listTurns = new FairTurns(clock)
+  return {
+    schema: symbolsSchema,
+    async handle({ symbol, search, limit, offset }, call) {
+      if (symbol !== undefined) {
+        const found = mustFindSymbol(symbol, call.key, call.view)
+        return symbolDetail(found.symbol, found.feed)
+      }
+      await listTurns.enter(call.reader)
+      const matching = matchingSymbols(search ?? '', call)
+      const page = matching.slice(offset, offset + limit)
+      return {
+        symbols: page.map(({ record, feed }) => symbolEntry(record, feed)),
+        total: matching.length,
+        limit,
+        offset,
+      }
+    },
+  }
 }
 
 /**

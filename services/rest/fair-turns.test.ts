@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { Overloaded } from '../core/failure.ts'
+import { systemClock } from '../platform/system-clock.ts'
+import { FairTurns } from './fair-turns.ts'
+
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+test('one answer starts per turn of the event loop, and keys take turns', async () => {
+  const turns = new FairTurns(systemClock)
+  const started: string[] = []
+  for (const key of ['a', 'a', 'a', 'b'])
+    void turns.enter({ key, sinceMs: started.length }).then(() => started.push(key))
+  for (const expected of [['a'], ['a', 'a'], ['a', 'a', 'b'], ['a', 'a', 'b', 'a']]) {
+    await Promise.resolve()
+    expect(started).toEqual(expected)
+    await turn()
+  }
+})
+
+test('an answer whose client is gone takes no turn', async () => {
+  const turns = new FairTurns(systemClock)
+  const started: string[] = []
+  const client = { key: 'a', sinceMs: 1, isGone: false }
+  void turns.enter({ key: 'a', sinceMs: 0 }).then(() => started.push('first'))
+  const gone = turns.enter(client)
+  void turns.enter({ key: 'a', sinceMs: 2 }).then(() => started.push('last'))
+  client.isGone = true
+  await expect(gone).rejects.toThrow(Overloaded)
+  expect(started).toEqual(['first', 'last'])
+})
