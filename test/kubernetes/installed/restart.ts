@@ -4,10 +4,15 @@ import type { UnderLoad } from './under-load.ts'
 
 const shardsTimeoutMs = 180_000
 
-/** Replaces the pods of a workload, such as `deploy/fxd-rest`. Resolves once the new pods are ready. */
+/** Replaces the pods of a workload, such as `deploy/fxd-rest`. Resolves once the new pods are ready and the old gone. */
 export async function restartWorkload({ kubectl }: UnderLoad, workload: string): Promise<void> {
+  const component = workload.split('/fxd-')[1] ?? ''
+  const names = await kubectl('get', 'pods', '-l', `app.kubernetes.io/component=${component}`, '-o=name')
   await kubectl('rollout', 'restart', workload)
   await kubectl('rollout', 'status', workload, '--timeout=300s')
+  // The status does not count pods that still terminate. Their sessions end later. A StatefulSet keeps the names.
+  if (workload.startsWith('deploy/'))
+    await kubectl('wait', '--for=delete', ...names.trim().split('\n'), '--timeout=120s')
 }
 
 /** Replaces the pods of a role, as in docs/kubernetes.md; the pool of shards must have two. */
