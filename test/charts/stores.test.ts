@@ -1,4 +1,5 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   chownSync,
@@ -91,13 +92,15 @@ test('the backup copies a running QuestDB, keeps the newest copies and can be re
   mkdirSync(backups)
   for (const old of ['questdb-20250101T000000Z.tar', 'questdb-20250102T000000Z.tar', 'questdb-x.tar.partial'])
     closeSync(openSync(join(backups, old), 'w'))
+  mkdirSync(join(server.folder, 'lost+found'))
   // The state that a killed backup leaves.
   await exec(server, 'CHECKPOINT CREATE')
 
   const { status, stderr } = backUp(server, backups)
   expect(stderr).toBe('')
   expect(status).toBe(0)
-  const [kept = '', newest = '', ...more] = readdirSync(backups).toSorted()
+  const [lock, kept = '', newest = '', ...more] = readdirSync(backups).toSorted()
+  expect(lock).toBe('.lock')
   expect(kept).toBe('questdb-20250102T000000Z.tar')
   expect(newest).toMatch(/^questdb-20[2-9]\d{5}T\d{6}Z\.tar$/)
   expect(more).toEqual([])
@@ -117,7 +120,22 @@ test('the backup copies a running QuestDB, keeps the newest copies and can be re
   await expect.poll(() => exec(restored, 'SELECT count() FROM bars')).toEqual([[5000]])
 })
 
-/** A volume as in a pod with the fsGroup of QuestDB: root owns it. */
+test('a backup beside another one fails and leaves the checkpoint to it', async () => {
+  const server = await startQuestdb({ startsQuickly: true })
+  onTestFinished(() => server.stop())
+  const backups = temporaryFolder()
+  await exec(server, 'CHECKPOINT CREATE')
+  const other = spawn('flock', [join(backups, '.lock'), 'sh', '-c', 'echo locked; exec cat'])
+  await once(other.stdout, 'data')
+  const { status, stderr } = backUp(server, backups)
+  other.stdin.end()
+  expect(status).toBe(1)
+  expect(stderr).toBe('another backup is running\n')
+  await expect(exec(server, 'CHECKPOINT CREATE')).rejects.toThrow('CHECKPOINT RELEASE')
+  await exec(server, 'CHECKPOINT RELEASE')
+})
+
+/** A volume as in a pod with the fsGroup of QuestDB: root owns it, and its file system made lost+found. */
 function emptyVolume(): string {
   const folder = temporaryFolder()
   chmodSync(folder, 0o755)
@@ -125,6 +143,8 @@ function emptyVolume(): string {
   mkdirSync(volume)
   if (isRoot) chownSync(volume, 0, podUser)
   chmodSync(volume, 0o2775)
+  mkdirSync(join(volume, 'lost+found'), { mode: 0o770 })
+  if (isRoot) chownSync(join(volume, 'lost+found'), 0, podUser)
   return volume
 }
 

@@ -4,6 +4,9 @@ sql() {
   printf 'header = "Authorization: Basic %s"\n' "$(printf '%s:%s' "$QUESTDB_USER" "$QUESTDB_PASSWORD" | base64 -w0)" |
     curl --config - -fsSG --max-time 600 --data-urlencode "query=$1" "$QUESTDB/exec" >/dev/null
 }
+# A second run would release the checkpoint of the first.
+exec 9>"$BACKUPS/.lock"
+flock -n 9 || { echo 'another backup is running' >&2; exit 1; }
 name=questdb-$(date -u +%Y%m%dT%H%M%SZ).tar
 release() { sql 'CHECKPOINT RELEASE'; }
 
@@ -14,7 +17,7 @@ rm -f "$BACKUPS"/*.partial
 trap 'release || true' EXIT
 sql 'CHECKPOINT CREATE'
 # tar exits with 1 when files newer than the checkpoint changed or disappeared meanwhile.
-tar -C "$DATA" -cf "$BACKUPS/$name.partial" . || [ $? -eq 1 ]
+tar -C "$DATA" --exclude=./lost+found -cf "$BACKUPS/$name.partial" . || [ $? -eq 1 ]
 trap - EXIT
 release
 sync "$BACKUPS/$name.partial"
