@@ -56,6 +56,7 @@ export const alertCases: readonly AlertCase[] = [
     atMinute: 60,
   },
   is('FxdTargetDown', 'up{pod="fxd-rest-1",app_kubernetes_io_component="rest"}', 0),
+  is('FxdTargetDown', 'up{pod="fxd-questdb-0",app_kubernetes_io_component="questdb"}', 0),
   {
     alert: 'FxdNoIngest',
     series: { 'up{pod="fxd-ingest-1",app_kubernetes_io_component="ingest"}': '0x10' },
@@ -140,6 +141,12 @@ export const alertCases: readonly AlertCase[] = [
   is('FxdSpoolGrowing', 'fxd_collector_spool_age_seconds{feed="A:B",pod="a-collector-0"}', 1200),
   grows('FxdSpoolFailing', 'fxd_collector_spool_failures_total{feed="A:B",pod="a-collector-0"}'),
   grows('FxdSpoolFailing', 'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-0"}'),
+  // A new pod counts before its first sample.
+  {
+    alert: 'FxdSpoolFailing',
+    series: { 'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-0"}': '_x10 5x10' },
+    atMinute: 15,
+  },
   grows('FxdBarsLost', 'fxd_collector_spool_dropped_bars_total{feed="A:B",pod="a-collector-0"}'),
   grows('FxdIngestAlarm', 'fxd_ingest_alarms_total{kind="unpublished",pod="fxd-ingest-1"}'),
   is('FxdBarsNotPushed', 'fxd_ingest_backlog_bars{pod="fxd-ingest-1"}', 20_000),
