@@ -19,13 +19,25 @@ async function heldSinceNoon() {
     return stores.leases
   }
   const granted = await (await leasesAt(noon)).acquire('feed', 'ended')
-  return { granted, acquireLater: async (ms: number) => (await leasesAt(noon + ms)).acquire('feed', 'next') }
+  const acquireLater = async (ms: number, holder = 'next') =>
+    (await leasesAt(noon + ms)).acquire('feed', holder)
+  return { granted, acquireLater }
 }
 
-test('after the clock of Redis went back by an hour, the lease of an ended process is granted with a greater epoch', async () => {
+test('after the clock of Redis went back by an hour, the lease of an ended process is granted one lease after a request', async () => {
   const { granted, acquireLater } = await heldSinceNoon()
-  const next = await acquireLater(-3_600_000)
+  expect(await acquireLater(-3_600_000)).toBeUndefined()
+  expect(await acquireLater(-3_600_000 + leaseMs - 1)).toBeUndefined()
+  const next = await acquireLater(-3_600_000 + leaseMs + 1)
   expect(next?.epoch).toBeGreaterThan(granted!.epoch)
+})
+
+test('after the clock of Redis went back by an hour, a lease that its holder renews stays with it', async () => {
+  const { granted, acquireLater } = await heldSinceNoon()
+  expect(await acquireLater(-3_600_000)).toBeUndefined()
+  const renewed = await acquireLater(-3_600_000 + leaseMs - 1, 'ended')
+  expect(renewed?.epoch).toBe(granted!.epoch)
+  expect(await acquireLater(-3_600_000 + leaseMs + 1)).toBeUndefined()
 })
 
 test('after the clock of Redis went back by less than a lease, a held lease stays with its holder', async () => {

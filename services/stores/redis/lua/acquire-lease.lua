@@ -8,9 +8,12 @@ local epoch = tonumber(known[3] or 0)
 local is_held = known[1] == ARGV[2] and known[2] ~= '0'
 -- A smaller epoch is that of a replica that took over without the newest grants.
 if not is_held or epoch < tonumber(ARGV[4]) then
-  -- An end further ahead was written before the clock went back. It would block the lease for as long.
   local ends = tonumber(known[2] or 0)
-  if not is_held and ends > ms and ends <= ms + 2 * ARGV[3] then return false end
+  if not is_held and ends > ms then
+    -- An end further ahead was written before the clock went back. A holder that lives writes a later one again.
+    if ends > ms + ARGV[3] then redis.call('HSET', KEYS[1], 'until', text(ms + ARGV[3])) end
+    return false
+  end
   epoch = math.max(us, epoch + 1, tonumber(ARGV[4]) + 1)
 end
 redis.call('HSET', KEYS[1], 'holder', ARGV[2], 'until', text(ms + ARGV[3]), 'epoch', text(epoch))
