@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Overloaded } from '../core/failure.ts'
+import { Overloaded, Unavailable } from '../core/failure.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import { FairTurns } from './fair-turns.ts'
 
@@ -17,7 +17,7 @@ test('one answer starts per turn of the event loop, and keys take turns', async 
   }
 })
 
-test('an answer whose client is gone takes no turn', async () => {
+test('an answer whose client is gone takes no turn, and counts as no overload', async () => {
   const turns = new FairTurns(systemClock)
   const started: string[] = []
   const client = { key: 'a', sinceMs: 1, isGone: false }
@@ -25,6 +25,8 @@ test('an answer whose client is gone takes no turn', async () => {
   const gone = turns.enter(client)
   void turns.enter({ key: 'a', sinceMs: 2 }).then(() => started.push('last'))
   client.isGone = true
-  await expect(gone).rejects.toThrow(Overloaded)
+  const cause = await gone.catch((each: unknown) => each)
+  expect(cause).toBeInstanceOf(Unavailable)
+  expect(cause).not.toBeInstanceOf(Overloaded)
   expect(started).toEqual(['first', 'last'])
 })

@@ -1,4 +1,4 @@
-import { Overloaded } from '../core/failure.ts'
+import { Overloaded, Unavailable } from '../core/failure.ts'
 import { FairQueue, type Reader } from '../core/fair-queue.ts'
 import type { Clock } from '../ports/clock.ts'
 
@@ -8,7 +8,7 @@ const waitingMax = 1_024
 interface Waiting {
   readonly reader: Reader
   readonly start: () => void
-  readonly refuse: () => void
+  readonly fail: (cause: Unavailable) => void
 }
 
 /**
@@ -24,11 +24,11 @@ export class FairTurns {
     this.#clock = clock
   }
 
-  /** Resolves when the answer may be made. Rejects with `Overloaded` at a limit, or when its client is gone. */
+  /** Resolves when the answer may be made. Rejects with `Overloaded` at a limit, with `Unavailable` for a client that is gone. */
   enter(reader: Reader): Promise<void> {
     return new Promise((resolve, reject) => {
-      const refuse = (): void => reject(new Overloaded('capacity for a request of the key'))
-      this.#queue.add({ reader, start: resolve, refuse })?.refuse()
+      const dropped = this.#queue.add({ reader, start: resolve, fail: reject })
+      dropped?.fail(new Overloaded('capacity for a request of the key'))
       this.#startNext()
     })
   }
@@ -36,7 +36,8 @@ export class FairTurns {
   #startNext(): void {
     if (this.#hasStarted) return
     let next = this.#queue.take()?.next
-    for (; next?.reader.isGone; next = this.#queue.take()?.next) next.refuse()
+    for (; next?.reader.isGone; next = this.#queue.take()?.next)
+      next.fail(new Unavailable('a client that waits'))
     if (!next) return
     this.#hasStarted = true
     next.start()
