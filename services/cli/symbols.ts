@@ -7,8 +7,8 @@ export function addSymbols(program: Command, terminal: Terminal): void {
   const symbols = program
     .command('symbols')
     .helpCommand(false)
-    .summary('take back a symbol that an import added')
-    .description('Take back a symbol that an import added. "fxd feeds show" lists the symbols of a feed.')
+    .summary('remove a symbol that an import added')
+    .description('Remove a symbol that an import added. "fxd feeds show" lists the symbols of a feed.')
 
   withJson(symbols.command('remove'))
     .argument('<feed>', 'such as BROKERA:ZERO')

@@ -90,7 +90,7 @@ function refuseChange(request: PutKeyRequest__Output, had: KeyRecord, digest: st
 function refuseTaken(id: string, digest: string, view: RegistryView): void {
   const found = view.keys.byDigest(digest)
   if (found && found.key.id !== id && !found.key.revoked)
-    throw alreadyExists(`sha256: this secret is the key ${found.key.id} already; give ${id} another.`)
+    throw alreadyExists(`sha256: the key ${found.key.id} already has this secret; give ${id} another one.`)
 }
 
 /** Secrets of earlier issues that stay valid for a while. An earlier end of a secret is kept. */

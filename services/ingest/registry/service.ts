@@ -95,7 +95,7 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
   const refuseTooMany = (id = ''): void => {
     const view = registry.view()
     if (view.keys.get(id) === undefined && view.keys.all().length >= keysMax)
-      throw failedPrecondition(`There are ${keysMax} keys already, which is the most a service keeps.`)
+      throw failedPrecondition(`The maximum of ${keysMax} keys is reached.`)
   }
 
   return {

@@ -175,7 +175,7 @@ export class CollectorSession {
         onWait: resolve,
         onTaken: () => {
           this.#stream.send({ welcome: { active: false, utcMs: this.#deps.clock.utcMs() } })
-          this.#log.info('session stands by; another collector leads the feed')
+          this.#log.info('session on standby; another collector is active')
         },
         onSilence: () => void this.end(new SessionEnd('UNAVAILABLE', leaseUnknown(identity.feed))),
         onLost: () =>

@@ -42,7 +42,7 @@ export class Shares {
     this.#deps = deps
     const { metrics, connection } = deps
     const decided = fromZero(
-      metrics.counter('fxd_limits_by_share_total', 'Requests decided without Redis.', ['outcome']),
+      metrics.counter('fxd_limits_by_share_total', 'Rate decisions without Redis, by outcome.', ['outcome']),
       'outcome',
       ['admitted', 'refused'],
     )

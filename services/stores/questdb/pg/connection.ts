@@ -117,7 +117,7 @@ export class PgConnection {
 
   /** Ends the connection at once; the server stops its work for it. */
   destroy(): void {
-    this.#end(new Error('the connection was given up'))
+    this.#end(new Error('fxd closed the connection to QuestDB'))
   }
 
   #closeOldest(): Buffer[] {

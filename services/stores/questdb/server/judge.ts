@@ -24,7 +24,7 @@ export function serverJudge({ log, metrics }: QuestdbOptions, admin: ServerQueri
     else
       log.warn(
         { version, commitMode, cure: syncCure },
-        'QuestDB does not wait for its disk: a loss of power may lose acknowledged bars',
+        'QuestDB does not sync commits to disk: a loss of power may lose acknowledged bars',
       )
   }
 }

@@ -93,7 +93,7 @@ export class RejectedRows {
       } catch (cause) {
         this.#deps.options.log.error(
           { err: cause },
-          'a search for rejected rows failed; its write fails at the deadline; continuing',
+          'search for invalid rows failed; the write of these rows will time out',
         )
       }
       this.#rows -= piece.work.ends.length
