@@ -184,19 +184,24 @@ test.for([
   },
 )
 
-test('an Mt5Csv feed without a volume is registered, gets no collector and is not ready, with the reason', async () => {
-  const source = { type: 'Mt5Csv', path: 'exports' }
-  const object = { ...feed, spec: { ...feed.spec, source } } as unknown as FeedObject
-  const made: string[] = []
-  const { controller, written, manifests } = controllerOf(object, ({ plural }) => made.push(plural))
-  await controller.reconcile('zero')
-  expect(written).toMatchObject([
-    {
-      status: 'False',
-      reason: 'Invalid',
-      message: expect.stringContaining('volumeClaim is needed') as unknown,
-    },
-  ])
-  expect(manifests).toEqual([manifestOf(object)])
-  expect(made).toEqual([])
-})
+test.each([
+  ['without a volume', { type: 'Mt5Csv', path: 'exports' }, 'volumeClaim is needed'],
+  ['whose path leaves its volume', { type: 'Mt5Csv', path: 'a/../../b', volumeClaim: 'data' }, 'a/../../b'],
+])(
+  'an Mt5Csv feed %s is registered, gets no collector and is not ready, with the reason',
+  async (_, source, message) => {
+    const object = { ...feed, spec: { ...feed.spec, source } } as unknown as FeedObject
+    const made: string[] = []
+    const { controller, written, manifests } = controllerOf(object, ({ plural }) => made.push(plural))
+    await controller.reconcile('zero')
+    expect(written).toMatchObject([
+      {
+        status: 'False',
+        reason: 'Invalid',
+        message: expect.stringContaining(message) as unknown,
+      },
+    ])
+    expect(manifests).toEqual([manifestOf(object)])
+    expect(made).toEqual([])
+  },
+)

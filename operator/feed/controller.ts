@@ -129,12 +129,17 @@ export class FeedController implements Controller {
         'NoCollectorTemplate',
         'The operator creates no collectors: set its FXD_COLLECTOR_TEMPLATE.',
       )
-    const { type, volumeClaim } = feed.spec.source
+    const { type, path, volumeClaim } = feed.spec.source
     // Optional in the CRD, because `fxd all` needs no claim. A collector pod has no other volume of exports.
     if (type === 'Mt5Csv' && volumeClaim === undefined)
       throw new NotReady(
         'Invalid',
         'spec.source.volumeClaim is needed on Kubernetes: the PersistentVolumeClaim that has the exports.',
+      )
+    if (volumeClaim !== undefined && path?.split('/').includes('..'))
+      throw new NotReady(
+        'Invalid',
+        `spec.source.path: got ${path}, wanted a path within its volume, without '..'`,
       )
     const names = collectorNames(feed.metadata.name)
     const owner = ownerOf(resources.feeds, feed)
