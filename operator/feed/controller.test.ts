@@ -186,7 +186,7 @@ test.for([
 
 test.each([
   ['without a volume', { type: 'Mt5Csv', path: 'exports' }, 'volumeClaim is needed'],
-  ['whose path leaves its volume', { type: 'Mt5Csv', path: 'a/../../b', volumeClaim: 'data' }, 'a/../../b'],
+  ['whose path contains ..', { type: 'Mt5Csv', path: 'a/../../b', volumeClaim: 'data' }, 'a/../../b'],
 ])(
   'an Mt5Csv feed %s is registered, gets no collector and is not ready, with the reason',
   async (_, source, message) => {
