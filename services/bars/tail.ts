@@ -136,16 +136,16 @@ function takeUpTo(batches: Batch[], position: number): Batch[] {
 const barsIn = (batches: readonly Batch[]): number => batches.reduce((sum, { bars }) => sum + bars.length, 0)
 
 /**
- * Keeps the list ascending, with each time once. Of two bars with one time the greater revision stays, with the
- * later position: the store may show neither when the earlier position is confirmed.
+ * Keeps the list ascending, with each time once. Of two bars with one time the greater revision stays. It gets
+ * the later position, because the earlier one may be confirmed before the store shows either bar.
  */
 function insert(list: TailBar[], next: TailBar): void {
   let i = list.length
   while (i > 0 && (list[i - 1] as TailBar).live.bar.time > next.live.bar.time) i--
   const same = list[i - 1]
   if (same?.live.bar.time !== next.live.bar.time) list.splice(i, 0, next)
-  else list[i - 1] = { position: next.position, live: greaterOf(same.live, next.live) }
+  else list[i - 1] = { position: next.position, live: greaterRevision(same.live, next.live) }
 }
 
-const greaterOf = (earlier: LiveBar, later: LiveBar): LiveBar =>
+const greaterRevision = (earlier: LiveBar, later: LiveBar): LiveBar =>
   later.bar.revision >= earlier.bar.revision ? later : earlier

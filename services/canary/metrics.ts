@@ -29,7 +29,7 @@ export interface CanaryStatus {
   readonly isOpen: boolean
   readonly subscribed: number
   readonly rejected: number
-  /** Seconds since all symbols were compared with history, or since the start. */
+  /** Seconds since the last comparison of all symbols with history; before the first one, since the start. */
   readonly comparedAgeSeconds: number
 }
 
@@ -90,7 +90,7 @@ export function showStatus(metrics: Metrics, read: () => CanaryStatus): void {
   )
   gauge(
     'fxd_canary_compared_age_seconds',
-    'Seconds since all symbols were compared with history, or since the start.',
+    'Seconds since the last comparison of all symbols with history; before the first one, since the start.',
     ({ comparedAgeSeconds }) => comparedAgeSeconds,
   )
 }

@@ -22,7 +22,10 @@ export type BusEvent =
     }
   /** The store now returns the live bars of the feed up to this bus position. */
   | { readonly type: 'applied'; readonly feed: FeedKey; readonly position: number }
-  /** The store now returns all live bars of the feed that came before this event. */
+  /**
+   * The store now returns all live bars of the feed that came before this event. Exception: bars of an ingest that was
+   * killed before it stored them. Their collector sends them again.
+   */
   | { readonly type: 'settled'; readonly feed: FeedKey }
   /** The terminal answered for these minutes (open times, both inclusive): their bars came before this event. */
   | { readonly type: 'minutes'; readonly feed: FeedKey; readonly from: FeedSeconds; readonly to: FeedSeconds }

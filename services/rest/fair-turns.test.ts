@@ -17,7 +17,7 @@ test('one answer starts per turn of the event loop, and keys take turns', async 
   }
 })
 
-test('an answer whose client is gone takes no turn, and counts as no overload', async () => {
+test('an answer for a client that disconnected takes no turn and is not overload', async () => {
   const turns = new FairTurns(systemClock)
   const started: string[] = []
   const client = { key: 'a', sinceMs: 1, isGone: false }

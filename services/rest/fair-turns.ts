@@ -24,7 +24,7 @@ export class FairTurns {
     this.#clock = clock
   }
 
-  /** Resolves when the answer may be made. Rejects with `Overloaded` at a limit, with `Unavailable` for a client that is gone. */
+  /** Resolves when the answer may be made. Rejects with `Overloaded` at a limit, and with `Unavailable` after a disconnect. */
   enter(reader: Reader): Promise<void> {
     return new Promise((resolve, reject) => {
       const dropped = this.#queue.add({ reader, start: resolve, fail: reject })

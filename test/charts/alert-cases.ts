@@ -141,10 +141,18 @@ export const alertCases: readonly AlertCase[] = [
   is('FxdSpoolGrowing', 'fxd_collector_spool_age_seconds{feed="A:B",pod="a-collector-0"}', 1200),
   grows('FxdSpoolFailing', 'fxd_collector_spool_failures_total{feed="A:B",pod="a-collector-0"}'),
   grows('FxdSpoolFailing', 'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-0"}'),
-  // A new pod counts before its first sample.
+  // The first sample of a new pod already contains the unreadable bytes.
   {
     alert: 'FxdSpoolFailing',
     series: { 'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-0"}': '_x10 5x10' },
+    atMinute: 15,
+  },
+  {
+    alert: 'FxdSpoolFailing',
+    series: {
+      'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-0"}': '100x20',
+      'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-1"}': '_x10 50x10',
+    },
     atMinute: 15,
   },
   grows('FxdBarsLost', 'fxd_collector_spool_dropped_bars_total{feed="A:B",pod="a-collector-0"}'),

@@ -120,12 +120,13 @@ test('the backup copies a running QuestDB, keeps the newest copies and can be re
   await expect.poll(() => exec(restored, 'SELECT count() FROM bars')).toEqual([[5000]])
 })
 
-test('a backup beside another one fails and leaves the checkpoint to it', async () => {
+test('a backup fails while another one runs, and does not release its checkpoint', async () => {
   const server = await startQuestdb({ startsQuickly: true })
   onTestFinished(() => server.stop())
   const backups = temporaryFolder()
   await exec(server, 'CHECKPOINT CREATE')
   const other = spawn('flock', [join(backups, '.lock'), 'sh', '-c', 'echo locked; exec cat'])
+  onTestFinished(() => void other.kill())
   await once(other.stdout, 'data')
   const { status, stderr } = backUp(server, backups)
   other.stdin.end()
@@ -135,7 +136,7 @@ test('a backup beside another one fails and leaves the checkpoint to it', async 
   await exec(server, 'CHECKPOINT RELEASE')
 })
 
-/** A volume as in a pod with the fsGroup of QuestDB: root owns it, and its file system made lost+found. */
+/** A new ext4 volume in a pod with the fsGroup of QuestDB. Root owns the volume and its folder lost+found. */
 function emptyVolume(): string {
   const folder = temporaryFolder()
   chmodSync(folder, 0o755)

@@ -4,20 +4,18 @@ import type { UnderLoad } from './under-load.ts'
 
 const shardsTimeoutMs = 180_000
 
-/** Replaces the pods of a workload, such as `deploy/fxd-rest`. Resolves once the new pods are ready and the old gone. */
+/** Replaces the pods of a workload, such as `deploy/fxd-rest`. Resolves once the new pods are ready. */
 export async function restartWorkload({ kubectl }: UnderLoad, workload: string): Promise<void> {
-  const component = workload.split('/fxd-')[1] ?? ''
-  const names = await kubectl('get', 'pods', '-l', `app.kubernetes.io/component=${component}`, '-o=name')
   await kubectl('rollout', 'restart', workload)
   await kubectl('rollout', 'status', workload, '--timeout=300s')
-  // The status does not count pods that still terminate. Their sessions end later. A StatefulSet keeps the names.
-  if (workload.startsWith('deploy/'))
-    await kubectl('wait', '--for=delete', ...names.trim().split('\n'), '--timeout=120s')
 }
 
-/** Replaces the pods of a role, as in docs/kubernetes.md; the pool of shards must have two. */
+/**
+ * Replaces the pods of a role, as in docs/kubernetes.md; the pool of shards must have two. Resolves once the new pods
+ * are ready and the old pods are deleted.
+ */
 export async function restartRole(loaded: UnderLoad, role: 'rest' | 'stream' | 'ingest'): Promise<void> {
-  if (role !== 'stream') return restartWorkload(loaded, `deploy/fxd-${role}`)
+  if (role !== 'stream') return restartDeployment(loaded, role)
   const mark = randomBytes(8).toString('hex')
   const patch = JSON.stringify({ spec: { template: { metadata: { annotations: { mark } } } } })
   await loaded.kubectl('patch', 'streampool/fxd-stream', '--type=merge', '-p', patch)
@@ -27,4 +25,11 @@ export async function restartRole(loaded: UnderLoad, role: 'rest' | 'stream' | '
     return seen.split(' ').filter((each) => each === mark).length === 2
   })
   await loaded.shards(2)
+}
+
+async function restartDeployment(loaded: UnderLoad, role: string): Promise<void> {
+  const pods = await loaded.kubectl('get', 'pods', '-l', `app.kubernetes.io/component=${role}`, '-o=name')
+  await restartWorkload(loaded, `deploy/fxd-${role}`)
+  // The rollout does not wait for pods that still terminate, whose sessions end later.
+  await loaded.kubectl('wait', '--for=delete', ...pods.trim().split('\n'), '--timeout=120s')
 }

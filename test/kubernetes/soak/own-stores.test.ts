@@ -69,7 +69,8 @@ test('the documented rotation of a Redis password misses no bar', async () => {
   const write = (data: object): Promise<string> =>
     loaded.kubectl('patch', 'secret', 'fxd-redis-rest', '--type=merge', '-p', JSON.stringify(data))
   await write({ stringData: { password: next, 'previous-password': old } })
-  for (const workload of ['statefulset/fxd-redis', 'deploy/fxd-rest']) await restartWorkload(loaded, workload)
+  await restartWorkload(loaded, 'statefulset/fxd-redis')
+  await restartRole(loaded, 'rest')
   await write({ data: { 'previous-password': null } })
   await restartWorkload(loaded, 'statefulset/fxd-redis')
   await flows(loaded, 20)

@@ -10,7 +10,7 @@ local is_held = known[1] == ARGV[2] and known[2] ~= '0'
 if not is_held or epoch < tonumber(ARGV[4]) then
   local ends = tonumber(known[2] or 0)
   if not is_held and ends > ms then
-    -- An end further ahead was written before the clock went back. A holder that lives writes a later one again.
+    -- An end further ahead was written before the clock went back. A living holder extends the lease again.
     if ends > ms + ARGV[3] then redis.call('HSET', KEYS[1], 'until', text(ms + ARGV[3])) end
     return false
   end
