@@ -39,7 +39,7 @@ export function addFeeds(program: Command, terminal: Terminal): void {
     )
 
   withJson(feeds.command('purge').argument('<feed>', 'such as BROKERA:ZERO'))
-    .summary('remove the bars of a feed that is gone')
+    .summary('remove the bars of a removed feed')
     .description('Remove all bars of a feed that no manifest names any more. They cannot be brought back.')
     .action(async (key: string, options: JsonOption) => (await actions()).purgeFeed(key, options, terminal))
 

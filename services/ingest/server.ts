@@ -116,7 +116,7 @@ export function createIngest(deps: IngestDeps): Ingest {
         .endAll(new SessionEnd('UNAVAILABLE', 'ingest is stopping; connect again'))
         .then(() => Promise.all([copied, shutDown(server), left]))
         .catch((cause: unknown) =>
-          log.warn({ err: cause }, 'stopping ingest failed; what is left is cut off'),
+          log.warn({ err: cause }, 'ingest did not stop cleanly; open calls are cancelled'),
         )
       if (graceMs > 0) await Promise.race([finished, clock.sleep(graceMs, inTime.signal)])
       inTime.abort()

@@ -61,7 +61,8 @@ export class ReadTurns<On> {
         this.#refuse(waiting, cause)
       })
       const dropped = this.#queue.add(waiting)
-      if (dropped) this.#refuse(dropped, overloaded(`${this.#queue.perKeyMax} reads wait already`))
+      if (dropped)
+        this.#refuse(dropped, overloaded(`${this.#queue.perKeyMax} reads of the key are already waiting`))
     }).finally(() => cancelDeadline())
   }
 
@@ -71,7 +72,7 @@ export class ReadTurns<On> {
     if (turn === undefined) return false
     const { next, turnsBefore } = turn
     if (next.reader.isGone) {
-      next.fail(unread('its reader is gone'))
+      next.fail(unread('its client closed the request'))
       return false
     }
     next.start(on, turnsBefore)

@@ -45,7 +45,10 @@ export function createRegistryWriter(
     }
     await followed.refresh()
     if (left <= 1)
-      throw new Unavailable('registry', new Error(`another writer was faster ${attemptsMax} times`))
+      throw new Unavailable(
+        'registry',
+        new Error(`the registry changed during each of ${attemptsMax} attempts`),
+      )
     return attempt(decide, left - 1)
   }
 

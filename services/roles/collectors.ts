@@ -39,9 +39,9 @@ export function createCollectors(
   let stopped = false
 
   const failed =
-    (feed: FeedKey, what: 'started' | 'stopped') =>
+    (feed: FeedKey, action: 'start' | 'stop') =>
     (cause: unknown): void =>
-      log.error({ err: cause, feed }, `collector of a feed could not be ${what}`)
+      log.error({ err: cause, feed }, `failed to ${action} the collector of a feed`)
   const change = async (definitions: readonly FeedDefinition[]): Promise<void> => {
     const wanted = new Map(definitions.map((definition) => [definition.key, definition]))
     const ending: Promise<void>[] = []
@@ -49,7 +49,7 @@ export function createCollectors(
       if (isDeepStrictEqual(wanted.get(key), definition)) wanted.delete(key)
       else {
         running.delete(key)
-        if (collector) ending.push(collector.stop().catch(failed(key, 'stopped')))
+        if (collector) ending.push(collector.stop().catch(failed(key, 'stop')))
       }
     }
     // The lease of the old collector of a changed feed would block the new one.
@@ -60,7 +60,7 @@ export function createCollectors(
         running.set(key, { definition, collector: start(definition) })
       } catch (cause) {
         // The next change of the manifests retries it. The other collectors continue.
-        failed(key, 'started')(cause)
+        failed(key, 'start')(cause)
       }
     }
   }

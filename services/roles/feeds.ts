@@ -35,7 +35,7 @@ export function createReload(path: string, apply: () => Promise<unknown>, log: L
   const reload = async (): Promise<void> => {
     try {
       await apply()
-      log.info({ feeds: path }, 'Feed manifests were read again')
+      log.info({ feeds: path }, 'Feed manifests reloaded')
     } catch (cause) {
       const reason = cause instanceof Fatal ? cause.message : cause
       log.error({ err: reason }, 'Feed manifests rejected; the old ones stay in use')

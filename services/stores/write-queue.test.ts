@@ -31,7 +31,7 @@ test('rows outside the queue are counted and bounded: a write above the bound is
   expect(queue.rows('backfill')).toBe(rowsPerLane + rowsOutsideMax)
   const refused = call('backfill', 1)
   expect(refused.submission.settled).toBe(true)
-  expect(await refused.outcome).toContain('400000 rows of the backfill lane wait already')
+  expect(await refused.outcome).toContain('the queue of the backfill lane is full (400000 rows)')
   expect(queue.rows('backfill')).toBe(rowsPerLane + rowsOutsideMax)
   inside.submission.stored()
   expect(await inside.outcome).toBe('stored')

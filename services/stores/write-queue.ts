@@ -123,7 +123,7 @@ export class WriteQueue<Work> {
     const lane = this.#lanes[submission.lane]
     // A submission that is larger than the bound waits alone.
     if (lane.rowsOutside > 0 && lane.rowsOutside + rows > this.#limits.rowsOutsideMax) {
-      const full = `${this.rows(submission.lane)} rows of the ${submission.lane} lane wait already: try again later`
+      const full = `the queue of the ${submission.lane} lane is full (${this.rows(submission.lane)} rows): try again later`
       return submission.settle(new Error(full))
     }
     let isInside = false

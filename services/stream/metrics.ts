@@ -23,7 +23,7 @@ export const createStreamMetrics = (metrics: Metrics, read: Readings) => {
   return {
     forcedCloses: metrics.counter(
       'fxd_stream_drain_forced_closes_total',
-      'Sockets that a drain closed around the end of a minute, because the drain ended there.',
+      'Sockets that a drain closed in the guard seconds around the end of a minute, because its time was over.',
     ),
     upgrades: metrics.counter(
       'fxd_stream_upgrades_total',

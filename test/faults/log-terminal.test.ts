@@ -104,7 +104,7 @@ test('a terminal that is closed ends the process', async () => {
 test('SIGHUP reloads the manifests and the process keeps running', async () => {
   const { terminal, httpPort } = await start({ FXD_LOG_LEVEL: 'info' })
   process.kill(terminal.pid, 'SIGHUP')
-  await expect.poll(() => words(terminal.screen)).toContain('Feed manifests were read again')
+  await expect.poll(() => words(terminal.screen)).toContain('Feed manifests reloaded')
   expect(await statusOf(httpPort, '/v1/config')).toBe(200)
   process.kill(terminal.pid, 'SIGTERM')
   expect(await terminal.ended).toBe(0)

@@ -23,7 +23,7 @@ export function addImport(program: Command, terminal: Terminal): void {
     .option('--type <type>', 'of a symbol that is added: forex, crypto, index or cfd (default: cfd)')
     .option('--description <words>', 'of a symbol that is added')
     .option('--derive <resolutions>', 'longer resolutions to derive from the M1 bars, such as 5,15,60,1D')
-    .option('--max-gap <time>', 'longer times between bars are gaps (default: 4d; 12d from 1D on)')
+    .option('--max-gap <time>', 'a longer time between two bars is a gap (default: 4d; 12d from 1D on)')
   withJson(command)
     .addHelpText('after', help)
     .action(async (file: string, given: GivenOptions) => {

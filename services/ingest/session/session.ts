@@ -95,7 +95,7 @@ export class CollectorSession {
 
   /** Called when the regular end failed through a defect. */
   #cut(defect: unknown): void {
-    this.#log.error(failureFields(defect), 'ending a session failed; its stream is cut')
+    this.#log.error(failureFields(defect), 'failed to end a session; its stream is closed')
     this.#stream.cut(sessionEnd(defect))
   }
 
@@ -178,8 +178,7 @@ export class CollectorSession {
           this.#log.info('session on standby; another collector is active')
         },
         onSilence: () => void this.end(new SessionEnd('UNAVAILABLE', leaseUnknown(identity.feed))),
-        onLost: () =>
-          void this.end(new SessionEnd('ABORTED', 'the lease of the feed went to another ingest')),
+        onLost: () => void this.end(new SessionEnd('ABORTED', 'another ingest holds the lease of the feed')),
       })
       this.#leadership.granted
         .then((epoch) => {

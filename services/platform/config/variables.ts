@@ -164,7 +164,7 @@ export const variables = {
   tlsCert: variable(
     'FXD_TLS_CERT',
     '',
-    'PEM file of the certificate that this process shows over gRPC, ingest and its clients alike; read again when it changes',
+    'PEM file of the certificate of this process for gRPC, as server and as client; reloaded when it changes',
     optional(parsePath),
   ),
   tlsKey: variable('FXD_TLS_KEY', '', 'PEM file of the key to that certificate', optional(parsePath)),
@@ -195,7 +195,7 @@ export const variables = {
   spoolHours: variable(
     'FXD_SPOOL_HOURS',
     '24',
-    'how long fxd collector keeps what no ingest has acknowledged',
+    'how long fxd collector keeps bars that ingest has not acknowledged',
     wholeNumber('hours', 1, 8_760),
   ),
   namespace: variable(
@@ -243,7 +243,7 @@ export const variables = {
   canarySettleSeconds: variable(
     'FXD_CANARY_SETTLE_SECONDS',
     '60',
-    'how often fxd canary compares with history; a bar is missed when history had it for so long and it was not pushed',
+    'interval of the comparison with history by fxd canary; a bar is missed if history has had it for that long and it was not pushed',
     wholeNumber('seconds', 1, 600),
   ),
   trustedProxies: variable(
@@ -255,7 +255,7 @@ export const variables = {
   logLevel: variable(
     'FXD_LOG_LEVEL',
     '',
-    `lowest level that is logged: ${logLevels.join(', ')}; empty: info, for text on a terminal warn`,
+    `lowest level that is logged: ${logLevels.join(', ')}; empty: info, or warn for text on a terminal`,
     optional(oneOf(logLevels)),
   ),
   logFormat: variable(
