@@ -1,4 +1,4 @@
-import { closeSync, openSync, symlinkSync, writeSync } from 'node:fs'
+import { closeSync, openSync, symlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, test } from 'vitest'
@@ -83,6 +83,14 @@ test('a folder without a store is a warning, and no file is created', async () =
   const found = await doctor(join(temporaryFolder(), 'none'))
   expect(found.code).toBe(0)
   expect(found.lineOf('store')).toMatch(/^warning .*there is no .*fxd\.db.*Cure: start fxd once/)
+})
+
+test('a file without tables, as after a killed first start, is a warning', async () => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'fxd.db'), '')
+  const found = await doctor(folder)
+  expect(found.code).toBe(0)
+  expect(found.lineOf('schema')).toMatch(/^warning .*fxd\.db has no tables.*Cure: start fxd once/)
 })
 
 test('a folder that cannot be examined is an error', async () => {

@@ -105,9 +105,13 @@ function keySteps(config: Config, http: string, { feeds, grpcPort }: Started): s
 function settings(config: Config, grpcPort: number): string {
   const usual = parseConfig({})
   const address = formatAddress({ ...reachable(config.grpcAddr), port: grpcPort })
+  const path = (name: string, file: string | undefined): string[] =>
+    file === undefined ? [] : [`${name}=${shellWord(resolve(file))}`]
   const named = [
     ...(config.dataDir === usual.dataDir ? [] : [`FXD_DATA_DIR=${shellWord(resolve(config.dataDir))}`]),
     ...(address === formatAddress(usual.grpcAddr) ? [] : [`FXD_GRPC_ADDR=${address}`]),
+    ...path('FXD_TOKEN_FILE', config.tokenFile),
+    ...path('FXD_TLS_CA', config.tlsCa),
   ]
   return named.map((each) => `${each} `).join('')
 }

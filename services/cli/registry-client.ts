@@ -79,6 +79,7 @@ const exits: Readonly<Partial<Record<status, ExitName>>> = {
   [status.NOT_FOUND]: 'refused',
   [status.FAILED_PRECONDITION]: 'refused',
   [status.ABORTED]: 'busy',
+  [status.RESOURCE_EXHAUSTED]: 'busy',
   [status.UNAVAILABLE]: 'unavailable',
   [status.DEADLINE_EXCEEDED]: 'unavailable',
   [status.UNAUTHENTICATED]: 'noPermission',

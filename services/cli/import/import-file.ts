@@ -16,7 +16,8 @@ import { withSession } from './session.ts'
 import { type StoreFile, storeFile } from './store-file.ts'
 
 /**
- * Runs `fxd import`. Rejects with `Fatal` when it ended early, lines were refused or derived bars were left out.
+ * Runs `fxd import`. Rejects with `Fatal` when it ended early, or when a line, a derived bar or a
+ * window was not stored.
  * What was stored is reported also when it fails. The name `-` means standard input.
  */
 export async function importFile(name: string, given: GivenOptions, terminal: Terminal): Promise<void> {
@@ -40,7 +41,12 @@ export async function importFile(name: string, given: GivenOptions, terminal: Te
     throw cause
   }
   print(outcome)
-  const faults = [...refusedText(outcome), ...leftOutText(outcome)]
+  const faults = [
+    ...refusedText(outcome),
+    ...leftOutText(outcome),
+    ...refusedDerivedText(outcome),
+    ...windowText(outcome),
+  ]
   if (faults.length > 0) throw new Fatal('data', faults.join(' '))
 }
 
@@ -61,6 +67,18 @@ function* leftOutText({ derived }: Outcome): Generator<string> {
     ([resolution, { incomplete }]) => `${grouped(incomplete)} of resolution ${resolution}`,
   )
   yield `Derived bars were left out (${counts.join(', ')}): the file lacks their earlier minutes.`
+}
+
+function* refusedDerivedText({ derived }: Outcome): Generator<string> {
+  for (const [resolution, { refused, refusal }] of Object.entries(derived)) {
+    if (refused > 0)
+      yield `${grouped(refused)} derived bars of resolution ${resolution} were refused (first reason: ${refusal}).`
+  }
+}
+
+function* windowText({ refused_windows: windows }: Outcome): Generator<string> {
+  if (windows)
+    yield `Coverage does not show ${grouped(windows.count)} of the stored ranges (first reason: ${windows.reason}).`
 }
 
 type Work = Pick<StoreFile, 'progress' | 'onBegin'> & { readonly terminal: Terminal }

@@ -12,6 +12,12 @@ import type { SentCounts } from './send-series.ts'
 const refusalsShown = 20
 const spansShown = 5
 
+export type DerivedCounts = SentCounts &
+  LeftOut & {
+    /** The first reason for which the service refused a derived bar. */
+    readonly refusal?: string
+  }
+
 export interface ImportReport {
   readonly file: string
   readonly feed: string
@@ -31,7 +37,9 @@ export interface ImportReport {
   readonly refusals: readonly Refusal[]
   /** Half-open, on the feed's clock. */
   readonly windows: readonly Span[]
-  readonly derived: Readonly<Partial<Record<Resolution, SentCounts & LeftOut>>>
+  readonly derived: Readonly<Partial<Record<Resolution, DerivedCounts>>>
+  /** Windows that the service refused, with the first reason; their bars are stored. */
+  readonly refused_windows?: { readonly count: number; readonly reason: string }
   /** A single line with more decimals than all others; it was ignored for the digits. */
   readonly odd_line?: OddLine
   /** The last line, stored although it has no line end: its volume may be cut. */

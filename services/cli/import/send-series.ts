@@ -1,5 +1,5 @@
 import type { ImportOutcome } from '../../collector/feed/import-session.ts'
-import type { Holes } from '../../collector/series/holes.ts'
+import { Holes } from '../../collector/series/holes.ts'
 import {
   allocateBars,
   type Bars,
@@ -36,7 +36,7 @@ export interface SeriesOptions {
   readonly feedNow: () => FeedSeconds | undefined
   /** Resolves once the batch is stored. */
   readonly send: (bars: Bars) => Promise<ImportOutcome>
-  /** Times of bars that are not stored. */
+  /** Times of bars that were never sent. */
   readonly holes: Holes
   readonly onRefused: (line: number, reason: string) => void
   /** Called with the number of further bars that are done. */
@@ -54,8 +54,12 @@ interface Batch {
 /** Sends the bars of one series, ascending, in batches, and counts the results. */
 export class SeriesSender {
   readonly counts: SentCounts = { accepted: 0, revised: 0, unchanged: 0, forming: 0, refused: 0 }
+  /** The first reason for which the service refused a bar. */
+  firstRefusal: string | undefined
   readonly #options: SeriesOptions
   readonly #clusters: BarClusters
+  /** Times of bars that the service did not store. */
+  readonly #refused: Holes
   readonly #inFlight: Promise<void>[] = []
   #last: Promise<void> = Promise.resolve()
   #buffer = allocateBars(batchBarsMax)
@@ -67,6 +71,7 @@ export class SeriesSender {
   constructor(options: SeriesOptions) {
     this.#options = options
     this.#clusters = new BarClusters(options.resolution, options.maxGapSeconds)
+    this.#refused = new Holes(options.resolution)
   }
 
   get holes(): Holes {
@@ -75,7 +80,7 @@ export class SeriesSender {
 
   /** Windows for all stored bars; read it after `end`. */
   get spans(): readonly Span[] {
-    return this.holes.outside(this.#clusters.spans())
+    return this.#refused.outside(this.holes.outside(this.#clusters.spans()))
   }
 
   async add(bars: LineBars): Promise<void> {
@@ -158,6 +163,7 @@ export class SeriesSender {
         else if (reason === 'NOT_CLOSED') counts.forming++
         else {
           counts.refused++
+          this.firstRefusal ??= message
           this.#options.onRefused(bars.revision[i] as number, message)
         }
       }
@@ -168,7 +174,8 @@ export class SeriesSender {
     this.#isCounted = continues && !openEnd
     const stored = refused.size === 0 ? bars : pickBars(bars, (i) => !refused.has(i))
     this.holes.fill(stored)
-    if (refused.size > 0) this.holes.add(pickBars(bars, (i) => refused.has(i)))
+    this.#refused.fill(stored)
+    if (refused.size > 0) this.#refused.add(pickBars(bars, (i) => refused.has(i)))
     this.#clusters.add(stored)
     this.#options.onDone(barCount(bars) - (wasCounted ? 1 : 0) - (openEnd ? 1 : 0))
   }

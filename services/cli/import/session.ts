@@ -3,13 +3,9 @@ import { Disconnected } from '../../collector/connection/session-client.ts'
 import { ImportRefused, type ImportSession, openImport } from '../../collector/feed/import-session.ts'
 import { storedResolutions } from '../../core/feeds/resolution.ts'
 import { Fatal } from '../../platform/process/exit.ts'
-import type { Clock } from '../../ports/clock.ts'
 import { explain, neededIdentity, serviceOf } from '../registry-client.ts'
 import type { Terminal } from '../terminal.ts'
 import type { ImportOptions } from './options.ts'
-
-/** Timeout of the greeting. */
-const greetingTimeoutMs = 10_000
 
 /** Opens a session with the configured service for `run`. Failures of the session become sentences. */
 export async function withSession<T>(
@@ -22,10 +18,7 @@ export async function withSession<T>(
   const { address } = service
   let session: ImportSession | undefined
   try {
-    session = await greeted(
-      openImport({ feed: options.feed, address, identity, clock: terminal.clock }),
-      terminal.clock,
-    )
+    session = await openImport({ feed: options.feed, address, identity, clock: terminal.clock })
     checkStored(options, session)
     return await run(session)
   } catch (cause) {
@@ -39,16 +32,6 @@ export async function withSession<T>(
   } finally {
     await session?.close()
   }
-}
-
-async function greeted(opening: Promise<ImportSession>, clock: Clock): Promise<ImportSession> {
-  const timer = new AbortController()
-  const timeout = clock.sleep(greetingTimeoutMs, timer.signal)
-  const session = await Promise.race([opening, timeout]).finally(() => timer.abort())
-  if (session) return session
-  // A session that opens later is closed at once.
-  opening.then((opened) => opened.close()).catch(() => undefined)
-  throw new Disconnected('DEADLINE_EXCEEDED', '')
 }
 
 /** A feed stores the resolutions that its manifest lists, except 30, which is derived on reading. */

@@ -43,6 +43,7 @@ export async function storeFile(work: StoreFile): Promise<Outcome> {
     feedNow: () => session.feedNow(),
   })
   const windows: Span[] = []
+  const refusedWindows: string[] = []
   const outcome = (): Outcome => {
     const { refused: _, ...counts } = sender.counts
     return {
@@ -58,10 +59,16 @@ export async function storeFile(work: StoreFile): Promise<Outcome> {
       refusals: refusals.first,
       windows,
       derived: Object.fromEntries(
-        [...derivedSenders].map(([r, each]) => [r, { ...each.counts, ...derived.leftOut(r) }]),
+        [...derivedSenders].map(([r, each]) => [
+          r,
+          { ...each.counts, ...derived.leftOut(r), ...refusalOf(each) },
+        ]),
       ),
       ...(odd && odd.decimals > symbol.decimalsMax && { odd_line: odd }),
       ...(unended !== undefined && { unended_line: unended }),
+      ...(refusedWindows[0] !== undefined && {
+        refused_windows: { count: refusedWindows.length, reason: refusedWindows[0] },
+      }),
     }
   }
   onBegin(outcome)
@@ -77,10 +84,12 @@ export async function storeFile(work: StoreFile): Promise<Outcome> {
     await Promise.all([sender, ...derivedSenders.values()].map((each) => each.settled()))
     throw cause
   }
-  await addWindows(work, options.resolution, sender.spans, (span) => windows.push(span))
+  const claim = (r: Resolution, spans: readonly Span[]): Promise<Span[]> =>
+    addWindows(work, r, spans, (why) => refusedWindows.push(why))
+  windows.push(...(await claim(options.resolution, sender.spans)))
   for (const [resolution, each] of derivedSenders) {
     each.holes.addSpans(refusals.times.holes.spans.map((span) => bucketsOf(span, resolution)))
-    await addWindows(work, resolution, each.spans)
+    await claim(resolution, each.spans)
   }
   return outcome()
 }
@@ -139,6 +148,9 @@ async function* notifyFirst(lines: AsyncIterable<LineBars>, onFirst: () => void)
   }
 }
 
+const refusalOf = ({ firstRefusal }: SeriesSender): { refusal?: string } =>
+  firstRefusal === undefined ? {} : { refusal: firstRefusal }
+
 /** With `refusals` the bars are lines of the file; without, they are derived from them. */
 function senderOf(
   { options, session, symbol, progress }: StoreFile,
@@ -163,15 +175,21 @@ function senderOf(
 /** Maximum windows in flight. */
 const windowsAtOnce = 64
 
+/** Returns the windows that were added. */
 async function addWindows(
   { options, session }: StoreFile,
   resolution: Resolution,
   spans: readonly Span[],
-  onAdded: (span: Span) => void = () => undefined,
-): Promise<void> {
+  onRefused: (why: string) => void,
+): Promise<Span[]> {
+  const added: Span[] = []
   for (let i = 0; i < spans.length; i += windowsAtOnce) {
     const some = spans.slice(i, i + windowsAtOnce)
-    await Promise.all(some.map((span) => session.window({ name: options.symbol, resolution }, span)))
-    some.forEach(onAdded)
+    const refusals = await Promise.all(
+      some.map((span) => session.window({ name: options.symbol, resolution }, span)),
+    )
+    added.push(...some.filter((_, position) => refusals[position] === undefined))
+    for (const why of refusals) if (why !== undefined) onRefused(why)
   }
+  return added
 }

@@ -181,7 +181,7 @@ describe('refusals', () => {
     await expect(session.send({ name: 'NOBODY', resolution: '1' }, barsOf([]))).rejects.toThrow(ImportRefused)
     await session.addSymbol({ name: 'EURUSD', digits: 5 })
     const tomorrow = { from: feedSeconds(noon + 86_400), to: feedSeconds(noon + 90_000) }
-    await expect(session.window({ name: 'EURUSD', resolution: '1' }, tomorrow)).rejects.toThrow('in the past')
+    expect(await session.window({ name: 'EURUSD', resolution: '1' }, tomorrow)).toContain('in the past')
     await session.close()
   })
 

@@ -57,7 +57,7 @@ export interface ImportOutcome {
   readonly refused: readonly ImportRefusal[]
 }
 
-/** Ingest refused a symbol or a window; the message says why. */
+/** Ingest refused a symbol; the message says why. */
 export class ImportRefused extends Error {}
 
 /**
@@ -77,8 +77,11 @@ export interface ImportSession {
    * not read. Their number has no limit. For throughput, call it again without waiting for the result.
    */
   send(series: ImportSeries, bars: Bars): Promise<ImportOutcome>
-  /** Claims that all bars of this series in this span were sent. Call it after `send` has resolved. */
-  window(series: Omit<ImportSeries, 'derived'>, span: Span): Promise<void>
+  /**
+   * Claims that all bars of this series in this span were sent. Call it after `send` has resolved. Resolves with the
+   * reason if ingest refused the window; its bars stay stored.
+   */
+  window(series: Omit<ImportSeries, 'derived'>, span: Span): Promise<string | undefined>
   close(): Promise<void>
 }
 
@@ -153,7 +156,7 @@ function importOver(client: SessionClient, { welcome, offsetMs }: Greeting, cloc
     },
     async window({ name, resolution }, span) {
       const { refused } = await client.window({ ...span, symbol: name, resolution })
-      if (refused[0]) throw new ImportRefused(refused[0].message)
+      return refused[0]?.message
     },
     close: () => client.close(),
   }

@@ -13,7 +13,7 @@ import { examineClocks, type NewestStored } from '../../doctor/examine-clocks.ts
 import { type Finding, passed, problem, warning } from '../../doctor/finding.ts'
 import { windowReads } from './file/acknowledged-rows.ts'
 import { newestTimes } from './file/bar-rows.ts'
-import { schemaVersion } from './file/database.ts'
+import { isNew, schemaVersion } from './file/database.ts'
 
 const mebibyte = 2 ** 20
 /** Minimum free disk space: less is not enough for a night's bars and SQLite's temporary files. */
@@ -57,6 +57,7 @@ function examineDisk(folder: string, fileBytes: number): readonly Finding[] {
 }
 
 function examineFile(db: DatabaseSync, path: string, now: UtcMs, audits: boolean): readonly Finding[] {
+  if (isNew(db)) return [warning('schema', `${path} has no tables`, 'start fxd once: it creates its tables')]
   const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version'])
   if (version !== schemaVersion)
     return [

@@ -66,11 +66,14 @@ export function openForWriting(path: string): DatabaseSync {
   }
 }
 
+/** Whether the first start has not made the tables yet, perhaps because it was killed. */
+export const isNew = (db: DatabaseSync): boolean =>
+  numberOf(db, 'PRAGMA user_version') === 0 && numberOf(db, 'SELECT count(*) FROM sqlite_schema') === 0
+
 function makeOrCheckTables(db: DatabaseSync): void {
   const version = numberOf(db, 'PRAGMA user_version')
   if (version === schemaVersion) return
-  const isNew = version === 0 && numberOf(db, 'SELECT count(*) FROM sqlite_schema') === 0
-  if (!isNew) {
+  if (!isNew(db)) {
     throw new Error(
       `the schema version is ${version}, this fxd reads ${schemaVersion} only. Run the fxd that wrote it, or set FXD_DATA_DIR to another folder.`,
     )
