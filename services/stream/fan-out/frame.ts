@@ -1,10 +1,11 @@
 import type { Bar } from '../../core/bars/bar.ts'
 import type { CompoundKey } from '../../core/feeds/compound-key.ts'
 
-/** One or more finished WebSocket text frames with one character per byte, to be written as `latin1`. */
+/** One or more finished WebSocket frames with one character per byte, to be written as `latin1`. */
 export type Frames = string
 
 const finalText = 0x81
+const finalPong = 0x8a
 const twoByteLength = 126
 const eightByteLength = 127
 
@@ -23,6 +24,10 @@ export function textFrame(text: string): Frames {
   const payload = bytesOf(text)
   return header(payload.length) + payload
 }
+
+/** The answer to a ping, whose payload has at most 125 bytes. */
+export const pongFrame = (payload: Buffer): Frames =>
+  String.fromCharCode(finalPong, payload.length) + payload.toString('latin1')
 
 /** The beginning of every bar frame of a symbol, made once per symbol. */
 export const barPrefix = (symbol: CompoundKey): string =>

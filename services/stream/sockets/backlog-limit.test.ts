@@ -64,3 +64,27 @@ test('when many clients stop reading, the sockets with most queued bytes are cut
   expect(ends.filter((end) => end === 'closed with 1006')).toHaveLength(cut)
   expect(ends.filter((end) => end === `${minutes * symbols.length} bars`)).toHaveLength(slowSockets - cut)
 }, 60_000)
+
+test('a client that sends protocol pings and does not read is closed with 4001 at the limit of queued bytes', async () => {
+  const closes = (): Promise<number> => fixture.metric('fxd_stream_closes_total{code="4001"}')
+  const before = await closes()
+  const backlog = fixture.stream.load().backlogBytes
+  const socket = await connect()
+  socket.raw.pause()
+  // The system accepts a few megabytes before anything is queued.
+  for (let minute = 50_000; fixture.stream.load().backlogBytes - backlog < 0.9 * oneBacklogBytesMax; minute++)
+    await fixture.publish(symbols, minute)
+  expect(await closes()).toBe(before)
+
+  const pingsPerSecond = 50
+  const payload = Buffer.alloc(125, 'x')
+  for (let second = 0; second < 25 && (await closes()) === before; second++) {
+    for (let n = 0; n < pingsPerSecond; n++) {
+      socket.raw.ping(payload)
+      await new Promise(setImmediate)
+    }
+    await fixture.clock.advance(1_000)
+  }
+  expect(await closes()).toBe(before + 1)
+  socket.raw.terminate()
+}, 60_000)

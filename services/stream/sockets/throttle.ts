@@ -1,5 +1,6 @@
 import { TurnTime } from '../../platform/turn-time.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
+import { pongFrame } from '../fan-out/frame.ts'
 import { type Allowance, KeyAllowances } from './allowance.ts'
 import { closings } from './close-codes.ts'
 import type { Connection } from './connection.ts'
@@ -227,5 +228,6 @@ const fullness = ({ inbox, allowance }: Connection, now: number): number =>
 function sendPong(connection: Connection): void {
   const payload = connection.pongDue
   connection.pongDue = undefined
-  if (payload && connection.open) connection.attempt(() => connection.socket.pong(payload))
+  // The library's own pong would be queued without a limit while the client does not read.
+  if (payload && connection.open) connection.attempt(() => connection.write(pongFrame(payload)))
 }
