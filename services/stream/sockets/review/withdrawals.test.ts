@@ -229,14 +229,15 @@ describe('a symbol that returns is not subscribed for a socket', () => {
     expect(last).toEqual([{ type: 'unsubscribed', symbols: [a] }, gap({ symbol: b }), returned(b)])
   })
 
-  test('whose key lost the grant meanwhile, even if it was granted again', async () => {
+  test('whose key lost the grant meanwhile, which its client is told, even if it was granted again', async () => {
     const { socket, update } = await connected()
     await socket.subscribe([a])
     await leave(a)
     await update({ feeds: [live] })
     await update({ feeds: [zero, live] })
     await comeBack(a)
-    expect(await afterAnswer(socket)).toEqual([gone(a)])
+    const lost = { type: 'unsubscribed', symbols: [a], reason: 'SYMBOL_NOT_PERMITTED' }
+    expect(await afterAnswer(socket)).toEqual([gone(a), lost])
   })
 
   test('that used its symbol limit for other symbols: the symbol that left first is forgotten', async () => {

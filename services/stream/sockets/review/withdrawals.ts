@@ -55,7 +55,9 @@ export class Withdrawals {
   ungranted(connection: Connection): void {
     const { subscriptions } = this.#deps
     const isUngranted = (symbol: CompoundKey): boolean => !isGranted(connection.key, feedOf(symbol))
-    this.forget(connection, [...(this.#awaited.get(connection)?.keys() ?? [])].filter(isUngranted))
+    const awaited = [...(this.#awaited.get(connection)?.keys() ?? [])].filter(isUngranted)
+    this.forget(connection, awaited)
+    if (awaited.length > 0) connection.send(messages.unsubscribed(awaited, 'SYMBOL_NOT_PERMITTED'))
     this.#withdraw(connection, (id) => isUngranted(subscriptions.symbols.symbol(id)), 'SYMBOL_NOT_PERMITTED')
   }
 
