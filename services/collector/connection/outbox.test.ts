@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
 import { spoolBounds } from '../../../test/support/fixtures/spool-bounds.ts'
@@ -14,6 +16,8 @@ import { messageBarsMax, packBars } from './pack-bars.ts'
 import type { Answer, SessionClient } from './session-client.ts'
 
 const hourMs = 3_600_000
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 const answer: Answer = { accepted: 1, revised: 0, unchanged: 0, refused: [] }
 
 function batch(time: number, revision = 7) {
@@ -61,6 +65,26 @@ test('a gap is reported until a batch that was sent after the report is acknowle
   await later
   expect(spool.lost).toEqual([])
   expect(gaps).toEqual([60])
+  stop.abort()
+  await spool.close()
+})
+
+test('a long session keeps no memory of the batches that were acknowledged', async () => {
+  const clock = createVirtualClock()
+  const spool = await openSpool({ folder: new MemoryFolder(), clock, log: silentLog, ...spoolBounds })
+  const client = { bars: async () => answer } as unknown as SessionClient
+  const stop = new AbortController()
+  const outbox = new Outbox({ client, spool, stamps: new Stamps(clock), log: silentLog, signal: stop.signal })
+  outbox.begin()
+  const heapAfter = async (batches: number): Promise<number> => {
+    for (let n = 0; n < batches; n++) await outbox.live(batch(60))
+    collectGarbage()
+    return process.memoryUsage().heapUsed
+  }
+  const before = await heapAfter(1_000)
+  const batches = 20_000
+  const kept = ((await heapAfter(batches)) - before) / batches
+  expect(kept).toBeLessThan(50)
   stop.abort()
   await spool.close()
 })

@@ -81,7 +81,8 @@ export class Outbox {
     const { id, kept } = spool.append('live', spooledOf(batch))
     // A batch that the disk rejects is sent anyway; the spool has counted the failure.
     const ready = Promise.allSettled([this.#previous, kept])
-    this.#previous = ready
+    // Without its result, which would keep that of every earlier batch.
+    this.#previous = ready.then(() => undefined)
     return ready.then(() => this.#post('LIVE', batch, id))
   }
 
