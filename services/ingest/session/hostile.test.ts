@@ -83,3 +83,17 @@ test('connections that are cut at any time leave no open session', async () => {
     .toContain('fxd_ingest_sessions{mode="import"} 0')
   await suite.expectService()
 })
+
+test('an unfinished catalogue with longer texts than valid symbols can have ends its session', async () => {
+  const session = new RawSession(suite.ingest.address)
+  await session.hello(feed.key, { mode: 'IMPORT', isCatalogued: false })
+  const description = 'x'.repeat(250_000)
+  for (let part = 0; part < 40; part++) {
+    const symbols = [{ raw: `LONG${part}`, digits: 5, description }]
+    session.send({ catalogue: { revision: 1, snapshot: false, last: false, symbols } })
+  }
+  expect(await session.ended).toEqual({
+    code: 'RESOURCE_EXHAUSTED',
+    details: expect.stringMatching(/^catalogue: got \d+ characters, wanted at most 4500000$/),
+  })
+})

@@ -3,7 +3,7 @@ import { show } from '../../../core/show.ts'
 import type { LimitedLog } from '../../../platform/log/limited-log.ts'
 import type { Catalogue__Output } from '../../../wire/gen/fxd/v1/Catalogue.ts'
 import type { CatalogueSymbol__Output } from '../../../wire/gen/fxd/v1/CatalogueSymbol.ts'
-import { catalogueSymbolsMax } from '../../../wire/limits.ts'
+import { catalogueCharactersMax, catalogueSymbolsMax } from '../../../wire/limits.ts'
 import {
   type CatalogueChange,
   type CatalogueRefusal,
@@ -21,19 +21,16 @@ class CatalogueParts {
   #revision: number | undefined
   #symbols: CatalogueSymbol__Output[] = []
   #removed: string[] = []
+  #characters = 0
 
   /** Returns the whole catalogue after its last part, `undefined` before. */
   add({ revision, snapshot, last, symbols, removed }: Catalogue__Output): WholeCatalogue | undefined {
     if (revision !== this.#revision) this.#clear(revision)
     this.#symbols.push(...symbols)
     this.#removed.push(...removed)
-    const count = this.#symbols.length + this.#removed.length
-    if (count > catalogueSymbolsMax) {
-      throw new SessionEnd(
-        'RESOURCE_EXHAUSTED',
-        `catalogue: got ${count} symbols, wanted at most ${catalogueSymbolsMax}`,
-      )
-    }
+    this.#characters += charactersOf(symbols, removed)
+    bound(this.#symbols.length + this.#removed.length, 'symbols', catalogueSymbolsMax)
+    bound(this.#characters, 'characters', catalogueCharactersMax)
     if (!last) return undefined
     const whole = { snapshot, symbols: this.#symbols, removed: this.#removed }
     this.#clear(undefined)
@@ -44,7 +41,24 @@ class CatalogueParts {
     this.#revision = revision
     this.#symbols = []
     this.#removed = []
+    this.#characters = 0
   }
+}
+
+function bound(count: number, what: string, max: number): void {
+  if (count > max)
+    throw new SessionEnd('RESOURCE_EXHAUSTED', `catalogue: got ${count} ${what}, wanted at most ${max}`)
+}
+
+const charactersOf = (symbols: readonly CatalogueSymbol__Output[], removed: readonly string[]): number => {
+  const texts = symbols.flatMap(({ raw, display, description, type, session }) => [
+    raw,
+    display,
+    description,
+    type,
+    session,
+  ])
+  return [...texts, ...removed].reduce((sum, { length }) => sum + length, 0)
 }
 
 /** The first refusals, for the log. */
