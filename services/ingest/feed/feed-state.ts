@@ -2,7 +2,6 @@ import type { SeriesBars } from '../../core/bars/series.ts'
 import type { Window } from '../../core/bars/window.ts'
 import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { type FeedSeconds, feedNow, feedSeconds, later } from '../../core/clocks/feed-clock.ts'
-import { serviceReader } from '../../core/fair-queue.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { BarStore } from '../../ports/bars.ts'
@@ -14,6 +13,7 @@ import { FeedRegistry, type FeedRegistryDeps, type FeedView } from './feed-regis
 import { FeedWindows } from './feed-windows.ts'
 import { LivenessNotes } from './liveness-notes.ts'
 import { Publisher, type PublisherDeps } from './publisher.ts'
+import { ingestReads } from './store-history.ts'
 
 type FeedStores = Pick<Stores, 'bars' | 'windows' | 'board'>
 
@@ -148,7 +148,7 @@ export class FeedStates {
     try {
       if (mode === 'live') await state.unstored.write(this.#stores.bars)
       const [newest, liveness, windows] = await Promise.all([
-        this.#stores.bars.lastTimes(key, { lane: 'backfill', reader: serviceReader('ingest') }),
+        this.#stores.bars.lastTimes(key, ingestReads(key)),
         this.#stores.board.read([key]),
         state.windows.load(),
       ])

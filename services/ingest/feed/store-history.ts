@@ -3,7 +3,8 @@ import { compareWithStored } from '../../core/bars/revision.ts'
 import type { Lane, Series, SeriesBars } from '../../core/bars/series.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { serviceReader } from '../../core/fair-queue.ts'
-import type { BarStore } from '../../ports/bars.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import type { BarStore, ReadAs } from '../../ports/bars.ts'
 import type { GoodSeries } from '../check/check-batch.ts'
 
 export interface Counts {
@@ -36,7 +37,12 @@ const derivedRevisionMax = 1_000_000
 const pageBarsMin = 1_000
 /** Maximum series that are compared at the same time. */
 const seriesAtOnce = 8
-const reader = serviceReader('ingest')
+
+/** The reads of ingest for one feed. Feeds take turns, so a flood of one cannot end the sessions of others. */
+export const ingestReads = (feed: FeedKey): ReadAs => ({
+  lane: 'backfill',
+  reader: serviceReader(`ingest ${feed}`),
+})
 
 /**
  * Writes the bars of each series that differ from the stored bars. Resolves once they are readable.
@@ -53,7 +59,7 @@ export async function storeHistory(
   for (let i = 0; i < batch.length; i += seriesAtOnce) {
     const some = batch.slice(i, i + seriesAtOnce)
     for (const pieces of await Promise.all(
-      some.map((each) => compareSeries(each, newestBefore(each.id), store, lane)),
+      some.map((each) => compareSeries(each, newestBefore(each.id), store)),
     )) {
       for (const { series, keep, ...counted } of pieces) {
         counts = addCounts(counts, counted)
@@ -74,7 +80,6 @@ async function compareSeries(
   { series, bars }: GoodSeries,
   newest: FeedSeconds | undefined,
   store: BarStore,
-  lane: Lane,
 ): Promise<Piece[]> {
   const count = barCount(bars)
   const { to } = ends(bars)
@@ -86,7 +91,8 @@ async function compareSeries(
       break
     }
     const page = Math.max(pageBarsMin, 2 * (count - start))
-    const stored = await store.read({ series, from, to, take: { count: page, end: 'oldest' }, lane, reader })
+    const take = { count: page, end: 'oldest' } as const
+    const stored = await store.read({ series, from, to, take, ...ingestReads(series.feed) })
     const end = barCount(stored) < page ? count : countUntil(bars, stored.time[page - 1] as number, start)
     const incoming = sliceBars(bars, start, end)
     raiseDerived(incoming, stored)

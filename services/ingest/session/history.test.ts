@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
 import { Unavailable } from '../../core/failure.ts'
@@ -26,6 +26,20 @@ describe('backfill and imports', () => {
     expect((await suite.stored()).map(({ close }) => close)).toEqual([1.3, 1.3, 1.3])
     expect(suite.pushed()).toEqual([])
     expect(suite.busEvents('revised').length).toBe(2)
+    await session.close()
+  })
+
+  test('reads for a session take the turns of its feed, not those of all feeds, and wait as long as backfill', async () => {
+    const noon = suite.minute
+    const reads = vi.spyOn(suite.fixture.stores.bars, 'read')
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 120])])
+    await session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 180])])
+    const asked = reads.mock.calls.map(([{ lane, reader }]) => [lane, reader?.key])
+    expect(asked).toEqual(Array.from({ length: 2 }, () => ['backfill', `ingest ${suite.feed.key}`]))
+    reads.mockRestore()
     await session.close()
   })
 
