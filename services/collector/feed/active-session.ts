@@ -1,7 +1,10 @@
+import { type Bars, barCount, timeAt } from '../../core/bars/bar.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
-import { finestFirst } from '../../core/feeds/resolution.ts'
+import { finestFirst, type Resolution } from '../../core/feeds/resolution.ts'
+import { LimitedLog } from '../../platform/log/limited-log.ts'
 import type { Log } from '../../platform/log/log.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedName.ts'
 import type { Greeting, SessionClient } from '../connection/session-client.ts'
 import { type CollectedSeries, continueSeries, newSeries } from '../series/collected-series.ts'
@@ -25,6 +28,7 @@ export interface ActiveSessionDeps {
   /** Keeps bars that closed since the last session; stopped once this session continues its series. */
   readonly offline: OfflineBuffer | undefined
   readonly log: Log
+  readonly clock: Clock
   /** Aborts with the session. */
   readonly signal: AbortSignal
 }
@@ -34,11 +38,13 @@ export class ActiveSession {
   readonly collection: Collection
   readonly #deps: ActiveSessionDeps
   readonly #known: KnownFeed
+  readonly #limitedLog: LimitedLog
   #pending: Promise<void> = Promise.resolve()
 
   constructor(deps: ActiveSessionDeps) {
     this.#deps = deps
     this.#known = new KnownFeed(deps.greeting.known)
+    this.#limitedLog = new LimitedLog(deps.log, deps.clock)
     this.collection = deps.collection
     this.list(deps.catalogue.all, { snapshot: true })
   }
@@ -99,12 +105,31 @@ export class ActiveSession {
       .filter((r) => r !== '30' && definition.resolutions.includes(r))
       .map((resolution) =>
         newSeries(
-          { raw, resolution, name: symbol, scale, delaySeconds, since: from },
+          {
+            raw,
+            resolution,
+            name: symbol,
+            scale,
+            delaySeconds,
+            since: from,
+            onAhead: (bars) => this.#noteAhead(symbol, resolution, bars),
+          },
           this.#known,
           time.now(),
           spool?.until(symbol, resolution),
         ),
       )
+  }
+
+  #noteAhead(symbol: string, resolution: Resolution, bars: Bars): void {
+    const fields = {
+      symbol,
+      resolution,
+      bars: barCount(bars),
+      first: timeAt(bars, 0),
+      now: this.#deps.time.now(),
+    }
+    this.#limitedLog.write('warn', fields, "bars ahead of the feed's clock are not sent; check spec.clock")
   }
 }
 

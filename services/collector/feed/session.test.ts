@@ -87,6 +87,33 @@ describe('the live lane', () => {
       ])
   })
 
+  test('bars ahead of the clock are not sent, and the minutes before them are pushed as they close', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    suite.collect(source)
+    await suite.settled()
+    suite.fixture.events.length = 0
+    source.listener.closed([source.closedBars('EURUSD.z', '1', noon + hour, noon + hour + 2 * minute)])
+    for (let i = 0; i < 3; i++) {
+      await suite.clock.advance(60_000)
+      source.closeMinute()
+      await expect.poll(() => suite.pushed()).toEqual(minutes(noon, noon + (i + 1) * minute))
+    }
+  })
+
+  test('a bar ahead of the clock does not close the minute that is forming', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    suite.collect(source)
+    await suite.settled()
+    suite.fixture.events.length = 0
+    await suite.clock.advance(30_000)
+    source.listener.closed([source.closedBars('EURUSD.z', '1', noon, noon + minute)])
+    source.listener.closed([source.closedBars('EURUSD.z', '1', noon + hour, noon + hour + minute)])
+    await suite.clock.advance(40_000)
+    await expect.poll(() => suite.pushed()).toEqual([noon])
+  })
+
   test('a corrected bar is stored and not pushed', async () => {
     const { noon } = suite
     const source = suite.terminal()

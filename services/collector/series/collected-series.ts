@@ -22,6 +22,8 @@ export interface CollectedSeries extends SourceSeries {
   readonly since: FeedSeconds | undefined
   /** Later bars go on the live lane, the others are history. */
   readonly historyEnd: FeedSeconds
+  /** Called with bars ahead of the feed's clock, which are left out. */
+  readonly onAhead?: (bars: Bars) => void
   /** Spans that windows cover already. */
   readonly covered: readonly Span[]
   /** Times read in this session whose bars were not stored: no window claims them. */
@@ -72,7 +74,7 @@ export function keepClaim(series: CollectedSeries, span: Span): void {
 
 /** Creates a series at the beginning of its session. */
 export const newSeries = (
-  of: Pick<CollectedSeries, 'raw' | 'resolution' | 'name' | 'scale' | 'delaySeconds' | 'since'>,
+  of: Pick<CollectedSeries, 'raw' | 'resolution' | 'name' | 'scale' | 'delaySeconds' | 'since' | 'onAhead'>,
   known: KnownFeed,
   now: FeedSeconds | undefined,
   /** Time of its newest live bar in the spool. */
