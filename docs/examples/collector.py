@@ -80,7 +80,16 @@ class Collector:
             if part.last:
                 break
         self.waiting.extendleft(reversed(self.sent.values()))
+        self.lower_revisions()
         self.sent, self.acked, self.writing = {}, asyncio.Event(), asyncio.Lock()
+
+    def lower_revisions(self):
+        """Ingest stores no bar whose revision is ahead of its clock, as after a clock was set."""
+        now = time.time_ns() // 1_000_000 + self.clock_offset_ms
+        self.revision = min(self.revision, now)
+        for message in self.waiting:
+            for series in message.bars.series:
+                series.revision[0] = min(series.revision[0], now)  # the others are differences of 0
 
     async def write(self, call, message):
         async with self.writing:  # gRPC takes one write of a stream at a time
@@ -93,6 +102,8 @@ class Collector:
                 print(f"{bar.count} bars rejected: {bar.message}", file=sys.stderr)
                 if bar.reason in (pb.REFUSAL_REASON_SEQUENCE, pb.REFUSAL_REASON_NOT_CATALOGUED):
                     raise ConnectionError("no Ack follows; a new session begins with sequence 1")
+                if bar.reason == pb.REFUSAL_REASON_REVISION:
+                    raise ConnectionError("a clock was set; a new session has the time of ingest and sends these bars again")
             if message.HasField("ack"):
                 if self.sent.pop(message.ack.sequence).HasField("bars"):
                     print(f"acknowledged: {message.ack.accepted} new bars", flush=True)

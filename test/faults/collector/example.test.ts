@@ -17,6 +17,13 @@ const deadlineMs = 60_000
 const historyMinutes = 4_500
 const symbols = ['EURUSD', 'GBPUSD'] as const
 
+/** Python runs it at its start. The clock is ahead by the nanoseconds in the file `clock-step`. */
+const steppedClock = `
+import os, time
+real, path = time.time_ns, os.path.join(os.path.dirname(__file__), 'clock-step')
+time.time_ns = lambda: real() + (int(open(path).read()) if os.path.exists(path) else 0)
+`
+
 interface History {
   readonly t?: readonly number[]
   readonly c?: readonly number[]
@@ -35,6 +42,7 @@ class ExampleFolder {
     onTestFinished(() => rmSync(this.folder, { recursive: true }))
     writeFileSync(join(this.folder, 'token'), `${token}\n`)
     writeFileSync(this.bars, '')
+    writeFileSync(join(this.folder, 'sitecustomize.py'), steppedClock)
     const out = [`--python_out=${this.folder}`, `--grpc_python_out=${this.folder}`]
     const proto = at('proto/fxd/v1/collector.proto')
     execFileSync(python(), ['-m', 'grpc_tools.protoc', `-I${at('proto')}`, ...out, proto])
@@ -48,6 +56,11 @@ class ExampleFolder {
       for (const symbol of symbols)
         text += `${symbol},${this.timeOf(this.#minutes)},1.1,1.3,1.05,${this.closeOf(this.#minutes)},${this.#minutes}\n`
     appendFileSync(this.bars, text)
+  }
+
+  /** Sets the clock of the example forward. */
+  stepClock(seconds: number): void {
+    writeFileSync(join(this.folder, 'clock-step'), String(seconds * 1e9))
   }
 
   timeOf = (minute: number): number => this.first + minute * minuteSeconds
@@ -184,6 +197,21 @@ test('the example collector begins again after its end although ingest has all l
   await expect.poll(second.output, { timeout: deadlineMs }).toContain('following live bars')
   files.append(3)
   await expectStored(fxd, files, second.output)
+}, 180_000)
+
+test('the example collector loses no bar when its clock is set forward', async () => {
+  const fxd = await FxdProcess.start({ manifests: [manifestOf(symbols)] })
+  await fxd.takeKey()
+  const files = new ExampleFolder(fxd.token)
+  files.append(10)
+  const { output } = startCollector(files, fxd.grpc)
+  await expect.poll(output, { timeout: deadlineMs }).toContain('following live bars')
+  files.stepClock(60)
+  files.append(3)
+  await expectStored(fxd, files, output)
+  expect(output()).toContain('a clock was set')
+  files.append(3)
+  await expectStored(fxd, files, output)
 }, 180_000)
 
 test('a second example collector is standby and takes over when the first one is killed', async () => {
