@@ -166,14 +166,15 @@ export const alertCases: readonly AlertCase[] = [
   grows('FxdGaps', 'fxd_tail_dropped_bars_total{pod="fxd-rest-1"}'),
   grows('FxdDrainForced', 'fxd_stream_drain_forced_closes_total{pod="fxd-stream-1"}'),
   grows('FxdCanaryMissedBars', 'fxd_canary_missed_bars_total{feed="A:B",pod="fxd-canary-1"}'),
-  {
+  // The second bound is that of Prometheus 3.
+  ...['5', '5.0'].map((bound) => ({
     alert: 'FxdCanarySlow',
     series: {
-      'fxd_canary_arrival_seconds_bucket{feed="A:B",le="5"}': '0+8x60',
+      [`fxd_canary_arrival_seconds_bucket{feed="A:B",le="${bound}"}`]: '0+8x60',
       'fxd_canary_arrival_seconds_count{feed="A:B"}': '0+10x60',
     },
     atMinute: 60,
-  },
+  })),
   is('FxdCanaryNotServed', 'fxd_canary_socket_open{pod="fxd-canary-1"}', 0),
   is('FxdCanaryNotServed', 'fxd_canary_rejected_symbols{pod="fxd-canary-1"}', 1),
   is('FxdCanaryNotServed', 'fxd_canary_compared_age_seconds{pod="fxd-canary-1"}', 1200),

@@ -34,7 +34,9 @@ export function serverJudge(log: Log, metrics: Metrics): (facts: ServerFacts) =>
   let isAccepted = false
   let policy: string | undefined
   metrics.gauge('fxd_redis_noeviction', '1 if Redis evicts no keys when its memory is full.', [], (gauge) => {
-    if (policy !== undefined) gauge.set(Number(policy === wantedPolicy))
+    // A gauge begins at 0, which means unsafe.
+    if (policy === undefined) gauge.remove()
+    else gauge.set(Number(policy === wantedPolicy))
   })
   return (facts) => {
     const before = policy

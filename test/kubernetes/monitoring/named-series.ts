@@ -47,9 +47,9 @@ function selectorsIn(file: string): readonly Named[] {
   )
 }
 
-/** A matcher for a label: `le` must have the same value, other labels must only exist. */
-const matcherOf = ([, label = '', , value = '']: RegExpExecArray): string =>
-  label === 'le' ? `le="${value}"` : `${label}!=""`
+/** A matcher for a label: `le` must match in the same way, other labels must only exist. */
+const matcherOf = ([, label = '', operator = '', value = '']: RegExpExecArray): string =>
+  label === 'le' ? `le${operator}"${value}"` : `${label}!=""`
 
 function namesIn(file: string): readonly Named[] {
   const names = [...read(file).matchAll(/`(fxd_[a-z0-9_]+)`/g)].flatMap(([, name]) => name ?? [])

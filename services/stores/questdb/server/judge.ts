@@ -12,7 +12,9 @@ export const syncCure = 'set QDB_CAIRO_COMMIT_MODE=sync (cairo.commit.mode=sync)
 export function serverJudge({ log, metrics }: QuestdbOptions, admin: ServerQueries): () => Promise<void> {
   let isSynced: boolean | undefined
   metrics.gauge('fxd_questdb_commit_synced', '1 if a commit survives a loss of power.', [], (gauge) => {
-    if (isSynced !== undefined) gauge.set(Number(isSynced))
+    // A gauge begins at 0, which means unsafe.
+    if (isSynced === undefined) gauge.remove()
+    else gauge.set(Number(isSynced))
   })
   return async () => {
     const facts = await serverFacts(admin)
