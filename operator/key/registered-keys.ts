@@ -16,12 +16,24 @@ export class RegisteredKeys {
   }
 
   /** Feeds of the key that the registry lacks. Empty when it lacks all of them or was never read. */
-  missing({ metadata, spec }: ApiKeyObject): readonly string[] {
-    const { feeds, keys } = this.#deps.registry
-    if (!feeds.isLoaded) return []
-    const had = keys.get(metadata.name)?.feeds ?? []
-    const missing = spec.feeds.filter((feed) => (feeds.get(feed)?.hidden ?? true) && !had.includes(feed))
-    return missing.length < spec.feeds.length ? missing : []
+  missing(key: ApiKeyObject): readonly string[] {
+    const lacking = this.#lacking(key)
+    return lacking.length < key.spec.feeds.length ? lacking : []
+  }
+
+  /**
+   * Suspends a key of this object whose feeds are all unknown now: it must not keep the feeds that it had before.
+   * Then throws `NotReady`, so that no new secret is delivered, which the registry would refuse.
+   */
+  async suspendWithoutFeeds(key: ApiKeyObject): Promise<void> {
+    const registered = this.of(key)
+    if (registered === undefined || this.#lacking(key).length < key.spec.feeds.length) return
+    if (registered.state === 'active') await this.#deps.registry.suspendKey(registered.id, registered.owner)
+    const feeds = key.spec.feeds.join(', ')
+    throw new NotReady(
+      'FeedUnknown',
+      `The key is suspended, because none of its feeds is registered: ${feeds}. Create the Feed or correct spec.feeds.`,
+    )
   }
 
   /**
@@ -71,6 +83,13 @@ export class RegisteredKeys {
     }
     const { version } = await registry.revokeKey(name)
     return version !== existing.version
+  }
+
+  #lacking({ metadata, spec }: ApiKeyObject): readonly string[] {
+    const { feeds, keys } = this.#deps.registry
+    if (!feeds.isLoaded) return []
+    const had = keys.get(metadata.name)?.feeds ?? []
+    return spec.feeds.filter((feed) => (feeds.get(feed)?.hidden ?? true) && !had.includes(feed))
   }
 
   /** The key of this object; `undefined` when the registry lacks it or another owner has it. */

@@ -120,6 +120,20 @@ test('a delivered Secret is deleted after deleteAfter, and the key stays valid',
   })
 })
 
+test('a key whose new feeds are all unknown is suspended, and active again once one of them exists', async () => {
+  await setting.applyKey('moved', {})
+  await active('moved')
+  const secret = await setting.secret('moved')
+  await setting.applyKey('moved', { feeds: ['BROKERC:LIVE'], issue: 2 })
+  await setting.reason<ApiKeyObject>(resources.apikeys, 'moved', 'FeedUnknown')
+  await until('the suspension', () => Promise.resolve(setting.opens(secret) === undefined))
+  expect(await setting.secret('moved')).toBe(secret)
+  await setting.applyFeed('third', { broker: 'BROKERC', account: 'LIVE' })
+  await active('moved')
+  await until('the next secret', async () => (await setting.secret('moved')) !== secret)
+  expect(setting.opens(await setting.secret('moved'))).toBe('moved')
+})
+
 test('a key of a missing feed becomes active with the feed', async () => {
   await setting.applyKey('early', { feeds: ['BROKERB:LIVE'] })
   const key = await setting.reason<ApiKeyObject>(resources.apikeys, 'early', 'FeedUnknown')
