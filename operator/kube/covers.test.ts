@@ -46,5 +46,8 @@ test('quantities in different units are equal, and a missing value equals an emp
   expect(covers(existing, wanted('0.5', '1024Mi'))).toBe(true)
   expect(covers(existing, wanted(0.5, '1073741824'))).toBe(true)
   expect(covers(existing, wanted('0.4', '1Gi'))).toBe(false)
+  for (let milli = 1; milli < 4_000; milli++)
+    expect(covers({ cpu: `${milli}m` }, { cpu: milli / 1_000 }), `${milli}m`).toBe(true)
+  expect(covers({ memory: '1e9' }, { memory: 1_000_000_000 })).toBe(true)
   expect(covers(existing, { minReadySeconds: 0, nodeSelector: {}, affinity: null })).toBe(true)
 })

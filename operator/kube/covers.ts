@@ -1,8 +1,10 @@
-const suffixes = new Map([
-  ['', 1],
-  ['n', 1e-9],
-  ['u', 1e-6],
-  ['m', 1e-3],
+/** Divisors of suffixes. A factor would not be exact: 350 * 1e-3 is not 0.35. */
+const divisors = new Map([
+  ['n', 1e9],
+  ['u', 1e6],
+  ['m', 1e3],
+])
+const factors = new Map([
   ['k', 1e3],
   ['M', 1e6],
   ['G', 1e9],
@@ -16,12 +18,14 @@ const suffixes = new Map([
   ['Pi', 2 ** 50],
   ['Ei', 2 ** 60],
 ])
-const quantityShape = /^(\d+(?:\.\d+)?)(|n|u|m|k|[MGTPE]i?|Ki)$/
+const quantityShape = /^(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(|n|u|m|k|[MGTPE]i?|Ki)$/
 
-/** The number of `500m`, `0.5` or `1Gi`; `undefined` for anything else. */
+/** The number of `500m`, `0.5`, `1e9` or `1Gi`; `undefined` for anything else. */
 function quantityOf(value: unknown): number | undefined {
   const match = quantityShape.exec(String(value))
-  return match ? Number(match[1]) * (suffixes.get(match[2] ?? '') ?? 1) : undefined
+  if (!match) return undefined
+  const suffix = match[2] ?? ''
+  return (Number(match[1]) * (factors.get(suffix) ?? 1)) / (divisors.get(suffix) ?? 1)
 }
 
 const isEmpty = (value: unknown): boolean =>

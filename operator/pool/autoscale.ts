@@ -108,6 +108,6 @@ function limitOf(
   if (needed > maxReplicas)
     return { reason: 'AtMaximum', message: `The load needs ${needed} shards; maxReplicas is ${maxReplicas}.` }
   if (needed < minReplicas)
-    return { reason: 'AtMinimum', message: `The load needs ${needed} shards; minReplicas is ${minReplicas}.` }
+    return { reason: 'AtMinimum', message: `The load needs fewer shards than minReplicas, ${minReplicas}.` }
   return { reason: 'Following', message: `The load needs ${needed} shards.` }
 }

@@ -103,7 +103,7 @@ export function rotateKey(key: KeyRecord, overlapMs: number, issue: Issue): KeyR
 export function refuseOldSecrets(id: string, old: readonly KeySecret[]): void {
   if (old.length > oldSecretsMax)
     throw failedPrecondition(
-      `${id} has ${oldSecretsMax} old secrets that are still accepted; wait until one expires or rotate without overlap.`,
+      `${id} has ${oldSecretsMax} old secrets that are still valid; wait until one expires or rotate without overlap.`,
     )
 }
 

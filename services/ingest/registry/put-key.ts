@@ -93,6 +93,9 @@ function refuseTaken(id: string, digest: string, view: RegistryView): void {
     throw alreadyExists(`sha256: the key ${found.key.id} already has this secret; give ${id} another one.`)
 }
 
+/** Maximum time by which the operator's clock may be ahead. */
+const clockDifferenceMs = 60_000
+
 /** Secrets of earlier issues that stay valid for a while. An earlier end of a secret is kept. */
 function oldSecrets(
   { id, oldUntil }: PutKeyRequest__Output,
@@ -100,7 +103,7 @@ function oldSecrets(
   digest: string,
   now: UtcMs,
 ): KeySecret[] {
-  if (oldUntil > now + overlapMsMax)
+  if (oldUntil > now + overlapMsMax + clockDifferenceMs)
     throw invalid(`old_until: got ${oldUntil}, wanted at most 90 days ahead of ${now}`)
   const open = (had?.secrets ?? []).filter((secret) => secretIsOpen(secret, now) && secret.digest !== digest)
   const old = open
