@@ -1,16 +1,14 @@
-import { type Bars, barCount, timeAt } from '../../core/bars/bar.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
-import { finestFirst, type Resolution } from '../../core/feeds/resolution.ts'
-import { LimitedLog } from '../../platform/log/limited-log.ts'
+import { finestFirst } from '../../core/feeds/resolution.ts'
 import type { Log } from '../../platform/log/log.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedName.ts'
 import type { Greeting, SessionClient } from '../connection/session-client.ts'
 import { type CollectedSeries, continueSeries, newSeries } from '../series/collected-series.ts'
 import { KnownFeed } from '../series/known-feed.ts'
 import type { Listing, Source, SourceSymbol } from '../sources/source.ts'
 import type { Spool } from '../spool/spool.ts'
+import type { NoteAhead } from './ahead-log.ts'
 import type { Collection } from './collection.ts'
 import type { FeedTime } from './feed-time.ts'
 import type { OfflineBuffer } from './offline-buffer.ts'
@@ -28,7 +26,7 @@ export interface ActiveSessionDeps {
   /** Keeps bars that closed since the last session; stopped once this session continues its series. */
   readonly offline: OfflineBuffer | undefined
   readonly log: Log
-  readonly clock: Clock
+  readonly noteAhead: NoteAhead
   /** Aborts with the session. */
   readonly signal: AbortSignal
 }
@@ -38,13 +36,11 @@ export class ActiveSession {
   readonly collection: Collection
   readonly #deps: ActiveSessionDeps
   readonly #known: KnownFeed
-  readonly #limitedLog: LimitedLog
   #pending: Promise<void> = Promise.resolve()
 
   constructor(deps: ActiveSessionDeps) {
     this.#deps = deps
     this.#known = new KnownFeed(deps.greeting.known)
-    this.#limitedLog = new LimitedLog(deps.log, deps.clock)
     this.collection = deps.collection
     this.list(deps.catalogue.all, { snapshot: true })
   }
@@ -97,7 +93,7 @@ export class ActiveSession {
   }
 
   #seriesOf({ raw, symbol, digits, delaySeconds, since }: CataloguedName__Output): CollectedSeries[] {
-    const { definition, greeting, catalogue, time, spool } = this.#deps
+    const { definition, greeting, catalogue, time, spool, noteAhead } = this.#deps
     const scale = digits + (greeting.welcome.midQuoted ? 1 : 0)
     const from: FeedSeconds | undefined = since === undefined ? undefined : feedSeconds(since)
     const resolutions = catalogue.get(raw)?.resolutions ?? []
@@ -112,24 +108,13 @@ export class ActiveSession {
             scale,
             delaySeconds,
             since: from,
-            onAhead: (bars) => this.#noteAhead(symbol, resolution, bars),
+            onAhead: (bars) => noteAhead(symbol, resolution, bars),
           },
           this.#known,
           time.now(),
           spool?.until(symbol, resolution),
         ),
       )
-  }
-
-  #noteAhead(symbol: string, resolution: Resolution, bars: Bars): void {
-    const fields = {
-      symbol,
-      resolution,
-      bars: barCount(bars),
-      first: timeAt(bars, 0),
-      now: this.#deps.time.now(),
-    }
-    this.#limitedLog.write('warn', fields, "bars ahead of the feed's clock are not sent; check spec.clock")
   }
 }
 
