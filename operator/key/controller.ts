@@ -111,7 +111,6 @@ export class KeyController implements Controller {
     const { api, registry, clock } = this.#deps
     const { name } = key.metadata
     const overlapMs = overlapOf(key)
-    await this.#keys.suspendWithoutFeeds(key)
     let isRefused = false
     for (let steps = 0; steps < stepsMax; steps++) {
       // Read before the digest, because the digest is written before the registry.

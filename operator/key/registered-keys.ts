@@ -1,5 +1,6 @@
 import { status as grpcStatus, type ServiceError } from '@grpc/grpc-js'
 import type { Key__Output } from '../../services/wire/gen/fxd/v1/Key.ts'
+import type { RequestOf } from '../../services/wire/unary-client.ts'
 import type { ControllerDeps } from '../controller.ts'
 import { NotReady } from '../kube/not-ready.ts'
 import type { ApiKeyObject } from '../kube/resources.ts'
@@ -16,24 +17,12 @@ export class RegisteredKeys {
   }
 
   /** Feeds of the key that the registry lacks. Empty when it lacks all of them or was never read. */
-  missing(key: ApiKeyObject): readonly string[] {
-    const lacking = this.#lacking(key)
-    return lacking.length < key.spec.feeds.length ? lacking : []
-  }
-
-  /**
-   * Suspends a key of this object whose feeds are all unknown now: it must not keep the feeds that it had before.
-   * Then throws `NotReady`, so that no new secret is delivered, which the registry would refuse.
-   */
-  async suspendWithoutFeeds(key: ApiKeyObject): Promise<void> {
-    const registered = this.of(key)
-    if (registered === undefined || this.#lacking(key).length < key.spec.feeds.length) return
-    if (registered.state === 'active') await this.#deps.registry.suspendKey(registered.id, registered.owner)
-    const feeds = key.spec.feeds.join(', ')
-    throw new NotReady(
-      'FeedUnknown',
-      `The key is suspended, because none of its feeds is registered: ${feeds}. Create the Feed or correct spec.feeds.`,
-    )
+  missing({ metadata, spec }: ApiKeyObject): readonly string[] {
+    const { feeds, keys } = this.#deps.registry
+    if (!feeds.isLoaded) return []
+    const had = keys.get(metadata.name)?.feeds ?? []
+    const missing = spec.feeds.filter((feed) => (feeds.get(feed)?.hidden ?? true) && !had.includes(feed))
+    return missing.length < spec.feeds.length ? missing : []
   }
 
   /**
@@ -47,7 +36,7 @@ export class RegisteredKeys {
     const { plan, feeds, limits, allowIps = [], expires = '' } = key.spec
     const missing = this.missing(key)
     try {
-      await registry.putKey({
+      await this.#putKnown({
         id: name,
         owner: uid,
         issue: digest.issue,
@@ -71,6 +60,18 @@ export class RegisteredKeys {
     }
   }
 
+  /** Puts the key. If none of its feeds is registered, puts it without feeds, so that it keeps none, and rejects. */
+  async #putKnown(request: RequestOf<'PutKey'>): Promise<void> {
+    const { registry } = this.#deps
+    try {
+      await registry.putKey(request)
+    } catch (cause) {
+      if ((cause as ServiceError).code === grpcStatus.NOT_FOUND)
+        await registry.putKey({ ...request, feeds: [] })
+      throw cause
+    }
+  }
+
   /** Returns whether this changed the registry. */
   async revoke(key: ApiKeyObject): Promise<boolean> {
     const { registry } = this.#deps
@@ -83,13 +84,6 @@ export class RegisteredKeys {
     }
     const { version } = await registry.revokeKey(name)
     return version !== existing.version
-  }
-
-  #lacking({ metadata, spec }: ApiKeyObject): readonly string[] {
-    const { feeds, keys } = this.#deps.registry
-    if (!feeds.isLoaded) return []
-    const had = keys.get(metadata.name)?.feeds ?? []
-    return spec.feeds.filter((feed) => (feeds.get(feed)?.hidden ?? true) && !had.includes(feed))
   }
 
   /** The key of this object; `undefined` when the registry lacks it or another owner has it. */

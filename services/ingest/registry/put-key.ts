@@ -36,7 +36,7 @@ export function putKey(request: PutKeyRequest__Output, view: RegistryView, now: 
       had?.issue === request.issue ? had.secrets : [{ digest }, ...oldSecrets(request, had, digest, now)],
     plan,
     limits: resolveLimits(plan, request.limits ?? {}),
-    feeds: checkFeeds(request.feeds, view, had?.feeds ?? []),
+    feeds: request.feeds.length === 0 ? [] : checkFeeds(request.feeds, view, had?.feeds ?? []),
     allowIps: checkAddresses(request.allowIps),
     expiresAt: request.expires === '' ? undefined : parseExpiry(request.expires),
     revoked: false,

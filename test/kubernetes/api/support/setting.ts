@@ -12,6 +12,7 @@ import {
 } from '../../../../operator/kube/resources.ts'
 import { rights } from '../../../../operator/rights.ts'
 import { authenticate } from '../../../../services/access/authenticate.ts'
+import type { KeyRecord } from '../../../../services/core/keys/api-key.ts'
 import { until } from '../../../acceptance/client/until.ts'
 import { type IngestFixture, openIngestFixture, testToken } from '../../../support/fixtures/ingest-fixture.ts'
 import { Admin } from './admin.ts'
@@ -47,6 +48,8 @@ export interface Setting {
   secret(name: string, field?: string): Promise<string>
   /** The id of the key for which this secret is valid now, as REST decides. */
   opens(secret: string): string | undefined
+  /** The feeds that REST grants to this secret now; `undefined` when it is not valid. */
+  grants(secret: string): readonly string[] | undefined
   close(): Promise<void>
 }
 
@@ -87,6 +90,14 @@ export async function openSetting(server: ApiServer): Promise<Setting> {
   const get = <T extends KubeObject>(of: Resource, name: string): Promise<T | undefined> =>
     admin.get<T>(path(of, name))
 
+  const keyOf = (secret: string): KeyRecord | undefined => {
+    try {
+      const caller = { credential: secret, address: '192.0.2.1' }
+      return authenticate(caller, ingest.registry.view(), ingest.clock.utcMs())
+    } catch {
+      return undefined
+    }
+  }
   return {
     namespace,
     admin,
@@ -133,14 +144,8 @@ export async function openSetting(server: ApiServer): Promise<Setting> {
         const value = (await get<Secret>(resources.secrets, name))?.data?.[field]
         return value === undefined ? undefined : Buffer.from(value, 'base64').toString().trim()
       }),
-    opens(secret) {
-      try {
-        const caller = { credential: secret, address: '192.0.2.1' }
-        return authenticate(caller, ingest.registry.view(), ingest.clock.utcMs()).id
-      } catch {
-        return undefined
-      }
-    },
+    opens: (secret) => keyOf(secret)?.id,
+    grants: (secret) => keyOf(secret)?.feeds,
     async close() {
       await Promise.all(operators.map((each) => each.kill()))
       await gateway.close()

@@ -5,7 +5,7 @@ import type { Long } from '@grpc/proto-loader';
 
 /**
  * Sent in parts, and applied as a whole after the last part. At most 10,000 symbols, whose texts together have at most
- * 4,500,000 characters. A feed has at most 20,000 symbols, including hidden symbols and those of earlier catalogues and
+ * 4,600,000 characters. A feed has at most 20,000 symbols, including hidden symbols and those of earlier catalogues and
  * imports. Ingest refuses further new names, except those of the manifest. Every session sends at least one catalogue before its first Bars or Window message. Bars and Window
  * messages before Catalogued are refused with REFUSAL_REASON_NOT_CATALOGUED, get no Ack and use no sequence.
  * An empty catalogue that is no snapshot suffices for a feed whose definition lists all symbols.
@@ -31,7 +31,7 @@ export interface Catalogue {
 
 /**
  * Sent in parts, and applied as a whole after the last part. At most 10,000 symbols, whose texts together have at most
- * 4,500,000 characters. A feed has at most 20,000 symbols, including hidden symbols and those of earlier catalogues and
+ * 4,600,000 characters. A feed has at most 20,000 symbols, including hidden symbols and those of earlier catalogues and
  * imports. Ingest refuses further new names, except those of the manifest. Every session sends at least one catalogue before its first Bars or Window message. Bars and Window
  * messages before Catalogued are refused with REFUSAL_REASON_NOT_CATALOGUED, get no Ack and use no sequence.
  * An empty catalogue that is no snapshot suffices for a feed whose definition lists all symbols.

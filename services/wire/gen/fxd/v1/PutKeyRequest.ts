@@ -29,6 +29,9 @@ export interface PutKeyRequest {
   'prefix'?: (string);
   'name'?: (string);
   'plan'?: (string);
+  /**
+   * Empty: the key grants nothing, as while none of its feeds is registered.
+   */
   'feeds'?: (string)[];
   'limits'?: (_fxd_v1_KeyLimits | null);
   'allowIps'?: (string)[];
@@ -79,6 +82,9 @@ export interface PutKeyRequest__Output {
   'prefix': (string);
   'name': (string);
   'plan': (string);
+  /**
+   * Empty: the key grants nothing, as while none of its feeds is registered.
+   */
   'feeds': (string)[];
   'limits': (_fxd_v1_KeyLimits__Output | null);
   'allowIps': (string)[];
