@@ -182,6 +182,23 @@ test('retention uses the clock of the feed, eleven years behind, and a bar on an
   expect(kept.filter((time) => time > minute - 4 * weekSeconds)).toHaveLength(5)
 })
 
+test('a retention is withdrawn when the clock of the feed is set back, and bars on the new clock stay', async () => {
+  const { stores, prefix } = await openInTest(server())
+  const retention = { '1': 4 * weekSeconds }
+  await define(stores.registry, definition({ retention, clock: { mode: 'UTC' } }))
+  const now = Math.floor(toSeconds(systemClock.utcMs()) / 60) * 60
+  const series = seriesOf('A', '1', feed)
+  const at = (seconds: number) => ({ ...minuteBar(0), time: feedSeconds(seconds) })
+  const table = new TableNames(prefix).barsOf(series, 4)
+  await stores.bars.write([batchOf(series, [at(now - 60)])], 'live')
+  expect(await ttlOf(table)).toEqual([4, 'WEEK'])
+  await define(stores.registry, definition({ retention }))
+  await expect.poll(async () => (await ttlOf(table))?.[0]).toBe(0)
+  const behind = now - 4_018 * daySeconds
+  await stores.bars.write([batchOf(series, [at(behind - 120), at(behind - 60)])], 'backfill')
+  expect(await readList(stores.bars, series)).toHaveLength(3)
+})
+
 test('with a measured clock nothing is deleted until the clock is known; then retention uses it', async () => {
   const { stores, prefix } = await openInTest(server())
   const retention = { '1': 4 * weekSeconds }

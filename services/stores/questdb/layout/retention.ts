@@ -61,13 +61,15 @@ export async function applyRetention(
     const feed = holds && feeds.find(({ definition }) => names.isOf(holds, definition.key))
     if (holds === undefined || feed === undefined) continue
     const wanted = retentionOf(feed, holds.resolution)
-    if (wanted === undefined ? isForever(value, unit) : isTtl(wanted, value, unit)) continue
-    if (wanted !== undefined && (await holdsOtherClock(table, feed, admin, clock)))
+    const isOther = wanted !== undefined && (await holdsOtherClock(table, feed, admin, clock))
+    if (isOther)
       log.error(
         { feed: feed.definition.key, table },
         "retention not applied: the newest bar of a table is ahead of its feed's clock and would delete the bars before it; see fxd doctor",
       )
-    else await admin.exec(setTtl(table, holds.resolution, wanted))
+    const ttl = isOther ? undefined : wanted
+    const isSet = ttl === undefined ? isForever(value, unit) : isTtl(ttl, value, unit)
+    if (!isSet) await admin.exec(setTtl(table, holds.resolution, ttl))
   }
 }
 

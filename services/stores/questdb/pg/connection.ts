@@ -60,6 +60,9 @@ interface Call {
   failure: Error | undefined
 }
 
+/** Idle time after which the system asks whether the peer is still there; its default is two hours. */
+const keepAliveMs = 10_000
+
 /** One connection. It runs one call at a time. */
 export class PgConnection {
   readonly #socket: Socket
@@ -74,7 +77,13 @@ export class PgConnection {
   private constructor(address: Address, credentials: Credentials, onEnd: () => void) {
     this.#credentials = credentials
     this.#onEnd = onEnd
-    this.#socket = connect({ host: address.host, port: address.port, noDelay: true, keepAlive: true })
+    this.#socket = connect({
+      host: address.host,
+      port: address.port,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: keepAliveMs,
+    })
     this.#socket.on('connect', () => this.#socket.write(startup(credentials.user, 'qdb')))
     this.#socket.on('data', (data) => this.#receive(data))
     this.#socket.on('error', (cause) => this.#end(cause))

@@ -11,8 +11,10 @@ export interface PoolSize {
   readonly connections: number
   /** Maximum reads of one key that wait for a connection. */
   readonly waiting: number
-  /** Deadline of a read, and of opening a connection for it; 2 s by default. */
+  /** Deadline of a read; 2 s by default. */
   readonly deadlineMs?: number
+  /** Deadline of opening a connection; by default that of a read. */
+  readonly openMs?: number
   /** Whether a read that times out means that the server may be lost. A read of history may only be slow. */
   readonly lateIsLost?: boolean
 }
@@ -27,7 +29,7 @@ export interface ReadOptions {
 export class PgPool {
   readonly #options: PoolOptions
   readonly #size: PoolSize
-  /** Default deadline of a read, and deadline of opening a connection for it. */
+  /** Default deadline of a read. */
   readonly deadlineMs: number
   readonly #check: ConnectionCheck
   readonly #idle: PgConnection[] = []
@@ -109,7 +111,7 @@ export class PgPool {
     }
   }
 
-  /** When no connection opens within the deadline of a read, the next read in order fails. */
+  /** When no connection opens within its deadline, the next read in order fails. */
   #open(): void {
     const { pg, credentials, clock } = this.#options
     const giveUp = (): void => {
@@ -126,7 +128,7 @@ export class PgPool {
       if (!this.#closed) clock.soon(() => this.#next())
     })
     this.#all.add(opened.connection)
-    const cancel = clock.after(this.deadlineMs, giveUp)
+    const cancel = clock.after(this.#size.openMs ?? this.deadlineMs, giveUp)
     opened.ready
       .then(() => this.#check.pass())
       .then(

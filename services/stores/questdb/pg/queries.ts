@@ -5,6 +5,8 @@ import { PgPool } from './pool.ts'
 
 const queryDeadlineMs = 25_000
 const pingDeadlineMs = 2_000
+/** Every other connection of the process waits for these queries, so a lost one is replaced soon. */
+const openMs = 2_000
 
 export interface PgQueries extends ServerQueries {
   close(): void
@@ -15,7 +17,7 @@ export interface PgQueries extends ServerQueries {
  * is enough, and the HTTP port, which can write, need not be reachable. Values are texts; NULL is `undefined`.
  */
 export function pgQueries(options: Pick<QuestdbOptions, 'pg' | 'credentials' | 'clock'>): PgQueries {
-  const pool = new PgPool(options, { connections: 1, waiting: 16, deadlineMs: queryDeadlineMs })
+  const pool = new PgPool(options, { connections: 1, waiting: 16, deadlineMs: queryDeadlineMs, openMs })
   const exec = async (sql: string, deadlineMs = queryDeadlineMs): Promise<(string | undefined)[][]> => {
     let rows: (string | undefined)[][] = []
     const begin = () => {
