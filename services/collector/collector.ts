@@ -7,7 +7,6 @@ import { heartbeatMs } from '../wire/limits.ts'
 import type { Dial } from './connection/dial.ts'
 import { type Greeting, SessionClient } from './connection/session-client.ts'
 import { ActiveSession } from './feed/active-session.ts'
-import { aheadLog } from './feed/ahead-log.ts'
 import { Collection } from './feed/collection.ts'
 import { FeedTime } from './feed/feed-time.ts'
 import { OfflineBuffer } from './feed/offline-buffer.ts'
@@ -171,15 +170,7 @@ class Collector {
     }
     const collection = new Collection(shared)
     const catalogue = this.#relay.symbols
-    const noteAhead = aheadLog(this.#log, this.#deps.clock, this.#time)
-    return new ActiveSession({
-      ...shared,
-      collection,
-      greeting,
-      catalogue,
-      noteAhead,
-      offline: this.#offline,
-    })
+    return new ActiveSession({ ...shared, collection, greeting, catalogue, offline: this.#offline })
   }
 
   #standBy(end: AbortSignal): void {

@@ -1,6 +1,7 @@
-import { type Bars, barCount, sliceBars } from '../../core/bars/bar.ts'
+import { type Bars, barCount, sliceBars, timeAt } from '../../core/bars/bar.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
+import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import { recordStored } from '../series/holes.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
@@ -54,6 +55,12 @@ export class LiveSender {
       this.#inFlightBars += count
       const answered = outbox.live(packed).then(({ refused }) => {
         recordStored(parts, refused)
+        parts.forEach((part, position) =>
+          noteAccepted(
+            part,
+            refused.filter(({ series }) => series === position),
+          ),
+        )
         for (const { series, index, count: bars, reason, message: why } of refused) {
           const part = parts[series]
           if (!part) continue
@@ -87,4 +94,21 @@ export class LiveSender {
       .catch(() => undefined)
       .then(() => this.#semaphore.leave(weight))
   }
+}
+
+/**
+ * Notes the newest accepted bar of a series. Bars that ingest rejected as ahead of its clock do not count as sent: with
+ * them all minutes until their time would be corrections, which are not pushed.
+ */
+function noteAccepted(
+  { item: { series }, bars }: { readonly item: PreparedBars; readonly bars: Bars },
+  refused: readonly RefusedBar__Output[],
+): void {
+  const isRefused = (at: number): boolean =>
+    refused.some(({ index, count }) => count === 0 || (at >= index && at < index + count))
+  let newest = barCount(bars) - 1
+  while (newest >= 0 && isRefused(newest)) newest--
+  if (newest >= 0) series.acceptedUntil = Math.max(series.acceptedUntil, timeAt(bars, newest))
+  if (refused.some(({ reason }) => reasonOf(reason) === 'IN_THE_FUTURE'))
+    series.sentUntil = series.acceptedUntil
 }

@@ -8,7 +8,6 @@ import { type CollectedSeries, continueSeries, newSeries } from '../series/colle
 import { KnownFeed } from '../series/known-feed.ts'
 import type { Listing, Source, SourceSymbol } from '../sources/source.ts'
 import type { Spool } from '../spool/spool.ts'
-import type { NoteAhead } from './ahead-log.ts'
 import type { Collection } from './collection.ts'
 import type { FeedTime } from './feed-time.ts'
 import type { OfflineBuffer } from './offline-buffer.ts'
@@ -26,7 +25,6 @@ export interface ActiveSessionDeps {
   /** Keeps bars that closed since the last session; stopped once this session continues its series. */
   readonly offline: OfflineBuffer | undefined
   readonly log: Log
-  readonly noteAhead: NoteAhead
   /** Aborts with the session. */
   readonly signal: AbortSignal
 }
@@ -93,7 +91,7 @@ export class ActiveSession {
   }
 
   #seriesOf({ raw, symbol, digits, delaySeconds, since }: CataloguedName__Output): CollectedSeries[] {
-    const { definition, greeting, catalogue, time, spool, noteAhead } = this.#deps
+    const { definition, greeting, catalogue, time, spool } = this.#deps
     const scale = digits + (greeting.welcome.midQuoted ? 1 : 0)
     const from: FeedSeconds | undefined = since === undefined ? undefined : feedSeconds(since)
     const resolutions = catalogue.get(raw)?.resolutions ?? []
@@ -101,15 +99,7 @@ export class ActiveSession {
       .filter((r) => r !== '30' && definition.resolutions.includes(r))
       .map((resolution) =>
         newSeries(
-          {
-            raw,
-            resolution,
-            name: symbol,
-            scale,
-            delaySeconds,
-            since: from,
-            onAhead: (bars) => noteAhead(symbol, resolution, bars),
-          },
+          { raw, resolution, name: symbol, scale, delaySeconds, since: from },
           this.#known,
           time.now(),
           spool?.until(symbol, resolution),

@@ -87,7 +87,7 @@ describe('the live lane', () => {
       ])
   })
 
-  test('bars ahead of the clock are not sent, and the minutes before them are pushed as they close', async () => {
+  test('bars ahead of the clock do not keep the minutes before them from being pushed as they close', async () => {
     const { noon } = suite
     const source = suite.terminal()
     suite.collect(source)

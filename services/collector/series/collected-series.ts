@@ -22,14 +22,14 @@ export interface CollectedSeries extends SourceSeries {
   readonly since: FeedSeconds | undefined
   /** Later bars go on the live lane, the others are history. */
   readonly historyEnd: FeedSeconds
-  /** Called with bars ahead of the feed's clock, which are left out. */
-  readonly onAhead?: (bars: Bars) => void
   /** Spans that windows cover already. */
   readonly covered: readonly Span[]
   /** Times read in this session whose bars were not stored: no window claims them. */
   readonly holes: Holes
   /** Time of the newest bar stored or spooled before the session, or sent since; other bars are corrections. */
   sentUntil: number
+  /** Time of the newest bar that was stored before the session, or that ingest accepted on the live lane since. */
+  acceptedUntil: number
   /** True once it was removed or replaced: work in progress for it ends. */
   isGone: boolean
   /** `live`: the series was read to its end once. Bars that close earlier wait in `waiting`. */
@@ -74,7 +74,7 @@ export function keepClaim(series: CollectedSeries, span: Span): void {
 
 /** Creates a series at the beginning of its session. */
 export const newSeries = (
-  of: Pick<CollectedSeries, 'raw' | 'resolution' | 'name' | 'scale' | 'delaySeconds' | 'since' | 'onAhead'>,
+  of: Pick<CollectedSeries, 'raw' | 'resolution' | 'name' | 'scale' | 'delaySeconds' | 'since'>,
   known: KnownFeed,
   now: FeedSeconds | undefined,
   /** Time of its newest live bar in the spool. */
@@ -87,6 +87,7 @@ export const newSeries = (
     covered: known.covered(of.name, of.resolution, of.since, of.delaySeconds),
     holes: new Holes(of.resolution),
     sentUntil: newest ?? Number.NEGATIVE_INFINITY,
+    acceptedUntil: newest ?? Number.NEGATIVE_INFINITY,
     isGone: false,
     phase: 'queued',
     readAgain: false,
