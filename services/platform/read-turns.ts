@@ -61,8 +61,7 @@ export class ReadTurns<On> {
         this.#refuse(waiting, cause)
       })
       const dropped = this.#queue.add(waiting)
-      if (dropped)
-        this.#refuse(dropped, overloaded(`${this.#queue.perKeyMax} reads of the key are already waiting`))
+      if (dropped) this.#refuse(dropped, overloaded('too many reads are already waiting'))
     }).finally(() => cancelDeadline())
   }
 

@@ -9,7 +9,7 @@ export const revisionAheadMs = 5_000
 /** Maximum symbols in one catalogue, over all its parts. */
 export const catalogueSymbolsMax = 10_000
 /** Maximum characters of all texts in one catalogue: more than so many valid symbols can have. */
-export const catalogueCharactersMax = 450 * catalogueSymbolsMax
+export const catalogueCharactersMax = 460 * catalogueSymbolsMax
 /** Maximum symbols of one feed, hidden ones included; more are refused, except from a manifest. */
 export const feedSymbolsMax = 20_000
 /** Maximum simultaneous calls over one connection. */

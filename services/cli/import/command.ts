@@ -38,7 +38,7 @@ times, the last line is stored. The same file again changes nothing. Resolution 
 
 Exit codes:
    0  every line is stored, was stored before or is still forming
-   1  the service refused: there is no such feed, or it does not store this resolution
+   1  the service refused: there is no such feed, it does not store this resolution, or it accepts no such symbol
   64  the command line is wrong
   65  some lines or derived bars were refused or left out, or coverage does not show some ranges (stderr
       says why); all others are stored
@@ -47,6 +47,6 @@ Exit codes:
   69  no service answers, or it went away; what it acknowledged is stored and reported
   70  a defect of fxd
   71  there is no room for standard input, or to sort the lines of a very large unsorted file
-  75  the feed has no room for another session or symbol now; try again
+  75  the feed has too many sessions now; try again
   77  the administration token was refused
   78  a variable is invalid`

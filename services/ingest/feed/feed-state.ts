@@ -148,7 +148,7 @@ export class FeedStates {
     try {
       if (mode === 'live') await state.unstored.write(this.#stores.bars)
       const [newest, liveness, windows] = await Promise.all([
-        this.#stores.bars.lastTimes(key, ingestReads(key)),
+        this.#stores.bars.lastTimes(key, ingestReads(key, 'live')),
         this.#stores.board.read([key]),
         state.windows.load(),
       ])

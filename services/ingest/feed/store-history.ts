@@ -38,10 +38,10 @@ const pageBarsMin = 1_000
 /** Maximum series that are compared at the same time. */
 const seriesAtOnce = 8
 
-/** The reads of ingest for one feed. Feeds take turns, so a flood of one cannot end the sessions of others. */
-export const ingestReads = (feed: FeedKey): ReadAs => ({
+/** The reads of ingest for one lane of a feed. These take turns, so a flood of one cannot end the sessions of others. */
+export const ingestReads = (feed: FeedKey, lane: Lane): ReadAs => ({
   lane: 'backfill',
-  reader: serviceReader(`ingest ${feed}`),
+  reader: serviceReader(`ingest ${lane} ${feed}`),
 })
 
 /**
@@ -59,7 +59,7 @@ export async function storeHistory(
   for (let i = 0; i < batch.length; i += seriesAtOnce) {
     const some = batch.slice(i, i + seriesAtOnce)
     for (const pieces of await Promise.all(
-      some.map((each) => compareSeries(each, newestBefore(each.id), store)),
+      some.map((each) => compareSeries(each, newestBefore(each.id), store, lane)),
     )) {
       for (const { series, keep, ...counted } of pieces) {
         counts = addCounts(counts, counted)
@@ -80,6 +80,7 @@ async function compareSeries(
   { series, bars }: GoodSeries,
   newest: FeedSeconds | undefined,
   store: BarStore,
+  lane: Lane,
 ): Promise<Piece[]> {
   const count = barCount(bars)
   const { to } = ends(bars)
@@ -92,7 +93,7 @@ async function compareSeries(
     }
     const page = Math.max(pageBarsMin, 2 * (count - start))
     const take = { count: page, end: 'oldest' } as const
-    const stored = await store.read({ series, from, to, take, ...ingestReads(series.feed) })
+    const stored = await store.read({ series, from, to, take, ...ingestReads(series.feed, lane) })
     const end = barCount(stored) < page ? count : countUntil(bars, stored.time[page - 1] as number, start)
     const incoming = sliceBars(bars, start, end)
     raiseDerived(incoming, stored)

@@ -29,7 +29,7 @@ describe('backfill and imports', () => {
     await session.close()
   })
 
-  test('reads for a session take the turns of its feed, not those of all feeds, and wait as long as backfill', async () => {
+  test('reads for a session take the turns of its feed and lane, not those of all feeds, and wait as long as backfill', async () => {
     const noon = suite.minute
     const reads = vi.spyOn(suite.fixture.stores.bars, 'read')
     const session = suite.connect()
@@ -38,7 +38,10 @@ describe('backfill and imports', () => {
     await session.bars('LIVE', [seriesAt('EURUSD', [noon - 120])])
     await session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 180])])
     const asked = reads.mock.calls.map(([{ lane, reader }]) => [lane, reader?.key])
-    expect(asked).toEqual(Array.from({ length: 2 }, () => ['backfill', `ingest ${suite.feed.key}`]))
+    expect(asked).toEqual([
+      ['backfill', `ingest live ${suite.feed.key}`],
+      ['backfill', `ingest backfill ${suite.feed.key}`],
+    ])
     reads.mockRestore()
     await session.close()
   })

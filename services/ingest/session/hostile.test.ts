@@ -94,6 +94,6 @@ test('an unfinished catalogue with longer texts than valid symbols can have ends
   }
   expect(await session.ended).toEqual({
     code: 'RESOURCE_EXHAUSTED',
-    details: expect.stringMatching(/^catalogue: got \d+ characters, wanted at most 4500000$/) as string,
+    details: expect.stringMatching(/^catalogue: got \d+ characters, wanted at most 4600000$/) as string,
   })
 })

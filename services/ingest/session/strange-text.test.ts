@@ -208,7 +208,7 @@ describe('a defect', () => {
     session.stream.end()
     expect(await session.ended).toMatchObject({ code: 'INTERNAL' })
     broken.mockRestore()
-    expectOnlyPlace('ending a session failed')
+    expectOnlyPlace('failed to end a session')
     await expectOthersServed()
   })
 

@@ -24,7 +24,7 @@ export const exitMeanings: Readonly<Record<ExitName, string>> = {
   unavailable: 'the service does not answer',
   internal: 'a defect of fxd',
   system: 'a port is busy, or the data folder is locked or not writable',
-  busy: 'another change of the same object came first, or the service has no room now; try again',
+  busy: 'another change of the same object came first, or too many sessions are open; try again',
   noPermission: 'the administration token was refused',
   config: 'a variable or a Feed manifest is invalid',
 }

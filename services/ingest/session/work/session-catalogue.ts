@@ -51,8 +51,9 @@ function bound(count: number, what: string, max: number): void {
 }
 
 const charactersOf = (symbols: readonly CatalogueSymbol__Output[], removed: readonly string[]): number => {
-  const texts = symbols.flatMap(({ raw, display, description, type, session }) => [
+  const texts = symbols.flatMap(({ raw, name, display, description, type, session }) => [
     raw,
+    name,
     display,
     description,
     type,
