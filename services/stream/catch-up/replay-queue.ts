@@ -11,6 +11,10 @@ export class ReplayQueue {
   /** Replays that read now, by key. */
   readonly #reading = new Map<string, number>()
 
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0
+  }
+
   push(connection: Connection): void {
     this.#waiting.push(connection)
   }

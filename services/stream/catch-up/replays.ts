@@ -3,6 +3,7 @@ import { barTimeMax } from '../../core/bars/bar-rules.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Reader } from '../../core/fair-queue.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import { TurnTime } from '../../platform/turn-time.ts'
 import type { Cancel } from '../../ports/clock.ts'
 import type { SymbolId } from '../fan-out/symbol-table.ts'
 import type { Connection } from '../sockets/connection.ts'
@@ -14,6 +15,8 @@ import { ReplayQueue } from './replay-queue.ts'
 /** Maximum queued replays of all sockets and symbols; for further ones a GAP frame names the bars. */
 const replaysMax = 200_000
 const framesPerWrite = 500
+/** Maximum time in a turn of the event loop after which no further replay begins. */
+const turnMs = 5
 /** Maximum duration of a replay since the request; then a GAP frame names the rest, and live bars follow. */
 export const replayMsMax = 120_000
 const overdueEveryMs = 1_000
@@ -53,12 +56,14 @@ export class Replays {
   /** Sockets with replays that neither read nor pause now. */
   readonly #queue = new ReplayQueue()
   readonly #caughtUp = new CaughtUp()
+  readonly #turn: TurnTime
   readonly #stop: Cancel
   #count = 0
   #closed = false
 
   constructor(deps: ReplayDeps) {
     this.#deps = deps
+    this.#turn = new TurnTime(deps.clock, () => this.#pump())
     this.#stop = deps.clock.every(overdueEveryMs, () => this.#endOverdue())
   }
 
@@ -132,7 +137,8 @@ export class Replays {
   }
 
   #pump(): void {
-    while (!this.#closed) {
+    while (!this.#closed && !this.#queue.isEmpty) {
+      if (!this.#turn.isLeft(turnMs, this.#deps.clock.monotonicMs())) return
       const connection = this.#queue.next()
       if (!connection) return
       const waiting = this.#waiting.get(connection)
@@ -151,7 +157,7 @@ export class Replays {
     const failed = (cause: unknown): undefined => {
       connection.fail(cause)
     }
-    void this.#turn(connection, replay)
+    void this.#proceed(connection, replay)
       .catch(failed)
       .then((pause) => {
         leave()
@@ -170,11 +176,12 @@ export class Replays {
   }
 
   /** Runs until the symbol's live bars follow, the replay was ended, or it has to wait. Returns what to wait for. */
-  async #turn(connection: Connection, replay: Replay): Promise<Pause | undefined> {
+  async #proceed(connection: Connection, replay: Replay): Promise<Pause | undefined> {
     const { clock, recent, isFilling, isUnconfirmed } = this.#deps
     const { id, feed } = replay
     while (this.#isWanted(connection, replay)) {
       if (isFilling(feed)) return () => clock.sleep(holePauseMs)
+      if (connection.isFull) return () => connection.writable()
       const isRead = replay.mark !== undefined && recent.coversSince(id, replay.mark)
       if (isRead && (isUnconfirmed(feed) || this.#lacksLastBar(replay)))
         this.#nameGap(connection, replay, 'unproven')
@@ -200,8 +207,6 @@ export class Replays {
 
   /** Sends the later bars of the store and its tail. Returns false if the socket accepts no more at present. */
   async #send(connection: Connection, replay: Replay): Promise<boolean> {
-    // The bars that were read could not be sent.
-    if (connection.isFull) return false
     const { feed, symbol, id } = replay
     const series = { feed, symbol, resolution: '1' } as const
     const from = feedSeconds(replay.last + 1)
@@ -209,8 +214,7 @@ export class Replays {
     for await (const bars of this.#deps.history.range(series, from, barTimeMax, reader)) {
       const list = toList(bars)
       for (let start = 0; start < list.length; start += framesPerWrite) {
-        // After a long write a socket counts as full until the next turn, even if the system took all bytes.
-        if (connection.isFull && connection.backlogBytes > 0) return false
+        if (connection.isFull) return false
         if (!this.#isWanted(connection, replay)) return true
         const some = list.slice(start, start + framesPerWrite)
         connection.write(some.map((bar) => this.#deps.frame(id, bar)).join(''))

@@ -123,9 +123,12 @@ export class Connection {
     this.write(textFrame(message))
   }
 
-  /** Whether bytes are queued because the client reads slowly: replays should wait for `writable`. */
+  /**
+   * Whether bytes are queued because the client reads slowly: replays should wait for `writable`. After a long write
+   * the system may have taken all bytes.
+   */
   get isFull(): boolean {
-    return this.open && this.#raw.writableNeedDrain
+    return this.open && this.#raw.writableNeedDrain && this.#raw.writableLength > 0
   }
 
   /** Resolves when the socket accepts more bytes, or is gone. */
