@@ -1,6 +1,6 @@
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
-import { finestFirst } from '../../core/feeds/resolution.ts'
+import { finestFirst, type Resolution } from '../../core/feeds/resolution.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedName.ts'
 import type { Greeting, SessionClient } from '../connection/session-client.ts'
@@ -91,7 +91,7 @@ export class ActiveSession {
   }
 
   #seriesOf({ raw, symbol, digits, delaySeconds, since }: CataloguedName__Output): CollectedSeries[] {
-    const { definition, greeting, catalogue, time, spool } = this.#deps
+    const { definition, greeting, catalogue, time } = this.#deps
     const scale = digits + (greeting.welcome.midQuoted ? 1 : 0)
     const from: FeedSeconds | undefined = since === undefined ? undefined : feedSeconds(since)
     const resolutions = catalogue.get(raw)?.resolutions ?? []
@@ -102,9 +102,16 @@ export class ActiveSession {
           { raw, resolution, name: symbol, scale, delaySeconds, since: from },
           this.#known,
           time.now(),
-          spool?.until(symbol, resolution),
+          this.#spooledUntil(symbol, resolution),
         ),
       )
+  }
+
+  /** Time of the newest spooled live bar. One ahead of the clock does not count, since ingest will reject it. */
+  #spooledUntil(symbol: string, resolution: Resolution): FeedSeconds | undefined {
+    const { spool, time } = this.#deps
+    const until = spool?.until(symbol, resolution)
+    return until !== undefined && time.isAhead(until) ? undefined : until
   }
 }
 

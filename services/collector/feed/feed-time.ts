@@ -1,3 +1,4 @@
+import { closeToleranceSeconds } from '../../core/bars/closed.ts'
 import {
   type FeedClock,
   type FeedSeconds,
@@ -30,6 +31,12 @@ export class FeedTime {
   /** `undefined` while the feed's clock is unknown and no tick has arrived. */
   now(): FeedSeconds | undefined {
     return feedNow(this.utcMs(), fixedOffset(this.#feedClock), this.newestTick)
+  }
+
+  /** Whether a bar of this time is ahead of the feed's clock. A measured clock is never judged: its ticks show it. */
+  isAhead(time: number): boolean {
+    const now = feedNow(this.utcMs(), fixedOffset(this.#feedClock), undefined)
+    return now !== undefined && time > now + closeToleranceSeconds
   }
 
   /** Milliseconds since the last tick arrived; `undefined` before the first. */

@@ -1,4 +1,4 @@
-import type { Bars } from '../../core/bars/bar.ts'
+import { type Bars, barCount, timeAt } from '../../core/bars/bar.ts'
 import type { Span } from '../../core/bars/window.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Log } from '../../platform/log/log.ts'
@@ -39,12 +39,14 @@ export class OfflineBuffer {
   }
 
   /**
-   * Starts with the series that had missed no bar when the session ended; the next session reads all others.
+   * Starts with the series that had missed no bar when the session ended; the next session reads all others, and those
+   * of which a bar ahead of the clock was sent.
    * No effect while it runs: it keeps the series that it has.
    */
   start(series: readonly CollectedSeries[]): void {
     if (this.isRunning) return
-    for (const each of series) this.#series.set(rawSeriesId(each), each)
+    for (const each of series)
+      if (!this.#deps.time.isAhead(each.sentUntil)) this.#series.set(rawSeriesId(each), each)
     this.#cancel = this.#deps.clock.every(formingCheckMs, () => this.#release())
   }
 
@@ -62,8 +64,13 @@ export class OfflineBuffer {
     for (const given of batch) {
       const { bars, derived = false } = given
       const series = this.#series.get(rawSeriesId(given))
-      if (series)
-        routed.push(this.#route(series, takeClosed(series, bars, derived, this.#deps.time.now()), derived))
+      if (!series) continue
+      const { time } = this.#deps
+      const closed = takeClosed(series, bars, derived, time.now())
+      const newest = barCount(closed) > 0 ? timeAt(closed, barCount(closed) - 1) : undefined
+      // Ingest will reject it, and all minutes until its time would be corrections. The next session reads them.
+      if (newest !== undefined && time.isAhead(newest)) this.drop(series)
+      else routed.push(this.#route(series, closed, derived))
     }
     this.#keep(routed)
   }

@@ -70,6 +70,32 @@ describe('the spool', () => {
     await expect.poll(() => spool.depth.batches, patience).toBe(0)
   }, 60_000)
 
+  test.each(['away', 'there'])(
+    'bars ahead of the clock, read while ingest is %s, do not stop the push after its return',
+    async (when) => {
+      const { noon } = suite
+      const source = suite.terminal()
+      const spool = await spoolIn(new MemoryFolder())
+      suite.collect(source, { spool })
+      await suite.settled()
+      const future = noon + 3 * hour
+      const readFuture = (): void =>
+        source.listener.closed([source.closedBars('EURUSD.z', '1', future, future + 2 * minute)])
+      // Without an answer they stay in the spool.
+      if (when === 'there') await suite.restart(hung)
+      if (when === 'there') await suite.clock.advance(31_000)
+      if (when === 'there') readFuture()
+      await suite.restart(undefined, async () => {
+        if (when === 'away') readFuture()
+        await closeMinutes(source, 2)
+      })
+      await suite.clock.advance(31_000)
+      await closeMinutes(source, 1)
+      await expect.poll(() => suite.pushed(), patience).toEqual(minutes(noon, noon + 3 * minute))
+    },
+    60_000,
+  )
+
   test('after kills of collector and ingest a bar is pushed again with its first values and stored once', async () => {
     const { noon } = suite
     const source = suite.terminal()
