@@ -19,7 +19,7 @@ const mebibyte = 2 ** 20
 const patienceMs = 60_000 * Math.max(1, effort)
 /** Each line is almost of maximum length; most of it is a hole of the file that uses no disk space. */
 function writeSparse(path: string, bytes: number): Bar[] {
-  const lineBytes = 900_000
+  const lineBytes = 120_000
   const bars = minutes(Date.UTC(2024, 0, 8) / 1000, Math.floor(bytes / lineBytes), 1.1, 5)
   const file = openSync(path, 'w')
   let at = writeSync(file, exportText([]))

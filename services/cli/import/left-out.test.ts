@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
 import { fixture, seriesOptions, useImportFixture } from '../../../test/support/fixtures/import-fixture.ts'
-import { separateWindowsMax } from '../../ingest/check/check-window.ts'
 
 useImportFixture({ ZERO: {} })
 
@@ -82,16 +81,3 @@ describe('a single line with more decimals than all others', () => {
     expect(await fixture.history('BROKERA:ZERO:SEVEN', '1')).toHaveLength(30)
   })
 })
-
-test('a range of coverage that the service refuses is reported; all bars and the other ranges are stored', async () => {
-  const everyOther = minutes(monday - 30 * 86_400, 2 * separateWindowsMax + 4, 1.1, 5).filter(
-    (_, i) => i % 2 === 0,
-  )
-  const args = [...seriesOptions('RANGES'), '--derive', '60', '--max-gap', '1m']
-  const { code, stderr } = await fixture.importing(fixture.write(exportText(everyOther)), ...args)
-  expect(code).toBe(65)
-  expect(stderr).toContain('fxd: Coverage does not show 2 of the stored ranges (first reason: ')
-  expect(stderr).toContain(`BROKERA:ZERO:RANGES has ${separateWindowsMax} separate windows`)
-  expect(await fixture.newest('BROKERA:ZERO:RANGES', '1')).toBe(everyOther.at(-1)?.time)
-  expect(await fixture.coverage('BROKERA:ZERO:RANGES')).toHaveLength(separateWindowsMax)
-}, 60_000)

@@ -27,6 +27,8 @@ const code = { dot: 46, comma: 44, colon: 58, zero: 48, nine: 57, tab: 9 } as co
  */
 export class LineReader {
   readonly values: LineValues = { time: 0, open: 0, high: 0, low: 0, close: 0, volume: 0, decimals: 0 }
+  /** Whether faults need no text of their own: texts for a million bad lines would stop the event loop for seconds. */
+  isTerse = false
   readonly #layout: Layout
   readonly #separator: number
   #text = ''
@@ -51,7 +53,7 @@ export class LineReader {
     if (this.#layout.hasTime) values.time += this.#time()
     if (this.#fault !== undefined) values.time = Number.NaN
     if (values.time < barTimeMin || values.time > barTimeMax)
-      this.#bad(`the date is ${show(line.slice(0, 10))}; wanted is 1970.01.01 to 2255.06.05`)
+      this.#bad(() => `the date is ${show(line.slice(0, 10))}; wanted is 1970.01.01 to 2255.06.05`)
     values.open = this.#price('open')
     values.high = this.#price('high')
     values.low = this.#price('low')
@@ -67,7 +69,7 @@ export class LineReader {
     this.#at = end + 1
     if (cell === this.#lastDate) return this.#lastDay
     const day = /^[\d.]{10}$/.test(cell) ? parseDate(cell.replaceAll('.', '-')) : undefined
-    if (day === undefined) return this.#bad(`the date is ${show(cell)}; wanted is YYYY.MM.DD`)
+    if (day === undefined) return this.#bad(() => `the date is ${show(cell)}; wanted is YYYY.MM.DD`)
     this.#lastDate = cell
     this.#lastDay = day
     return day
@@ -88,7 +90,7 @@ export class LineReader {
       inRange(pair(3), 60) &&
       inRange(seconds, 60)
     if (!ok || !/^[\d:]+$/.test(cell))
-      return this.#bad(`the time is ${show(cell)}; wanted is HH:MM or HH:MM:SS`)
+      return this.#bad(() => `the time is ${show(cell)}; wanted is HH:MM or HH:MM:SS`)
     return pair(0) * 3600 + pair(3) * 60 + seconds
   }
 
@@ -136,9 +138,9 @@ export class LineReader {
       columns++
     }
     const { columnsMax } = this.#layout
-    if (columns > columnsMax) this.#bad(`it has ${columns} columns; the layout has ${columnsMax}`)
+    if (columns > columnsMax) this.#bad(() => `it has ${columns} columns; the layout has ${columnsMax}`)
     if (!isEnded && columns < columnsMax)
-      this.#bad(`it has no line end and ${columns} columns; the layout has ${columnsMax}`)
+      this.#bad(() => `it has no line end and ${columns} columns; the layout has ${columnsMax}`)
   }
 
   #cellEnd(): number {
@@ -152,20 +154,20 @@ export class LineReader {
     const cell = this.#text.slice(start, end)
     if (!/^-?\d+(\.\d+)?$/.test(cell)) return this.#badNumber('volume', start, end)
     const wanted = cell.startsWith('-') ? '0 or more' : 'a whole number'
-    return this.#bad(`the volume is ${show(cell)}; wanted is ${wanted}`)
+    return this.#bad(() => `the volume is ${show(cell)}; wanted is ${wanted}`)
   }
 
   #badNumber(name: string, start: number, end: number): number {
     const cell = this.#text.slice(start, end)
     this.#at = end + 1
-    if (cell === '') return this.#bad(`the ${name} is missing`)
+    if (cell === '') return this.#bad(() => `the ${name} is missing`)
     const hint = cell.includes(',') ? ' (a decimal comma; the export needs a decimal point)' : ''
-    return this.#bad(`the ${name} is ${show(cell)}${hint}; wanted is a plain number`)
+    return this.#bad(() => `the ${name} is ${show(cell)}${hint}; wanted is a plain number`)
   }
 
-  /** Only the first fault of a line is reported. */
-  #bad(message: string): number {
-    this.#fault ??= message
+  /** Only the first fault of a line is reported, so no other text is made. */
+  #bad(message: () => string): number {
+    this.#fault ??= this.isTerse ? 'it is bad, as many lines before it' : message()
     return 0
   }
 }

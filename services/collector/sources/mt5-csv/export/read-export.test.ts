@@ -124,7 +124,7 @@ describe('a file that is no export is rejected with what was found and what is w
       /decimal commas/,
     ],
     ['another text', 'hello world', '1', /The first line has 11 characters; wanted is MT5's header/],
-    ['one endless line', 'x'.repeat(3 << 20), '1', /longer than 1048576 bytes/],
+    ['one endless line', 'x'.repeat(3 << 20), '1', /longer than 131072 bytes/],
   ])('%s', async (_, content, resolution, message) => {
     await expect(readText(content, resolution)).rejects.toThrow(LayoutError)
     await expect(readText(content, resolution)).rejects.toThrow(message)
@@ -152,6 +152,17 @@ test('good lines of a damaged file are read, and each bad one is reported with n
   expect(bars).toEqual([first])
   expect(bad.map(({ line }) => line)).toEqual(damage.map((_, index) => index + 3))
   for (const [index, { reason }] of bad.entries()) expect(reason).toMatch(damage[index]?.[1] as RegExp)
+})
+
+test('of thousands of bad lines the first of each piece are described, and all are reported', async () => {
+  const path = join(folder, 'garbage.csv')
+  await writeFile(path, `2024.01.08,00:00,1.1,1.2,1.0,1.1,5\r\n${'x\n'.repeat(5_000)}`)
+  const { bad } = await readFile(path, { resolution: '1' })
+  expect(bad.map(({ line }) => line)).toEqual(Array.from({ length: 5_000 }, (_, i) => i + 2))
+  expect(new Set(bad.slice(0, 1_000).map(({ reason }) => reason))).toEqual(
+    new Set(['the date is "x"; wanted is YYYY.MM.DD']),
+  )
+  expect(bad.at(-1)?.reason).toBe('it is bad, as many lines before it')
 })
 
 test('an empty file has no bars and no layout', async () => {

@@ -7,7 +7,7 @@ import { LineReader } from './line.ts'
 import { completeEnd, decoderOf, detectEncoding, type Encoding, lineStart, withoutReturn } from './text.ts'
 
 /** Maximum bytes in memory per open file; a longer line means that the file is no export. */
-const chunkBytes = 1 << 20
+const chunkBytes = 1 << 17
 /** The longest mark, or a character before the first zero byte of either UTF-16. */
 const encodingBytes = 4
 
@@ -140,6 +140,9 @@ function startLayout(position: Position, lines: readonly string[], resolution: R
     : { ...position, firstLine, layout: layoutOf(firstLine, resolution) }
 }
 
+/** Maximum bad lines of one piece of the file with a text of their own. */
+const badNamedMax = 1_000
+
 function parseLines(
   reader: LineReader,
   lines: readonly string[],
@@ -161,6 +164,7 @@ function parseLines(
     lastLine = position.line + i + 1
     const isUnended = !isEnded && i === lines.length - 1
     if (isUnended && position.layout?.columnsMin === position.layout?.columnsMax) unendedLine = lastLine
+    reader.isTerse = bad.length >= badNamedMax
     const fault = reader.read(line, !isUnended)
     if (fault !== undefined) {
       const time = Number.isNaN(values.time) ? undefined : feedSeconds(values.time)
