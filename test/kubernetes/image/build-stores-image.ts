@@ -9,7 +9,7 @@ import { cached } from './build-image.ts'
 
 const libraries = `/usr/lib/${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}-linux-gnu`
 /** Tools that the chart's probes, its backup and the documented restore use. */
-const tools = 'sh grep curl tar base64 date wc ls sort tail rm mv sync touch'.split(' ')
+const tools = 'sh grep curl flock tar base64 date wc ls sort tail rm mv sync touch'.split(' ')
 
 /**
  * Builds one image in place of the public images of QuestDB, Redis and buildpack-deps, with the programs of the other
