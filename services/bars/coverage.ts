@@ -39,12 +39,15 @@ export function createCoverage({ bars, windows, tail }: CoverageDeps): Coverage 
     return spans.map((_, i) => widen(stored[i], live[i]))
   }
   return {
-    async ofFeed({ key: feed, resolutions }, reader) {
+    async ofFeed({ key: feed, resolutions, retention }, reader) {
       const bySeries = Map.groupBy(await windows.of(feed, reader), windowSeriesId)
       reader.answered?.()
+      const pruned = new Set(resolutions.filter((resolution) => retention[resolution] !== undefined))
       return (symbol) =>
-        coverage(spansOf(symbol, resolutions, bySeries), (resolution, spans) =>
-          boundsOf({ feed, symbol: symbol.symbol, resolution }, spans, reader),
+        coverage(
+          spansOf(symbol, resolutions, bySeries),
+          (resolution, spans) => boundsOf({ feed, symbol: symbol.symbol, resolution }, spans, reader),
+          pruned,
         )
     },
   }

@@ -37,11 +37,13 @@ interface Piece extends Span, BarBounds {}
 /**
  * A symbol's coverage from its acknowledged windows, never from distances between bars. The finest resolution
  * counts as far back as it reaches, each coarser one before that. `boundsOf` returns the first and last stored
- * bar of each span.
+ * bar of each span. A window of a `pruned` resolution counts from its first stored bar, because retention may have deleted
+ * earlier ones; coarser resolutions count before that.
  */
 export async function coverage(
   windows: ReadonlyMap<Resolution, readonly Span[]>,
   boundsOf: (r: Resolution, spans: readonly Span[]) => Promise<readonly (BarBounds | undefined)[]>,
+  pruned: ReadonlySet<Resolution> = new Set(),
 ): Promise<{ from: number; to: number }[]> {
   const pieces: Piece[] = []
   let cut = Number.POSITIVE_INFINITY
@@ -51,8 +53,9 @@ export async function coverage(
     spans.forEach((span, i) => {
       const held = bounds[i]
       if (held === undefined) return
-      pieces.push({ ...span, ...held })
-      cut = Math.min(cut, span.from)
+      const from = pruned.has(r) ? held.first : span.from
+      pieces.push({ ...span, ...held, from })
+      cut = Math.min(cut, from)
     })
   }
   return joinPieces(pieces)
