@@ -77,6 +77,16 @@ test('a minute is complete once all files were read after the settling time of i
   expect(reported.watched).toEqual([0, minute + 1])
 })
 
+test('a file that no session reads, as its symbol is rejected, keeps no minute from being complete', async () => {
+  const { path, clock, reported, pass, until } = await follow()
+  await writeFile(path('Volatility 75'), header + line(-1))
+  await pass(3)
+  await clock.advance(60_000 - (clock.utcMs() % 60_000))
+  const minute = Math.floor((clock.utcMs() - noon) / 60_000) - 1
+  await appendFile(path('EURUSD'), line(minute))
+  await until(() => reported.watched.at(-1) === minute + 1)
+})
+
 test('a terminal that writes no line completes no minute, however much time passes', async () => {
   const { reported, pass } = await follow()
   await pass(180)

@@ -15,6 +15,8 @@ const scansMax = 8
 
 interface FolderScanDeps {
   readonly files: ExportFiles
+  /** Files that a session read or reads. Others are of symbols that ingest rejects, or that it does not know yet. */
+  readonly asked: WeakSet<FollowedFile>
   /** Files that were read in full once; only lines added after that are live. */
   readonly readOnce: WeakSet<FollowedFile>
   readonly fileLock: KeyedLock<FollowedFile>
@@ -25,6 +27,7 @@ interface FolderScanDeps {
 /** Scans followed files for added lines: single files when they change, and all files regularly. */
 export class FolderScan {
   readonly #files: ExportFiles
+  readonly #asked: WeakSet<FollowedFile>
   readonly #readOnce: WeakSet<FollowedFile>
   readonly #fileLock: KeyedLock<FollowedFile>
   readonly #log: Log
@@ -34,8 +37,9 @@ export class FolderScan {
   readonly #again = new WeakSet<FollowedFile>()
   readonly #outages = new WeakMap<FollowedFile, OutageLog>()
 
-  constructor({ files, readOnce, fileLock, log, clock }: FolderScanDeps) {
+  constructor({ files, asked, readOnce, fileLock, log, clock }: FolderScanDeps) {
     this.#files = files
+    this.#asked = asked
     this.#readOnce = readOnce
     this.#fileLock = fileLock
     this.#log = log
@@ -83,7 +87,7 @@ export class FolderScan {
     if (added.length > 0) listener.catalogue(this.#files.symbols(added), { snapshot: false })
     for (const series of added) listener.readAgain(series, allTimes)
     const all = this.#files.index.all()
-    const minutes = all.filter(({ options }) => options.series.resolution === '1')
+    const minutes = all.filter((file) => file.options.series.resolution === '1' && this.#asked.has(file))
     const unread = new Set(minutes)
     const left = all.values()
     const work = async (): Promise<void> => {
@@ -93,7 +97,8 @@ export class FolderScan {
       }
     }
     await Promise.all(Array.from({ length: scansMax }, work))
-    if (!signal.aborted) this.#minutes.report(minutes, unread.size === 0 ? begunMs : undefined, listener)
+    if (!signal.aborted)
+      this.#minutes.report(minutes, minutes.length > 0 && unread.size === 0 ? begunMs : undefined, listener)
   }
 
   /** Scans a file that the system named, before the rest of a folder scan. Returns whether it is known. */

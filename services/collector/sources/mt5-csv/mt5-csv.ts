@@ -35,7 +35,8 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
   const readOnce = new WeakSet<FollowedFile>()
   const fileLock = createKeyedLock<FollowedFile>()
 
-  const scan = new FolderScan({ ...deps, files, readOnce, fileLock })
+  const asked = new WeakSet<FollowedFile>()
+  const scan = new FolderScan({ ...deps, files, asked, readOnce, fileLock })
 
   return {
     terminal: `mt5-csv ${deps.path}`,
@@ -58,6 +59,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
     },
     async *read(series, _span, signal) {
       const all = files.index.of(series)
+      for (const file of all) asked.add(file)
       const owners = await ownersOf(all, latestNow(utcMs(), offset), signal)
       for (const [index, file] of all.entries()) {
         const done = await fileLock.acquire(file, signal)
