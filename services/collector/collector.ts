@@ -165,6 +165,7 @@ class Collector {
       client,
       log: this.#log,
       time: this.#time,
+      changed: this.#relay.changed,
       stamps: this.#stamps,
       signal,
     }

@@ -8,6 +8,7 @@ import type { LaneRouter } from '../connection/lane-router.ts'
 import { outside, upTo, within } from '../series/bar-spans.ts'
 import { type CollectedSeries, missingHistory, noteRead, pastRetention } from '../series/collected-series.ts'
 import { takeClosed } from '../series/forming.ts'
+import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
 import type { Claims } from './claims.ts'
 import type { FeedTime } from './feed-time.ts'
 import type { HistoryReader } from './history-reader.ts'
@@ -23,6 +24,8 @@ export interface CatchUpDeps {
   readonly history: HistoryReader
   readonly claims: Claims
   readonly time: FeedTime
+  /** Series that may have changed as a whole and were not read to their end since. */
+  readonly changed: Set<RawSeriesId>
   readonly clock: Clock
   /** Aborts with the session. */
   readonly signal: AbortSignal
@@ -85,16 +88,16 @@ export class CatchUp {
     } while (series.readAgain)
   }
 
-  /** Reads all bars that a source has of a series in one pass; `all`: also those that windows cover already. */
-  async readWhole(series: CollectedSeries, what: 'all' | 'uncovered'): Promise<void> {
-    const { definition, time, reader, lanes, isOver } = this.#deps
+  /** Reads all bars that a source has of a series in one pass. If it changed, those count that windows cover already. */
+  async readWhole(series: CollectedSeries): Promise<void> {
+    const { definition, time, reader, lanes, changed, isOver } = this.#deps
+    const id = rawSeriesId(series)
     series.phase = 'queued'
-    series.readAgain = what === 'all'
     do {
       const unkept = pastRetention(definition, series.resolution, time.now())
       series.holes.addSpans(unkept)
       // A line may arrive after its minute was claimed. So bars newer than all stored ones are always sent.
-      const known = series.readAgain ? [] : upTo(series.sentUntil, series.covered)
+      const known = changed.has(id) ? [] : upTo(series.sentUntil, series.covered)
       series.readAgain = false
       const startedAt = time.now()
       const claims: Span[] = []
@@ -111,6 +114,7 @@ export class CatchUp {
       if (isOver() || series.isGone) return
       this.#caughtUp(series, startedAt, claims, stored)
     } while (series.readAgain)
+    changed.delete(id)
   }
 
   /** Makes the series live: sends the bars that closed during the read, and later ones at once. */

@@ -26,6 +26,8 @@ export interface CollectionDeps extends OutboxDeps {
   readonly definition: FeedDefinition
   readonly source: Source
   readonly time: FeedTime
+  /** Series that may have changed as a whole and were not read to their end since. */
+  readonly changed: Set<RawSeriesId>
   readonly stamps: Stamps
   readonly clock: Clock
 }
@@ -94,7 +96,7 @@ export class Collection {
   begin(list: readonly CollectedSeries[]): void {
     for (const series of list) this.#put(series)
     if (this.#source.capabilities.reads === 'whole') {
-      for (const series of list) this.#catchUp.readWhole(series, 'uncovered').catch(this.#failed)
+      for (const series of list) this.#catchUp.readWhole(series).catch(this.#failed)
     } else this.#catchUp.readMissed(list).catch(this.#failed)
   }
 
@@ -147,13 +149,14 @@ export class Collection {
 
   readAgain(of: SourceSeries, span: Span): void {
     const series = this.#series.get(rawSeriesId(of))
-    if (!series || series.phase === 'queued') return
+    if (!series) return
     if (this.#source.capabilities.reads === 'pieces') {
+      if (series.phase === 'queued') return
       const to = feedSeconds(Math.min(span.to, series.historyEnd + 1))
       this.#history.add(series, joinSpans([{ from: span.from, to }]))
       this.#history.run().catch(this.#failed)
-    } else if (series.phase === 'reading') series.readAgain = true
-    else this.#catchUp.readWhole(series, 'all').catch(this.#failed)
+    } else if (series.phase === 'live') this.#catchUp.readWhole(series).catch(this.#failed)
+    else series.readAgain = true
   }
 
   /** Failures caused by the session's end are not logged: the next session reads these bars again. */

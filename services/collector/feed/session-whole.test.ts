@@ -89,6 +89,29 @@ describe('a source that is read as a whole', () => {
       .toEqual([...source.bars('1', noon - 10 * day, noon - 10 * day + hour).close])
   })
 
+  test('a file that changed while ingest was away is read again by the next session, covered or not', async () => {
+    const { noon } = suite
+    const source = suite.terminal([fakeSymbol('EURUSD.z')], 'whole')
+    const from = feedSeconds(noon - 10 * day)
+    source.read = async function* () {
+      yield { bars: this.bars('1', from, from + hour), complete: { from, to: feedSeconds(from + hour) } }
+    }
+    suite.collect(source)
+    await expect.poll(async () => (await suite.windows()).length, patient).toBe(1)
+    await suite.restart(undefined, async () => {
+      source.shift = 7
+      await suite.clock.advance(1)
+      source.listener.readAgain(
+        { raw: 'EURUSD.z', resolution: '1' },
+        { from: feedSeconds(0), to: feedSeconds(Number.MAX_SAFE_INTEGER) },
+      )
+    })
+    await suite.clock.advance(31_000)
+    await expect
+      .poll(async () => (await suite.stored()).map(({ close }) => close), patient)
+      .toEqual([...source.bars('1', from, from + hour).close])
+  })
+
   test('no window claims bars that were dropped or refused, and the next session sends them', async () => {
     const { noon } = suite
     const source = suite.terminal([fakeSymbol('EURUSD.z')], 'whole')

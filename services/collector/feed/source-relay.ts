@@ -1,6 +1,7 @@
 import type { Span } from '../../core/bars/window.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
+import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
 import type { Listing, SourceBars, SourceListener, SourceSeries, SourceSymbol } from '../sources/source.ts'
 import type { ActiveSession } from './active-session.ts'
 import type { Collection } from './collection.ts'
@@ -12,6 +13,8 @@ import { SourceCatalogue } from './source-catalogue.ts'
 export class SourceRelay implements SourceListener {
   readonly symbols = new SourceCatalogue()
   readonly time: FeedTime
+  /** Series that may have changed as a whole and were not read to their end since, by this session or a later one. */
+  readonly changed = new Set<RawSeriesId>()
   readonly #offline: OfflineBuffer | undefined
   #session: ActiveSession | undefined
   #isConnected = true
@@ -66,6 +69,7 @@ export class SourceRelay implements SourceListener {
   }
 
   readAgain(series: SourceSeries, span: Span): void {
+    this.changed.add(rawSeriesId(series))
     this.#offline?.drop(series)
     this.#session?.collection.readAgain(series, span)
   }
