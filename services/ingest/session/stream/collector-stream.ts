@@ -10,6 +10,10 @@ import { UnreadAnswers } from './unread-answers.ts'
 /** Maximum messages that wait for a catalogue or for the start of the session; above it reading pauses. */
 const waitingMax = 64
 
+/** Maximum messages without an answer in this time; above it reading pauses until its end. */
+const unansweredMax = 20
+const unansweredMs = 100
+
 const { responseSerialize } = Collector.service.Session
 
 /** Answers are encoded before they wait, so that their bytes can be counted. */
@@ -21,10 +25,12 @@ export type CollectorCall = ServerDuplexStream<Received, Buffer>
  */
 export class CollectorStream {
   readonly #call: CollectorCall
+  readonly #clock: Pick<Clock, 'after'>
   readonly #queue: InOrder
   readonly #unread: UnreadAnswers
   #isThrottling = true
   #isWorkFull = false
+  #unanswered = 0
   /** Ends the session. */
   readonly fail: (cause: unknown) => void
   /** Resolves when the collector has read all answers, or is disconnected. */
@@ -32,6 +38,7 @@ export class CollectorStream {
 
   constructor(call: CollectorCall, clock: Pick<Clock, 'after'>, fail: (cause: unknown) => void) {
     this.#call = call
+    this.#clock = clock
     this.fail = fail
     this.closed = new Promise((resolve) => void call.once('close', resolve))
     this.#unread = new UnreadAnswers(
@@ -56,11 +63,22 @@ export class CollectorStream {
     if (this.#unread.isFull) this.throttle(this.#isWorkFull)
   }
 
+  /** Counts a message that gets no answer, such as a heartbeat: no acknowledgement limits their number. */
+  noteUnanswered(): void {
+    this.#unanswered += 1
+    if (this.#unanswered > 1) return
+    this.#clock.after(unansweredMs, () => {
+      this.#unanswered = 0
+      this.throttle(this.#isWorkFull)
+    })
+  }
+
   /** Pauses or resumes reading. Backfill that arrives faster than it is stored waits in the collector. */
   throttle(isWorkFull: boolean): void {
     this.#isWorkFull = isWorkFull
     if (!this.#isThrottling) return
-    const isFull = this.#queue.length > waitingMax || isWorkFull || this.#unread.isFull
+    const isFlooded = this.#unanswered > unansweredMax
+    const isFull = isFlooded || this.#queue.length > waitingMax || isWorkFull || this.#unread.isFull
     if (isFull && !this.#call.isPaused()) this.#call.pause()
     else if (!isFull && this.#call.isPaused()) this.#call.resume()
   }
