@@ -85,7 +85,7 @@ test('a read above the bound is rejected at once', async () => {
   const accepted = Array.from({ length: underWay + readsWaitingMax }, () => readers.call('ping', undefined))
   const refused = await outcome(readers.call('ping', undefined))
   expect(refused).toBeInstanceOf(Unavailable)
-  expect(String((refused as Unavailable).cause)).toContain('1024 reads wait')
+  expect(String((refused as Unavailable).cause)).toContain('too many reads are already waiting')
   const metrics = createMetrics({ ofProcess: false })
   measureThreads({ readers, queue: new FileWriter(gated[0].thread as never, clock, silentLog) }, metrics)
   // Twice: a count kept elsewhere is set at each scrape, not added.
