@@ -31,6 +31,17 @@ test('a key with a removed feed works with its other feeds, and with that feed o
   expect(cluster.reasons.at(-1)).toBe('Active')
 })
 
+test('a key keeps the feeds that it has while the operator does not know which other ones are missing', async () => {
+  const { cluster, settle } = startKey({ feeds: ['BROKERA:ZERO', 'BROKERA:FUTURE'] })
+  await settle()
+  cluster.feeds.isLoaded = false
+  cluster.unknown.add('BROKERA:FUTURE')
+  const { metadata, spec } = cluster.key
+  cluster.key = { metadata: { ...metadata, generation: 2 }, spec: { ...spec, plan: 'standard' } }
+  await settle()
+  expect(cluster.stored.get('one')).toMatchObject({ feeds: ['BROKERA:ZERO'], plan: 'standard' })
+})
+
 test('a key whose new feeds are all unknown keeps no feed, is rotated, and gets its feed once it exists', async () => {
   const { cluster, settle } = startKey({ feeds: ['BROKERA:ZERO'] })
   await settle()

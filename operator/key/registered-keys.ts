@@ -60,14 +60,16 @@ export class RegisteredKeys {
     }
   }
 
-  /** Puts the key. If none of its feeds is registered, puts it without feeds, so that it keeps none, and rejects. */
+  /** Puts the key. If a feed is not registered, puts it with those that it has already and still wants, and rejects. */
   async #putKnown(request: RequestOf<'PutKey'>): Promise<void> {
     const { registry } = this.#deps
     try {
       await registry.putKey(request)
     } catch (cause) {
-      if ((cause as ServiceError).code === grpcStatus.NOT_FOUND)
-        await registry.putKey({ ...request, feeds: [] })
+      if ((cause as ServiceError).code !== grpcStatus.NOT_FOUND) throw cause
+      const had = registry.keys.get(request.id ?? '')?.feeds ?? []
+      const kept = request.feeds?.filter((feed) => had.includes(feed)) ?? []
+      await registry.putKey({ ...request, feeds: kept })
       throw cause
     }
   }

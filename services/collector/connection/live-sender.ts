@@ -1,6 +1,8 @@
 import { type Bars, barCount, sliceBars, timeAt } from '../../core/bars/bar.ts'
+import { LimitedLog } from '../../platform/log/limited-log.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import { recordStored } from '../series/holes.ts'
@@ -18,6 +20,7 @@ export interface LiveSenderDeps {
   readonly client: SessionClient
   readonly outbox: Outbox
   readonly log: Log
+  readonly clock: Pick<Clock, 'monotonicMs'>
   /** Aborts with the session. */
   readonly signal: AbortSignal
   /** Called for a bar that ingest rejected as still forming. */
@@ -28,11 +31,14 @@ export interface LiveSenderDeps {
 export class LiveSender {
   readonly #deps: LiveSenderDeps
   readonly #semaphore: Semaphore
+  /** A wrong clock of the feed concerns every bar. */
+  readonly #ahead: LimitedLog
   readonly #inFlight = new Set<Promise<void>>()
   #inFlightBars = 0
 
   constructor(deps: LiveSenderDeps) {
     this.#deps = deps
+    this.#ahead = new LimitedLog(deps.log, deps.clock)
     this.#semaphore = new Semaphore(catchUpBarsMax, deps.signal)
   }
 
@@ -66,7 +72,13 @@ export class LiveSender {
           if (!part) continue
           if (reasonOf(reason) === 'NOT_CLOSED') {
             this.#deps.onForming(part.item.series, sliceBars(part.bars, index, index + 1))
-          } else
+          } else if (reasonOf(reason) === 'IN_THE_FUTURE')
+            this.#ahead.write(
+              'warn',
+              { symbol: part.item.symbol, resolution: part.item.resolution, bars, why },
+              "bars ahead of the feed's clock rejected by ingest; check spec.clock",
+            )
+          else
             log.warn(
               { symbol: part.item.symbol, resolution: part.item.resolution, bars, why },
               'bars rejected by ingest',

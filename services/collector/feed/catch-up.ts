@@ -24,8 +24,8 @@ export interface CatchUpDeps {
   readonly history: HistoryReader
   readonly claims: Claims
   readonly time: FeedTime
-  /** Series that may have changed as a whole and were not read to their end since. */
-  readonly changed: Set<RawSeriesId>
+  /** How often each series changed as a whole, of those that no session has read and stored since. */
+  readonly changed: Map<RawSeriesId, number>
   readonly clock: Clock
   /** Aborts with the session. */
   readonly signal: AbortSignal
@@ -97,7 +97,8 @@ export class CatchUp {
       const unkept = pastRetention(definition, series.resolution, time.now())
       series.holes.addSpans(unkept)
       // A line may arrive after its minute was claimed. So bars newer than all stored ones are always sent.
-      const known = changed.has(id) ? [] : upTo(series.sentUntil, series.covered)
+      const changes = changed.get(id)
+      const known = changes !== undefined ? [] : upTo(series.sentUntil, series.covered)
       series.readAgain = false
       const startedAt = time.now()
       const claims: Span[] = []
@@ -113,8 +114,11 @@ export class CatchUp {
       })
       if (isOver() || series.isGone) return
       this.#caughtUp(series, startedAt, claims, stored)
+      const forget = (): void => {
+        if (changed.get(id) === changes) changed.delete(id)
+      }
+      void Promise.all(stored).then(forget, () => undefined)
     } while (series.readAgain)
-    changed.delete(id)
   }
 
   /** Makes the series live: sends the bars that closed during the read, and later ones at once. */

@@ -26,8 +26,8 @@ export interface CollectionDeps extends OutboxDeps {
   readonly definition: FeedDefinition
   readonly source: Source
   readonly time: FeedTime
-  /** Series that may have changed as a whole and were not read to their end since. */
-  readonly changed: Set<RawSeriesId>
+  /** How often each series changed as a whole, of those that no session has read and stored since. */
+  readonly changed: Map<RawSeriesId, number>
   readonly stamps: Stamps
   readonly clock: Clock
 }

@@ -13,8 +13,8 @@ import { SourceCatalogue } from './source-catalogue.ts'
 export class SourceRelay implements SourceListener {
   readonly symbols = new SourceCatalogue()
   readonly time: FeedTime
-  /** Series that may have changed as a whole and were not read to their end since, by this session or a later one. */
-  readonly changed = new Set<RawSeriesId>()
+  /** How often each series changed as a whole, of those that no session has read and stored since. */
+  readonly changed = new Map<RawSeriesId, number>()
   readonly #offline: OfflineBuffer | undefined
   #session: ActiveSession | undefined
   #isConnected = true
@@ -69,7 +69,8 @@ export class SourceRelay implements SourceListener {
   }
 
   readAgain(series: SourceSeries, span: Span): void {
-    this.changed.add(rawSeriesId(series))
+    const id = rawSeriesId(series)
+    this.changed.set(id, (this.changed.get(id) ?? 0) + 1)
     this.#offline?.drop(series)
     this.#session?.collection.readAgain(series, span)
   }

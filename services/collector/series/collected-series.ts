@@ -80,14 +80,15 @@ export const newSeries = (
   /** Time of its newest live bar in the spool. */
   spooled?: FeedSeconds,
 ): CollectedSeries => {
-  const newest = later(known.newest(of.name, of.resolution), spooled)
+  const stored = known.newest(of.name, of.resolution)
+  const newest = later(stored, spooled)
   return {
     ...of,
     historyEnd: historyEndOf(newest, now),
     covered: known.covered(of.name, of.resolution, of.since, of.delaySeconds),
     holes: new Holes(of.resolution),
     sentUntil: newest ?? Number.NEGATIVE_INFINITY,
-    acceptedUntil: newest ?? Number.NEGATIVE_INFINITY,
+    acceptedUntil: stored ?? Number.NEGATIVE_INFINITY,
     isGone: false,
     phase: 'queued',
     readAgain: false,

@@ -133,7 +133,7 @@ export class CollectorSession {
     else if (message?.hello)
       void this.end(new SessionEnd('FAILED_PRECONDITION', 'got a second Hello, wanted one per session'))
     else this.#stream.run(() => this.#process(received))
-    if (message?.heartbeat ?? message?.clockSample ?? message?.gap) this.#stream.noteUnanswered()
+    if (message?.heartbeat ?? message?.clockSample) this.#stream.noteUnanswered()
     this.#stream.throttle(this.#work?.isFull ?? false)
   }
 

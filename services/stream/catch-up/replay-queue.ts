@@ -11,10 +11,6 @@ export class ReplayQueue {
   /** Replays that read now, by key. */
   readonly #reading = new Map<string, number>()
 
-  get isEmpty(): boolean {
-    return this.#waiting.length === 0
-  }
-
   push(connection: Connection): void {
     this.#waiting.push(connection)
   }
@@ -25,6 +21,11 @@ export class ReplayQueue {
     if (underWay >= readsAtOnce) return undefined
     const at = this.#waiting.findIndex(({ key }) => (this.#reading.get(key.id) ?? 0) < readsOfKeyMax)
     return at < 0 ? undefined : this.#waiting.splice(at, 1)[0]
+  }
+
+  /** Returns a socket that `next` has removed to its place. */
+  putBack(connection: Connection): void {
+    this.#waiting.unshift(connection)
   }
 
   /** Counts a replay of the socket until the returned function is called. */

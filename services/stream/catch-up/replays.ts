@@ -137,10 +137,11 @@ export class Replays {
   }
 
   #pump(): void {
-    while (!this.#closed && !this.#queue.isEmpty) {
-      if (!this.#turn.isLeft(turnMs, this.#deps.clock.monotonicMs())) return
+    while (!this.#closed) {
       const connection = this.#queue.next()
       if (!connection) return
+      // Asked only when a replay can begin, because each question causes another look in the next turn.
+      if (!this.#turn.isLeft(turnMs, this.#deps.clock.monotonicMs())) return this.#queue.putBack(connection)
       const waiting = this.#waiting.get(connection)
       if (!waiting || waiting.size === 0) {
         this.#waiting.delete(connection)

@@ -1,9 +1,11 @@
-import { expect, test } from 'vitest'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expect, test, vi } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
 import {
   fixture,
   opened,
   settledGaps,
+  store,
   useResumableStream,
 } from '../../../test/support/fixtures/resumable-stream-fixture.ts'
 import { minutesOf, symbolNames, timeOf, zero } from '../../../test/support/fixtures/stream-fixture.ts'
@@ -33,6 +35,25 @@ test('a client that reads slowly gets the bars of memory as it reads, and is not
   expect(await fixture.metric('fxd_stream_closes_total{code="4001"}')).toBe(0)
   slow.raw.resume()
   const last = minutes.at(-1)
-  await until('the last bars', () => symbols.every((symbol) => minutesOf(slow, symbol).at(-1) === last))
+  await until('the last bars', async () => {
+    await fixture.clock.advance(100)
+    return symbols.every((symbol) => minutesOf(slow, symbol).at(-1) === last)
+  })
   expect(await settledGaps(slow)).toEqual([])
+})
+
+test('replays that wait for the reads of others cost no turns of the event loop', async () => {
+  const gate = Promise.withResolvers<void>()
+  store.gate = gate.promise
+  // Four replays of a key read at once; the others are queued.
+  for (let n = 0; n < 6; n++) {
+    const socket = await opened()
+    socket.send({ action: 'subscribe', symbols: [symbols[0]], since: timeOf(1_000) })
+    await socket.next('subscribed')
+  }
+  const soon = vi.spyOn(fixture.clock, 'soon')
+  await pause(200)
+  expect(soon.mock.calls.length).toBeLessThan(20)
+  soon.mockRestore()
+  gate.resolve()
 })

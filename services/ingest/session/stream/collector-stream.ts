@@ -10,7 +10,7 @@ import { UnreadAnswers } from './unread-answers.ts'
 /** Maximum messages that wait for a catalogue or for the start of the session; above it reading pauses. */
 const waitingMax = 64
 
-/** Maximum messages without an answer in this time; above it reading pauses until its end. */
+/** Maximum heartbeats and clock samples in this time; above it reading pauses until its end. */
 const unansweredMax = 20
 const unansweredMs = 100
 
@@ -63,7 +63,7 @@ export class CollectorStream {
     if (this.#unread.isFull) this.throttle(this.#isWorkFull)
   }
 
-  /** Counts a message that gets no answer, such as a heartbeat: no acknowledgement limits their number. */
+  /** Counts a heartbeat or a clock sample: they get no answer, so no acknowledgement limits their number. */
   noteUnanswered(): void {
     this.#unanswered += 1
     if (this.#unanswered > 1) return

@@ -61,7 +61,16 @@ export async function applyRetention(
     const feed = holds && feeds.find(({ definition }) => names.isOf(holds, definition.key))
     if (holds === undefined || feed === undefined) continue
     const wanted = retentionOf(feed, holds.resolution)
-    const isOther = wanted !== undefined && (await holdsOtherClock(table, feed, admin, clock))
+    const isOther =
+      wanted !== undefined &&
+      (await holdsOtherClock(table, feed, admin, clock).catch((cause: unknown) => {
+        log.warn(
+          { err: cause, table },
+          'failed to read the newest bar of a table; its retention stays as it is',
+        )
+        return undefined
+      }))
+    if (isOther === undefined) continue
     if (isOther)
       log.error(
         { feed: feed.definition.key, table },
