@@ -7,6 +7,7 @@ import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import { recordStored } from '../series/holes.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
+import { refusedBySeries } from '../series/refused-bars.ts'
 import type { Outbox } from './outbox.ts'
 import { messageBarsMax, packBars } from './pack-bars.ts'
 import { reasonOf, type SessionClient } from './session-client.ts'
@@ -31,7 +32,7 @@ export interface LiveSenderDeps {
 export class LiveSender {
   readonly #deps: LiveSenderDeps
   readonly #semaphore: Semaphore
-  /** A wrong clock of the feed concerns every bar. */
+  /** Limits the lines about a wrong clock of the feed, which concerns every bar. */
   readonly #ahead: LimitedLog
   readonly #inFlight = new Set<Promise<void>>()
   #inFlightBars = 0
@@ -61,12 +62,8 @@ export class LiveSender {
       this.#inFlightBars += count
       const answered = outbox.live(packed).then(({ refused }) => {
         recordStored(parts, refused)
-        parts.forEach((part, position) =>
-          noteAccepted(
-            part,
-            refused.filter(({ series }) => series === position),
-          ),
-        )
+        const refusedOf = refusedBySeries(refused)
+        parts.forEach((part, position) => noteAccepted(part, refusedOf(position)))
         for (const { series, index, count: bars, reason, message: why } of refused) {
           const part = parts[series]
           if (!part) continue
@@ -109,15 +106,16 @@ export class LiveSender {
 }
 
 /**
- * Notes the newest accepted bar of a series. Bars that ingest rejected as ahead of its clock do not count as sent: with
- * them all minutes until their time would be corrections, which are not pushed.
+ * Notes the newest accepted bar of a series. Bars that ingest rejected as ahead of its clock do not count as sent. Otherwise
+ * all minutes until their time would be corrections, which are not pushed.
  */
 function noteAccepted(
   { item: { series }, bars }: { readonly item: PreparedBars; readonly bars: Bars },
-  refused: readonly RefusedBar__Output[],
+  refused: readonly RefusedBar__Output[] | 'whole',
 ): void {
+  if (refused === 'whole') return
   const isRefused = (at: number): boolean =>
-    refused.some(({ index, count }) => count === 0 || (at >= index && at < index + count))
+    refused.some(({ index, count }) => at >= index && at < index + count)
   let newest = barCount(bars) - 1
   while (newest >= 0 && isRefused(newest)) newest--
   if (newest >= 0) series.acceptedUntil = Math.max(series.acceptedUntil, timeAt(bars, newest))

@@ -5,6 +5,7 @@ import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
+import { refusedBySeries } from './refused-bars.ts'
 
 /** Maximum holes of a series; above it all times from the first to the last hole become one hole. */
 const holesMax = 256
@@ -66,11 +67,10 @@ interface Part {
 
 /** Records for each series of one message which bars were stored and which were refused. */
 export function recordStored(parts: readonly Part[], refused: readonly RefusedBar__Output[]): void {
-  // A refusal without a bar count is for the whole message.
-  const isWhole = refused.some(({ count }) => count === 0)
+  const refusedOf = refusedBySeries(refused)
   parts.forEach(({ item: { series }, bars }, position) => {
-    const own = refused.filter((each) => each.series === position && each.count > 0)
-    if (isWhole) series.holes.add(bars)
+    const own = refusedOf(position)
+    if (own === 'whole') series.holes.add(bars)
     else if (own.length === 0) series.holes.fill(bars)
     else {
       const lost = new Uint8Array(barCount(bars))
