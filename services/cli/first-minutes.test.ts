@@ -75,14 +75,16 @@ function start(more: Record<string, string> = { FXD_FEEDS: join(home, 'feeds') }
 describe('a start with FXD_FEEDS', () => {
   test('shows the feeds, their symbols and how to make a key', async () => {
     mkdirSync(exports)
-    const { said } = start()
+    const token = join(home, 'token')
+    writeFileSync(token, `${'t'.repeat(32)}\n`)
+    const { said } = start({ FXD_FEEDS: join(home, 'feeds'), FXD_TOKEN_FILE: token })
     await expect.poll(() => said.out, patience).toContain('fxd is ready.')
     await expect.poll(() => said.out, patience).toContain('countback=5')
     expect(said.out).toMatch(/MYBROKER:LIVE +EURUSD, GBPUSD +exports followed: .*\/feeds\/exports\n/)
     const data = join(home, 'data')
     expect(said.out).toMatch(
       new RegExp(
-        `\\n  FXD_DATA_DIR=${data} FXD_GRPC_ADDR=127\\.0\\.0\\.1:\\d+ npm run -s fxd -- keys create --plan pro --feeds MYBROKER:LIVE\\n`,
+        `\\n  FXD_DATA_DIR=${data} FXD_GRPC_ADDR=127\\.0\\.0\\.1:\\d+ FXD_TOKEN_FILE=${token} npm run -s fxd -- keys create --plan pro --feeds MYBROKER:LIVE\\n`,
       ),
     )
     expect(said.out).toContain('/v1/history?symbol=MYBROKER:LIVE:EURUSD&resolution=1&countback=5')

@@ -16,8 +16,7 @@ import { withSession } from './session.ts'
 import { type StoreFile, storeFile } from './store-file.ts'
 
 /**
- * Runs `fxd import`. Rejects with `Fatal` when it ended early, or when a line, a derived bar or a
- * window was not stored.
+ * Runs `fxd import`. Rejects with `Fatal` when it ended early, or when a line, a derived bar or a window was not stored.
  * What was stored is reported also when it fails. The name `-` means standard input.
  */
 export async function importFile(name: string, given: GivenOptions, terminal: Terminal): Promise<void> {

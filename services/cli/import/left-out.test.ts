@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
 import { fixture, seriesOptions, useImportFixture } from '../../../test/support/fixtures/import-fixture.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
+import { separateWindowsMax } from '../../ingest/check/check-window.ts'
+import { silentLog } from '../../platform/log/log.ts'
+import { systemClock } from '../../platform/system-clock.ts'
+import { openEmbeddedStores } from '../../stores/embedded/open.ts'
 
 useImportFixture({ ZERO: {} })
 
@@ -80,4 +86,28 @@ describe('a single line with more decimals than all others', () => {
     expect([code, stdout.includes('alone has')]).toEqual([0, false])
     expect(await fixture.history('BROKERA:ZERO:SEVEN', '1')).toHaveLength(30)
   })
+})
+
+test('a range of coverage that the service refuses is named, and all bars and the other ranges are stored', async () => {
+  const feed = feedKey('BROKERA', 'ZERO')
+  const symbol = compoundKey(feed, 'RANGES')
+  const past = Array.from({ length: separateWindowsMax - 1 }, (_, i) => {
+    const from = feedSeconds(monday - (i + 1) * 7_200)
+    return { feed, symbol, resolution: '1' as const, from, to: feedSeconds(from + 60) }
+  })
+  await fixture.restart(async (folder) => {
+    const stores = await openEmbeddedStores({ folder, clock: systemClock, log: silentLog })
+    await stores.windows.add(past)
+    await stores.close()
+  })
+  const apart = [0, 2, 4].map((days) => minutes(monday + days * 86_400, 10, 1.1, 5))
+  const args = [...seriesOptions('RANGES'), '--max-gap', '1h', '--json']
+  const { code, stderr, json } = await fixture.importing(fixture.write(exportText(apart.flat())), ...args)
+  expect(code).toBe(65)
+  expect(stderr).toMatch(
+    /^fxd: Coverage does not show 2 of the stored ranges \(first reason: .* has 10000 separate windows/,
+  )
+  expect(json).toMatchObject({ accepted: 30, refused_windows: { count: 2 } })
+  expect(json['windows']).toHaveLength(1)
+  expect(await fixture.history('BROKERA:ZERO:RANGES', '1')).toHaveLength(30)
 })

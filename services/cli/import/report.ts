@@ -14,7 +14,7 @@ const spansShown = 5
 
 export type DerivedCounts = SentCounts &
   LeftOut & {
-    /** The first reason for which the service refused a derived bar. */
+    /** Why the service refused the first derived bar that it refused. */
     readonly refusal?: string
   }
 

@@ -11,7 +11,7 @@ const hour = 3_600
 const monday = Date.UTC(2024, 0, 8) / 1000
 const old = (): string => fixture.write(exportText(minutes(monday, 180, 1.1, 5)))
 
-test('bars derived from minutes that are older than the retention are stored, and coverage shows them', async () => {
+test('bars that are derived from minutes older than the retention are stored and covered', async () => {
   const args = [...seriesOptions('EURUSD', '1', 'MINUTES'), '--derive', '60', '--json']
   const { code, json } = await fixture.importing(old(), ...args)
   expect(code).toBe(65)

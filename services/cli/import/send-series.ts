@@ -36,7 +36,7 @@ export interface SeriesOptions {
   readonly feedNow: () => FeedSeconds | undefined
   /** Resolves once the batch is stored. */
   readonly send: (bars: Bars) => Promise<ImportOutcome>
-  /** Times of bars that were never sent. */
+  /** Times of bars that cannot be sent. */
   readonly holes: Holes
   readonly onRefused: (line: number, reason: string) => void
   /** Called with the number of further bars that are done. */
@@ -54,7 +54,7 @@ interface Batch {
 /** Sends the bars of one series, ascending, in batches, and counts the results. */
 export class SeriesSender {
   readonly counts: SentCounts = { accepted: 0, revised: 0, unchanged: 0, forming: 0, refused: 0 }
-  /** The first reason for which the service refused a bar. */
+  /** Why the service refused the first bar that it refused. */
   firstRefusal: string | undefined
   readonly #options: SeriesOptions
   readonly #clusters: BarClusters

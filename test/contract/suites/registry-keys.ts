@@ -122,6 +122,14 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
       expect([fixture.opens(secret(2)), fixture.opens(secret(3))]).toEqual([id, undefined])
     })
 
+    test('without feeds grants nothing, and its new secret is valid', async () => {
+      const { id, secret } = fresh()
+      await fixture.call('PutKey', put(id, secret(1), { issue: 1 }))
+      const answer = await fixture.call('PutKey', put(id, secret(2), { issue: 2, feeds: [] }))
+      expect(answer.feeds).toEqual([])
+      expect(fixture.opens(secret(2))).toBe(id)
+    })
+
     test('by an operator whose clock is a little ahead may have the longest overlap', async () => {
       const { id, secret } = fresh()
       const oldUntil = fixture.clock.utcMs() + overlapMsMax + 30_000
