@@ -60,7 +60,10 @@ export class RegisteredKeys {
     }
   }
 
-  /** Puts the key. If a feed is not registered, puts it with those that it has already and still wants, and rejects. */
+  /**
+   * Puts the key. If ingest does not know one of its feeds, puts it with the feeds that it has and still wants, and
+   * rejects.
+   */
   async #putKnown(request: RequestOf<'PutKey'>): Promise<void> {
     const { registry } = this.#deps
     try {

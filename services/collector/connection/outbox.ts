@@ -81,7 +81,7 @@ export class Outbox {
     const { id, kept } = spool.append('live', spooledOf(batch))
     // A batch that the disk rejects is sent anyway; the spool has counted the failure.
     const ready = Promise.allSettled([this.#previous, kept])
-    // Without its result, which would keep that of every earlier batch.
+    // The result is dropped, because it would keep the results of all earlier batches.
     this.#previous = ready.then(() => undefined)
     return ready.then(() => this.#post('LIVE', batch, id))
   }

@@ -88,7 +88,10 @@ export class CatchUp {
     } while (series.readAgain)
   }
 
-  /** Reads all bars that a source has of a series in one pass. If it changed, those count that windows cover already. */
+  /**
+   * Reads all bars that a source has of a series in one pass. Sends those that no window covers; of a changed series,
+   * all of them.
+   */
   async readWhole(series: CollectedSeries): Promise<void> {
     const { definition, time, reader, lanes, changed, isOver } = this.#deps
     const id = rawSeriesId(series)

@@ -33,7 +33,7 @@ export class FeedTime {
     return feedNow(this.utcMs(), fixedOffset(this.#feedClock), this.newestTick)
   }
 
-  /** Whether a bar of this time is ahead of the feed's clock. A measured clock is never judged: its ticks show it. */
+  /** Whether a bar of this time is ahead of the feed's clock; false for a measured clock, which only ticks show. */
   isAhead(time: number): boolean {
     const now = feedNow(this.utcMs(), fixedOffset(this.#feedClock), undefined)
     return now !== undefined && time > now + closeToleranceSeconds

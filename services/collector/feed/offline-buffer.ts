@@ -39,9 +39,8 @@ export class OfflineBuffer {
   }
 
   /**
-   * Starts with the series that had missed no bar when the session ended; the next session reads all others, and those
-   * of which a bar ahead of the clock was sent.
-   * No effect while it runs: it keeps the series that it has.
+   * Starts with the series that had missed no bar when the session ended. It leaves out series with a sent bar ahead of
+   * the clock. The next session reads all series that are left out. No effect while it runs.
    */
   start(series: readonly CollectedSeries[]): void {
     if (this.isRunning) return
@@ -68,7 +67,7 @@ export class OfflineBuffer {
       const { time } = this.#deps
       const closed = takeClosed(series, bars, derived, time.now())
       const newest = barCount(closed) > 0 ? timeAt(closed, barCount(closed) - 1) : undefined
-      // Ingest will reject it, and all minutes until its time would be corrections. The next session reads them.
+      // Ingest will reject this bar, and all minutes until its time would be corrections. The next session reads them.
       if (newest !== undefined && time.isAhead(newest)) this.drop(series)
       else routed.push(this.#route(series, closed, derived))
     }

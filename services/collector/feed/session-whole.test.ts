@@ -89,7 +89,7 @@ describe('a source that is read as a whole', () => {
       .toEqual([...source.bars('1', noon - 10 * day, noon - 10 * day + hour).close])
   })
 
-  test('a file that changed while ingest was away is read again by the next session, covered or not', async () => {
+  test('a file that changed while ingest was away is read again by the next session, also where windows cover it', async () => {
     const { noon } = suite
     const source = suite.terminal([fakeSymbol('EURUSD.z')], 'whole')
     const from = feedSeconds(noon - 10 * day)

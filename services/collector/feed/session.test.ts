@@ -87,7 +87,7 @@ describe('the live lane', () => {
       ])
   })
 
-  test('bars ahead of the clock do not keep the minutes before them from being pushed as they close', async () => {
+  test('minutes are pushed as they close although bars ahead of the clock were sent before', async () => {
     const { noon } = suite
     const source = suite.terminal()
     suite.collect(source)

@@ -87,7 +87,7 @@ test('a coarser resolution covers the time before the finest, and the two are jo
   expect(await coverage(windows, boundsIn(bars))).toEqual([{ from: 0, to: 10_740 }])
 })
 
-test('where retention deleted minutes, the hours count up to the first minute that is left', async () => {
+test('where retention deleted minutes, hours cover the time before the first stored minute', async () => {
   const windows = windowsOf({ '1': [span(0, 10_800)], '60': [span(0, 10_800)] })
   const bars = { '1': [7_200, 7_260, 10_740], '60': [0, 3_600, 7_200] }
   expect(await coverage(windows, boundsIn(bars), new Set(['1']))).toEqual([{ from: 0, to: 10_740 }])

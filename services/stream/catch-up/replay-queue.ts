@@ -23,7 +23,7 @@ export class ReplayQueue {
     return at < 0 ? undefined : this.#waiting.splice(at, 1)[0]
   }
 
-  /** Returns a socket that `next` has removed to its place. */
+  /** Puts a socket that `next` returned in front of all others. */
   putBack(connection: Connection): void {
     this.#waiting.unshift(connection)
   }

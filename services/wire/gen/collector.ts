@@ -70,7 +70,7 @@ export interface ProtoGrpcType {
        * batches, 16 BACKFILL batches or 256 windows of a session wait for their Ack, ingest reads nothing from it, not even
        * heartbeats. Stay below these limits: at most 11 BACKFILL batches (at 12 ingest sends Slow) and 127 windows. Ingest
        * also reads nothing while more than 512 KiB of its answers are unread, or while 5,000 refusals of LIVE batches wait
-       * for their Ack. Nothing is dropped.
+       * for their Ack, and after 20 heartbeats and clock samples until 100 ms have passed. Nothing is dropped.
        * 
        * Heartbeats. A live session sends a Heartbeat every 5 s. A peer that does not answer an HTTP/2 ping within 5 s is
        * disconnected.

@@ -17,7 +17,7 @@ const deadlineMs = 60_000
 const historyMinutes = 4_500
 const symbols = ['EURUSD', 'GBPUSD'] as const
 
-/** Python runs it at its start. The clock is ahead by the nanoseconds in the file `clock-step`. */
+/** Python runs this file at its start. It sets the clock ahead by the nanoseconds in the file `clock-step`. */
 const steppedClock = `
 import os, time
 real, path = time.time_ns, os.path.join(os.path.dirname(__file__), 'clock-step')

@@ -77,7 +77,7 @@ test('a minute is complete once all files were read after the settling time of i
   expect(reported.watched).toEqual([0, minute + 1])
 })
 
-test('a file that no session reads, as its symbol is rejected, keeps no minute from being complete', async () => {
+test('a minute is complete although a file of a rejected symbol is never read', async () => {
   const { path, clock, reported, pass, until } = await follow()
   await writeFile(path('Volatility 75'), header + line(-1))
   await pass(3)

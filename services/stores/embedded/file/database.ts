@@ -66,7 +66,7 @@ export function openForWriting(path: string): DatabaseSync {
   }
 }
 
-/** Whether the first start has not made the tables yet, perhaps because it was killed. */
+/** Whether the file has no tables: the first start has not made them yet, or was killed before. */
 export const isNew = (db: DatabaseSync): boolean =>
   numberOf(db, 'PRAGMA user_version') === 0 && numberOf(db, 'SELECT count(*) FROM sqlite_schema') === 0
 

@@ -27,7 +27,7 @@ const code = { dot: 46, comma: 44, colon: 58, zero: 48, nine: 57, tab: 9 } as co
  */
 export class LineReader {
   readonly values: LineValues = { time: 0, open: 0, high: 0, low: 0, close: 0, volume: 0, decimals: 0 }
-  /** Whether faults need no text of their own: texts for a million bad lines would stop the event loop for seconds. */
+  /** Whether all faults get one fixed text. Texts for a million bad lines would stop the event loop for seconds. */
   isTerse = false
   readonly #layout: Layout
   readonly #separator: number
@@ -165,9 +165,9 @@ export class LineReader {
     return this.#bad(() => `the ${name} is ${show(cell)}${hint}; wanted is a plain number`)
   }
 
-  /** Only the first fault of a line is reported, so no other text is made. */
+  /** Notes the first fault of a line. Only its text is made. */
   #bad(message: () => string): number {
-    this.#fault ??= this.isTerse ? 'it is bad, as many lines before it' : message()
+    this.#fault ??= this.isTerse ? 'it is rejected, like many lines before it' : message()
     return 0
   }
 }

@@ -154,7 +154,7 @@ test('good lines of a damaged file are read, and each bad one is reported with n
   for (const [index, { reason }] of bad.entries()) expect(reason).toMatch(damage[index]?.[1] as RegExp)
 })
 
-test('of thousands of bad lines the first of each piece are described, and all are reported', async () => {
+test('all of thousands of bad lines are reported, and the first ones of each piece are described', async () => {
   const path = join(folder, 'garbage.csv')
   await writeFile(path, `2024.01.08,00:00,1.1,1.2,1.0,1.1,5\r\n${'x\n'.repeat(5_000)}`)
   const { bad } = await readFile(path, { resolution: '1' })
@@ -162,7 +162,7 @@ test('of thousands of bad lines the first of each piece are described, and all a
   expect(new Set(bad.slice(0, 1_000).map(({ reason }) => reason))).toEqual(
     new Set(['the date is "x"; wanted is YYYY.MM.DD']),
   )
-  expect(bad.at(-1)?.reason).toBe('it is bad, as many lines before it')
+  expect(bad.at(-1)?.reason).toBe('it is rejected, like many lines before it')
 })
 
 test('an empty file has no bars and no layout', async () => {

@@ -6,8 +6,8 @@ import type { Long } from '@grpc/proto-loader';
 /**
  * Sent in parts, and applied as a whole after the last part. At most 10,000 symbols, whose texts together have at most
  * 4,600,000 characters. A feed has at most 20,000 symbols, including hidden symbols and those of earlier catalogues and
- * imports. Ingest refuses further new names, except those of the manifest. Every session sends at least one catalogue before its first Bars or Window message. Bars and Window
- * messages before Catalogued are refused with REFUSAL_REASON_NOT_CATALOGUED, get no Ack and use no sequence.
+ * imports. Ingest refuses further new names, except those of the manifest. Every session sends at least one catalogue
+ * before its first Bars or Window message. Bars and Window messages before Catalogued are refused with REFUSAL_REASON_NOT_CATALOGUED, get no Ack and use no sequence.
  * An empty catalogue that is no snapshot suffices for a feed whose definition lists all symbols.
  * Windows of the whole catalogue count only for symbols that a live session has listed.
  */
@@ -32,8 +32,8 @@ export interface Catalogue {
 /**
  * Sent in parts, and applied as a whole after the last part. At most 10,000 symbols, whose texts together have at most
  * 4,600,000 characters. A feed has at most 20,000 symbols, including hidden symbols and those of earlier catalogues and
- * imports. Ingest refuses further new names, except those of the manifest. Every session sends at least one catalogue before its first Bars or Window message. Bars and Window
- * messages before Catalogued are refused with REFUSAL_REASON_NOT_CATALOGUED, get no Ack and use no sequence.
+ * imports. Ingest refuses further new names, except those of the manifest. Every session sends at least one catalogue
+ * before its first Bars or Window message. Bars and Window messages before Catalogued are refused with REFUSAL_REASON_NOT_CATALOGUED, get no Ack and use no sequence.
  * An empty catalogue that is no snapshot suffices for a feed whose definition lists all symbols.
  * Windows of the whole catalogue count only for symbols that a live session has listed.
  */

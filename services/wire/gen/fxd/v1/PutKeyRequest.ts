@@ -30,7 +30,7 @@ export interface PutKeyRequest {
   'name'?: (string);
   'plan'?: (string);
   /**
-   * Empty: the key grants nothing, as while none of its feeds is registered.
+   * Empty: the key grants nothing.
    */
   'feeds'?: (string)[];
   'limits'?: (_fxd_v1_KeyLimits | null);
@@ -83,7 +83,7 @@ export interface PutKeyRequest__Output {
   'name': (string);
   'plan': (string);
   /**
-   * Empty: the key grants nothing, as while none of its feeds is registered.
+   * Empty: the key grants nothing.
    */
   'feeds': (string)[];
   'limits': (_fxd_v1_KeyLimits__Output | null);
