@@ -19,6 +19,7 @@ const symbol = compoundKey(zero, 'SYM0')
 let clock: VirtualClock
 let subscriptions: Subscriptions
 let replays: Replays
+let recent: RecentBars
 /** Open time of the last live bar. */
 let lastLive = timeOf(day - 1)
 let gaps: { connection: Connection; after: number; why: string }[]
@@ -36,10 +37,11 @@ beforeEach(() => {
   subscriptions = new Subscriptions()
   gaps = []
   lastLive = timeOf(day - 1)
+  recent = new RecentBars()
   replays = new Replays({
     clock,
     subscriptions,
-    recent: new RecentBars(),
+    recent,
     history: {
       // A day of minutes.
       async *range(_, from) {
@@ -164,4 +166,21 @@ test('nothing is kept for a socket that is closed as too slow at the end of its 
   await clock.advance(1_000)
   await until('the end of the replay', () => replays.counts.waiting === 0)
   expect(replays.counts.caughtUp).toBe(0)
+})
+
+test('replays from memory take 5 ms of one turn of the event loop, and continue in the next turns', async () => {
+  const id = subscriptions.symbols.idOf(symbol)
+  for (const minute of [-1, 0]) recent.add(id, minuteBar(minute))
+  lastLive = timeOf(0)
+  // Each replay takes two milliseconds.
+  settle = () => clock.freezeFor(2)
+  for (let i = 0; i < 20; i++) asking().raw.resume()
+  const turns: number[] = []
+  while (replays.counts.waiting > 0) {
+    for (let i = 0; i < 1_000; i++) await Promise.resolve()
+    turns.push(replays.counts.waiting)
+    await new Promise((resolve) => void setImmediate(resolve))
+  }
+  expect(turns).toEqual([17, 14, 11, 8, 5, 2])
+  expect(reads).toBe(0)
 })
