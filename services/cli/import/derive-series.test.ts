@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type Bar, bitcoinMinutes, exportText, fold, minutes } from '../../../test/acceptance/client/bars.ts'
 import { fixture, seriesOptions, useImportFixture } from '../../../test/support/fixtures/import-fixture.ts'
-import { closeToleranceSeconds } from '../../core/bars/closed.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { bucketsOf } from './derive-series.ts'
 
@@ -75,7 +74,7 @@ describe('--derive', () => {
 
   test('leaves out the bar that is still forming', async () => {
     const hour = Math.floor(Date.now() / 3_600_000) * 3_600
-    const closed = (): number => (Date.now() / 1000 >= hour + 3_600 - closeToleranceSeconds ? 2 : 1)
+    const closed = (): number => (Date.now() / 1000 >= hour + 3_600 ? 2 : 1)
     const before = closed()
     const bars = minutes(hour - 3_600, Math.max(61, Math.floor((Date.now() / 1000 - hour) / 60) + 60), 1.1, 5)
     await importing(fixture.write(exportText(bars)), ...seriesOptions('HOURNOW', '1'), '--derive', '60')

@@ -1,5 +1,5 @@
 import { type Bars, barCount, pickBars, timeAt } from '../../core/bars/bar.ts'
-import { barEnd, isClosed } from '../../core/bars/closed.ts'
+import { barEnd, hasEnded } from '../../core/bars/closed.ts'
 import { bucketOpen, createFold, type Fold } from '../../core/bars/derive.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
@@ -57,7 +57,7 @@ export class DerivedSeries {
     for (const { resolution, fold, sender, parts } of this.#all) {
       const rest = without(parts, fold.end())
       const isOver = (open: FeedSeconds): boolean =>
-        isClosed(open, resolution, { now: feedNow(), newest: undefined, delaySeconds })
+        hasEnded(open, resolution, { now: feedNow(), delaySeconds })
       if (barCount(rest) > 0 && isOver(timeAt(rest, 0))) await sender.add(rest)
       await sender.end()
     }

@@ -9,7 +9,7 @@ import {
   sliceBars,
   timeAt,
 } from '../../core/bars/bar.ts'
-import { isClosed } from '../../core/bars/closed.ts'
+import { hasEnded } from '../../core/bars/closed.ts'
 import { BarClusters } from '../../core/bars/clusters.ts'
 import type { Span } from '../../core/bars/window.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
@@ -113,21 +113,17 @@ export class SeriesSender {
   #newestIsForming(): boolean {
     const newest = this.#filled - 1
     const isKnown = this.#options.feedNow() !== undefined && !(newest === 0 && this.#repeats)
-    if (newest < 0 || !isKnown || this.#isClosedAt(newest)) return false
-    return newest === 0 || this.#isClosedAt(newest - 1)
+    if (newest < 0 || !isKnown || this.#hasEnded(newest)) return false
+    return newest === 0 || this.#hasEnded(newest - 1)
   }
 
-  #isClosedAt(index: number): boolean {
+  #hasEnded(index: number): boolean {
     const { resolution, delaySeconds, feedNow } = this.#options
-    return isClosed(timeAt(this.#buffer, index), resolution, {
-      now: feedNow(),
-      newest: undefined,
-      delaySeconds,
-    })
+    return hasEnded(timeAt(this.#buffer, index), resolution, { now: feedNow(), delaySeconds })
   }
 
   async #next(): Promise<void> {
-    const continues = !this.#isClosedAt(this.#filled - 1)
+    const continues = !this.#hasEnded(this.#filled - 1)
     const full = this.#buffer
     await this.#send(continues)
     this.#repeats = continues

@@ -27,5 +27,13 @@ export interface SeriesMoment {
  */
 export function isClosed(open: FeedSeconds, r: Resolution, at: SeriesMoment): boolean {
   if (at.newest !== undefined && at.newest > open) return true
-  return at.now !== undefined && barEnd(open, r) + at.delaySeconds <= at.now + closeToleranceSeconds
+  return hasEnded(open, r, { ...at, now: later(at.now) })
+}
+
+const later = (now: FeedSeconds | undefined): FeedSeconds | undefined =>
+  now === undefined ? undefined : feedSeconds(now + closeToleranceSeconds)
+
+/** Whether the time of a bar is over, without a tolerance. Until then a line of a file may still be rewritten. */
+export function hasEnded(open: FeedSeconds, r: Resolution, at: Omit<SeriesMoment, 'newest'>): boolean {
+  return at.now !== undefined && barEnd(open, r) + at.delaySeconds <= at.now
 }

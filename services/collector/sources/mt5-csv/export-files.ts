@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { closeToleranceSeconds, isClosed } from '../../../core/bars/closed.ts'
+import { hasEnded } from '../../../core/bars/closed.ts'
 import { defaultMaxGapSeconds } from '../../../core/bars/clusters.ts'
-import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import { cleanName } from '../../../core/feeds/symbol-name.ts'
 import { openRegular } from '../../../platform/files/open-regular.ts'
@@ -169,12 +169,7 @@ export class ExportFiles {
       maxGapSeconds: defaultMaxGapSeconds(series.resolution),
       reportsTicks: definition.clock.mode !== 'Measured' || delaySeconds === 0,
       now: nowOnFeed,
-      isClosed: (open) => {
-        const now = nowOnFeed()
-        // The tolerance of `isClosed` is for clocks that differ. Here a line may still be rewritten until the bar's end.
-        const strictly = now === undefined ? undefined : feedSeconds(now - closeToleranceSeconds)
-        return isClosed(open, series.resolution, { now: strictly, newest: undefined, delaySeconds })
-      },
+      hasEnded: (open) => hasEnded(open, series.resolution, { now: nowOnFeed(), delaySeconds }),
       hasBegun: (open) => {
         const now = nowOnFeed()
         return now !== undefined && open + delaySeconds <= now

@@ -22,7 +22,7 @@ test('lines are read again after a read failed', async () => {
     maxGapSeconds: 60,
     reportsTicks: true,
     now: () => undefined,
-    isClosed: () => true,
+    hasEnded: () => true,
     hasBegun: () => true,
     showsTime: () => true,
     onBad: () => {

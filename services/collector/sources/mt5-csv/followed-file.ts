@@ -35,7 +35,7 @@ export interface FollowedFileDeps {
   readonly reportsTicks: boolean
   /** "Now" on the feed's clock; `undefined` when that clock is measured. */
   readonly now: () => FeedSeconds | undefined
-  readonly isClosed: (open: FeedSeconds) => boolean
+  readonly hasEnded: (open: FeedSeconds) => boolean
   /** Whether the feed's clock, less the symbol's delay, has reached a bar's open. */
   readonly hasBegun: (open: FeedSeconds) => boolean
   /** Whether a bar with this open shows which minute the terminal writes; not for future bars or delayed quotes. */
@@ -98,7 +98,7 @@ export class FollowedFile {
   /** Compares the file on the disk with what was read. */
   async check(): Promise<Change> {
     const change = await this.#change.check()
-    const hasClosed = this.#forming !== undefined && this.options.isClosed(this.#forming)
+    const hasClosed = this.#forming !== undefined && this.options.hasEnded(this.#forming)
     if (change === 'missing') return 'none'
     return change === 'none' && hasClosed ? 'appended' : change
   }
@@ -205,7 +205,7 @@ export class FollowedFile {
     // A line far ahead of the clock is itself kept back, and only while it is the last; it delays no other.
     if (last >= 0 && last < barCount(good) - 1 && !this.options.hasBegun(timeAt(good, last)))
       last = newestIndex(good, this.options.hasBegun)
-    if (last < 0 || this.options.isClosed(timeAt(good, last))) return { good, lines, newest: undefined }
+    if (last < 0 || this.options.hasEnded(timeAt(good, last))) return { good, lines, newest: undefined }
     const position = chunk.positionOf(lines[last] as number)
     return {
       good,
