@@ -61,9 +61,15 @@ describe('a plan for the number of shards', () => {
     expect(again).toMatchObject({ replicas: 4, fewerNeeded: { sinceMs: 1_600_000, shardsMax: 1 } })
   })
 
-  test('keeps the number while a shard does not answer, while paused, and at 0', () => {
-    const loads = [...shards(900), undefined]
-    expect(planScale(state({ loads }))).toMatchObject({ replicas: 2, reason: 'MetricsMissing' })
+  test('while a shard does not answer, grows for the load of the others, and does not shrink', () => {
+    const late = { sinceMs: 0, seenMs: 1_000_000, shardsMax: 1 }
+    const light = state({ loads: [...shards(10), undefined], replicas: 4, fewerNeeded: late })
+    expect(planScale(light)).toMatchObject({ replicas: 4, reason: 'MetricsMissing' })
+    const busy = planScale(state({ loads: [...shards(900), undefined] }))
+    expect(busy).toMatchObject({ replicas: 9, reason: 'Following' })
+  })
+
+  test('keeps the number before a shard has started, while paused, and at 0', () => {
     expect(planScale(state({ loads: [] }))).toMatchObject({ replicas: 2, reason: 'MetricsMissing' })
     const much = shards(900, 900)
     expect(planScale(state({ loads: much, isPaused: true }))).toMatchObject({ replicas: 2, reason: 'Paused' })
@@ -105,7 +111,7 @@ const anyState = fc.record({
   ),
 })
 
-test('a plan with a change stays within the limits and requires answers of all shards', () => {
+test('a plan with a change stays within the limits, and one that shrinks requires answers of all shards', () => {
   fc.assert(
     fc.property(anyState, (more) => {
       const before = state(more)
@@ -113,7 +119,8 @@ test('a plan with a change stays within the limits and requires answers of all s
       if (replicas === before.replicas) return
       expect(replicas).toBeGreaterThanOrEqual(before.autoscale.minReplicas)
       expect(replicas).toBeLessThanOrEqual(before.autoscale.maxReplicas)
-      expect(before.loads).not.toContain(undefined)
+      const isWithin = before.replicas <= before.autoscale.maxReplicas
+      if (replicas < before.replicas && isWithin) expect(before.loads).not.toContain(undefined)
       expect(before.isPaused).toBe(false)
     }),
   )

@@ -44,7 +44,8 @@ const targetShareMax = 0.8
 
 /**
  * Plans the number of shards for the load. It grows at once. It shrinks only when fewer sufficed for the whole time,
- * and then to the maximum needed in that time. While a started shard does not answer, and at 0, the number stays.
+ * and then to the maximum needed in that time. While a started shard does not answer, it does not shrink. At 0 the
+ * number stays.
  */
 export function planScale(state: ScaleState): Scaling {
   const { autoscale, connectionsMax, replicas, loads, nowMs } = state
@@ -63,18 +64,20 @@ export function planScale(state: ScaleState): Scaling {
     return stay('ScaledToZero', 'The pool was scaled to 0; scale it to 1 or more to autoscale again.')
   if (loads.length === 0) return stay('MetricsMissing', 'No shard has started; the number of shards stays.')
   const known = loads.flatMap((each) => each ?? [])
-  if (known.length < loads.length)
-    return stay(
-      'MetricsMissing',
-      `${loads.length - known.length} of ${loads.length} shards do not report their load; the number of shards stays.`,
-    )
   const { minReplicas, maxReplicas, scaleDownAfterSeconds } = autoscale
   const targetConnections = Math.min(autoscale.targetConnections, targetShareMax * connectionsMax)
   const load = loadOf(known, { ...autoscale, targetConnections })
   const needed = neededFor(load, replicas)
   const wanted = Math.min(maxReplicas, Math.max(minReplicas, needed))
   const { reason, message } = limitOf(needed, autoscale)
-  if (wanted >= replicas) return { replicas: wanted, fewerNeeded: undefined, reason, message }
+  const grown = { replicas: wanted, fewerNeeded: undefined, reason, message }
+  if (wanted > replicas) return grown
+  if (known.length < loads.length)
+    return stay(
+      'MetricsMissing',
+      `${loads.length - known.length} of ${loads.length} shards do not report their load; the number of shards does not shrink.`,
+    )
+  if (wanted === replicas) return grown
   // A pool outside its limits moves within them at once.
   const ceiling = Math.min(replicas, maxReplicas)
   const { fewerNeeded: last } = state

@@ -93,6 +93,17 @@ test('a shard that misses one answer is not chosen to leave', async () => {
   expect(seen).toMatchObject({ drained: ['b'], marked: [] })
 })
 
+test('a pool with a ready shard that misses three answers is not ready', async () => {
+  const { seen, controller } = start(2, {
+    load: async ({ metadata }) => (metadata.name === 'a' ? undefined : load),
+  })
+  for (let i = 0; i < 2; i++) await controller.reconcile('pool')
+  expect(seen.ready.at(-1)).toMatchObject({ status: 'True', reason: 'Serving' })
+  await controller.reconcile('pool')
+  expect(seen.ready.at(-1)).toMatchObject({ status: 'False', reason: 'ShardsUnreachable' })
+  expect(seen.ready.at(-1)?.message).toContain('1 of 2 shards')
+})
+
 test("shards that reject the operator's token are not lost, and the pool reports it", async () => {
   const refusal = Object.assign(new Error('refused'), {
     code: grpcStatus.UNAUTHENTICATED,
@@ -153,15 +164,15 @@ test('a pool whose changes the API server fails for a minute is not ready, writt
 })
 
 test.for([
-  ['scales a pool with a shard that has not started', 'Pending', true],
-  ['holds while a shard that runs does not answer', 'Running', false],
+  ['shrinks a pool with a shard that has not started', 'Pending', true],
+  ['does not shrink while a shard that runs does not answer', 'Running', false],
 ] as const)('the autoscaler %s', async ([, phase, acts]) => {
   const scaled: unknown[] = []
-  const loads = {
-    load: async ({ metadata }: Pod) => (metadata.name === 'a' ? { ...load, connections: 14 } : undefined),
-  }
+  const loads = { load: async ({ metadata }: Pod) => (metadata.name === 'a' ? load : undefined) }
   const scale = async () => void scaled.push('scaled')
-  const { seen, controller } = start(2, loads, { autoscale, scale, phase })
+  const { seen, clock, controller } = start(2, loads, { autoscale, scale, phase })
+  await controller.reconcile('pool')
+  await clock.advance(60_000)
   await controller.reconcile('pool')
   expect(scaled).toHaveLength(acts ? 1 : 0)
   expect(seen.events.includes('Scaled')).toBe(acts)

@@ -124,6 +124,8 @@ export class PoolController implements Controller {
     })
     const misses = load || refused ? 0 : (this.#misses.get(uid) ?? 0) + 1
     this.#misses.set(uid, misses)
+    if (misses === missesMax && isReady(pod))
+      this.#deps.log.warn({ pod: pod.metadata.name }, 'a ready shard does not answer the operator')
     return { pod, load, misses, refused }
   }
 
@@ -215,8 +217,9 @@ export class PoolController implements Controller {
   /** The Deployment is the API server's last answer: the cache may not show the change yet. */
   async #writeStatus(pool: PoolObject, { seen, ...facts }: StatusFacts): Promise<void> {
     const loads = seen.flatMap(({ load }) => load ?? [])
+    const unreachable = seen.filter((each) => isReady(each.pod) && each.misses >= missesMax).length
     const nowMs = this.#deps.clock.utcMs()
-    await this.#statuses.write(pool, poolStatusOf({ pool, loads, nowMs, ...facts }))
+    await this.#statuses.write(pool, poolStatusOf({ pool, loads, unreachable, nowMs, ...facts }))
   }
 }
 
@@ -251,11 +254,14 @@ const poolOf = (pool: PoolObject, deployment: Workload, seen: readonly ObservedS
   drainsMax: pool.spec.drain.maxAtOnce,
 })
 
-const shardOf = ({ pod: { metadata, status }, load, misses }: ObservedShard): Shard => ({
+const isReady = ({ status }: Pod): boolean =>
+  status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false
+
+const shardOf = ({ pod, pod: { metadata, status }, load, misses }: ObservedShard): Shard => ({
   name: metadata.name,
   createdMs: timeOf(metadata.creationTimestamp),
   isLost: status?.phase !== 'Running' || misses >= missesMax,
-  isReady: status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false,
+  isReady: isReady(pod),
   isMarked: metadata.annotations?.[costAnnotation] === markedCost,
   load: load && {
     connections: load.connections,

@@ -25,6 +25,7 @@ const readyOf = (more: Partial<PoolFacts>): string | undefined => {
   const facts = {
     deployment: deployment({}),
     loads: [],
+    unreachable: 0,
     scaling: undefined,
     blocked: undefined,
     nowMs: utcMs(0),

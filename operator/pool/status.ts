@@ -13,6 +13,8 @@ export interface PoolFacts {
   readonly deployment: Workload | undefined
   /** Loads of the shards that answer. */
   readonly loads: readonly Load__Output[]
+  /** Number of shards whose pods are ready but that do not answer the operator. */
+  readonly unreachable: number
   /** `undefined`: the pool has no autoscaler. */
   readonly scaling: Scaling | undefined
   readonly blocked: NotReady | undefined
@@ -46,7 +48,7 @@ const autoscaled = ({ reason, message }: Scaling): Outcome => ({
   message,
 })
 
-function readiness({ pool, deployment, blocked }: PoolFacts): Outcome {
+function readiness({ pool, deployment, unreachable, blocked }: PoolFacts): Outcome {
   if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
   const wanted = pool.spec.replicas
   const { readyReplicas: ready = 0, conditions = [] } = deployment?.status ?? {}
@@ -68,6 +70,12 @@ function readiness({ pool, deployment, blocked }: PoolFacts): Outcome {
     }
   if (isShort)
     return { status: 'False', reason: 'ShardsNotReady', message: `${ready} of ${wanted} shards are ready.` }
+  if (unreachable > 0)
+    return {
+      status: 'False',
+      reason: 'ShardsUnreachable',
+      message: `${unreachable} of ${wanted} shards are ready, but do not answer the operator on their gRPC port.`,
+    }
   const surplus = (deployment.spec?.replicas ?? 0) - wanted
   if (surplus > 0)
     return {
