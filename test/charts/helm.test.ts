@@ -140,6 +140,25 @@ test.for([
   expect(Object.keys(annotations).toSorted()).toEqual(wanted)
 })
 
+test.for([
+  ['contour', ['projectcontour.io/response-timeout']],
+  ['nginx', []],
+  ['haproxy', []],
+  ['traefik', []],
+] as const)('the Ingress of REST has no limit of %s for a whole answer', ([controller, wanted]) => {
+  const objects = render({ values: { ingress: { enabled: true, controller } } })
+  const annotations = find(objects, 'Ingress', 'fxd-rest').metadata.annotations ?? {}
+  expect(Object.keys(annotations)).toEqual(wanted)
+})
+
+test('no rule of the HTTPRoute has a limit for a whole answer', () => {
+  const objects = render({ values: { httpRoute: { enabled: true, parentRefs: [{ name: 'public' }] } } })
+  const rules = part<readonly { timeouts: object }[]>(find(objects, 'HTTPRoute', 'fxd'), 'spec.rules')
+  expect(rules.map(({ timeouts }) => timeouts)).toEqual(
+    Array(2).fill({ request: '0s', backendRequest: '0s' }),
+  )
+})
+
 test('objects of the Prometheus operator are rendered if the cluster has their kinds', () => {
   const kindsOf = (has: readonly string[]): string[] =>
     render({ has })

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type PodTemplate, podOfComponent, podsOf } from './pods.ts'
-import { examples, part, type Rendered, render, type Texts } from './render.ts'
+import { examples, find, part, type Rendered, render, type Texts } from './render.ts'
 
 interface Selector {
   readonly matchLabels?: Texts
@@ -131,6 +131,14 @@ test('only the operator and the Jobs for secrets can connect to the API server',
     'secrets-make',
     'secrets-remove',
   ])
+})
+
+test.for([
+  ['make', 'pre-install,pre-upgrade'],
+  ['remove', 'post-delete'],
+])('the policy of the Job secrets-%s exists while the Job runs', ([name, hook]) => {
+  const { metadata } = find(everything, 'NetworkPolicy', `fxd-from-secrets-${name}`)
+  expect(metadata.annotations).toMatchObject({ 'helm.sh/hook': hook, 'helm.sh/hook-weight': '-10' })
 })
 
 const rendered = [

@@ -4,7 +4,7 @@
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
 metadata:
-  {{- include "fxd.metadata" (dict "root" .root "component" "network" "name" (printf "%s-%s" (include "fxd.fullname" .root) .name)) | nindent 2 }}
+  {{- include "fxd.metadata" (dict "root" .root "component" "network" "name" (printf "%s-%s" (include "fxd.fullname" .root) .name) "annotations" .annotations) | nindent 2 }}
 spec:
   podSelector:
     {{- include "fxd.pods" (list .root .components) | nindent 4 }}

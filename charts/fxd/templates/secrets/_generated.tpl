@@ -93,4 +93,11 @@ spec:
             {{- toYaml .root.Values.secrets.job.resources | nindent 12 }}
           securityContext:
             {{- include "fxd.containerSecurity" . | nindent 12 }}
+{{- with .root.Values.networkPolicy }}
+{{- if .enabled }}
+{{- /* A hook too: the Job runs before the chart's other policies exist, or after they are gone. */}}
+{{ include "fxd.policy" (dict "root" $.root "name" (printf "from-secrets-%s" $.does) "components" (list "secrets") "annotations" $first
+    "egress" (include "fxd.peers" (list "to" .apiServer .apiServerPorts))) }}
+{{- end }}
+{{- end }}
 {{- end }}
