@@ -21,6 +21,8 @@ export const manifest = manifestOf(symbols)
 
 export const minuteSeconds = 60
 const daySeconds = 86_400
+/** Age of the first bar of history: so old that no run reaches the present, at some 3,000 bars a second. */
+const historyDays = 4_000
 const bucketSeconds = 1_800
 /** Added to the high, so that it is above all other prices of a bar. */
 const span = 0.4
@@ -50,7 +52,7 @@ export class Market {
     this.symbols = options.symbols ?? symbols
     const today = Math.floor(now / 1_000 / bucketSeconds) * bucketSeconds
     this.liveBegin = today - (options.liveBackSeconds ?? 30 * daySeconds)
-    this.historyBegin = today - 400 * daySeconds
+    this.historyBegin = today - historyDays * daySeconds
   }
 
   any(count: number): number {
