@@ -33,6 +33,8 @@ let home = ''
 /** Stores that all roles of a test share, like servers. */
 let shared: OpenedStores
 let isAway = false
+/** Reads of the registry that failed. */
+let failedReads = 0
 const running: Stoppable[] = []
 
 beforeEach(async () => {
@@ -45,13 +47,18 @@ beforeEach(async () => {
     log: silentLog,
   })
   isAway = false
+  failedReads = 0
   const { registry } = stores
   shared = {
     stores: {
       ...stores,
       registry: {
         ...registry,
-        since: (version) => (isAway ? Promise.reject(new Unavailable('registry')) : registry.since(version)),
+        since: (version) => {
+          if (!isAway) return registry.since(version)
+          failedReads += 1
+          return Promise.reject(new Unavailable('registry'))
+        },
       },
       close: () => Promise.resolve(),
     },
@@ -158,8 +165,12 @@ test('until the registry is loaded REST listens, is not ready, and answers 500, 
   isAway = false
   await starting
   await expect.poll(async () => (await ask(opsPort, '/readyz')).status, { timeout: 10_000 }).toBe(200)
+  failedReads = 0
   isAway = true
-  expect((await ask(opsPort, '/readyz')).status, 'a store that is unavailable after the start').toBe(200)
+  await expect.poll(() => failedReads, { timeout: 20_000 }).toBeGreaterThan(0)
+  const ready = async (): Promise<number> => (await ask(opsPort, '/readyz')).status
+  // A process that was busy for a moment is not ready for a moment.
+  await expect.poll(ready, { message: 'a store that is unavailable after the start' }).toBe(200)
 })
 
 test('a process with a shard only answers other paths with NOT_FOUND', async () => {

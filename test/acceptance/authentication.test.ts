@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { ask, rateHeaders, read, refusedUpgrade } from './client/http.ts'
 import { type IssuedKey, issueKey, keysCommand, revokeKey, showKey, updateKey } from './client/keys.ts'
+import { withinOneMinute } from './client/minute.ts'
 import { closeSockets, connect } from './client/socket.ts'
 import { until } from './client/until.ts'
 
@@ -109,11 +110,13 @@ describe('refusals', () => {
   test('a key past its expiry date becomes KEY_EXPIRED automatically', async () => {
     const soon = new Date(Date.now() + 4000).toISOString()
     const other = await issueKey({ expires: soon })
+    const early: number[] = []
     await until('the expiry', async () => {
       const answer = await ask('/v1/status', { key: other.key })
-      if (Date.now() < Date.parse(soon)) expect(answer.status).toBe(200)
+      if (Date.now() < Date.parse(soon)) early.push(answer.status)
       return answer.status === 401 && answer.body.error.code === 'KEY_EXPIRED'
     })
+    expect(new Set(early)).toEqual(new Set([200]))
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(soon))
   })
 
@@ -241,13 +244,14 @@ describe('the order of the checks', () => {
     expect(first.status).toBe(200)
   })
 
-  test('the rate is checked before the parameters', async () => {
-    const { key: secret } = await issueKey({ plan: 'basic', rpd: 1 })
-    await read('/v1/status', secret)
-    expect(await refused('/v1/symbols?limit=nonsense', { 'X-API-Key': secret })).toMatchObject({
-      status: 429,
-    })
-  })
+  test('the rate is checked before the parameters', () =>
+    withinOneMinute(async () => {
+      const { key: secret } = await issueKey({ plan: 'basic', rpd: 1 })
+      await read('/v1/status', secret)
+      expect(await refused('/v1/symbols?limit=nonsense', { 'X-API-Key': secret })).toMatchObject({
+        status: 429,
+      })
+    }))
 
   test('the parameters are checked before the grant', async () => {
     const path = history('symbol=BROKERA:PRIME:EURUSD&resolution=7&countback=1')

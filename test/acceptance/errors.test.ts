@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import { secondsOfDayLeft } from './client/day.ts'
 import { type Answer, ask, type ErrorBody, headerNames, refusedUpgrade } from './client/http.ts'
 import { type IssuedKey, issueKey, revokeKey } from './client/keys.ts'
 import { closeSockets, connect } from './client/socket.ts'
@@ -8,6 +9,7 @@ import { until } from './client/until.ts'
 const keys = {} as Record<'good' | 'revoked' | 'expired' | 'elsewhere' | 'spent' | 'full', IssuedKey>
 
 beforeAll(async () => {
+  await secondsOfDayLeft(60)
   const expires = new Date(Date.now() + 8000).toISOString()
   const wanted = {
     good: {},
@@ -29,7 +31,7 @@ beforeAll(async () => {
   await until('the revocation', async () => (await code(keys.revoked.key)) === 'KEY_INACTIVE')
   await until('the expiry', async () => (await code(keys.expired.key)) === 'KEY_EXPIRED')
   return closeSockets
-}, 60_000)
+}, 180_000)
 
 const unknown = `fxd_${'ab'.repeat(16)}`
 const shape = (answer: Answer<ErrorBody>) => {

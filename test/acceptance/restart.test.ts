@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Bar, minutes } from './client/bars.ts'
 import { minutesAgo } from './client/clocks.ts'
+import { secondsOfDayLeft } from './client/day.ts'
 import { barsOf, readHistory } from './client/history.ts'
 import { ask, read } from './client/http.ts'
 import { FollowedFile, importFile } from './client/input.ts'
@@ -100,6 +102,7 @@ test('a request in progress when the service stops is answered in full', async (
 })
 
 test('a restart keeps bars, coverage, keys, revocations and the usage of the day', async () => {
+  await secondsOfDayLeft(30)
   const [kept, gone] = await Promise.all([issueKey(), issueKey()])
   await revokeKey(gone.id)
   const bars = someMinutes()
@@ -146,6 +149,8 @@ test("a feed's receipt times are kept over a restart", async () => {
   expect(before.feeds['BROKERA:ZERO']).toMatchObject({ status: 'live', liveness_source: 'candle' })
   await running.stop()
   const down = Date.now()
+  // So that an age that began again is too low.
+  await pause(3_000)
   await start()
   const { feeds } = await read<Feeds>('/v1/status', key)
   expect(feeds['BROKERA:ZERO']).toMatchObject({ status: 'live', liveness_source: 'candle' })
@@ -217,7 +222,7 @@ test('while the store cannot be read, history answers 500 in time, never no_data
     expect(answer.status, `${path}: ${answer.text.slice(0, 200)}`).toBe(500)
     expect(answer.body.error.code).toBe('SERVER_ERROR')
     expect(answer.headers['retry-after']).toBe('2')
-    expect(Date.now() - asked).toBeLessThan(4000)
+    expect(Date.now() - asked).toBeLessThan(7000)
   }
   expect(await read('/v1/status', key)).toMatchObject({ status: 'degraded' })
   expect((await ask('/v1/symbols', { key })).status).toBe(200)

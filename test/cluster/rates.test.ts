@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { secondsOfDayLeft } from '../acceptance/client/day.ts'
 import { ask, rate } from '../acceptance/client/http.ts'
 import { updateKey } from '../acceptance/client/keys.ts'
 import { effort } from '../support/effort.ts'
@@ -64,6 +65,7 @@ describe.each(Array.from({ length: rounds }, (_, round) => round))('round %i', (
 })
 
 test('every pod reports the usage that the client counted over all pods', async () => {
+  await secondsOfDayLeft(90)
   const { key, id } = await issueForAllPods({ rpm: 40 })
   const pods = basesOf('rest')
   const paths = {

@@ -13,7 +13,7 @@ import { manifest } from './support/market.ts'
 import { within } from './support/within.ts'
 
 const patienceMs = 45_000
-const settleSeconds = 1
+const settleSeconds = 2
 const symbols = ['EURUSD', 'GBPUSD']
 const minuteSeconds = 60
 const begin = Math.floor(Date.now() / 60_000) * 60 - 3_600

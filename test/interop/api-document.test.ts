@@ -77,7 +77,7 @@ beforeAll(async () => {
   writeFileSync(exported, '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\r\n')
   const begin = runningMinute() - 10 * minuteSeconds
   for (const index of [0, 1, 2]) appendBar(index, begin + index * minuteSeconds)
-  await until('20 s of the minute to be left', () => Date.now() % 60_000 < 40_000, 30_000)
+  await until('30 s of the minute to be left', () => Date.now() % 60_000 < 30_000, 40_000)
   service = await startService(home, { store: 'embedded' })
   useTarget(service.target)
   const own = (await issueKey({ feeds: [feed] })).key

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { defineFeed } from '../../../test/support/fixtures/ingest-fixture.ts'
@@ -53,15 +54,23 @@ test('heartbeats that arrive before the session starts do not stop its reading',
   })
   // More than may wait: reading pauses.
   for (let i = 0; i < 200; i++) session.send({ heartbeat: { terminalConnected: true } })
-  await new Promise((resolve) => setTimeout(resolve, 200))
+  await pause(200)
   lease.resolve()
   const { minute } = suite
   // Few heartbeats are read in a time.
-  const passing = setInterval(() => void suite.clock.advance(100), 10)
+  let isAnswered = false
+  const passing = (async () => {
+    while (!isAnswered) {
+      await suite.clock.advance(20)
+      // The store answers in real time, at most a few virtual seconds.
+      await pause(10)
+    }
+  })()
   await session.find(({ known }) => known?.last === true)
   await session.catalogue([], { snapshot: false })
   const { ack } = await session.bars('LIVE', [seriesAt('EURUSD', [minute - 60])])
-  clearInterval(passing)
+  isAnswered = true
+  await passing
   expect(ack.accepted).toBe(1)
   await session.close()
 })

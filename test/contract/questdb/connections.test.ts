@@ -25,7 +25,7 @@ const options = () => ({
 })
 const untilServed = { timeout: 150_000, interval: 50 }
 /** Maximum time until a read with a deadline of two seconds fails. */
-const readFailureMaxMs = 4_000
+const readFailureMaxMs = 7_000
 
 /** Number of Postgres connections, from the metrics of the server. */
 async function connectionsNow(): Promise<number> {

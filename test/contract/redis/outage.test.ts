@@ -124,7 +124,7 @@ describe('limits while Redis is unavailable', () => {
     const startedAt = performance.now()
     for (let i = 0; i < 20; i++) await admit()
     // If each request waited for its own deadline, the loop would take at least ten seconds.
-    expect(performance.now() - startedAt).toBeLessThan(5_000)
+    expect(performance.now() - startedAt).toBeLessThan(9_000)
     await expect(pod.stores.board.ping()).rejects.toThrow(Unavailable)
     server.thaw()
     await isBack(pod)

@@ -152,12 +152,13 @@ describe('the memory for long answers', () => {
         const clock = createVirtualClock()
         const memory = new AnswerMemory(clock, max)
         const largest = Math.max(...answers.map((steps) => steps.reduce((sum, step) => sum + step, 0)))
+        let most = 0
         const run = async (steps: readonly number[], i: number): Promise<void> => {
           const reservation = memory.open(`key ${i % 3}`)
           try {
             for (const step of steps) {
               await reservation.grow(reservation.bytes + step)
-              expect(memory.bytes).toBeLessThanOrEqual(max + largest)
+              most = Math.max(most, memory.bytes)
               await clock.sleep(10)
             }
           } finally {
@@ -167,6 +168,7 @@ describe('the memory for long answers', () => {
         const all = Promise.allSettled(answers.map(run))
         await clock.advance(20_000)
         await all
+        expect(most).toBeLessThanOrEqual(max + largest)
         expect([memory.bytes, memory.answers, memory.waiting, clock.pending]).toEqual([0, 0, 0, 0])
       }),
     )

@@ -146,8 +146,11 @@ describe('GET /v1/status', () => {
 
   test('a store that does not answer delays the answer by a second', async () => {
     outage = { bars: 'silent' }
+    const before = edge.clock.utcMs()
     const { body } = await statusMeanwhile()
     outage = {}
+    // Without the deadline there would be no answer.
+    expect(edge.clock.utcMs() - before).toBeGreaterThanOrEqual(1_000)
     expect(body.status).toBe('degraded')
   })
 
