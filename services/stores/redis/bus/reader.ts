@@ -40,7 +40,7 @@ export class BusReader {
   #newsRead = '0-0'
   #checkedAtMs = Number.NEGATIVE_INFINITY
   #isReading = false
-  /** Events of one stream per read: halved after each read that took too long, until all events are read. */
+  /** Maximum events of one stream in the next read: half as many after a read that took too long, else one more. */
   #readAtOnce = readAtOnceMax
 
   constructor(deps: ReaderDeps) {
@@ -124,7 +124,7 @@ export class BusReader {
       'reading the bus',
       redis.callBuffer('XREAD', ...words),
     )
-    if (!reply) this.#readAtOnce = readAtOnceMax
+    this.#readAtOnce = Math.min(readAtOnceMax, this.#readAtOnce + 1)
     return (reply ?? []) as readonly Part[]
   }
 
