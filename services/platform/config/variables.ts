@@ -60,7 +60,7 @@ export const variables = {
   dataDir: variable(
     'FXD_DATA_DIR',
     './data',
-    'folder that keeps bars, registry, usage and the administration token',
+    'folder that keeps bars, registry, usage and the administration token; of fxd collector, the spool',
     parsePath,
   ),
   store: variable(
@@ -128,7 +128,7 @@ export const variables = {
   feeds: variable(
     'FXD_FEEDS',
     '',
-    'file or folder of Feed manifests; empty: the demo feeds',
+    'file or folder of Feed manifests; empty: fxd all uses the demo feeds, fxd ingest keeps the registry as it is, fxd collector does not start',
     optional(parsePath),
   ),
   feed: variable(
