@@ -15,6 +15,10 @@ import { expectNoViolation } from './soak/expect-nothing-missed.ts'
 
 const startTimeoutMs = 900_000
 const patient = { timeout: 120_000, interval: 200 }
+/** Default limit of Envoy for a whole answer. */
+const envoyDefaultMs = 15_000
+/** The simulator's 90 days of minutes. */
+const longAnswerBars = 129_000
 
 let installed: Installed
 let outside: Outside
@@ -55,6 +59,22 @@ test('after a Feed and an ApiKey are applied, bars are served through Ingress an
     await expect
       .poll(async () => (await outside.get(path, key, host)).body, patient)
       .toMatchObject({ s: 'ok', t: expect.any(Array) as unknown })
+})
+
+test('a long answer to a client that reads late arrives whole through Ingress and HTTPRoute', async () => {
+  const key = await deliveredKey(installed.cluster, namespace, 'first')
+  const path = '/v1/history?symbol=DEMO:SIM:BTCUSD&resolution=1&from=0&to=4000000000'
+  const barsOf = (body: unknown): number => (body as { t?: readonly number[] }).t?.length ?? 0
+  // More bytes than all buffers on the way accept while the client does not read.
+  const whole = { timeout: 120_000, interval: 2_000 }
+  await expect
+    .poll(async () => barsOf((await outside.get(path, key)).body), whole)
+    .toBeGreaterThanOrEqual(longAnswerBars)
+  const texts = [domain, `api.${domain}`].map((host) =>
+    outside.getSlowly(path, key, host, envoyDefaultMs + 2_000),
+  )
+  for (const text of await Promise.all(texts))
+    expect(barsOf(JSON.parse(text))).toBeGreaterThanOrEqual(longAnswerBars)
 })
 
 test('the operator has exactly its declared rights, and pods of other roles have none', async () => {

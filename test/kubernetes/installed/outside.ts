@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'
 import { connect, type LookupFunction } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { type ClientOptions, WebSocket } from 'ws'
 import { until } from '../../acceptance/client/until.ts'
 import { answerOf, type UserAnswer } from '../../faults/support/cluster-user.ts'
@@ -56,6 +58,26 @@ export class Outside {
         take,
       ).end(),
     )
+  }
+
+  /** Sends a GET request, and reads the body only after a pause. Resolves with the body, as far as it came. */
+  async getSlowly(path: string, key: string, host: string, pauseMs: number): Promise<string> {
+    const asking = request({
+      host,
+      port: ports.https,
+      path,
+      ca: this.#authority,
+      lookup: this.#lookup,
+      agent: false,
+      headers: { 'x-api-key': key },
+    }).end()
+    const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+    await pause(pauseMs)
+    const parts: Buffer[] = []
+    answer.on('data', (part: Buffer) => void parts.push(part))
+    answer.on('error', () => undefined)
+    if (!answer.closed) await new Promise((resolve) => void answer.once('close', resolve))
+    return String(Buffer.concat(parts))
   }
 
   /** Resolves once sockets are accepted. For 25 s shards treat a new Redis as one that lost its slots. */
