@@ -173,16 +173,22 @@ export interface Answer {
 export function seriesAt(
   symbol: string,
   times: readonly number[],
-  options: { resolution?: Resolution; scale?: number; revision?: number; close?: number } = {},
+  options: {
+    resolution?: Resolution
+    scale?: number
+    revision?: number
+    close?: number
+    volume?: number
+  } = {},
 ): SeriesBars {
-  const { resolution = '1', scale = 5, revision = 1_000_000_000_000, close = 1.1 } = options
+  const { resolution = '1', scale = 5, revision = 1_000_000_000_000, close = 1.1, volume = 7 } = options
   const bars = times.map((time) => ({
     time: feedSeconds(time),
     open: 1.1,
     high: Math.max(1.1, close) + 0.5,
     low: 0.5,
     close,
-    volume: 7,
+    volume,
     revision,
   }))
   return encodeSeries({ symbol, resolution, scale }, barsOf(bars))

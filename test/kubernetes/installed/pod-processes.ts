@@ -1,0 +1,36 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Kubectl } from '../cluster/kubectl.ts'
+
+/** Ids of the processes in the first container of a pod, named as `pod/NAME`. Rejects when there is none. */
+export async function processesOf(kubectl: Kubectl, pod: string): Promise<readonly number[]> {
+  const id = await kubectl('get', pod, '-o=jsonpath={.status.containerStatuses[0].containerID}')
+  const container = id.replace('containerd://', '')
+  const found = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && cgroupsOf(name).includes(container))
+    .map(Number)
+  if (found.length === 0) throw new Error(`no process of ${pod} was found`)
+  return found
+}
+
+function cgroupsOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cgroup`, 'utf8')
+  } catch {
+    // It ended meanwhile.
+    return ''
+  }
+}
+
+const stoppedMs = 700
+const runningMs = 300
+
+/** Stops the processes for most of each second, until the signal is aborted. Afterwards they run. */
+export async function stopRepeatedly(pids: readonly number[], signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    for (const pid of pids) process.kill(pid, 'SIGSTOP')
+    await pause(stoppedMs)
+    for (const pid of pids) process.kill(pid, 'SIGCONT')
+    await pause(runningMs)
+  }
+}
