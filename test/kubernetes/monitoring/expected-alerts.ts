@@ -13,7 +13,6 @@ export const reachedSeparately = [
   'FxdConnectionsDropped',
   'FxdEventLoopBlocked',
   'FxdGaps',
-  'FxdRestSlow',
   'FxdRowsParked',
   'FxdShardFull',
   'FxdSpoolFailing',
@@ -22,6 +21,7 @@ export const reachedSeparately = [
 
 /** Alerts that no test reaches in a cluster. test/charts tests each with promtool. */
 export const notReached: Readonly<Record<string, string>> = {
+  FxdRestSlow: 'needs ten minutes of slow answers',
   FxdPushSlow: 'needs half an hour of slow bursts',
   FxdFault: 'needs a defect',
   FxdLogDropped: 'needs a blocked standard error',
