@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { request } from 'node:https'
+import { type RequestOptions, request } from 'node:https'
 import { connect, type LookupFunction } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type ClientOptions, WebSocket } from 'ws'
@@ -44,33 +44,12 @@ export class Outside {
     host = domain,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<UserAnswer> {
-    return answerOf((take) =>
-      request(
-        {
-          host,
-          port: ports.https,
-          path,
-          ca: this.#authority,
-          lookup: this.#lookup,
-          agent: false,
-          headers: { 'x-api-key': key, ...headers },
-        },
-        take,
-      ).end(),
-    )
+    return answerOf((take) => request(this.#question(path, key, host, headers), take).end())
   }
 
   /** Sends a GET request, and reads the body only after a pause. Resolves with the body, as far as it came. */
   async getSlowly(path: string, key: string, host: string, pauseMs: number): Promise<string> {
-    const asking = request({
-      host,
-      port: ports.https,
-      path,
-      ca: this.#authority,
-      lookup: this.#lookup,
-      agent: false,
-      headers: { 'x-api-key': key },
-    }).end()
+    const asking = request(this.#question(path, key, host)).end()
     const [answer] = (await once(asking, 'response')) as [IncomingMessage]
     await pause(pauseMs)
     const parts: Buffer[] = []
@@ -78,6 +57,23 @@ export class Outside {
     answer.on('error', () => undefined)
     if (!answer.closed) await new Promise((resolve) => void answer.once('close', resolve))
     return String(Buffer.concat(parts))
+  }
+
+  #question(
+    path: string,
+    key: string,
+    host: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): RequestOptions {
+    return {
+      host,
+      port: ports.https,
+      path,
+      ca: this.#authority,
+      lookup: this.#lookup,
+      agent: false,
+      headers: { 'x-api-key': key, ...headers },
+    }
   }
 
   /** Resolves once sockets are accepted. For 25 s shards treat a new Redis as one that lost its slots. */
