@@ -44,7 +44,7 @@ const targetShareMax = 0.8
 
 /**
  * Plans the number of shards for the load. It grows at once. It shrinks only when fewer sufficed for the whole time,
- * and then to the maximum needed in that time. While a started shard does not answer, it does not shrink. At 0 the
+ * and then to the maximum needed in that time. While a started shard does not answer, the pool does not shrink. At 0 the
  * number stays.
  */
 export function planScale(state: ScaleState): Scaling {

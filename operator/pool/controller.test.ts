@@ -101,7 +101,7 @@ test('a pool with a ready shard that misses three answers is not ready', async (
   expect(seen.ready.at(-1)).toMatchObject({ status: 'True', reason: 'Serving' })
   await controller.reconcile('pool')
   expect(seen.ready.at(-1)).toMatchObject({ status: 'False', reason: 'ShardsUnreachable' })
-  expect(seen.ready.at(-1)?.message).toContain('1 of 2 shards')
+  expect(seen.ready.at(-1)?.message).toContain('1 of 2 ready shards')
 })
 
 test("shards that reject the operator's token are not lost, and the pool reports it", async () => {

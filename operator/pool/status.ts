@@ -74,7 +74,7 @@ function readiness({ pool, deployment, unreachable, blocked }: PoolFacts): Outco
     return {
       status: 'False',
       reason: 'ShardsUnreachable',
-      message: `${unreachable} of ${wanted} shards are ready, but do not answer the operator on their gRPC port.`,
+      message: `${unreachable} of ${ready} ready shards do not answer the operator on their gRPC port.`,
     }
   const surplus = (deployment.spec?.replicas ?? 0) - wanted
   if (surplus > 0)

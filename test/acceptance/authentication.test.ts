@@ -116,7 +116,7 @@ describe('refusals', () => {
       if (Date.now() < Date.parse(soon)) early.push(answer.status)
       return answer.status === 401 && answer.body.error.code === 'KEY_EXPIRED'
     })
-    expect(new Set(early)).toEqual(new Set([200]))
+    expect(early.filter((status) => status !== 200)).toEqual([])
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(soon))
   })
 

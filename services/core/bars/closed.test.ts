@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { feedSeconds } from '../clocks/feed-clock.ts'
 import { durationSeconds, type Resolution, resolutions } from '../feeds/resolution.ts'
-import { barEnd, closeToleranceSeconds, isClosed } from './closed.ts'
+import { barEnd, closeToleranceSeconds, hasEnded, isClosed } from './closed.ts'
 
 const at = (iso: string) => feedSeconds(Date.parse(`${iso}Z`) / 1_000)
 const resolution = fc.constantFrom(...resolutions)
@@ -26,6 +26,12 @@ test('a bar is closed from its end on, or up to five seconds earlier for clocks 
   expect(closedAt(open + 60)).toBe(true)
   expect(closedAt(open + 60 - closeToleranceSeconds)).toBe(true)
   expect(closedAt(open + 60 - closeToleranceSeconds - 1)).toBe(false)
+})
+
+test('a bar has ended at its end, and not in the seconds before', () => {
+  const open = at('2024-01-05T10:00:00')
+  const endedAt = (now: number) => hasEnded(open, '1', { now: feedSeconds(now), delaySeconds: 0 })
+  expect([endedAt(open + 59), endedAt(open + 60)]).toEqual([false, true])
 })
 
 test('a bar of a delayed symbol closes later, by the delay', () => {
