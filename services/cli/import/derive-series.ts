@@ -27,7 +27,8 @@ export interface DeriveOptions {
   /** Maximum seconds between two bars; a longer time is a gap in the coverage. */
   readonly maxGapSeconds: number
   readonly delaySeconds: number
-  readonly feedNow: () => FeedSeconds | undefined
+  /** As in `SeriesOptions`. */
+  readonly readAt: FeedSeconds | undefined
 }
 
 /** Folds the M1 bars of a file, given in ascending pieces, and sends derived bars that are whole and closed. */
@@ -53,11 +54,10 @@ export class DerivedSeries {
   }
 
   async end(): Promise<void> {
-    const { feedNow, delaySeconds } = this.#options
+    const { readAt, delaySeconds } = this.#options
     for (const { resolution, fold, sender, parts } of this.#all) {
       const rest = without(parts, fold.end())
-      const isOver = (open: FeedSeconds): boolean =>
-        hasEnded(open, resolution, { now: feedNow(), delaySeconds })
+      const isOver = (open: FeedSeconds): boolean => hasEnded(open, resolution, { now: readAt, delaySeconds })
       if (barCount(rest) > 0 && isOver(timeAt(rest, 0))) await sender.add(rest)
       await sender.end()
     }

@@ -33,7 +33,8 @@ export interface SeriesOptions {
   readonly resolution: Resolution
   readonly maxGapSeconds: number
   readonly delaySeconds: number
-  readonly feedNow: () => FeedSeconds | undefined
+  /** Time on the feed's clock before the file was read: bars that had not ended may be unfinished in it. */
+  readonly readAt: FeedSeconds | undefined
   /** Resolves once the batch is stored. */
   readonly send: (bars: Bars) => Promise<ImportOutcome>
   /** Times of bars that cannot be sent. */
@@ -112,14 +113,14 @@ export class SeriesSender {
   /** A forming bar is not sent, unless only it can show that the bar before it has closed. */
   #newestIsForming(): boolean {
     const newest = this.#filled - 1
-    const isKnown = this.#options.feedNow() !== undefined && !(newest === 0 && this.#repeats)
+    const isKnown = this.#options.readAt !== undefined && !(newest === 0 && this.#repeats)
     if (newest < 0 || !isKnown || this.#hasEnded(newest)) return false
     return newest === 0 || this.#hasEnded(newest - 1)
   }
 
   #hasEnded(index: number): boolean {
-    const { resolution, delaySeconds, feedNow } = this.#options
-    return hasEnded(timeAt(this.#buffer, index), resolution, { now: feedNow(), delaySeconds })
+    const { resolution, delaySeconds, readAt } = this.#options
+    return hasEnded(timeAt(this.#buffer, index), resolution, { now: readAt, delaySeconds })
   }
 
   async #next(): Promise<void> {

@@ -4,6 +4,7 @@ import type { OddLine } from '../../collector/sources/mt5-csv/export/most-decima
 import { type Bars, barCount } from '../../core/bars/bar.ts'
 import { defaultMaxGapSeconds } from '../../core/bars/clusters.ts'
 import type { Span } from '../../core/bars/window.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { Fatal } from '../../platform/process/exit.ts'
 import { bucketsOf, DerivedSeries } from './derive-series.ts'
@@ -33,14 +34,15 @@ export interface StoreFile {
 export async function storeFile(work: StoreFile): Promise<Outcome> {
   const { options, order, session, symbol, odd, onBegin } = work
   const refusals = new Refusals({ resolution: options.resolution, now: () => session.feedNow() })
+  const readAt = session.feedNow()
   let unended: number | undefined
   const { bars, duplicates } = ascendingBars(work, refusals, (line) => (unended = line))
-  const sender = senderOf(work, options.resolution, refusals)
-  const derivedSenders = new Map(options.derive.map((r) => [r, senderOf(work, r)]))
+  const sender = senderOf(work, options.resolution, readAt, refusals)
+  const derivedSenders = new Map(options.derive.map((r) => [r, senderOf(work, r, readAt)]))
   const derived = new DerivedSeries(derivedSenders, {
     maxGapSeconds: gapOf(options, options.resolution),
     delaySeconds: symbol.delaySeconds,
-    feedNow: () => session.feedNow(),
+    readAt,
   })
   const windows: Span[] = []
   const refusedWindows: string[] = []
@@ -155,6 +157,7 @@ const refusalOf = ({ firstRefusal }: SeriesSender): { refusal?: string } =>
 function senderOf(
   { options, session, symbol, progress }: StoreFile,
   resolution: Resolution,
+  readAt: FeedSeconds | undefined,
   refusals?: Refusals,
 ): SeriesSender {
   const derived = refusals === undefined
@@ -162,7 +165,7 @@ function senderOf(
     resolution,
     maxGapSeconds: gapOf(options, resolution),
     delaySeconds: symbol.delaySeconds,
-    feedNow: () => session.feedNow(),
+    readAt,
     send: (bars: Bars) => session.send({ name: options.symbol, resolution, derived }, bars),
     holes: refusals?.times.holes ?? new Holes(resolution),
     onRefused: (line, reason) => refusals?.add(line, reason),
