@@ -69,7 +69,11 @@ export interface Pod extends KubeObject {
   readonly status?: {
     readonly phase?: string
     readonly podIP?: string
-    readonly conditions?: readonly { readonly type: string; readonly status: string }[]
+    readonly conditions?: readonly {
+      readonly type: string
+      readonly status: string
+      readonly lastTransitionTime?: string
+    }[]
   }
 }
 

@@ -26,9 +26,11 @@ function start(
     /** Failure of the next writes of the Deployment. */
     failure?: () => KubeError | undefined
     phase?: string
+    /** How long both pods have been ready. */
+    readyMsAgo?: number
   } = {},
 ) {
-  const { autoscale, scale, failure, phase } = more
+  const { autoscale, scale, failure, phase, readyMsAgo = 3_600_000 } = more
   let pool = {
     metadata: { name: 'pool', uid: 'u', generation: 2, resourceVersion: '7' },
     spec: { replicas, drain: { seconds: 60, maxAtOnce: 1 }, connectionsMax: 10, template: {}, autoscale },
@@ -46,6 +48,14 @@ function start(
   }
   const none = { get: () => undefined }
   const clock = createVirtualClock()
+  const since = new Date(clock.utcMs() - readyMsAgo).toISOString()
+  const ready = (name: string): Pod => ({
+    ...pod(name),
+    status: {
+      ...pod(name).status,
+      conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: since }],
+    },
+  })
   const deps = {
     api: {
       get: async ({ plural }: { plural: string }) => (plural === 'deployments' ? deployment : undefined),
@@ -65,7 +75,7 @@ function start(
     },
     caches: {
       streampools: { get: () => pool, all: () => [pool] },
-      pods: { all: () => [pod('a'), phase === undefined ? pod('b') : waiting('b', phase)] },
+      pods: { all: () => [ready('a'), phase === undefined ? ready('b') : waiting('b', phase)] },
       services: none,
       poddisruptionbudgets: none,
       deployments: { get: () => undefined },
@@ -102,6 +112,15 @@ test('a pool with a ready shard that misses three answers is not ready', async (
   await controller.reconcile('pool')
   expect(seen.ready.at(-1)).toMatchObject({ status: 'False', reason: 'ShardsUnreachable' })
   expect(seen.ready.at(-1)?.message).toContain('1 of 2 ready shards')
+})
+
+test('answers that a shard missed before it was ready do not make its pool unready', async () => {
+  const { seen, clock, controller } = start(2, { load: async () => undefined }, { readyMsAgo: 0 })
+  for (let i = 0; i < 5; i++) await controller.reconcile('pool')
+  expect(seen.ready.at(-1)).toMatchObject({ status: 'True', reason: 'Serving' })
+  await clock.advance(61_000)
+  await controller.reconcile('pool')
+  expect(seen.ready.at(-1)).toMatchObject({ status: 'False', reason: 'ShardsUnreachable' })
 })
 
 test("shards that reject the operator's token are not lost, and the pool reports it", async () => {

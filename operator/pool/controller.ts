@@ -23,6 +23,8 @@ const loadEveryMs = 60_000
 
 /** Missed answers in a row after which a running shard counts as lost. */
 const missesMax = 3
+/** Time after which a ready shard must have answered; it is asked every 10 s. */
+const reachableWithinMs = 60_000
 
 /** Maximum concurrent load calls; further shards wait. */
 const callsAtOnce = 32
@@ -124,8 +126,6 @@ export class PoolController implements Controller {
     })
     const misses = load || refused ? 0 : (this.#misses.get(uid) ?? 0) + 1
     this.#misses.set(uid, misses)
-    if (misses === missesMax && isReady(pod))
-      this.#deps.log.warn({ pod: pod.metadata.name }, 'a ready shard does not answer the operator')
     return { pod, load, misses, refused }
   }
 
@@ -217,8 +217,8 @@ export class PoolController implements Controller {
   /** The Deployment is the API server's last answer: the cache may not show the change yet. */
   async #writeStatus(pool: PoolObject, { seen, ...facts }: StatusFacts): Promise<void> {
     const loads = seen.flatMap(({ load }) => load ?? [])
-    const unreachable = seen.filter((each) => isReady(each.pod) && each.misses >= missesMax).length
     const nowMs = this.#deps.clock.utcMs()
+    const unreachable = seen.filter((each) => isUnreachable(each, nowMs)).length
     await this.#statuses.write(pool, poolStatusOf({ pool, loads, unreachable, nowMs, ...facts }))
   }
 }
@@ -254,14 +254,22 @@ const poolOf = (pool: PoolObject, deployment: Workload, seen: readonly ObservedS
   drainsMax: pool.spec.drain.maxAtOnce,
 })
 
-const isReady = ({ status }: Pod): boolean =>
-  status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false
+const readyOf = ({ status }: Pod) =>
+  status?.conditions?.find((each) => each.type === 'Ready' && each.status === 'True')
+
+/** Whether a shard that has been ready for a while does not answer. Answers that it missed while it started do not count. */
+function isUnreachable({ pod, misses }: ObservedShard, nowMs: number): boolean {
+  const ready = readyOf(pod)
+  return (
+    ready !== undefined && misses >= missesMax && nowMs - timeOf(ready.lastTransitionTime) > reachableWithinMs
+  )
+}
 
 const shardOf = ({ pod, pod: { metadata, status }, load, misses }: ObservedShard): Shard => ({
   name: metadata.name,
   createdMs: timeOf(metadata.creationTimestamp),
   isLost: status?.phase !== 'Running' || misses >= missesMax,
-  isReady: isReady(pod),
+  isReady: readyOf(pod) !== undefined,
   isMarked: metadata.annotations?.[costAnnotation] === markedCost,
   load: load && {
     connections: load.connections,
