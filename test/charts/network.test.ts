@@ -141,6 +141,15 @@ test.for([
   expect(metadata.annotations).toMatchObject({ 'helm.sh/hook': hook, 'helm.sh/hook-weight': '-10' })
 })
 
+test('additional egress rules hold for the Jobs for secrets, too', () => {
+  const rule = { to: [{ ipBlock: { cidr: '192.0.2.7/32' } }], ports: [{ port: 7443, protocol: 'TCP' }] }
+  const objects = render({ values: { networkPolicy: { extraEgress: [rule] } } })
+  for (const name of ['make', 'remove'])
+    expect(
+      part<readonly unknown[]>(find(objects, 'NetworkPolicy', `fxd-from-secrets-${name}`), 'spec.egress'),
+    ).toContainEqual(rule)
+})
+
 const rendered = [
   ['everything inside', everything] as const,
   ...examples.map((file) => [basename(file), render({ file })] as const),

@@ -96,8 +96,10 @@ spec:
 {{- with .root.Values.networkPolicy }}
 {{- if .enabled }}
 {{- /* A hook too: the Job runs before the chart's other policies exist, or after they are gone. */}}
+{{- $egress := include "fxd.peers" (list "to" .apiServer .apiServerPorts) }}
+{{- with .extraEgress }}{{ $egress = printf "%s\n%s" $egress (toYaml .) }}{{ end }}
 {{ include "fxd.policy" (dict "root" $.root "name" (printf "from-secrets-%s" $.does) "components" (list "secrets") "annotations" $first
-    "egress" (include "fxd.peers" (list "to" .apiServer .apiServerPorts))) }}
+    "egress" $egress) }}
 {{- end }}
 {{- end }}
 {{- end }}
