@@ -127,7 +127,7 @@ describe('an unavailable dependency', () => {
         'SERVER_ERROR',
         '2',
       ])
-      // The answer needs some turns of the event loop, in each of which a step passes.
+      // The answer needs some turns of the event loop. The clock advances by one step in each turn.
       expect(ms).toBeLessThanOrEqual(2_000 + 20 * stepMs)
     },
   )

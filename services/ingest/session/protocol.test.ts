@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { defineFeed } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
@@ -57,20 +57,22 @@ test('heartbeats that arrive before the session starts do not stop its reading',
   await pause(200)
   lease.resolve()
   const { minute } = suite
-  // Few heartbeats are read in a time.
-  let isAnswered = false
+  // Few heartbeats are read per virtual second.
+  let isOver = false
   const passing = (async () => {
-    while (!isAnswered) {
+    while (!isOver) {
       await suite.clock.advance(20)
-      // The store answers in real time, at most a few virtual seconds.
+      // The store answers in real time. A faster clock would reach its deadline.
       await pause(10)
     }
   })()
+  onTestFinished(async () => {
+    isOver = true
+    await passing
+  })
   await session.find(({ known }) => known?.last === true)
   await session.catalogue([], { snapshot: false })
   const { ack } = await session.bars('LIVE', [seriesAt('EURUSD', [minute - 60])])
-  isAnswered = true
-  await passing
   expect(ack.accepted).toBe(1)
   await session.close()
 })

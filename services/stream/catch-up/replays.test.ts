@@ -168,7 +168,7 @@ test('nothing is kept for a socket that is closed as too slow at the end of its 
   expect(replays.counts.caughtUp).toBe(0)
 })
 
-test('replays from memory take 5 ms of one turn of the event loop, and continue in the next turns', async () => {
+test('no replay from memory begins after 5 ms of a turn of the event loop; the next turn continues', async () => {
   const id = subscriptions.symbols.idOf(symbol)
   for (const minute of [-1, 0]) recent.add(id, minuteBar(minute))
   lastLive = timeOf(0)

@@ -21,7 +21,7 @@ export const manifest = manifestOf(symbols)
 
 export const minuteSeconds = 60
 const daySeconds = 86_400
-/** Age of the first bar of history: so old that no run reaches the present, at some 3,000 bars a second. */
+/** Age of the first bar of history. A run sends about 3,000 bars a second and must not reach the present. */
 const historyDays = 4_000
 const bucketSeconds = 1_800
 /** Added to the high, so that it is above all other prices of a bar. */

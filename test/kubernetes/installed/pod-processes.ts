@@ -28,9 +28,18 @@ const runningMs = 300
 /** Stops the processes for most of each second, until the signal is aborted. Afterwards they run. */
 export async function stopRepeatedly(pids: readonly number[], signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    for (const pid of pids) process.kill(pid, 'SIGSTOP')
+    for (const pid of pids) send(pid, 'SIGSTOP')
     await pause(stoppedMs)
-    for (const pid of pids) process.kill(pid, 'SIGCONT')
+    for (const pid of pids) send(pid, 'SIGCONT')
     await pause(runningMs)
+  }
+}
+
+/** A process that has ended gets no signal. */
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ESRCH') throw cause
   }
 }

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { within } from '../../faults/support/within.ts'
 import type { Prometheus } from './prometheus.ts'
 
 const pollMs = 1_000
@@ -7,7 +6,7 @@ const firingMs = 420_000
 /** FxdOperatorFailing counts the failures of the last ten minutes, so it ends ten minutes later. */
 const endedMs = 720_000
 
-/** Alerts that `alerts.test.ts` reaches; `prometheus.test.ts` reaches the others. */
+/** Alerts that fire in `alerts.test.ts`. All others, but for `notReached`, fire in `prometheus.test.ts`. */
 export const reachedSeparately = [
   'FxdBarsNotPushed',
   'FxdConnectionsDropped',
@@ -19,7 +18,7 @@ export const reachedSeparately = [
   'FxdStoreSlow',
 ] as const
 
-/** Alerts that no test reaches in a cluster. test/charts tests each with promtool. */
+/** Alerts that fire in no test of a cluster, with the reason. test/charts tests each with promtool. */
 export const notReached: Readonly<Record<string, string>> = {
   FxdRestSlow: 'needs ten minutes of slow answers',
   FxdPushSlow: 'needs half an hour of slow bursts',
@@ -49,25 +48,30 @@ export class ExpectedAlerts {
 
   async expectFiringWithin(timeoutMs: number, ...alerts: readonly string[]): Promise<void> {
     const begunMs = performance.now()
-    await within(timeoutMs, `the alerts ${alerts.join(', ')} to fire`, async () => {
-      const firing = await this.#firing()
-      return alerts.every((alert) => firing.includes(alert))
-    })
+    await this.#until(timeoutMs, 'fire', (firing) => alerts.filter((alert) => !firing.includes(alert)))
     for (const alert of alerts) this.fired.add(alert)
     const seconds = Math.round((performance.now() - begunMs) / 1_000)
-    console.log(`${alerts.join(', ')} after ${seconds} s; firing: ${(await this.#firing()).join(', ')}`)
+    console.log(`${alerts.join(', ')} after ${seconds} s`)
   }
 
   /** Resolves once none of these alerts fires. */
-  async expectEnded(...alerts: readonly string[]): Promise<void> {
-    await within(endedMs, `the alerts ${alerts.join(', ')} to end`, async () => {
-      const firing = await this.#firing()
-      return !alerts.some((alert) => firing.includes(alert))
-    })
+  expectEnded(...alerts: readonly string[]): Promise<void> {
+    return this.#until(endedMs, 'end', (firing) => alerts.filter((alert) => firing.includes(alert)))
   }
 
-  async #firing(): Promise<readonly string[]> {
-    await pause(pollMs)
-    return this.#prometheus.firing()
+  /** Resolves once `missing` returns no alert; rejects with the last alerts that it returned. */
+  async #until(
+    timeoutMs: number,
+    change: 'fire' | 'end',
+    missing: (firing: readonly string[]) => readonly string[],
+  ): Promise<void> {
+    const begunMs = performance.now()
+    for (;;) {
+      const left = missing(await this.#prometheus.firing())
+      if (left.length === 0) return
+      if (performance.now() - begunMs > timeoutMs)
+        throw new Error(`waited ${timeoutMs} ms for alerts to ${change}: ${left.join(', ')}`)
+      await pause(pollMs)
+    }
   }
 }

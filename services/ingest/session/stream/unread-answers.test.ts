@@ -30,7 +30,7 @@ async function settled(start: number): Promise<number> {
 
 /**
  * Time passes until `count` sessions have ended. Before that, the store answers what it was asked: its calls have
- * deadlines. Afterwards it answers each second. `start` is the number of refused bars before any was posted.
+ * deadlines. Afterwards it answers each second. `start` is the number of refused bars before the test posted any.
  */
 async function untilEnded(count: number, start: number): Promise<void> {
   const before = await ended()

@@ -40,7 +40,7 @@ export class BusReader {
   #newsRead = '0-0'
   #checkedAtMs = Number.NEGATIVE_INFINITY
   #isReading = false
-  /** Maximum events of one stream in the next read: half as many after a read that took too long, else one more. */
+  /** Maximum events of one stream in the next read. Halved after a read that timed out; one more after any other. */
   #readAtOnce = readAtOnceMax
 
   constructor(deps: ReaderDeps) {
