@@ -1,9 +1,10 @@
 import { type Bars, barCount, pickBars, timeAt } from '../../core/bars/bar.ts'
-import { barEnd, hasEnded } from '../../core/bars/closed.ts'
+import { barEnd } from '../../core/bars/closed.ts'
 import { bucketOpen, createFold, type Fold } from '../../core/bars/derive.ts'
 import type { Span } from '../../core/bars/window.ts'
-import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
+import { type FileTimes, isWhole } from './file/file-times.ts'
 import type { SeriesSender } from './send-series.ts'
 
 interface Derived {
@@ -23,12 +24,10 @@ export interface LeftOut {
 
 const leftOutKept = 100
 
-export interface DeriveOptions {
+export interface DeriveOptions extends FileTimes {
   /** Maximum seconds between two bars; a longer time is a gap in the coverage. */
   readonly maxGapSeconds: number
   readonly delaySeconds: number
-  /** As in `SeriesOptions`. */
-  readonly readAt: FeedSeconds | undefined
 }
 
 /** Folds the M1 bars of a file, given in ascending pieces, and sends derived bars that are whole and closed. */
@@ -54,11 +53,9 @@ export class DerivedSeries {
   }
 
   async end(): Promise<void> {
-    const { readAt, delaySeconds } = this.#options
     for (const { resolution, fold, sender, parts } of this.#all) {
       const rest = without(parts, fold.end())
-      const isOver = (open: FeedSeconds): boolean => hasEnded(open, resolution, { now: readAt, delaySeconds })
-      if (barCount(rest) > 0 && isOver(timeAt(rest, 0))) await sender.add(rest)
+      if (barCount(rest) > 0 && isWhole(timeAt(rest, 0), resolution, this.#options)) await sender.add(rest)
       await sender.end()
     }
   }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, utimesSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import {
@@ -194,6 +194,23 @@ describe('bars that have not closed', () => {
     const bars = minutes(minuteNow() - 30 * 60, 25, 190, 2)
     const report = await importing(fixture.write(exportText(bars)), ...seriesOptions('SLOW', '1', 'LATE'))
     expect(report).toMatchObject(counts(24, { forming: 1 }))
+  })
+
+  test.for([
+    ['is the last one of a file that was written before the bar ended', monday + 90, 1, 0],
+    ['is not the last one of a file whose time of change is before that bar', 315_532_800, 0, 1],
+    ['is not the last one of a file that was written after it', monday + 3_600, 0, 1],
+  ] as const)('%s', async ([title, writtenAt, forming, derived]) => {
+    const bars = minutes(monday, 2, 1.1, 5)
+    const path = fixture.write(exportText(bars))
+    utimesSync(path, writtenAt, writtenAt)
+    const symbol = `W${title.length}`
+    const report = await importing(path, ...seriesOptions(symbol, '1'), '--derive', '5')
+    expect(report).toMatchObject({
+      ...counts(2 - forming, { forming }),
+      derived: { 5: { accepted: derived } },
+    })
+    expect(await fixture.history(`BROKERA:ZERO:${symbol}`, '1')).toEqual(bars.slice(0, 2 - forming))
   })
 
   test('is the last one while the clock is unknown, for any number of batches', async () => {

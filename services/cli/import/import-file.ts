@@ -1,9 +1,13 @@
+import type { ImportSession } from '../../collector/feed/import-session.ts'
 import { mostDecimals } from '../../collector/sources/mt5-csv/export/most-decimals.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { digitsMax } from '../../core/feeds/symbol.ts'
 import { Fatal } from '../../platform/process/exit.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { json } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { checkResolution } from './check-resolution.ts'
+import type { FileTimes } from './file/file-times.ts'
 import { explained, type FileShape, hasChanged, inspectFile } from './file/inspect-file.ts'
 import { type LineOrder, scanOrder } from './file/order.ts'
 import { readLines } from './file/read-lines.ts'
@@ -85,11 +89,16 @@ type Work = Pick<StoreFile, 'progress' | 'onBegin'> & { readonly terminal: Termi
 async function runPiped(options: ImportOptions, work: Work): Promise<Outcome> {
   const { terminal } = work
   // An unknown feed or a refused token is reported before all input is read.
-  await withSession(options, terminal, () => Promise.resolve())
-  return withStandardInput(terminal.input(), (path) => run({ ...options, path }, work))
+  const readAt = await withSession(options, terminal, (session) => Promise.resolve(session.feedNow()))
+  return withStandardInput(terminal.input(), (path) => run({ ...options, path }, work, { readAt }))
 }
 
-async function run(options: ImportOptions, { terminal, progress, onBegin }: Work): Promise<Outcome> {
+/** `piped`: when standard input was read, whose copy is the file. */
+async function run(
+  options: ImportOptions,
+  { terminal, progress, onBegin }: Work,
+  piped?: Pick<FileTimes, 'readAt'>,
+): Promise<Outcome> {
   const { path, resolution } = options
   checkResolution(options.name, resolution)
   const shape = await inspectFile(options, resolution)
@@ -101,12 +110,20 @@ async function run(options: ImportOptions, { terminal, progress, onBegin }: Work
   if (found === undefined) return nothingGood(options, await scan(), shape)
   const digits = options.digits ?? Math.min(found.digits, digitsMax)
   return withSession(options, terminal, async (session) => {
+    const times = piped ? { ...piped, writtenAt: undefined } : timesOf(shape, session, terminal.clock)
     // Within the session, because this reads the whole file: an unknown feed is reported first.
     const order = await scan()
     const { symbol: name, type, description } = options
     const symbol = await session.addSymbol({ name, digits, type, description })
-    return storeFile({ options, shape, order, session, symbol, progress, odd: found.odd, onBegin })
+    return storeFile({ options, shape, times, order, session, symbol, progress, odd: found.odd, onBegin })
   })
+}
+
+function timesOf({ modifiedMs }: FileShape, session: ImportSession, clock: Clock): FileTimes {
+  const readAt = session.feedNow()
+  const ageSeconds = Math.max(0, clock.utcMs() - modifiedMs) / 1_000
+  const writtenAt = readAt === undefined ? undefined : feedSeconds(Math.floor(readAt - ageSeconds))
+  return { readAt, writtenAt }
 }
 
 /** Reports a file without a valid bar: no symbol is added. */

@@ -17,6 +17,7 @@ test.for([
       resolution: '1',
       maxGapSeconds: 345_600,
       delaySeconds: 0,
+      writtenAt: undefined,
       readAt: feedSeconds((bars.at(-1)?.time ?? 0) + 60 + after),
       send: async (batch) => {
         batches.push(batch)

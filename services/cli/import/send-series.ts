@@ -9,12 +9,11 @@ import {
   sliceBars,
   timeAt,
 } from '../../core/bars/bar.ts'
-import { hasEnded } from '../../core/bars/closed.ts'
 import { BarClusters } from '../../core/bars/clusters.ts'
 import type { Span } from '../../core/bars/window.ts'
-import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
+import { type FileTimes, isWhole } from './file/file-times.ts'
 import type { LineBars } from './file/read-lines.ts'
 
 /** Maximum unacknowledged batches: enough that neither side waits for the other. */
@@ -29,12 +28,10 @@ export interface SentCounts {
   refused: number
 }
 
-export interface SeriesOptions {
+export interface SeriesOptions extends FileTimes {
   readonly resolution: Resolution
   readonly maxGapSeconds: number
   readonly delaySeconds: number
-  /** Time on the feed's clock before the file was read: bars that had not ended may be unfinished in it. */
-  readonly readAt: FeedSeconds | undefined
   /** Resolves once the batch is stored. */
   readonly send: (bars: Bars) => Promise<ImportOutcome>
   /** Times of bars that cannot be sent. */
@@ -114,17 +111,16 @@ export class SeriesSender {
   #newestIsForming(): boolean {
     const newest = this.#filled - 1
     const isKnown = this.#options.readAt !== undefined && !(newest === 0 && this.#repeats)
-    if (newest < 0 || !isKnown || this.#hasEnded(newest)) return false
-    return newest === 0 || this.#hasEnded(newest - 1)
+    if (newest < 0 || !isKnown || this.#isWhole(newest)) return false
+    return newest === 0 || this.#isWhole(newest - 1)
   }
 
-  #hasEnded(index: number): boolean {
-    const { resolution, delaySeconds, readAt } = this.#options
-    return hasEnded(timeAt(this.#buffer, index), resolution, { now: readAt, delaySeconds })
+  #isWhole(index: number): boolean {
+    return isWhole(timeAt(this.#buffer, index), this.#options.resolution, this.#options)
   }
 
   async #next(): Promise<void> {
-    const continues = !this.#hasEnded(this.#filled - 1)
+    const continues = !this.#isWhole(this.#filled - 1)
     const full = this.#buffer
     await this.#send(continues)
     this.#repeats = continues

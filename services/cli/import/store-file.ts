@@ -4,10 +4,10 @@ import type { OddLine } from '../../collector/sources/mt5-csv/export/most-decima
 import { type Bars, barCount } from '../../core/bars/bar.ts'
 import { defaultMaxGapSeconds } from '../../core/bars/clusters.ts'
 import type { Span } from '../../core/bars/window.ts'
-import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { Fatal } from '../../platform/process/exit.ts'
 import { bucketsOf, DerivedSeries } from './derive-series.ts'
+import type { FileTimes } from './file/file-times.ts'
 import { type FileShape, hasChanged } from './file/inspect-file.ts'
 import type { LineOrder } from './file/order.ts'
 import { type LineBars, readLines } from './file/read-lines.ts'
@@ -21,6 +21,7 @@ import { SeriesSender } from './send-series.ts'
 export interface StoreFile {
   readonly options: ImportOptions
   readonly shape: FileShape
+  readonly times: FileTimes
   readonly order: LineOrder
   readonly session: ImportSession
   readonly symbol: ImportedSymbol
@@ -32,17 +33,16 @@ export interface StoreFile {
 
 /** Sends a file's bars, the bars derived from them, and then their windows. Resolves once all are stored. */
 export async function storeFile(work: StoreFile): Promise<Outcome> {
-  const { options, order, session, symbol, odd, onBegin } = work
+  const { options, times, order, session, symbol, odd, onBegin } = work
   const refusals = new Refusals({ resolution: options.resolution, now: () => session.feedNow() })
-  const readAt = session.feedNow()
   let unended: number | undefined
   const { bars, duplicates } = ascendingBars(work, refusals, (line) => (unended = line))
-  const sender = senderOf(work, options.resolution, readAt, refusals)
-  const derivedSenders = new Map(options.derive.map((r) => [r, senderOf(work, r, readAt)]))
+  const sender = senderOf(work, options.resolution, refusals)
+  const derivedSenders = new Map(options.derive.map((r) => [r, senderOf(work, r)]))
   const derived = new DerivedSeries(derivedSenders, {
     maxGapSeconds: gapOf(options, options.resolution),
     delaySeconds: symbol.delaySeconds,
-    readAt,
+    ...times,
   })
   const windows: Span[] = []
   const refusedWindows: string[] = []
@@ -155,9 +155,8 @@ const refusalOf = ({ firstRefusal }: SeriesSender): { refusal?: string } =>
 
 /** With `refusals` the bars are lines of the file; without, they are derived from them. */
 function senderOf(
-  { options, session, symbol, progress }: StoreFile,
+  { options, times, session, symbol, progress }: StoreFile,
   resolution: Resolution,
-  readAt: FeedSeconds | undefined,
   refusals?: Refusals,
 ): SeriesSender {
   const derived = refusals === undefined
@@ -165,7 +164,7 @@ function senderOf(
     resolution,
     maxGapSeconds: gapOf(options, resolution),
     delaySeconds: symbol.delaySeconds,
-    readAt,
+    ...times,
     send: (bars: Bars) => session.send({ name: options.symbol, resolution, derived }, bars),
     holes: refusals?.times.holes ?? new Holes(resolution),
     onRefused: (line, reason) => refusals?.add(line, reason),
