@@ -169,7 +169,7 @@ test('the manifest replaces a collector’s fields of a symbol, but keeps its `s
     delaySeconds: 60,
     origin: 'collector',
     since,
-    hidden: true,
+    hidden: false,
   }
   await put(record)
   await applied(zero)
@@ -185,6 +185,17 @@ test('the manifest replaces a collector’s fields of a symbol, but keeps its `s
     origin: 'manifest',
     hidden: false,
   })
+})
+
+test('a symbol that the manifest lists again has no `since`', async () => {
+  const zero = define('ZERO')
+  await applied(zero)
+  const [symbol] = registry.view().symbolsOf(zero.key)
+  if (!symbol) throw new Error('no symbol')
+  await put({ ...symbol, since: feedSeconds(1_000) })
+  await applied(define('ZERO', { symbols: [] }))
+  await applied(zero)
+  expect(registry.view().symbol(symbol.symbol)).toEqual(symbol)
 })
 
 test('another number of buckets is refused, also for a hidden feed, and nothing is written', async () => {

@@ -54,8 +54,9 @@ function symbolRows(definition: FeedDefinition, view: RegistryView): RegistryBod
     const wanted = symbolOf(listed, definition)
     const old = had.get(wanted.symbol)
     had.delete(wanted.symbol)
-    // `since` comes from live sessions, not from a manifest.
-    const body = old?.since === undefined ? wanted : { ...wanted, since: old.since }
+    // `since` comes from live sessions, not from a manifest. While the symbol was hidden, nobody had to send its bars.
+    const since = old?.hidden === false ? old.since : undefined
+    const body = since === undefined ? wanted : { ...wanted, since }
     if (!sameRecord(old, body)) rows.push({ kind: 'symbol', id: body.symbol, body })
   }
   for (const symbol of had.values()) {

@@ -1,3 +1,5 @@
+import type { RefusalReason } from '../../../core/bars/bar-rules.ts'
+import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import { reached } from '../../../platform/stages.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ReceivedBars } from '../../../wire/decode-bars.ts'
@@ -8,6 +10,7 @@ import type { ImportedSymbols } from '../../feed/imported-symbols.ts'
 import type { LiveIntake } from '../../feed/live-intake.ts'
 import { type Counts, noCounts } from '../../feed/store-history.ts'
 import type { IngestMetrics, LaneName } from '../../metrics.ts'
+import { SessionEnd } from '../../session-end.ts'
 import type { Acknowledgements } from './acknowledgements.ts'
 import { historyPrecedes, type InFlight, precedesAll } from './in-flight.ts'
 
@@ -31,12 +34,18 @@ interface Work {
   readonly done: Promise<unknown>
 }
 
+/** Refusals that a changed manifest can cause: digits, quote basis, delay, symbols, resolutions. */
+const dueToManifest: ReadonlySet<RefusalReason> = new Set(['SCALE', 'NOT_CLOSED', 'UNKNOWN_SERIES'])
+
 /** Checks the batches of one session, stores them in their lane and acknowledges them. */
 export class SessionBars {
   readonly #deps: SessionBarsDeps
+  /** The definition that the collector knows. */
+  readonly #definition: FeedDefinition
 
   constructor(deps: SessionBarsDeps) {
     this.#deps = deps
+    this.#definition = deps.state.registry.current().definition
   }
 
   take(message: ReceivedBars, digest: string): void {
@@ -72,13 +81,17 @@ export class SessionBars {
   #check({ series }: ReceivedBars): CheckedBatch {
     const { clock, state, imported } = this.#deps
     const feed = state.registry.current()
-    return checkBatch(series, {
+    const checked = checkBatch(series, {
       view: imported?.over(feed.view) ?? feed.view,
       definition: feed.definition,
       utcNow: clock.utcMs(),
       feedNow: state.now(feed, clock),
       newestOf: (id) => state.newest.get(id),
     })
+    const isChanged = !imported && feed.definition !== this.#definition
+    if (isChanged && checked.refused.some(({ reason }) => dueToManifest.has(reason)))
+      throw new SessionEnd('UNAVAILABLE', `the manifest of ${state.key} was changed; connect again`)
+    return checked
   }
 
   /** Answers a batch once it is stored: the refusals, then the Ack. Windows wait until all of its work is done. */
