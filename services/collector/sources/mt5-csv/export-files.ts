@@ -43,6 +43,10 @@ export class ExportFiles {
   readonly #digits = new Map<string, number>()
   /** Files without a usable bar, with the size and time of modification at that check. */
   readonly #waiting = new Map<string, string>()
+  /** The raw name of each clean name. */
+  readonly #raws = new Map<string, string>()
+  /** How often a symbol got another raw name, because no file has the earlier one any more. */
+  renames = 0
   /** Files whose name differs from the manifest's. */
   readonly #misnamed = new Set<string>()
 
@@ -62,10 +66,19 @@ export class ExportFiles {
     for (const file of files) {
       if (this.index.has(file.path) || this.#hasOtherName(file)) continue
       if (!(await this.#knowsDigits(file))) continue
+      this.#noteName(file.series.raw)
       this.index.add(this.#follow(file))
       added.push(file.series)
     }
     return added
+  }
+
+  #noteName(raw: string): void {
+    const clean = cleanName(raw, this.#deps.definition.suffixes)
+    const before = this.#raws.get(clean)
+    const isFree = before === undefined || this.index.resolutionsOf(before).length === 0
+    if (before !== undefined && before !== raw && isFree) this.renames += 1
+    if (isFree) this.#raws.set(clean, raw)
   }
 
   /** Forgets what has none of these paths: files that are renamed repeatedly would take ever more memory. */

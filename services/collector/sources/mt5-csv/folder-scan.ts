@@ -3,7 +3,7 @@ import { allTimes, type Span } from '../../../core/bars/window.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import { OutageLog } from '../../../platform/outage-log.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { type SourceListener, sourceBarsMax } from '../source.ts'
+import { type SourceListener, type SourceSeries, sourceBarsMax } from '../source.ts'
 import { CompleteMinutes } from './complete-minutes.ts'
 import type { ExportFiles } from './export-files.ts'
 import { fileFailure } from './file-fault.ts'
@@ -36,6 +36,7 @@ export class FolderScan {
   /** Files that are to be scanned once more. */
   readonly #again = new WeakSet<FollowedFile>()
   readonly #outages = new WeakMap<FollowedFile, OutageLog>()
+  #renames = 0
 
   constructor({ files, asked, readOnce, fileLock, log, clock }: FolderScanDeps) {
     this.#files = files
@@ -84,7 +85,7 @@ export class FolderScan {
   async run(listener: SourceListener, signal: AbortSignal): Promise<void> {
     const begunMs = this.#clock.monotonicMs()
     const added = await this.#files.refresh()
-    if (added.length > 0) listener.catalogue(this.#files.symbols(added), { snapshot: false })
+    if (added.length > 0) this.#list(added, listener)
     for (const series of added) listener.readAgain(series, allTimes)
     const all = this.#files.index.all()
     const minutes = all.filter((file) => file.options.series.resolution === '1' && this.#asked.has(file))
@@ -99,6 +100,15 @@ export class FolderScan {
     await Promise.all(Array.from({ length: scansMax }, work))
     if (!signal.aborted)
       this.#minutes.report(minutes, minutes.length > 0 && unread.size === 0 ? begunMs : undefined, listener)
+  }
+
+  /** A symbol keeps its raw name in a delta. So after a rename, all symbols that have a file are listed. */
+  #list(added: readonly SourceSeries[], listener: SourceListener): void {
+    const { renames, index } = this.#files
+    const snapshot = renames > this.#renames
+    this.#renames = renames
+    const series = snapshot ? index.all().map((file) => file.options.series) : added
+    listener.catalogue(this.#files.symbols(series), { snapshot })
   }
 
   /** Scans a file that the system named, before the rest of a folder scan. Returns whether it is known. */

@@ -92,6 +92,21 @@ test('an export that appears later is added; other files are logged once', async
   expect(log).toHaveLength(3)
 })
 
+test('all symbols that have a file are listed once a file has another raw name of its symbol', async () => {
+  const path = (raw: string): string => join(folder, `${raw}_M1.csv`)
+  for (const raw of ['AUDUSD', 'GBPUSD.z']) await writeFile(path(raw), header + line(-3))
+  const { reported, until } = await exports.open()
+  await rename(path('GBPUSD.z'), path('GBPUSD'))
+  await until(() => reported.listed.length > 1)
+  expect(reported.listed).toEqual([
+    ['all', 'AUDUSD', 'GBPUSD.z'],
+    ['all', 'AUDUSD', 'GBPUSD'],
+  ])
+  await writeFile(path('NZDUSD'), header + line(-3))
+  await until(() => reported.listed.length > 2)
+  expect(reported.listed.at(-1)).toEqual(['added', 'NZDUSD'])
+})
+
 test('prices with more decimals than the symbol has are rejected, never rounded, and claimed by no window', async () => {
   await writeFile(join(folder, 'EURUSD.z_M1.csv'), header + line(-3) + line(-2, '1.093275') + line(-1))
   const { log, read } = await exports.open()
