@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { dial, startHttpServer as start } from '../../../test/support/fixtures/http-server.ts'
 
@@ -36,6 +37,22 @@ test('any number of pipelined requests is answered while at most eight are under
     socket.write(pipelined(8))
     await expect.poll(() => answers).toBe(8 * rounds)
   }
+  socket.destroy()
+})
+
+test('an upgrade behind an unanswered request is handled as a plain request and answered in order', async () => {
+  const { waiting, handle } = holding()
+  const upgrade = { path: '/stream', listener: (_: unknown, socket: Duplex) => void socket.write('upgraded') }
+  const { port } = await start({ handle, upgrade })
+  const socket = await dial(port)
+  const asksUpgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n'
+  socket.write(`${pipelined(1)}GET /stream HTTP/1.1\r\nHost: x\r\n${asksUpgrade}\r\n`)
+  await expect.poll(() => waiting.length).toBe(2)
+  for (const answer of waiting.reverse()) answer()
+  let text = ''
+  socket.on('data', (part) => (text += String(part)))
+  await expect.poll(() => text).toMatch(/\r\n\r\n\/0.*\r\n\r\n\/stream/s)
+  expect(text).not.toContain('upgraded')
   socket.destroy()
 })
 

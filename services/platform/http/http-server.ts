@@ -62,6 +62,8 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
   const connections = new HttpConnections(deps)
   const turns = new RequestTurns(clock)
   const { BoundedRequest, CountedResponse } = countedBy(connections)
+  /** The answer to an earlier request would be written between the frames of a WebSocket. */
+  const isFirst = ({ socket }: IncomingMessage): boolean => !connections.isAnswering(socket)
   const server = createServer({
     headersTimeout: timings.headersTimeoutMs,
     requestTimeout: timings.requestTimeoutMs,
@@ -72,9 +74,9 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
     ServerResponse: CountedResponse,
     // Node's own answer to a missing Host header has no body.
     requireHostHeader: false,
-    // An upgrade to anything but the WebSocket (such as `h2c`) is handled as a plain request.
+    // Any other upgrade (such as `h2c`) is handled as a plain request.
     shouldUpgradeCallback: (request) =>
-      request.isOneTooMany || (upgrade !== undefined && asksWebSocket(request, upgrade.path)),
+      request.isOneTooMany || (isFirst(request) && asksWebSocket(request, upgrade?.path)),
   })
   server.timeout = timings.stalledMs
 
@@ -131,7 +133,7 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
 }
 
 /** Whether the request is a valid one for the WebSocket on this path. */
-const asksWebSocket = (request: IncomingMessage, path: string): boolean =>
+const asksWebSocket = (request: IncomingMessage, path: string | undefined): boolean =>
   request.method === 'GET' &&
   request.headers.upgrade?.toLowerCase() === 'websocket' &&
   pathOf(request.url ?? '') === path &&
