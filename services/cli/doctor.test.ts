@@ -16,10 +16,10 @@ const hourSeconds = 3_600
 const feed = defineFeed({ clock: { mode: 'Fixed', offsetSeconds: -3 * hourSeconds } })
 
 /** A data folder with a feed three hours ahead of UTC and one bar, relative to the feed's current time. */
-async function folderWithBar(fromNowSeconds: number): Promise<string> {
+async function folderWithBar(fromNowSeconds: number, hidden = false): Promise<string> {
   const made = temporaryFolder()
   const stores = await openEmbeddedStores({ folder: made, clock: systemClock, log: silentLog })
-  await stores.registry.append(0, [{ kind: 'feed', id: feed.key, body: { definition: feed, hidden: false } }])
+  await stores.registry.append(0, [{ kind: 'feed', id: feed.key, body: { definition: feed, hidden } }])
   const now = toSeconds(systemClock.utcMs()) + 3 * hourSeconds
   const time = feedSeconds(Math.floor((now + fromNowSeconds) / 60) * 60)
   const series = { feed: feed.key, symbol: compoundKey(feed.key, 'A'), resolution: '60' } as const
@@ -77,6 +77,13 @@ test('a bar that is ahead of its feed’s clock is reported', async () => {
   expect(found.lineOf('clock')).toMatch(
     /^WRONG .*BROKERA:ZERO at resolution 60 is 3 hours ahead.*Cure: check spec\.clock/,
   )
+})
+
+test('a removed feed, whose bars are kept, is not examined', async () => {
+  const found = await doctor(await folderWithBar(3 * hourSeconds, true), '--audit')
+  expect(found.code).toBe(0)
+  expect(found.lineOf('clocks')).toMatch(/^ok +clocks: 0 of 0 /)
+  expect(found.lineOf('audit')).toMatch(/^nothing about audit/)
 })
 
 test('a folder without a store is a warning, and no file is created', async () => {

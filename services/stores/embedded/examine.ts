@@ -129,7 +129,8 @@ function feedsIn(db: DatabaseSync): readonly TimedFeed[] {
   const readings = Map.groupBy(bodies('clock') as readonly ClockReading[], ({ feed }) => feed)
   const clocksOf = (feed: FeedKey): readonly ClockReading[] =>
     (readings.get(feed) ?? []).toSorted((a, b) => a.since - b.since)
-  return (bodies('feed') as readonly FeedRecord[]).map(({ definition }) => ({
+  const shown = (bodies('feed') as readonly FeedRecord[]).filter(({ hidden }) => !hidden)
+  return shown.map(({ definition }) => ({
     definition,
     offsetSeconds: knownOffset(definition, { clocksOf }),
   }))

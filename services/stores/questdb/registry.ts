@@ -79,6 +79,14 @@ export class RegistryLog {
     return this.definitions().flatMap(({ key }) => this.timedFeed(key) ?? [])
   }
 
+  /** The feeds that are not hidden. */
+  shownFeeds(): readonly TimedFeed[] {
+    return this.timedFeeds().filter(({ definition: { key } }) => {
+      const row = this.#newest.get(`feed ${key}`)
+      return row?.kind === 'feed' && !row.body.hidden
+    })
+  }
+
   /** A feed's definition with the known offset of its clock. */
   timedFeed(feed: FeedKey): TimedFeed | undefined {
     const definition = this.definition(feed)

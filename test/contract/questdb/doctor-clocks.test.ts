@@ -24,6 +24,14 @@ test('a table of minutes without a new bar for weeks is a warning', async () => 
   expect(lineOf(found, 'clock')).toMatch(/^warning .*_m1_.* 30 days behind/)
 })
 
+test('a removed feed, whose bars are kept, is not examined', async () => {
+  const prefix = await withNewestBar(server(), -30 * 24 * hourSeconds, '1', true)
+  const found = await doctor(server(), prefix, {}, '--audit')
+  expect(found.code).toBe(0)
+  expect(lineOf(found, 'clocks')).toMatch(/^ok +clocks: 0 of 0 /)
+  expect(lineOf(found, 'audit')).toMatch(/^nothing about audit/)
+})
+
 test('an empty table, for which QuestDB returns no newest row, is not a fault', async () => {
   const prefix = await withNewestBar(server(), -60)
   await server().exec(`TRUNCATE TABLE ${prefix}bars_brokera_zero_h1`)

@@ -52,10 +52,11 @@ export async function withNewestBar(
   server: QuestdbServer,
   fromNowSeconds: number,
   resolution: '1' | '60' = '60',
+  hidden = false,
 ): Promise<string> {
   const { stores, prefix } = await openInTest(server)
   const definition = defineFeed({ clock: { mode: 'Fixed', offsetSeconds: -3 * hourSeconds } })
-  await stores.registry.append(0, [{ kind: 'feed', id: feed, body: { definition, hidden: false } }])
+  await stores.registry.append(0, [{ kind: 'feed', id: feed, body: { definition, hidden } }])
   const now = toSeconds(systemClock.utcMs()) + 3 * hourSeconds
   const time = feedSeconds(Math.floor((now + fromNowSeconds) / 60) * 60)
   await stores.bars.write([batchOf(seriesOf('A', resolution, feed), [{ ...minuteBar(0), time }])], 'live')

@@ -57,7 +57,7 @@ export async function examineQuestdb(options: Examined): Promise<readonly Findin
     const log = new RegistryLog({ table: names.registry, pool })
     const clocks = await examined('clocks', 'remove the cause that the message names', async () => {
       await log.follow()
-      const feeds = log.timedFeeds()
+      const feeds = log.shownFeeds()
       const newest = await newestBars(feeds, names, admin)
       return [...examineClocks(newest, options.clock.utcMs()), ...pendingRetention(feeds)]
     })
@@ -171,7 +171,7 @@ function pendingRetention(feeds: readonly TimedFeed[]): readonly Finding[] {
 
 async function auditAll(deps: StoredBarsDeps): Promise<readonly Finding[]> {
   const found: Finding[] = []
-  for (const feed of deps.log.definitions())
+  for (const { definition: feed } of deps.log.shownFeeds())
     found.push(
       ...(await examined(
         'audit',
