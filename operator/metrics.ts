@@ -48,7 +48,12 @@ export function createOperatorMetrics(metrics: Metrics) {
     'fxd_operator_dropped_events_total',
     'Kubernetes Events dropped: too many in a minute, or rejected by the API server.',
   )
+  const forcedCloses = metrics.counter(
+    'fxd_operator_drain_forced_closes_total',
+    'Sockets that drains before the removal of a shard closed around the end of a minute.',
+  )
   return {
+    forcedCloses: (count: number): void => forcedCloses.inc(count),
     reconciled: (kind: string): void => reconciles.inc({ kind }),
     failed: (kind: string): void => failures.inc({ kind }),
     written: (resource: string): void => writes.inc({ resource }),

@@ -75,7 +75,7 @@ export class RunningControllers {
     this.#controllers = {
       feeds: new FeedController({ ...deps, template: settings.template, registered }),
       apikeys: new KeyController(deps),
-      streampools: new PoolController({ ...deps, calls }),
+      streampools: new PoolController({ ...deps, calls, forcedCloses: this.#counts.forcedCloses }),
     }
     const queueOf = (kind: Kind): WorkQueue =>
       new WorkQueue((name, failingMs) => this.#reconcile(kind, name, failingMs), clock, log.child({ kind }))

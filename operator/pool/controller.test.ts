@@ -14,7 +14,7 @@ const pod = (name: string): Pod => ({
 })
 const waiting = (name: string, phase: string): Pod => ({ ...pod(name), status: { phase } })
 const owner = { apiVersion: 'v1', kind: 'StreamPool', name: 'pool', uid: 'u', controller: true }
-const load = { connections: 5, subscriptions: 0, draining: false, drainSecondsLeft: 0 }
+const load = { connections: 5, subscriptions: 0, draining: false, drainSecondsLeft: 0, forcedCloses: 0 }
 
 /** A pool with two running shards that wants `replicas`. The cache lacks the Deployment. */
 function start(
@@ -45,6 +45,7 @@ function start(
     drained: [] as string[],
     marked: [] as string[],
     events: [] as string[],
+    forced: [] as number[],
   }
   const none = { get: () => undefined }
   const clock = createVirtualClock()
@@ -82,6 +83,7 @@ function start(
     },
     calls: { drain: async ({ metadata }: Pod) => void seen.drained.push(metadata.name), ...calls },
     events: { record: (_: string, __: unknown, { reason }: Condition) => void seen.events.push(reason) },
+    forcedCloses: (count: number) => void seen.forced.push(count),
     clock,
     log: silentLog,
   }
@@ -132,6 +134,20 @@ test("shards that reject the operator's token are not lost, and the pool reports
   for (let i = 0; i < 5; i++) await controller.reconcile('pool')
   expect(seen.marked).toEqual([])
   expect(seen.ready[0]).toMatchObject({ reason: 'TokenRefused', message: 'the token is wrong' })
+})
+
+test('sockets that a drain closed around the end of a minute are counted once, with an event', async () => {
+  const forced = { a: [0, 7, 7], b: [3, 3, 3] }
+  let round = 0
+  const { seen, controller } = start(2, {
+    load: async ({ metadata }) => ({
+      ...load,
+      forcedCloses: forced[metadata.name as keyof typeof forced][round],
+    }),
+  })
+  for (; round < 3; round++) await controller.reconcile('pool')
+  expect(seen.forced).toEqual([7])
+  expect(seen.events.filter((reason) => reason === 'DrainForced')).toHaveLength(1)
 })
 
 const autoscale = {

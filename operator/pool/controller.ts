@@ -36,6 +36,8 @@ const pauseAnnotation = `${group}/autoscale-paused`
 
 interface PoolControllerDeps extends ControllerDeps {
   readonly calls: ShardCalls
+  /** Called with the number of sockets that a drain closed around the end of a minute. */
+  readonly forcedCloses: (count: number) => void
 }
 
 /** A pod of the pool and its answer. */
@@ -59,6 +61,8 @@ export class PoolController implements Controller {
   readonly #fewerNeeded = new Map<string, FewerNeeded>()
   /** Missed answers in a row, by UID of the pod. */
   readonly #misses = new Map<string, number>()
+  /** Forced closes of a shard so far, by UID of the pod. */
+  readonly #forced = new Map<string, number>()
 
   constructor(deps: PoolControllerDeps) {
     this.#deps = deps
@@ -76,6 +80,7 @@ export class PoolController implements Controller {
     const pool = this.#deps.caches.streampools.get(name)
     if (pool === undefined || pool.metadata.deletionTimestamp !== undefined) return undefined
     const seen = await this.#readLoads(name)
+    for (const { pod, load } of seen) if (load) this.#countForced(pool, pod, load)
     try {
       const deployment = await this.#apply(pool)
       const scaling = await this.#autoscale(pool, seen)
@@ -102,6 +107,7 @@ export class PoolController implements Controller {
     this.#statuses.retain(pools)
     retain(this.#fewerNeeded, pools)
     retain(this.#misses, pods.all())
+    retain(this.#forced, pods.all())
   }
 
   /** Reads many loads concurrently, because a shard that does not answer uses its whole timeout. */
@@ -127,6 +133,25 @@ export class PoolController implements Controller {
     const misses = load || refused ? 0 : (this.#misses.get(uid) ?? 0) + 1
     this.#misses.set(uid, misses)
     return { pod, load, misses, refused }
+  }
+
+  /** A shard ends soon after its drain, so that Prometheus seldom sees the shard's own count. */
+  #countForced(
+    pool: PoolObject,
+    { metadata: { name, uid = '' } }: Pod,
+    { forcedCloses }: Load__Output,
+  ): void {
+    const count = forcedCloses - (this.#forced.get(uid) ?? forcedCloses)
+    this.#forced.set(uid, forcedCloses)
+    if (count <= 0) return
+    this.#deps.forcedCloses(count)
+    const why = `because its drain of ${pool.spec.drain.seconds} s ended there`
+    this.#deps.events.record(resources.streampools.kind, pool, {
+      type: 'Warning',
+      reason: 'DrainForced',
+      action: 'Drain',
+      note: `The shard ${name} closed ${count} sockets between second 55 and 8 of a minute, ${why}.`,
+    })
   }
 
   async #apply(pool: PoolObject): Promise<Workload> {

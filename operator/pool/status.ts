@@ -62,11 +62,14 @@ function readiness({ pool, deployment, unreachable, blocked }: PoolFacts): Outco
   const isShort = Math.min(ready, deployment?.spec?.replicas ?? 0) < wanted
   // Only the number of shards changed, just now.
   if (deployment && isUnseen(deployment) && isKnown && !isShort) return had
+  const surplus = (deployment?.spec?.replicas ?? 0) - wanted
   if (deployment === undefined || isUnseen(deployment) || isRollingOut(deployment))
     return {
       status: 'False',
       reason: 'RollingOut',
-      message: `${ready} of ${wanted} shards are ready; pods are being replaced.`,
+      message:
+        `${ready} of ${wanted} shards are ready; pods are being replaced.` +
+        (surplus > 0 ? ' The pool shrinks after that.' : ''),
     }
   if (isShort)
     return { status: 'False', reason: 'ShardsNotReady', message: `${ready} of ${wanted} shards are ready.` }
@@ -76,7 +79,6 @@ function readiness({ pool, deployment, unreachable, blocked }: PoolFacts): Outco
       reason: 'ShardsUnreachable',
       message: `${unreachable} of ${ready} ready shards do not answer the operator on their gRPC port.`,
     }
-  const surplus = (deployment.spec?.replicas ?? 0) - wanted
   if (surplus > 0)
     return {
       status: 'True',

@@ -81,6 +81,7 @@ class Collector {
     await this.#repeat(async () => {
       if (!isOpen) await source.open(this.#relay, signal)
       isOpen = true
+      if (source.capabilities.live) this.#time.expectTicks()
       // A session that begins after the end of the collector would never be closed.
       if (!signal.aborted) await this.#runSession()
     })
@@ -191,7 +192,6 @@ class Collector {
     return {
       spool: spool && { ...spool.depth, droppedBars, failures, unreadableBytes },
       isActive: this.#relay.isActive,
-      isTerminalConnected: this.#relay.isConnected,
       tickAgeSeconds: tickAgeMs === undefined ? undefined : tickAgeMs / 1_000,
     }
   }

@@ -14,7 +14,6 @@ interface SpoolFailures {
 export interface CollectorStatus {
   readonly spool: (SpoolDepth & SpoolFailures) | undefined
   readonly isActive: boolean
-  readonly isTerminalConnected: boolean
   /** Since the last tick arrived; `undefined` before the first. */
   readonly tickAgeSeconds: number | undefined
 }
@@ -86,16 +85,17 @@ function createStatusMetrics(metrics: Metrics, readers: ReadonlyMap<FeedKey, () 
     })
   }
   gauge('active', '1: this collector is the active one of its feed', ({ isActive }) => Number(isActive))
-  gauge('terminal_connected', '1: the terminal is connected to its broker', (status) =>
-    Number(status.isTerminalConnected),
+  gauge(
+    'tick_age_seconds',
+    'Seconds since the last tick arrived; before the first, since the source was opened',
+    ({ tickAgeSeconds }) => tickAgeSeconds,
   )
-  gauge('tick_age_seconds', 'Seconds since the last tick arrived', ({ tickAgeSeconds }) => tickAgeSeconds)
   gauge('spool_bytes', 'Bytes of the files of the spool', ({ spool }) => spool?.bytes)
   gauge('spool_batches', 'Unacknowledged batches in the spool', ({ spool }) => spool?.batches)
   gauge('spool_bars', 'Unacknowledged bars in the spool', ({ spool }) => spool?.bars)
   gauge(
     'spool_age_seconds',
-    'Age of the oldest batch in the spool, in seconds',
+    'Age of the oldest batch in the spool that no other collector has, in seconds',
     ({ spool }) => spool && spool.ageMs / 1_000,
   )
   total(

@@ -1,5 +1,6 @@
 import { type RefusalReason, refusalReasons } from '../core/bars/bar-rules.ts'
 import type { Lane } from '../core/bars/series.ts'
+import type { FeedKey } from '../core/feeds/compound-key.ts'
 import { fromZero, type Metrics, secondsBuckets } from '../platform/metrics.ts'
 import type { CredentialFault } from './credentials/access.ts'
 
@@ -16,6 +17,8 @@ export interface IngestMetrics {
   /** Counts an event that may lose or delay bars; each kind has an alert. */
   alarm(kind: AlarmKind): void
   session(mode: 'live' | 'import', by: 1 | -1): void
+  /** What the active session of a feed says about its terminal; `undefined`: the session has ended. */
+  terminal(feed: FeedKey, isConnected: boolean | undefined): void
   ended(code: string): void
   /** Counts a call that was refused because of its credential. */
   refusedCall(reason: CredentialFault | 'foreign_feed'): void
@@ -87,11 +90,24 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
     committed: (lane, seconds) => commit.observe({ lane }, seconds),
     alarm: (kind) => alarms.inc({ kind }),
     session: (mode, by) => sessions.inc({ mode }, by),
+    terminal: terminalGauge(metrics),
     ended: (code) => ended.inc({ code }),
     refusedCall: (reason) => refusedCalls.inc({ reason }),
     call: (code) => calls.inc({ code }),
     queued: (lane, by) => queue.inc({ lane }, by),
     backlog: (by) => backlog.inc(by),
     droppedFromBacklog: (count) => dropped.inc(count),
+  }
+}
+
+function terminalGauge(metrics: Metrics): IngestMetrics['terminal'] {
+  const gauge = metrics.gauge(
+    'fxd_ingest_terminal_connected',
+    'For each feed with an active session here: 1 if its terminal is connected to its broker',
+    ['feed'],
+  )
+  return (feed, isConnected) => {
+    if (isConnected === undefined) gauge.remove({ feed })
+    else gauge.set({ feed }, Number(isConnected))
   }
 }

@@ -28,7 +28,7 @@ test('a row that becomes visible after a newer row is reported to listeners once
   registry.close()
 })
 
-test('an outage of the registry is logged once when it begins, and once with its duration when it ends', async () => {
+test('an outage of the registry has an age, and is logged once when it begins and once when it ends', async () => {
   const clock = createVirtualClock()
   const lines: Record<string, unknown>[] = []
   const log = createLog('info', {
@@ -41,8 +41,10 @@ test('an outage of the registry is logged once when it begins, and once with its
   }
   const registry = followRegistry(store, embeddedBus(clock, silentLog), clock, log)
   await clock.advance(10_000)
+  expect(registry.ageMs).toBe(10_000)
   isUnavailable = false
   await clock.advance(10_000)
+  expect(registry.ageMs).toBeLessThanOrEqual(2_000)
   expect(lines).toMatchObject([
     { msg: 'registry unavailable; continuing with the last version; retrying', err: { message: 'refused' } },
     { msg: 'registry available again', seconds: 10 },

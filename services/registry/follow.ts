@@ -16,6 +16,8 @@ export interface FollowedRegistry {
   /** The last registry that was read; throws `Unavailable` before the first one. */
   view(): RegistryView
   readonly loaded: boolean
+  /** Milliseconds since the last successful read; before the first, since the start. */
+  readonly ageMs: number
   /** Reads new rows at once; rejects if the store is unavailable. */
   refresh(): Promise<void>
   /** Takes rows that this process stored, without a read. */
@@ -30,6 +32,7 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
   const registry = new Registry()
   const listeners = new Set<(view: RegistryView) => void>()
   let loaded = false
+  let readMs = clock.monotonicMs()
 
   const take = (rows: readonly RegistryRow[]): void => {
     const first = !loaded
@@ -38,8 +41,10 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
     const changed = rows.filter((row) => registry.apply(row))
     if (first || changed.length > 0) for (const listen of listeners) listen(registry)
   }
-  const read = async (): Promise<void> =>
+  const read = async (): Promise<void> => {
     take(await store.since(Math.max(0, registry.version - overlapVersions)))
+    readMs = clock.monotonicMs()
+  }
   const reads = new SharedRun(read)
   // A read in progress may have started before the change: one more follows, shared by all calls until then.
   const refresh = (): Promise<void> => reads.run()
@@ -68,6 +73,9 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
     },
     get loaded() {
       return loaded
+    },
+    get ageMs() {
+      return clock.monotonicMs() - readMs
     },
     refresh,
     take,

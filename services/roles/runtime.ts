@@ -45,7 +45,7 @@ export async function openRuntime(
   overrides: RoleOverrides,
   user: StoreUser,
 ): Promise<Runtime> {
-  const { clock, log, lifecycle } = context
+  const { clock, log, metrics, lifecycle } = context
   let isLoaded = (): boolean => false
   const health = await startHealth(context, () => isLoaded())
   const { stores, areRemote, connect } = await lifecycle.start<OpenedStores>({
@@ -60,6 +60,12 @@ export async function openRuntime(
     stop: (started) => started.close(),
   })
   isLoaded = () => registry.loaded
+  metrics.gauge(
+    'fxd_registry_age_seconds',
+    'Seconds since a read of the registry succeeded; before the first, since the start. Reads are 2 s apart.',
+    [],
+    (gauge) => gauge.set(registry.ageMs / 1_000),
+  )
   const waiting = { clock, log, ending: overrides.ending }
   return {
     stores,

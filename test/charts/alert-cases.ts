@@ -82,8 +82,14 @@ export const alertCases: readonly AlertCase[] = [
   grows('FxdFault', 'fxd_http_faults_total{pod="fxd-rest-1"}'),
   grows('FxdLogDropped', 'fxd_log_dropped_lines_total{pod="fxd-rest-1"}'),
   is('FxdStoreDegraded', 'fxd_questdb_writes_failing_seconds{pod="fxd-ingest-1"}', 30),
+  is('FxdStoreDegraded', 'fxd_registry_age_seconds{pod="fxd-ingest-1"}', 60),
   is('FxdTableSuspended', 'fxd_questdb_suspended_tables{pod="fxd-ingest-1"}', 1),
   grows('FxdRowsParked', 'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}'),
+  {
+    alert: 'FxdRowsParked',
+    series: { 'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}': '_x10 5x10' },
+    atMinute: 15,
+  },
   {
     alert: 'FxdStoreSlow',
     series: { 'fxd_questdb_reads_refused_total{pod="fxd-rest-1"}': '0+60x30' },
@@ -131,7 +137,7 @@ export const alertCases: readonly AlertCase[] = [
     atMinute: 400,
   },
   is('FxdFeedNotCollected', 'fxd_collector_active{feed="A:B",pod="a-collector-0"}', 0),
-  is('FxdFeedOffline', 'fxd_collector_terminal_connected{feed="A:B",pod="a-collector-0"}', 0),
+  is('FxdFeedOffline', 'fxd_ingest_terminal_connected{feed="A:B",pod="fxd-ingest-1"}', 0),
   {
     alert: 'FxdFeedStale',
     // Time 0 was a Thursday.
@@ -156,7 +162,18 @@ export const alertCases: readonly AlertCase[] = [
     atMinute: 15,
   },
   grows('FxdBarsLost', 'fxd_collector_spool_dropped_bars_total{feed="A:B",pod="a-collector-0"}'),
+  // A new pod with a full spool drops bars before its first sample.
+  {
+    alert: 'FxdBarsLost',
+    series: { 'fxd_collector_spool_dropped_bars_total{feed="A:B",pod="a-collector-0"}': '_x10 5x10' },
+    atMinute: 15,
+  },
   grows('FxdIngestAlarm', 'fxd_ingest_alarms_total{kind="unpublished",pod="fxd-ingest-1"}'),
+  {
+    alert: 'FxdIngestAlarm',
+    series: { 'fxd_ingest_alarms_total{kind="gap",pod="fxd-ingest-1"}': '_x10 5x10' },
+    atMinute: 15,
+  },
   is('FxdBarsNotPushed', 'fxd_ingest_backlog_bars{pod="fxd-ingest-1"}', 20_000),
   grows('FxdBarsNotPushed', 'fxd_ingest_backlog_dropped_bars_total{pod="fxd-ingest-1"}'),
   grows('FxdGaps', 'fxd_stream_gaps_total{pod="fxd-stream-1",cause="lost"}'),
@@ -165,6 +182,7 @@ export const alertCases: readonly AlertCase[] = [
   ),
   grows('FxdGaps', 'fxd_tail_dropped_bars_total{pod="fxd-rest-1"}'),
   grows('FxdDrainForced', 'fxd_stream_drain_forced_closes_total{pod="fxd-stream-1"}'),
+  grows('FxdDrainForced', 'fxd_operator_drain_forced_closes_total{pod="fxd-operator-1"}'),
   grows('FxdCanaryMissedBars', 'fxd_canary_missed_bars_total{feed="A:B",pod="fxd-canary-1"}'),
   // The second bound is that of Prometheus 3.
   ...['5', '5.0'].map((bound) => ({
@@ -217,6 +235,7 @@ export const quiet: Readonly<Record<string, Course>> = {
   'fxd_stream_gaps_total{pod="fxd-stream-1",cause="closed"}': '0+1x200',
   'fxd_stream_replay_gaps_total{pod="fxd-stream-1",reason="too_many_bars"}': '0+1x200',
   'fxd_questdb_writes_failing_seconds{pod="fxd-ingest-1"}': '0x200',
+  'fxd_registry_age_seconds{pod="fxd-ingest-1"}': '2x200',
   'fxd_questdb_suspended_tables{pod="fxd-ingest-1"}': '0x200',
   'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}': '7x200',
   'fxd_questdb_commit_synced{pod="fxd-ingest-1"}': '1x200',
@@ -225,7 +244,7 @@ export const quiet: Readonly<Record<string, Course>> = {
   // An active collector and a standby.
   'fxd_collector_active{feed="A:B",pod="a-collector-0"}': '1x200',
   'fxd_collector_active{feed="A:B",pod="a-collector-1"}': '0x200',
-  'fxd_collector_terminal_connected{feed="A:B",pod="a-collector-0"}': '1x200',
+  'fxd_ingest_terminal_connected{feed="A:B",pod="fxd-ingest-1"}': '1x200',
   'fxd_collector_tick_age_seconds{feed="A:B",pod="a-collector-0"}': '12x200',
   'fxd_collector_spool_age_seconds{feed="A:B",pod="a-collector-0"}': '1x200',
   'fxd_ingest_backlog_bars{pod="fxd-ingest-1"}': '40x200',

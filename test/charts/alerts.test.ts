@@ -96,6 +96,24 @@ test('no alert fires in a quiet service', () => {
   expect(complaints([{ name: 'quiet', series: quiet, atMinute: 180, fires: [] }])).toBe('')
 })
 
+test('an old count raises no alert after missed scrapes', () => {
+  const counts = [
+    'fxd_collector_spool_dropped_bars_total{feed="A:B",pod="a-collector-0"}',
+    'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-0"}',
+    'fxd_ingest_alarms_total{kind="gap",pod="fxd-ingest-1"}',
+    'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}',
+  ]
+  const series = { ...pods, ...Object.fromEntries(counts.map((each) => [each, '5x30 _x10 5x50'])) }
+  // The samples of a quarter of an hour before are missing at these minutes.
+  const situations = [46, 50, 55].map((atMinute) => ({
+    name: `minute ${atMinute}`,
+    series,
+    atMinute,
+    fires: [],
+  }))
+  expect(complaints(situations)).toBe('')
+})
+
 test('failures in another namespace fire no alert, except those for missing pods in this one', () => {
   const cases = alertCases.map(({ alert, series, atMinute }, i) => ({
     name: `${i}: ${alert}`,

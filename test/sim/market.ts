@@ -106,7 +106,7 @@ export class SimTerminal implements Source {
     this.#market = market
     this.#process = process
     this.#watchedFrom = market.now
-    this.capabilities = { rereadable, reads: 'pieces' as const }
+    this.capabilities = { rereadable, reads: 'pieces' as const, live: true }
   }
 
   async open(listener: SourceListener, signal: AbortSignal): Promise<void> {

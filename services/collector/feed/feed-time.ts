@@ -39,7 +39,12 @@ export class FeedTime {
     return now !== undefined && time > now + closeToleranceSeconds
   }
 
-  /** Milliseconds since the last tick arrived; `undefined` before the first. */
+  /** Without a tick, the age of the last one counts from here. */
+  expectTicks(): void {
+    this.#tickedMs ??= this.#clock.monotonicMs()
+  }
+
+  /** Milliseconds since the last tick arrived; `undefined` for a source that reports none. */
   get tickAgeMs(): number | undefined {
     return this.#tickedMs === undefined ? undefined : this.#clock.monotonicMs() - this.#tickedMs
   }

@@ -16,6 +16,7 @@ test('a defect while symbols are added ends one session, and the next one collec
   let faults = 2
   const source = new FakeTerminal([fakeSymbol('EURUSD.z')], () => Math.floor(suite.clock.utcMs() / 1000), {
     rereadable: true,
+    live: true,
     get reads(): 'pieces' {
       if (faults > 0) {
         faults -= 1

@@ -44,6 +44,8 @@ export interface SourceCapabilities {
    * start, with a span of all times. Bars of any age are stored.
    */
   readonly reads: 'pieces' | 'whole'
+  /** Whether it reports new bars and ticks as they arrive. */
+  readonly live: boolean
 }
 
 export interface SourceSeries {

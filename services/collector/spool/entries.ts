@@ -96,8 +96,9 @@ export class Entries {
     return old
   }
 
+  /** The oldest batch that no other collector has. */
   get oldest(): Entry | undefined {
-    for (const entry of this.#all.values()) if (entry.kind !== 'lost') return entry
+    for (const entry of this.#all.values()) if (entry.kind !== 'lost' && !entry.isHandedOver) return entry
     return undefined
   }
 

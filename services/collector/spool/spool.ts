@@ -35,7 +35,7 @@ export interface SpoolDepth {
   readonly bytes: number
   readonly batches: number
   readonly bars: number
-  /** Age of the oldest batch; 0 when there is none. */
+  /** Age of the oldest batch that no other collector has; 0 when there is none. */
   readonly ageMs: number
 }
 

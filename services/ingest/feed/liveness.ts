@@ -2,17 +2,22 @@ import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { type FeedSeconds, feedNow, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { ClockSample__Output } from '../../wire/gen/fxd/v1/ClockSample.ts'
 import type { Heartbeat__Output } from '../../wire/gen/fxd/v1/Heartbeat.ts'
+import type { IngestMetrics } from '../metrics.ts'
 import { jumpSecondsMax } from './clock-measure.ts'
 import type { FeedState } from './feed-state.ts'
 import { type MeasureDeps, MeasuredClock } from './measured-clock.ts'
 
+export interface LivenessDeps extends MeasureDeps {
+  readonly metrics: IngestMetrics
+}
+
 /** Processes the heartbeats and clock samples of one live session. */
 export class Liveness {
-  readonly #deps: MeasureDeps
+  readonly #deps: LivenessDeps
   readonly #state: FeedState
   readonly #measured: MeasuredClock
 
-  constructor(deps: MeasureDeps, state: FeedState) {
+  constructor(deps: LivenessDeps, state: FeedState) {
     this.#deps = deps
     this.#state = state
     this.#measured = new MeasuredClock(deps, state)
@@ -20,6 +25,7 @@ export class Liveness {
 
   /** Reports liveness while the terminal is connected, for feeds whose liveness is the heartbeat. */
   heartbeat({ terminalConnected, newestTick }: Heartbeat__Output): void {
+    this.#deps.metrics.terminal(this.#state.key, terminalConnected)
     const tick = timeOf(newestTick)
     if (tick !== undefined) {
       this.#measured.heartbeat(tick)
@@ -38,6 +44,7 @@ export class Liveness {
   }
 
   end(): void {
+    this.#deps.metrics.terminal(this.#state.key, undefined)
     this.#measured.end()
   }
 

@@ -287,4 +287,18 @@ describe('liveness', () => {
       .toMatchObject({ heartbeatAt: noon * 1000, newestTick: noon })
     await session.close()
   })
+
+  test('the metric of a feed follows its heartbeats, and ends with the session', async () => {
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const line = async (): Promise<string | undefined> =>
+      /^fxd_ingest_terminal_connected\{.*$/m.exec((await suite.fixture.metrics.render()).text)?.[0]
+    const series = `fxd_ingest_terminal_connected{feed="${suite.feed.key}"}`
+    for (const terminalConnected of [true, false]) {
+      session.send({ heartbeat: { terminalConnected } })
+      await expect.poll(line).toBe(`${series} ${Number(terminalConnected)}`)
+    }
+    await session.close()
+    await expect.poll(line).toBeUndefined()
+  })
 })

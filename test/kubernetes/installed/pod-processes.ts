@@ -3,14 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Kubectl } from '../cluster/kubectl.ts'
 
 /** Ids of the processes in the first container of a pod, named as `pod/NAME`. Rejects when there is none. */
-export async function processesOf(kubectl: Kubectl, pod: string): Promise<readonly number[]> {
+export async function processesOf(kubectl: Kubectl, pod: string): Promise<readonly [number, ...number[]]> {
   const id = await kubectl('get', pod, '-o=jsonpath={.status.containerStatuses[0].containerID}')
   const container = id.replace('containerd://', '')
-  const found = readdirSync('/proc')
+  const [first, ...others] = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && cgroupsOf(name).includes(container))
     .map(Number)
-  if (found.length === 0) throw new Error(`no process of ${pod} was found`)
-  return found
+  if (first === undefined) throw new Error(`no process of ${pod} was found`)
+  return [first, ...others]
 }
 
 function cgroupsOf(pid: string): string {
@@ -22,11 +22,17 @@ function cgroupsOf(pid: string): string {
   }
 }
 
-const stoppedMs = 700
-const runningMs = 300
+export interface Stops {
+  readonly stoppedMs: number
+  readonly runningMs: number
+}
 
-/** Stops the processes for most of each second, until the signal is aborted. Afterwards they run. */
-export async function stopRepeatedly(pids: readonly number[], signal: AbortSignal): Promise<void> {
+/** Stops and continues the processes in turn, until the signal is aborted. Afterwards they run. */
+export async function stopRepeatedly(
+  pids: readonly number[],
+  { stoppedMs, runningMs }: Stops,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     for (const pid of pids) send(pid, 'SIGSTOP')
     await pause(stoppedMs)

@@ -10,8 +10,13 @@ const endedMs = 720_000
 export const reachedSeparately = [
   'FxdBarsNotPushed',
   'FxdConnectionsDropped',
+  'FxdDrainForced',
   'FxdEventLoopBlocked',
+  'FxdFault',
+  'FxdFeedOffline',
   'FxdGaps',
+  'FxdPushSlow',
+  'FxdRestSlow',
   'FxdRowsParked',
   'FxdShardFull',
   'FxdSpoolFailing',
@@ -20,15 +25,10 @@ export const reachedSeparately = [
 
 /** Alerts that fire in no test of a cluster, with the reason. test/charts tests each with promtool. */
 export const notReached: Readonly<Record<string, string>> = {
-  FxdRestSlow: 'needs ten minutes of slow answers',
-  FxdPushSlow: 'needs half an hour of slow bursts',
-  FxdFault: 'needs a defect',
-  FxdLogDropped: 'needs a blocked standard error',
+  FxdLogDropped: 'needs a blocked standard error and 4 MiB of lines, which no client can cause in hours',
   FxdBackupMissing: 'needs kube-state-metrics and six hours',
-  FxdFeedOffline: 'needs a terminal that lost its broker; the simulator has none',
-  FxdFeedStale: 'needs half an hour without a tick',
-  FxdBarsLost: 'needs a full spool',
-  FxdDrainForced: 'counted when a drain ends; the shard ends before the next scrape',
+  FxdFeedStale: 'needs half an hour without a tick, on a weekday',
+  FxdBarsLost: 'needs a full spool: with the smallest one, a day of bars of the simulator',
 }
 
 /** Waits for alerts of a Prometheus and records which fired. */

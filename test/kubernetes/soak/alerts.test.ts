@@ -11,6 +11,7 @@ import { RawSession, seriesAt } from '../../support/clients/raw-session.ts'
 import { monitoringKinds } from '../cluster/programs.ts'
 import { CollectorPod } from '../installed/collector-pod.ts'
 import { deliveredKey } from '../installed/delivered-key.ts'
+import { defectMessage, injectDefect } from '../installed/inject-defect.ts'
 import { type Installed, namespace, startInstalled } from '../installed/installed.ts'
 import { apiKey, firstFeed, lateFeed, wideLimits } from '../installed/objects.ts'
 import { Outside } from '../installed/outside.ts'
@@ -22,8 +23,11 @@ import { Prometheus } from '../monitoring/prometheus.ts'
 /** Alerts of overload and of damage, with a real Prometheus. `prometheus.test.ts` has the other alerts. */
 const startTimeoutMs = 900_000
 const scrapedMs = 420_000
+/** For alerts that need ten minutes. */
+const slowAlertMs = 1_200_000
 const scrapeSeconds = 5
 const pingMs = 20_000
+const httpPort = 8080
 const grpcPort = 8090
 const connectionsMax = 20
 /** More than 90 % of the maximum. One socket less than the maximum, so that a test can open another. */
@@ -31,9 +35,19 @@ const openSockets = connectionsMax - 1
 /** More than one key may have waiting while QuestDB does not answer. */
 const requests = 300
 const minutesPerSymbol = 1_440
+/** A drain of this length that begins at second 50 may close sockets only at its end, in the next minute. */
+const drainSeconds = 8
+const drainAtSecond = 50
+/** Pushed bars per symbol and burst, and the time between two bursts. */
+const burstMinutes = 60
+const burstMs = 3_000
+/** Most of each second, so that the event loop is often blocked. */
+const longStops = { stoppedMs: 700, runningMs: 300 }
+/** So short that a stop lies within many bursts. */
+const shortStops = { stoppedMs: 120, runningMs: 20 }
 const symbols = Array.from({ length: 8 }, (_, i) => `COIN${i}`)
-/** A day of minutes that ends an hour ago. */
-const begin = Math.floor(Date.now() / 60_000) * 60 - (minutesPerSymbol + 60) * 60
+/** Open time of the first bar: so long ago that all bars of this file are closed. */
+const begin = Math.floor(Date.now() / 86_400_000) * 86_400 - 30 * 86_400
 /** Volumes that fit a column of type SHORT, and one that does not. */
 const [smallVolume, rejectedVolume] = [7, 70_000]
 
@@ -51,7 +65,7 @@ let collector: RawSession
 let key = ''
 const sockets: WebSocket[] = []
 const stopping = new AbortController()
-let stopped: Promise<void> | undefined
+let stopped: Promise<unknown> | undefined
 let pings: NodeJS.Timeout | undefined
 
 const kubectl = (...args: readonly string[]): Promise<string> => kubectlOf(installed)(...args)
@@ -59,6 +73,15 @@ const ready = (kind: string, name: string): Promise<string> =>
   kubectl('wait', `${kind}/${name}`, '--for=condition=Ready', '--timeout=150s')
 const podOf = (component: string, path: string): Promise<string> =>
   kubectl('get', 'pods', '-l', `app.kubernetes.io/component=${component}`, `-o=jsonpath={.items[0].${path}}`)
+const processesOfFirst = async (component: string): Promise<readonly [number, ...number[]]> =>
+  processesOf(kubectl, `pod/${await podOf(component, 'metadata.name')}`)
+const scaleShards = (replicas: number): Promise<string> =>
+  kubectl('scale', 'streampool/fxd-stream', `--replicas=${replicas}`)
+const shards = (count: number): Promise<void> =>
+  within(scrapedMs, `${count} shards`, async () => {
+    const pods = await kubectl('get', 'pods', '-l', 'marketdata.fxd.dev/streampool', '-o=name')
+    return pods.trim().split('\n').length === count
+  })
 /** Bars of one symbol, `from` and `count` in minutes after the beginning. */
 const bars = (symbol: string, from: number, count: number, volume = smallVolume) => {
   const times = Array.from({ length: count }, (_, i) => begin + (from + i) * 60)
@@ -80,17 +103,17 @@ beforeAll(async () => {
   outside = new Outside(installed)
   await kubectl('apply', '--server-side', ...monitoringKinds().flatMap((file) => ['-f', file]))
   await kubectl('apply', '-f', firstFeed)
-  await installed.cluster.apply(pushFeed, apiKey('load', { ...wideLimits, feeds: ['DEMO:SIM'] }))
+  await installed.cluster.apply(
+    pushFeed,
+    apiKey('load', { ...wideLimits, feeds: ['DEMO:SIM', 'BROKERB:LIVE'] }),
+  )
   await Promise.all(['demo', 'brokerb-live'].map((name) => ready('feed', name)))
-  await kubectl('scale', 'streampool/fxd-stream', '--replicas=1')
+  await scaleShards(1)
   await installed.upgrade({
     monitoring: { podMonitor: { interval: `${scrapeSeconds}s` } },
-    stream: { connectionsMax },
+    stream: { connectionsMax, drain: { seconds: drainSeconds } },
   })
-  await within(scrapedMs, 'one shard', async () => {
-    const pods = await kubectl('get', 'pods', '-l', 'marketdata.fxd.dev/streampool', '-o=name')
-    return pods.trim().split('\n').length === 1
-  })
+  await shards(1)
   await ready('streampool', 'fxd-stream')
   key = await deliveredKey(installed.cluster, namespace, 'load')
   const token = await kubectl('get', 'secret', 'brokerb-live-token', '-o=jsonpath={.data.token}')
@@ -104,10 +127,6 @@ beforeAll(async () => {
   })
   // An increase requires two samples.
   await pause(2 * scrapeSeconds * 1_000)
-  stopped = stopRepeatedly(
-    await processesOf(kubectl, `pod/${await podOf('operator', 'metadata.name')}`),
-    stopping.signal,
-  )
   await outside.untilUpgraded(key)
   for (let open = 0; open < openSockets; open += 1) await openSocket()
   pings = setInterval(() => {
@@ -122,6 +141,38 @@ afterAll(async () => {
   collector?.stream.cancel()
   await prometheus?.stop()
   await installed?.stop()
+})
+
+test('a drain that ends around the end of a minute raises an alert', async () => {
+  await scaleShards(2)
+  const newest = ['--sort-by=.metadata.creationTimestamp', '-o=jsonpath={.items[-1:].status.podIP}'] as const
+  let socket: WebSocket | undefined
+  await within(scrapedMs, 'a socket of the second shard', async () => {
+    await shards(2)
+    const host = await kubectl('get', 'pods', '-l', 'marketdata.fxd.dev/streampool', ...newest)
+    const opening = new WebSocket(`ws://${host}:${httpPort}/v1/stream?api_key=${key}`)
+    socket = await once(opening, 'open').then(
+      () => opening,
+      () => undefined,
+    )
+    return socket !== undefined
+  })
+  const closed = once(socket as WebSocket, 'close')
+  await pause(((60 + drainAtSecond - new Date().getSeconds()) % 60) * 1_000)
+  await scaleShards(1)
+  expect((await closed)[0]).toBe(1012)
+  await alerts.expectFiring('FxdDrainForced')
+  await shards(1)
+  stopped = stopRepeatedly(await processesOfFirst('operator'), longStops, stopping.signal)
+})
+
+test('a defect in the handling of a message raises an alert', async () => {
+  const [shard] = await processesOfFirst('stream')
+  await injectDefect(shard)
+  const socket = await openSocket()
+  socket.send(defectMessage)
+  expect((await once(socket, 'close'))[0]).toBe(1011)
+  await alerts.expectFiring('FxdFault')
 })
 
 test('more connections than a shard accepts on its gRPC port raise an alert', async () => {
@@ -143,6 +194,9 @@ test('a QuestDB that does not answer raises alerts for a gap at once and for rej
   onTestFinished(() => questdb.thaw())
   socket.send(JSON.stringify({ action: 'subscribe', symbols: Object.keys(since), type: 'bar', since }))
   const path = '/v1/history?symbol=DEMO:SIM:BTCUSD&resolution=1&countback=300'
+  // The first sample of a series is no increase.
+  await outside.get(path, key)
+  await pause(2 * scrapeSeconds * 1_000)
   const answers = await Promise.all(Array.from({ length: requests }, () => outside.get(path, key)))
   await alerts.expectFiring('FxdGaps')
   questdb.thaw()
@@ -193,9 +247,30 @@ test('more than 10,000 live bars in an outage of Redis raise an alert', async ()
   await alerts.expectEnded('FxdBarsNotPushed', 'FxdRedisDown')
 })
 
-test('a shard that is almost full and a process that is often stopped raise alerts after minutes', async () => {
-  await alerts.expectFiring('FxdShardFull', 'FxdEventLoopBlocked')
+test('a full shard, slow answers and pushes, an offline terminal and a process that is often stopped raise alerts', async () => {
+  const subscription = { action: 'subscribe', symbols: symbols.map((symbol) => `BROKERB:LIVE:${symbol}`) }
+  for (const socket of sockets)
+    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(subscription))
+  const shard = await processesOfFirst('stream')
+  stopped = Promise.all([stopped, stopRepeatedly(shard, shortStops, stopping.signal)])
+  const fired = new AbortController()
+  collector.send({ heartbeat: { terminalConnected: false } })
+  const pushing = pushBursts(fired.signal)
+  const those = ['FxdShardFull', 'FxdEventLoopBlocked', 'FxdFeedOffline', 'FxdRestSlow', 'FxdPushSlow']
+  await alerts.expectFiringWithin(slowAlertMs, ...those).finally(() => fired.abort())
+  await pushing
 })
+
+/** Pushes an hour of bars of all symbols again and again, until the signal is aborted. */
+async function pushBursts(signal: AbortSignal): Promise<void> {
+  for (let minute = minutesPerSymbol; !signal.aborted; minute += burstMinutes) {
+    await collector.bars(
+      'LIVE',
+      symbols.map((symbol) => bars(symbol, minute, burstMinutes)),
+    )
+    await pause(burstMs)
+  }
+}
 
 test('every alert that another file leaves to this one fired', () => {
   expect([...alerts.fired].toSorted()).toEqual(reachedSeparately.toSorted())

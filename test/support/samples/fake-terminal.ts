@@ -35,7 +35,7 @@ export class FakeTerminal implements Source {
   constructor(
     symbols: readonly SourceSymbol[],
     now: () => number,
-    capabilities: SourceCapabilities = { rereadable: true, reads: 'pieces' },
+    capabilities: SourceCapabilities = { rereadable: true, reads: 'pieces', live: true },
   ) {
     this.symbols = [...symbols]
     this.#now = now

@@ -40,7 +40,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
 
   return {
     terminal: `mt5-csv ${deps.path}`,
-    capabilities: { rereadable: true, reads: 'whole' },
+    capabilities: { rereadable: true, reads: 'whole', live: deps.follow },
     async open(listener, signal) {
       utcMs = () => listener.time.utcMs()
       await files.refresh().catch((cause: unknown) => {

@@ -19,7 +19,7 @@ export function createSimulator(definition: FeedDefinition, seed: number, clock:
 
   return {
     terminal: `simulator seed ${seed}`,
-    capabilities: { rereadable: true, reads: 'pieces' },
+    capabilities: { rereadable: true, reads: 'pieces', live: true },
     async open(listener, signal) {
       listener.catalogue(
         definition.symbols.map((symbol) => ({ ...symbol, resolutions: market.resolutions })),

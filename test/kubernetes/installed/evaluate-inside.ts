@@ -1,0 +1,26 @@
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+
+/**
+ * Evaluates an expression, the first argument, in a Node process with an open inspector. Must run in the network
+ * namespace of that process. Fails when the expression throws.
+ */
+const inspector = 'http://127.0.0.1:9229/json/list'
+
+interface Target {
+  readonly webSocketDebuggerUrl: string
+}
+interface Reply {
+  readonly result?: { readonly exceptionDetails?: object }
+}
+
+const [target] = (await (await fetch(inspector)).json()) as readonly Target[]
+if (target === undefined) throw new Error('the inspector has no target')
+const socket = new WebSocket(target.webSocketDebuggerUrl)
+await once(socket, 'open')
+const [, , expression] = process.argv
+socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }))
+const [text] = (await once(socket, 'message')) as [Buffer]
+socket.terminate()
+const { result } = JSON.parse(String(text)) as Reply
+if (result === undefined || result.exceptionDetails) throw new Error(String(text))
