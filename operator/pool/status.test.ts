@@ -21,7 +21,7 @@ const deployment = (status: Workload['status'], replicas = 2): Workload => ({
   spec: { replicas },
   status: { observedGeneration: 5, replicas: 2, updatedReplicas: 2, readyReplicas: 2, ...status },
 })
-const readyOf = (more: Partial<PoolFacts>): string | undefined => {
+const readinessOf = (more: Partial<PoolFacts>): Condition | undefined => {
   const facts = {
     deployment: deployment({}),
     loads: [],
@@ -30,8 +30,11 @@ const readyOf = (more: Partial<PoolFacts>): string | undefined => {
     blocked: undefined,
     nowMs: utcMs(0),
   }
-  const { conditions = [] } = poolStatusOf({ ...facts, pool: pool(2, condition('True', 'Serving')), ...more })
-  return `${conditions[0]?.status} ${conditions[0]?.reason}`
+  return poolStatusOf({ ...facts, pool: pool(2, condition('True', 'Serving')), ...more }).conditions?.[0]
+}
+const readyOf = (more: Partial<PoolFacts>): string => {
+  const ready = readinessOf(more)
+  return `${ready?.status} ${ready?.reason}`
 }
 
 test('a changed pool is not ready before Kubernetes has seen its Deployment', () => {
@@ -45,6 +48,13 @@ test('a changed pool is not ready before Kubernetes has seen its Deployment', ()
 test('a pool with a change of only its number of shards keeps its condition', () => {
   const unseen = deployment({ observedGeneration: 4, replicas: 3, readyReplicas: 3 }, 2)
   expect(readyOf({ deployment: unseen })).toBe('True Serving')
+})
+
+test('a pool that shrinks after a rollout says so', () => {
+  const rolling = deployment({ updatedReplicas: 1 }, 3)
+  expect(readinessOf({ deployment: rolling })?.message).toBe(
+    '2 of 2 shards are ready; pods are being replaced. The pool shrinks after that.',
+  )
 })
 
 test.for([

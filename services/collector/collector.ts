@@ -81,7 +81,7 @@ class Collector {
     await this.#repeat(async () => {
       if (!isOpen) await source.open(this.#relay, signal)
       isOpen = true
-      if (source.capabilities.live) this.#time.expectTicks()
+      if (source.capabilities.live) this.#time.noteActivity()
       // A session that begins after the end of the collector would never be closed.
       if (!signal.aborted) await this.#runSession()
     })

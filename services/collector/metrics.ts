@@ -14,7 +14,7 @@ interface SpoolFailures {
 export interface CollectorStatus {
   readonly spool: (SpoolDepth & SpoolFailures) | undefined
   readonly isActive: boolean
-  /** Since the last tick arrived; `undefined` before the first. */
+  /** As `FeedTime.tickAgeMs`. */
   readonly tickAgeSeconds: number | undefined
 }
 
@@ -87,7 +87,7 @@ function createStatusMetrics(metrics: Metrics, readers: ReadonlyMap<FeedKey, () 
   gauge('active', '1: this collector is the active one of its feed', ({ isActive }) => Number(isActive))
   gauge(
     'tick_age_seconds',
-    'Seconds since the last tick arrived; before the first, since the source was opened',
+    'Seconds since the last tick or bars arrived; before the first, since the source was opened',
     ({ tickAgeSeconds }) => tickAgeSeconds,
   )
   gauge('spool_bytes', 'Bytes of the files of the spool', ({ spool }) => spool?.bytes)

@@ -87,7 +87,10 @@ export const alertCases: readonly AlertCase[] = [
   grows('FxdRowsParked', 'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}'),
   {
     alert: 'FxdRowsParked',
-    series: { 'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}': '_x10 5x10' },
+    series: {
+      'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}': '_x10 5x10',
+      'fxd_process_start_time_seconds{pod="fxd-ingest-1"}': '_x10 600x10',
+    },
     atMinute: 15,
   },
   {
@@ -150,7 +153,10 @@ export const alertCases: readonly AlertCase[] = [
   // The first sample of a new pod already contains the unreadable bytes.
   {
     alert: 'FxdSpoolFailing',
-    series: { 'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-0"}': '_x10 5x10' },
+    series: {
+      'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-0"}': '_x10 5x10',
+      'fxd_process_start_time_seconds{pod="a-collector-0"}': '_x10 600x10',
+    },
     atMinute: 15,
   },
   {
@@ -158,6 +164,7 @@ export const alertCases: readonly AlertCase[] = [
     series: {
       'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-0"}': '100x20',
       'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-1"}': '_x10 50x10',
+      'fxd_process_start_time_seconds{pod="a-collector-1"}': '_x10 600x10',
     },
     atMinute: 15,
   },
@@ -165,13 +172,19 @@ export const alertCases: readonly AlertCase[] = [
   // A new pod with a full spool drops bars before its first sample.
   {
     alert: 'FxdBarsLost',
-    series: { 'fxd_collector_spool_dropped_bars_total{feed="A:B",pod="a-collector-0"}': '_x10 5x10' },
+    series: {
+      'fxd_collector_spool_dropped_bars_total{feed="A:B",pod="a-collector-0"}': '_x10 5x10',
+      'fxd_process_start_time_seconds{pod="a-collector-0"}': '_x10 600x10',
+    },
     atMinute: 15,
   },
   grows('FxdIngestAlarm', 'fxd_ingest_alarms_total{kind="unpublished",pod="fxd-ingest-1"}'),
   {
     alert: 'FxdIngestAlarm',
-    series: { 'fxd_ingest_alarms_total{kind="gap",pod="fxd-ingest-1"}': '_x10 5x10' },
+    series: {
+      'fxd_ingest_alarms_total{kind="gap",pod="fxd-ingest-1"}': '_x10 5x10',
+      'fxd_process_start_time_seconds{pod="fxd-ingest-1"}': '_x10 600x10',
+    },
     atMinute: 15,
   },
   is('FxdBarsNotPushed', 'fxd_ingest_backlog_bars{pod="fxd-ingest-1"}', 20_000),

@@ -96,16 +96,22 @@ test('no alert fires in a quiet service', () => {
   expect(complaints([{ name: 'quiet', series: quiet, atMinute: 180, fires: [] }])).toBe('')
 })
 
-test('an old count raises no alert after missed scrapes', () => {
+test('an old count raises no alert after missed scrapes, nor in a new Prometheus', () => {
   const counts = [
     'fxd_collector_spool_dropped_bars_total{feed="A:B",pod="a-collector-0"}',
     'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-0"}',
     'fxd_ingest_alarms_total{kind="gap",pod="fxd-ingest-1"}',
     'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}',
   ]
-  const series = { ...pods, ...Object.fromEntries(counts.map((each) => [each, '5x30 _x10 5x50'])) }
-  // The samples of a quarter of an hour before are missing at these minutes.
-  const situations = [46, 50, 55].map((atMinute) => ({
+  const started = ['a-collector-0', 'fxd-ingest-1'].map(
+    (pod) => `fxd_process_start_time_seconds{pod="${pod}"}`,
+  )
+  const series = {
+    ...pods,
+    ...Object.fromEntries(counts.map((each) => [each, '_x30 5x10 _x10 5x50'])),
+    ...Object.fromEntries(started.map((each) => [each, '0x100'])),
+  }
+  const situations = [31, 35, 52, 60].map((atMinute) => ({
     name: `minute ${atMinute}`,
     series,
     atMinute,

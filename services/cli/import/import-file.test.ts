@@ -198,6 +198,7 @@ describe('bars that have not closed', () => {
 
   test.for([
     ['is the last one of a file that was written before the bar ended', monday + 90, 1, 0],
+    ['is the last one of a file that was written as the bar began', monday + 58, 1, 0],
     ['is not the last one of a file whose time of change is before that bar', 315_532_800, 0, 1],
     ['is not the last one of a file that was written after it', monday + 3_600, 0, 1],
   ] as const)('%s', async ([title, writtenAt, forming, derived]) => {

@@ -16,7 +16,7 @@ export class FeedTime {
   readonly #clock: Clock
   offsetMs = 0
   newestTick: FeedSeconds | undefined
-  #tickedMs: number | undefined
+  #activeMs: number | undefined
 
   constructor(feedClock: FeedClock, clock: Clock) {
     this.#feedClock = feedClock
@@ -39,18 +39,18 @@ export class FeedTime {
     return now !== undefined && time > now + closeToleranceSeconds
   }
 
-  /** Without a tick, the age of the last one counts from here. */
-  expectTicks(): void {
-    this.#tickedMs ??= this.#clock.monotonicMs()
+  /** A live source was opened, or reported bars. A source may report bars without a tick. */
+  noteActivity(): void {
+    this.#activeMs = this.#clock.monotonicMs()
   }
 
-  /** Milliseconds since the last tick arrived; `undefined` for a source that reports none. */
+  /** Milliseconds since the last tick or bars arrived, or the source was opened; `undefined` for a source that is not live. */
   get tickAgeMs(): number | undefined {
-    return this.#tickedMs === undefined ? undefined : this.#clock.monotonicMs() - this.#tickedMs
+    return this.#activeMs === undefined ? undefined : this.#clock.monotonicMs() - this.#activeMs
   }
 
   tick(newest: FeedSeconds): void {
-    this.#tickedMs = this.#clock.monotonicMs()
+    this.noteActivity()
     this.newestTick = later(this.newestTick, newest)
   }
 }

@@ -53,6 +53,7 @@ export class SourceRelay implements SourceListener {
   }
 
   closed(batch: readonly SourceBars[]): void {
+    this.time.noteActivity()
     this.#receiver?.closed(batch)
   }
 
@@ -69,6 +70,7 @@ export class SourceRelay implements SourceListener {
   }
 
   readAgain(series: SourceSeries, span: Span): void {
+    this.time.noteActivity()
     const id = rawSeriesId(series)
     this.changed.set(id, (this.changed.get(id) ?? 0) + 1)
     this.#offline?.drop(series)

@@ -1,4 +1,4 @@
-import { hasEnded } from '../../../core/bars/closed.ts'
+import { closeToleranceSeconds, hasEnded } from '../../../core/bars/closed.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 
@@ -17,7 +17,7 @@ export function isWhole(
   { writtenAt, readAt, delaySeconds }: FileTimes & { readonly delaySeconds: number },
 ): boolean {
   if (!hasEnded(open, resolution, { now: readAt, delaySeconds })) return false
-  // A time of change before the bar comes from a copy or an archive, and proves nothing.
-  if (writtenAt === undefined || writtenAt < open) return true
+  // A time of change before the bar comes from a copy or an archive, and proves nothing. Clocks differ a little.
+  if (writtenAt === undefined || writtenAt < open - closeToleranceSeconds) return true
   return hasEnded(open, resolution, { now: writtenAt, delaySeconds })
 }

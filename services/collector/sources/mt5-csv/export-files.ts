@@ -66,19 +66,19 @@ export class ExportFiles {
     for (const file of files) {
       if (this.index.has(file.path) || this.#hasOtherName(file)) continue
       if (!(await this.#knowsDigits(file))) continue
-      this.#noteName(file.series.raw)
       this.index.add(this.#follow(file))
       added.push(file.series)
     }
+    for (const file of this.index.all()) this.#noteName(file.options.series.raw)
     return added
   }
 
   #noteName(raw: string): void {
     const clean = cleanName(raw, this.#deps.definition.suffixes)
     const before = this.#raws.get(clean)
-    const isFree = before === undefined || this.index.resolutionsOf(before).length === 0
-    if (before !== undefined && before !== raw && isFree) this.renames += 1
-    if (isFree) this.#raws.set(clean, raw)
+    if (before === raw || (before !== undefined && this.index.resolutionsOf(before).length > 0)) return
+    if (before !== undefined) this.renames += 1
+    this.#raws.set(clean, raw)
   }
 
   /** Forgets what has none of these paths: files that are renamed repeatedly would take ever more memory. */

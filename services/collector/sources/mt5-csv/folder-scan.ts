@@ -85,7 +85,7 @@ export class FolderScan {
   async run(listener: SourceListener, signal: AbortSignal): Promise<void> {
     const begunMs = this.#clock.monotonicMs()
     const added = await this.#files.refresh()
-    if (added.length > 0) this.#list(added, listener)
+    if (added.length > 0 || this.#files.renames > this.#renames) this.#list(added, listener)
     for (const series of added) listener.readAgain(series, allTimes)
     const all = this.#files.index.all()
     const minutes = all.filter((file) => file.options.series.resolution === '1' && this.#asked.has(file))

@@ -1,4 +1,4 @@
-import { appendFile, copyFile, mkdir, rename, writeFile } from 'node:fs/promises'
+import { appendFile, copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
@@ -102,8 +102,17 @@ test('all symbols that have a file are listed once a file has another raw name o
     ['all', 'AUDUSD', 'GBPUSD.z'],
     ['all', 'AUDUSD', 'GBPUSD'],
   ])
-  await writeFile(path('NZDUSD'), header + line(-3))
+  // For a while both files exist.
+  await copyFile(path('GBPUSD'), path('GBPUSD.z'))
   await until(() => reported.listed.length > 2)
+  await rm(path('GBPUSD'))
+  await until(() => reported.listed.length > 3)
+  expect(reported.listed.slice(2)).toEqual([
+    ['added', 'GBPUSD.z'],
+    ['all', 'AUDUSD', 'GBPUSD.z'],
+  ])
+  await writeFile(path('NZDUSD'), header + line(-3))
+  await until(() => reported.listed.length > 4)
   expect(reported.listed.at(-1)).toEqual(['added', 'NZDUSD'])
 })
 

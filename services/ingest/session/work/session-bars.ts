@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { RefusalReason } from '../../../core/bars/bar-rules.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import { reached } from '../../../platform/stages.ts'
@@ -88,8 +89,8 @@ export class SessionBars {
       feedNow: state.now(feed, clock),
       newestOf: (id) => state.newest.get(id),
     })
-    const isChanged = !imported && feed.definition !== this.#definition
-    if (isChanged && checked.refused.some(({ reason }) => dueToManifest.has(reason)))
+    const isSuspect = !imported && checked.refused.some(({ reason }) => dueToManifest.has(reason))
+    if (isSuspect && !isDeepStrictEqual(feed.definition, this.#definition))
       throw new SessionEnd('UNAVAILABLE', `the manifest of ${state.key} was changed; connect again`)
     return checked
   }

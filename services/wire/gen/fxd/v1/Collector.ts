@@ -22,8 +22,9 @@ import type { IngestMessage as _fxd_v1_IngestMessage, IngestMessage__Output as _
  * - ABORTED: another session took over.
  * - DEADLINE_EXCEEDED: no Hello within 10 s.
  * - RESOURCE_EXHAUSTED: too many sessions, or 512 KiB of unread answers of which none was read for 60 s.
- * - UNAVAILABLE: ingest stops, the store is unavailable, or ingest did not learn for 5 s whether this session has
- * the feed's lease. Retry with another ingest, or with this one after increasing pauses.
+ * - UNAVAILABLE: ingest stops, the store is unavailable, the manifest of the feed was changed, or ingest did not learn
+ * for 5 s whether this session has the feed's lease. Retry with another ingest, or with this one after increasing
+ * pauses.
  * 
  * Sequences. Every session starts with sequence 1. Bars and Window messages share one count, which increases by one
  * per message. A message that skips a sequence is refused with REFUSAL_REASON_SEQUENCE and gets no Ack.
@@ -73,8 +74,9 @@ export interface CollectorClient extends grpc.Client {
  * - ABORTED: another session took over.
  * - DEADLINE_EXCEEDED: no Hello within 10 s.
  * - RESOURCE_EXHAUSTED: too many sessions, or 512 KiB of unread answers of which none was read for 60 s.
- * - UNAVAILABLE: ingest stops, the store is unavailable, or ingest did not learn for 5 s whether this session has
- * the feed's lease. Retry with another ingest, or with this one after increasing pauses.
+ * - UNAVAILABLE: ingest stops, the store is unavailable, the manifest of the feed was changed, or ingest did not learn
+ * for 5 s whether this session has the feed's lease. Retry with another ingest, or with this one after increasing
+ * pauses.
  * 
  * Sequences. Every session starts with sequence 1. Bars and Window messages share one count, which increases by one
  * per message. A message that skips a sequence is refused with REFUSAL_REASON_SEQUENCE and gets no Ack.
