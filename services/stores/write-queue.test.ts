@@ -8,7 +8,13 @@ const rowsOutsideMax = 300_000
 
 function fixture() {
   const clock = createVirtualClock()
-  const queue = new WriteQueue<number>({ rowsPerTake: 20_000, rowsOf: (count) => count, rowsOutsideMax })
+  /** Works that the queue looked at. */
+  const seen: number[] = []
+  const rowsOf = (count: number): number => {
+    seen.push(count)
+    return count
+  }
+  const queue = new WriteQueue<number>({ rowsPerTake: 20_000, rowsOf, rowsOutsideMax })
   /** A caller, and how its write ended. */
   const call = (lane: Lane, ...works: number[]) => {
     const rows = works.reduce((sum, count) => sum + count, 0)
@@ -22,7 +28,7 @@ function fixture() {
     return { submission, outcome }
   }
   const fill = (lane: Lane) => [call(lane, rowsPerLane), call(lane, rowsOutsideMax)] as const
-  return { clock, queue, call, fill }
+  return { clock, queue, call, fill, seen }
 }
 
 test('rows outside the queue are counted and bounded: a write above the bound is rejected at once', async () => {
@@ -53,6 +59,16 @@ test('a write that waits outside the queue fails at its deadline and frees its c
   for (const { outcome } of [inside, outside]) expect(await outcome).toContain('not written within 30000 ms')
   expect(queue.rows('live')).toBe(0)
   expect(queue.take()).toEqual([])
+})
+
+test('jobs that failed at their deadline leave a lane from which nothing is taken', async () => {
+  const { clock, queue, call, seen } = fixture()
+  call('backfill', 7)
+  await clock.advance(writeDeadlineMs)
+  call('live', 1)
+  expect(queue.take().map(({ work }) => work)).toEqual([1])
+  expect(queue.take()).toEqual([])
+  expect(seen).toEqual([1])
 })
 
 test('one take returns jobs up to its bound of rows; larger work is returned alone', () => {

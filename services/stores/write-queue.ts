@@ -145,9 +145,10 @@ export class WriteQueue<Work> {
     })
   }
 
-  /** Frees the capacity of a settled submission, inside or outside the queue. */
+  /** Frees the capacity of a settled submission, inside or outside the queue, and the oldest jobs if they are settled. */
   leave(submission: Submission<Work>): void {
-    const { removals } = this.#lanes[submission.lane]
+    const { removals, jobs } = this.#lanes[submission.lane]
+    while (jobs[0]?.submission.settled) jobs.shift()
     const remove = removals.get(submission)
     removals.delete(submission)
     remove?.()

@@ -11,6 +11,8 @@ import { scripts } from './scripts.ts'
 export const slotHoldMs = 25_000
 /** Maximum sessions renewed by one call, during which Redis runs nothing else. */
 const renewedAtOnceMax = 500
+/** Maximum renewals in progress: all of them must be answered within the deadline of a call. */
+const renewalsAtOnceMax = 200
 
 /** A slot is a member of its key's sorted set. It is named by the session and scored with its time of expiry. */
 export function redisSlots(calls: Calls, keys: Keys, given: () => string): Slots {
@@ -36,15 +38,18 @@ export function redisSlots(calls: Calls, keys: Keys, given: () => string): Slots
       return { outcome: opened === 1 ? 'open' : 'full', inUse: number }
     },
     async renew(sessions) {
-      const lapsed = new Map<string, Set<string>>()
-      await Promise.all(
-        [...byKey(sessions)].map(async ([keyId, ids]) => {
-          const parts = await Promise.all(chunks(ids).map((some) => renewSome(keyId, some)))
-          lapsed.set(keyId, new Set(parts.flat()))
-        }),
+      const renewals = [...byKey(sessions)].flatMap(([keyId, ids]) =>
+        chunks(ids, renewedAtOnceMax).map((some) => ({ keyId, ids: some })),
       )
+      const lapsed = new Set<string>()
+      for (const some of chunks(renewals, renewalsAtOnceMax)) {
+        const renew = async ({ keyId, ids }: (typeof renewals)[number]): Promise<void> => {
+          for (const id of await renewSome(keyId, ids)) lapsed.add(`${keyId} ${id}`)
+        }
+        await Promise.all(some.map(renew))
+      }
       return sessions.flatMap(({ keyId, sessionId }) =>
-        lapsed.get(keyId)?.has(sessionId) ? [sessionId] : [],
+        lapsed.has(`${keyId} ${sessionId}`) ? [sessionId] : [],
       )
     },
     async close(keyId, sessionId) {
@@ -64,7 +69,5 @@ function byKey(sessions: readonly Session[]): Map<string, string[]> {
   return ids
 }
 
-const chunks = (ids: readonly string[]): string[][] =>
-  Array.from({ length: Math.ceil(ids.length / renewedAtOnceMax) }, (_, i) =>
-    ids.slice(i * renewedAtOnceMax, (i + 1) * renewedAtOnceMax),
-  )
+const chunks = <T>(all: readonly T[], sizeMax: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / sizeMax) }, (_, i) => all.slice(i * sizeMax, (i + 1) * sizeMax))

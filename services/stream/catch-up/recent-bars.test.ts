@@ -68,3 +68,13 @@ test('after any sequence of bars and losses it has every bar that it covers', ()
     }),
   )
 })
+
+test('after lost revisions it covers the time from the newest bar on', () => {
+  const recent = remembering(1, 2, 3)
+  recent.revisionsLost(id)
+  expect(recent.covers(id, timeOf(2))).toBe(false)
+  recent.add(id, minuteBar(4))
+  recent.revisionsLost(otherId)
+  expect(recent.covers(id, timeOf(3))).toBe(true)
+  expect(minutesAfter(recent, 1)).toEqual([4])
+})

@@ -41,6 +41,12 @@ export class RecentBars {
     recent.dropped = recent.added
   }
 
+  /** Revisions may have been lost: forgets all bars, so that the store is read for them. The next bar follows them. */
+  revisionsLost(id: SymbolId): void {
+    const newest = this.#bySymbol.get(id)?.bars.at(-1)
+    if (newest) this.revised(id, newest.time)
+  }
+
   /** History differs from the live bars up to this time: forgets them, so that the store is read for them. */
   revised(id: SymbolId, to: FeedSeconds): void {
     const recent = this.#bySymbol.get(id)

@@ -81,6 +81,8 @@ export class BusLosses {
   lost(feed: FeedKey, upTo: number): void {
     this.#metrics.losses.inc()
     this.#unconfirmed.lost(feed, upTo)
+    // What is read from the store are later bars. It does not show which of the earlier ones were revised.
+    for (const id of this.#liveSymbols.idsOf(feed)) this.#recent.revisionsLost(id)
     const isOpen = this.#refill.isOpen(feed)
     if (!isOpen && this.#liveSymbols.subscribed(feed).length === 0) return this.#broken(feed, new Set())
     if (!isOpen)

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { utcMs } from '../../../services/core/clocks/feed-clock.ts'
 import { Unavailable } from '../../../services/core/failure.ts'
 import type { Delivered } from '../../../services/ports/bus.ts'
+import type { Clock } from '../../../services/ports/clock.ts'
 import { leaseMs } from '../../../services/ports/lease.ts'
 import { slotHoldMs } from '../../../services/stores/redis/slots.ts'
 import { type RedisServer, startRedis } from '../../support/redis/server.ts'
@@ -244,6 +245,23 @@ test.each([
     for (const { calls } of readers) await vi.waitFor(() => expect(calls).toEqual(['event']), longTimeout)
   },
 )
+
+test('after a failover to a Redis whose clock is behind, positions exceed all that were lost', async () => {
+  const prefix = freshPrefix()
+  const ahead = { ...timeOfTests(), utcMs: () => utcMs(timeOfTests().utcMs() + 3_600_000) }
+  const feed = freshFeed()
+  const publish = async (time: Clock): Promise<number> => {
+    const { stores } = await openInTest(server, { prefix, time })
+    const published = await stores.bus.publish({ type: 'settled', feed }, 1)
+    if (published.outcome !== 'published') throw new Error(published.outcome)
+    return published.position
+  }
+  const last = await publish(ahead)
+  // The data is of another server process.
+  await server.command(`HSET ${prefix}{bus}:life run another`)
+  const lostMax = 100_000
+  expect(await publish(timeOfTests())).toBeGreaterThan(last + lostMax)
+})
 
 test('a lane of the bus stores at most half an hour of events and 64 MiB', async () => {
   const time = timeOfTests()

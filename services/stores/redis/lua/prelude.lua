@@ -40,10 +40,10 @@ local function life_of_slots(key, run, ms)
   return born
 end
 
--- Moves the positions ahead of all newest events that a failover lost.
+-- Moves the positions ahead of all newest events that a failover lost, also where the clock is behind the one that made them.
 local function jump_all(tops, ms)
   local all = redis.call('HGETALL', tops)
   for i = 1, #all, 2 do
-    redis.call('HSET', tops, all[i], text(math.max(tonumber(all[i + 1]) + 1, ms * 1000)))
+    redis.call('HSET', tops, all[i], text(math.max(tonumber(all[i + 1]) + 1000000, ms * 1000)))
   end
 end

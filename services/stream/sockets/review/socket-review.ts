@@ -14,6 +14,8 @@ import type { Withdrawals } from './withdrawals.ts'
 /** Maximum silence of a client, without a message or a ping; then it is closed with 4000. */
 export const idleTimeoutMs = 60_000
 const sweepMs = 1_000
+/** Maximum slots that are taken again at once. */
+const reopenedAtOnceMax = 200
 /** Maximum time between two sweeps. After a longer time the process was delayed and read no sockets. */
 const sweepLateMs = 2 * sweepMs
 
@@ -85,12 +87,12 @@ export class SocketReview {
   async #reopenSlots(lapsed: ReadonlySet<string>): Promise<void> {
     const { sessions, sockets } = this.#deps
     const connections = [...sockets.connections()].filter(({ sessionId }) => lapsed.has(sessionId))
-    await Promise.all(
-      connections.map(async (connection) => {
-        const outcome = await sessions.reopen(connection.sessionId, connection.key.limits.wsConnections)
-        if (outcome === 'full') connection.end(closings.overCap)
-      }),
-    )
+    const reopen = async (connection: Connection): Promise<void> => {
+      const outcome = await sessions.reopen(connection.sessionId, connection.key.limits.wsConnections)
+      if (outcome === 'full') connection.end(closings.overCap)
+    }
+    for (let at = 0; at < connections.length; at += reopenedAtOnceMax)
+      await Promise.all(connections.slice(at, at + reopenedAtOnceMax).map(reopen))
   }
 
   #close(connection: Connection, { code, message, closing }: KeyRefusal): void {
