@@ -9,6 +9,7 @@ import {
   sliceBars,
   timeAt,
 } from '../../core/bars/bar.ts'
+import { hasEnded } from '../../core/bars/closed.ts'
 import { BarClusters } from '../../core/bars/clusters.ts'
 import type { Span } from '../../core/bars/window.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
@@ -112,7 +113,13 @@ export class SeriesSender {
     const newest = this.#filled - 1
     const isKnown = this.#options.readAt !== undefined && !(newest === 0 && this.#repeats)
     if (newest < 0 || !isKnown || this.#isWhole(newest)) return false
-    return newest === 0 || this.#isWhole(newest - 1)
+    return newest === 0 || this.#hasEnded(newest - 1)
+  }
+
+  /** Whether ingest accepts the bar without a later one. */
+  #hasEnded(index: number): boolean {
+    const { resolution, delaySeconds, readAt } = this.#options
+    return hasEnded(timeAt(this.#buffer, index), resolution, { now: readAt, delaySeconds })
   }
 
   #isWhole(index: number): boolean {
