@@ -135,7 +135,7 @@ export class PoolController implements Controller {
     return { pod, load, misses, refused }
   }
 
-  /** A shard ends soon after its drain, so that Prometheus seldom sees the shard's own count. */
+  /** A shard ends soon after its drain, so Prometheus seldom reads the shard's own count. */
   #countForced(
     pool: PoolObject,
     { metadata: { name, uid = '' } }: Pod,

@@ -96,7 +96,7 @@ test('no alert fires in a quiet service', () => {
   expect(complaints([{ name: 'quiet', series: quiet, atMinute: 180, fires: [] }])).toBe('')
 })
 
-test('an old count raises no alert after missed scrapes, nor in a new Prometheus', () => {
+test('an old count raises no alert after missed scrapes or in a new Prometheus', () => {
   const counts = [
     'fxd_collector_spool_dropped_bars_total{feed="A:B",pod="a-collector-0"}',
     'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-0"}',

@@ -42,12 +42,10 @@ export function redisSlots(calls: Calls, keys: Keys, given: () => string): Slots
         chunks(ids, renewedAtOnceMax).map((some) => ({ keyId, ids: some })),
       )
       const lapsed = new Set<string>()
-      for (const some of chunks(renewals, renewalsAtOnceMax)) {
-        const renew = async ({ keyId, ids }: (typeof renewals)[number]): Promise<void> => {
-          for (const id of await renewSome(keyId, ids)) lapsed.add(`${keyId} ${id}`)
-        }
-        await Promise.all(some.map(renew))
+      const noteLapsed = async ({ keyId, ids }: (typeof renewals)[number]): Promise<void> => {
+        for (const id of await renewSome(keyId, ids)) lapsed.add(`${keyId} ${id}`)
       }
+      for (const some of chunks(renewals, renewalsAtOnceMax)) await Promise.all(some.map(noteLapsed))
       return sessions.flatMap(({ keyId, sessionId }) =>
         lapsed.has(`${keyId} ${sessionId}`) ? [sessionId] : [],
       )

@@ -246,7 +246,7 @@ test.each([
   },
 )
 
-test('after a failover to a Redis whose clock is behind, positions exceed all that were lost', async () => {
+test('after a failover to a Redis whose clock is behind, new positions are greater than the lost ones', async () => {
   const prefix = freshPrefix()
   const ahead = { ...timeOfTests(), utcMs: () => utcMs(timeOfTests().utcMs() + 3_600_000) }
   const feed = freshFeed()

@@ -1,10 +1,9 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
-/**
- * Evaluates an expression, the first argument, in a Node process with an open inspector. Must run in the network
- * namespace of that process. Fails when the expression throws.
- */
+// Evaluates its first argument in another Node process, through the inspector of that process. It must run in the
+// network namespace of that process. It fails if the expression throws.
+
 const inspector = 'http://127.0.0.1:9229/json/list'
 
 interface Target {
@@ -23,4 +22,4 @@ socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expres
 const [text] = (await once(socket, 'message')) as [Buffer]
 socket.terminate()
 const { result } = JSON.parse(String(text)) as Reply
-if (result === undefined || result.exceptionDetails) throw new Error(String(text))
+if (result === undefined || result.exceptionDetails) throw new Error(`the expression failed: ${String(text)}`)

@@ -13,7 +13,7 @@ useImportFixture({
 /** Resolves at this time, in seconds. */
 const at = (seconds: number): Promise<void> => pause(Math.max(0, seconds * 1_000 - Date.now()))
 
-test('a bar that ended while standard input was read is forming', async () => {
+test('a bar that ended while standard input was read counts as forming', async () => {
   const bars = minutes(open - 120, 3, 190, 2)
   await at(end - 8)
   async function* input(): AsyncGenerator<Uint8Array> {

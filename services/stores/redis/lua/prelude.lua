@@ -40,7 +40,8 @@ local function life_of_slots(key, run, ms)
   return born
 end
 
--- Moves the positions ahead of all newest events that a failover lost, also where the clock is behind the one that made them.
+-- Moves the positions ahead of all events that a failover lost: fewer than a million of each stream. The clock of this
+-- Redis may be behind the clock that made the positions.
 local function jump_all(tops, ms)
   local all = redis.call('HGETALL', tops)
   for i = 1, #all, 2 do
