@@ -97,12 +97,14 @@ test('a growing pool is not ready before its new shards are', async () => {
   expect(seen.ready[0]?.message).toContain('2 of 4')
 })
 
-test('a shard that misses one answer is not chosen to leave', async () => {
+test('no shard begins to drain while a shard misses answers; a lost shard leaves', async () => {
   const { seen, controller } = start(1, {
     load: async ({ metadata }) => (metadata.name === 'a' ? undefined : load),
   })
+  for (let i = 0; i < 2; i++) await controller.reconcile('pool')
+  expect(seen).toMatchObject({ drained: [], marked: [] })
   await controller.reconcile('pool')
-  expect(seen).toMatchObject({ drained: ['b'], marked: [] })
+  expect(seen).toMatchObject({ drained: [], marked: ['a'] })
 })
 
 test('a pool with a ready shard that misses three answers is not ready', async () => {

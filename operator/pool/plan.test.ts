@@ -48,11 +48,23 @@ describe('a plan for a pool', () => {
       ])
   })
 
-  test('removes no shard that missed one answer, and waits when there is no other', () => {
+  test('begins no drain while a shard misses answers, and then removes the lost shard', () => {
+    const at = (more: Partial<Shard>) =>
+      planPool(pool({ wanted: 1, shards: [shard('a', { load: undefined, ...more }), shard('b')] }))
+    expect(at({})).toEqual([])
+    expect(at({ isLost: true })).toEqual([{ do: 'mark', shard: 'a', isMarked: true }])
     const silent = shard('a', { load: undefined })
-    const at = (shards: Shard[]) => planPool(pool({ wanted: 1, replicas: shards.length, shards }))
-    expect(at([silent, shard('b')])).toEqual([{ do: 'drain', shard: 'b', seconds: 60 }])
     expect(planPool(pool({ wanted: 0, replicas: 1, shards: [silent] }))).toEqual([])
+  })
+
+  test('does not drain the last healthy shard when a draining shard is lost', () => {
+    const lost = { ...draining(4), isReady: false }
+    const at = (more: Partial<Shard>) =>
+      planPool(pool({ wanted: 1, shards: [shard('a'), shard('b', { ...lost, ...more })] }))
+    expect(at({})).toEqual([])
+    expect(at({ load: undefined })).toEqual([])
+    expect(at({ load: undefined, isLost: true })).toEqual([{ do: 'mark', shard: 'b', isMarked: true }])
+    expect(at({ load: undefined, isLost: true, isMarked: true })).toEqual([{ do: 'resize', replicas: 1 }])
   })
 
   test('shrinks the Deployment by pods that were never made, without draining any', () => {
@@ -78,7 +90,6 @@ describe('a plan for a pool', () => {
       shard('few', { ...load(1), createdMs: 1 }),
       shard('young', { ...load(5), createdMs: 9 }),
       shard('old', { ...load(5), createdMs: 1 }),
-      shard('silent', { load: undefined }),
     ]
     for (let leaving = 0; leaving <= order.length; leaving++) {
       // The Deployment has two replicas whose pods were never created.

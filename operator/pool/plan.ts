@@ -43,7 +43,8 @@ export type Action =
  * The next calls for a pool, in order; empty when the pool has its wanted state. Each call may be repeated, and after
  * a crash the next plan continues. A shard drains before the Deployment shrinks. A growing pool keeps draining shards
  * first. A shrinking pool removes shards in this order: never made, draining, lost, fewest sockets, youngest. A shard
- * that just missed an answer is the last.
+ * that just missed an answer is the last. Until it answers or is lost, no other shard begins to drain: a lost one goes
+ * before them.
  */
 export function planPool(pool: Pool): readonly Action[] {
   const surplus = pool.replicas - pool.wanted
@@ -81,17 +82,22 @@ const reopen = ({ name, isMarked, load }: Shard): Action[] => [
 ]
 
 /** Drains up to `drainsMax` shards at a time. Marks those that are empty or whose drain time is over. */
-function empty(leaving: readonly Shard[], { drainSeconds, drainsMax }: Pool): Action[] {
+function empty(leaving: readonly Shard[], { shards, drainSeconds, drainsMax }: Pool): Action[] {
+  const isWaiting = shards.some(isSilent)
   let draining = leaving.filter(({ load }) => load?.isDraining && !isEmpty(load)).length
-  return leaving.flatMap(({ name, load, isMarked, isLost }): Action[] => {
-    if (isMarked || (load === undefined && !isLost)) return []
+  return leaving.flatMap((shard): Action[] => {
+    const { name, load } = shard
+    if (shard.isMarked || isSilent(shard)) return []
     if (load === undefined || (load.isDraining && isEmpty(load)))
       return [{ do: 'mark', shard: name, isMarked: true }]
-    if (load.isDraining || draining >= drainsMax) return []
+    if (load.isDraining || isWaiting || draining >= drainsMax) return []
     draining += 1
     return [{ do: 'drain', shard: name, seconds: drainSeconds }]
   })
 }
+
+/** Whether it missed an answer and is not lost: it may answer again. */
+const isSilent = ({ load, isLost }: Shard): boolean => load === undefined && !isLost
 
 const isEmpty = ({ connections, secondsLeft }: ShardLoad): boolean => connections === 0 || secondsLeft === 0
 

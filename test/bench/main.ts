@@ -153,7 +153,7 @@ const sizes: readonly Size[] = [
     what: 'the same, CPU of ingest per live bar',
     goal: '≤ 20 µs',
     bench: 'minute',
-    figure: /^cluster: CPU of ingest-1 per bar\s+(\S+ µs)/m,
+    figure: /^cluster: CPU of ingest-1 per bar, without idle use\s+(\S+ µs)/m,
   },
   {
     what: 'the same, acks p99 (and the goal of the run)',

@@ -80,6 +80,7 @@ async function measureForms(subject: Subject, bursts: Bursts, nextMinute: () => 
     subject: subject.name,
     bursts: counted.get(real) ?? [],
     ingest: subject.ingest,
+    idle,
     framesGoalMs: subject.framesGoalMs,
     afterCommit: { form: nameOf(realPush), ms: afterCommit(counted.get(realPush) ?? [], marks) },
     alone,

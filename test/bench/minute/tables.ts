@@ -54,14 +54,14 @@ export function printTimes(all: readonly Measured[]): void {
   console.log('visible: history was asked for from the last frame on, every 25 ms; an upper bound')
 }
 
-/** Microseconds of CPU of the process that takes the bars, for each bar: median of the bursts. */
-export const usPerBar = (bursts: readonly Burst[], ingest: string): number =>
-  (quantile(
-    bursts.map(({ cpu }) => cpu[ingest] ?? 0),
+/** Milliseconds of CPU of a process in a burst: median of the bursts, idle use included. */
+export const cpuOfBurst = (bursts: readonly Burst[], process: string): number =>
+  quantile(
+    bursts.map(({ cpu }) => cpu[process] ?? 0),
     0.5,
-  ) /
-    marketSymbols.length) *
-  1_000
+  )
+
+export const perBar = (cpuMs: number): string => `${((cpuMs / marketSymbols.length) * 1_000).toFixed(1)} µs`
 
 /** `idle`: CPU without a burst, over the seconds that a burst once a minute is measured. */
 export function printCpu(all: readonly Measured[], ingest: string, idle: Cpu): void {
@@ -72,13 +72,8 @@ export function printCpu(all: readonly Measured[], ingest: string, idle: Cpu): v
     [
       ...all.map(({ name, bursts }) => [
         name,
-        ...names.map((process) =>
-          of(
-            bursts.map(({ cpu }) => cpu[process] ?? 0),
-            0.5,
-          ),
-        ),
-        `${usPerBar(bursts, ingest).toFixed(1)} µs`,
+        ...names.map((process) => ms(cpuOfBurst(bursts, process))),
+        perBar(cpuOfBurst(bursts, ingest)),
       ]),
       ['idle, 2 s', ...names.map((process) => ms(idle[process] ?? 0)), ''],
     ],

@@ -22,6 +22,12 @@ function cgroupsOf(pid: string): string {
   }
 }
 
+/** Id of the process that started a container and reads its output; `pid` is the first process of the container. */
+export function outputReaderOf(pid: number): number {
+  const [, parent] = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return Number(parent)
+}
+
 export interface Stops {
   readonly stoppedMs: number
   readonly runningMs: number

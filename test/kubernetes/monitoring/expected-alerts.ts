@@ -8,6 +8,7 @@ const endedMs = 720_000
 
 /** Alerts that fire in `alerts.test.ts`. All others, but for `notReached`, fire in `prometheus.test.ts`. */
 export const reachedSeparately = [
+  'FxdBarsLost',
   'FxdBarsNotPushed',
   'FxdConnectionsDropped',
   'FxdDrainForced',
@@ -15,6 +16,7 @@ export const reachedSeparately = [
   'FxdFault',
   'FxdFeedOffline',
   'FxdGaps',
+  'FxdLogDropped',
   'FxdPushSlow',
   'FxdRestSlow',
   'FxdRowsParked',
@@ -25,10 +27,8 @@ export const reachedSeparately = [
 
 /** Alerts that fire in no test of a cluster, with the reason. test/charts tests each with promtool. */
 export const notReached: Readonly<Record<string, string>> = {
-  FxdLogDropped: 'needs a blocked standard error and 4 MiB of lines, which no client can cause in hours',
   FxdBackupMissing: 'needs kube-state-metrics and six hours',
   FxdFeedStale: 'needs half an hour without a tick, on a weekday',
-  FxdBarsLost: 'needs a full spool: with the smallest one, a day of bars of the simulator',
 }
 
 /** Waits for alerts of a Prometheus and records which fired. */

@@ -11,11 +11,12 @@ import { RawSession, seriesAt } from '../../support/clients/raw-session.ts'
 import { monitoringKinds } from '../cluster/programs.ts'
 import { CollectorPod } from '../installed/collector-pod.ts'
 import { deliveredKey } from '../installed/delivered-key.ts'
+import { fillSpool } from '../installed/fill-spool.ts'
 import { defectMessage, injectDefect } from '../installed/inject-defect.ts'
 import { type Installed, namespace, startInstalled } from '../installed/installed.ts'
 import { apiKey, firstFeed, lateFeed, wideLimits } from '../installed/objects.ts'
 import { Outside } from '../installed/outside.ts'
-import { processesOf, stopRepeatedly } from '../installed/pod-processes.ts'
+import { outputReaderOf, processesOf, stopRepeatedly } from '../installed/pod-processes.ts'
 import { kubectlOf } from '../installed/under-load.ts'
 import { ExpectedAlerts, reachedSeparately } from '../monitoring/expected-alerts.ts'
 import { Prometheus } from '../monitoring/prometheus.ts'
@@ -38,6 +39,11 @@ const minutesPerSymbol = 1_440
 /** A drain of this length that begins at second 50 may close sockets only at its end, in the next minute. */
 const drainSeconds = 8
 const drainAtSecond = 50
+/** The smallest spool; batches of more bytes than it may contain. */
+const spoolMib = 1
+const fullSpoolBytes = 1.5 * 1024 * 1024
+/** Requests under way at the same time, until log lines are dropped. */
+const requestsUnderWay = 8
 /** Bars per symbol of one burst, and the time between two bursts. */
 const burstMinutes = 400
 const burstMs = 20_000
@@ -82,6 +88,12 @@ const shards = (count: number): Promise<void> =>
     const pods = await kubectl('get', 'pods', '-l', 'marketdata.fxd.dev/streampool', '-o=name')
     return pods.trim().split('\n').length === count
   })
+/** The folder of the spool of the simulator's feed. */
+const spoolFolder = async (): Promise<string> => {
+  const volume = await kubectl('get', 'pvc/spool-demo-collector-0', '-o=jsonpath={.spec.volumeName}')
+  const folder = await kubectl('get', 'pv', volume, '-o=jsonpath={.spec.hostPath.path}')
+  return join(folder, 'spool', 'DEMO-SIM')
+}
 /** Bars of one symbol, `from` and `count` in minutes after the beginning. */
 const bars = (symbol: string, from: number, count: number, volume = smallVolume) => {
   const times = Array.from({ length: count }, (_, i) => begin + (from + i) * 60)
@@ -112,6 +124,7 @@ beforeAll(async () => {
   await installed.upgrade({
     monitoring: { podMonitor: { interval: `${scrapeSeconds}s` } },
     stream: { connectionsMax, drain: { seconds: drainSeconds } },
+    collector: { extraEnv: [{ name: 'FXD_SPOOL_MIB', value: String(spoolMib) }] },
   })
   await shards(1)
   await ready('streampool', 'fxd-stream')
@@ -227,12 +240,37 @@ test('a row that QuestDB rejects raises an alert', async () => {
 })
 
 test('a damaged spool raises an alert when its collector starts again', async () => {
-  const volume = await kubectl('get', 'pvc/spool-demo-collector-0', '-o=jsonpath={.spec.volumeName}')
-  const folder = await kubectl('get', 'pv', volume, '-o=jsonpath={.spec.hostPath.path}')
-  writeFileSync(join(folder, 'spool', 'DEMO-SIM', '0000000000.spool'), 'no records')
-  const pod = new CollectorPod({ kubectl, ready }, 'demo')
-  await pod.restart()
+  writeFileSync(join(await spoolFolder(), '0000000000.spool'), 'no records')
+  await new CollectorPod({ kubectl, ready }, 'demo').restart()
   await alerts.expectFiring('FxdSpoolFailing')
+})
+
+test('a spool that is full while QuestDB does not answer raises an alert', async () => {
+  const { questdb } = installed.stores
+  await questdb.freeze()
+  onTestFinished(() => questdb.thaw())
+  fillSpool(await spoolFolder(), 'BTCUSD', begin, fullSpoolBytes)
+  await kubectl('delete', 'pod', 'demo-collector-0')
+  await alerts.expectFiring('FxdBarsLost')
+})
+
+test('a log that nobody reads raises an alert', async () => {
+  const reader = outputReaderOf((await processesOfFirst('rest'))[0])
+  process.kill(reader, 'SIGSTOP')
+  onTestFinished(() => void process.kill(reader, 'SIGCONT'))
+  const status = `http://${await podOf('rest', 'status.podIP')}:${httpPort}/v1/status`
+  const dropped = new AbortController()
+  const request = async (): Promise<void> => {
+    while (!dropped.signal.aborted)
+      await (await fetch(status, { headers: { 'x-api-key': key } })).arrayBuffer()
+  }
+  const requesting = Array.from({ length: requestsUnderWay }, request)
+  try {
+    await alerts.expectFiring('FxdLogDropped')
+  } finally {
+    dropped.abort()
+  }
+  await Promise.all(requesting)
 })
 
 test('more than 10,000 live bars in an outage of Redis raise an alert', async () => {
