@@ -16,7 +16,7 @@ const signingKeyAnnotation = `${group}/token-signing-key`
 export function tokenExpiry(secret: Secret | undefined, feed: FeedObject): number | undefined {
   const { annotations = {} } = secret?.metadata ?? {}
   const expires = timeOf(annotations[expiresAnnotation])
-  const isWhole = secret?.data?.['token'] !== undefined && annotations[feedAnnotation] === feedKeyOf(feed)
+  const isWhole = (secret?.data?.['token'] ?? '') !== '' && annotations[feedAnnotation] === feedKeyOf(feed)
   return isWhole && expires > 0 ? expires : undefined
 }
 

@@ -128,6 +128,7 @@ export class KeyController implements Controller {
           overlapMs,
           ownSecret,
           delivery: deliveryIn(delivery),
+          deliveredTo: ownSecret === undefined ? deliveryName(key) : '',
           digest: had,
           registryIssue,
           oldSecrets,
@@ -138,9 +139,14 @@ export class KeyController implements Controller {
       )
       if (step.do === 'wait') return this.#putRest(key, had, new NotReady('Refused', fullMessage))
       if (step.do === 'deliver') {
+        // Clients must not get a secret that an invalid spec keeps out of the registry.
+        if (had && state !== 'inactive') await this.#keys.putSpec(key, had)
         const made = { issue: step.issue, secret: `fxd_${clock.randomHex(secretBytes)}` }
         await this.#write(deliverySecret(key, made, { existing: delivery, nowMs: clock.utcMs() }), delivery)
       } else if (step.do === 'store') {
+        // The user's Secret is the lasting copy. A secret that the registry refuses must not replace the digest.
+        if (ownSecret !== undefined)
+          await this.#keys.put(key, step.digest).catch((cause: unknown) => this.#putRest(key, had, cause))
         await this.#write(digestSecret(key, step.digest, digest), digest)
         isRefused = false
         this.#recordChange(key, had, step.digest)
@@ -155,7 +161,7 @@ export class KeyController implements Controller {
 
   /** Applies the spec without a new secret, such as fewer feeds or addresses. Then throws why there is none. */
   async #putRest(key: ApiKeyObject, digest: Digest | undefined, why: unknown): Promise<never> {
-    if (why instanceof NotReady && digest) await this.#keys.put(key, digest)
+    if (notReadyOf(why) && digest) await this.#keys.put(key, digest)
     throw why
   }
 

@@ -9,6 +9,7 @@ const state = (more: Partial<KeyState>): KeyState => ({
   overlapMs: 1_000,
   ownSecret: undefined,
   delivery: undefined,
+  deliveredTo: 'one',
   digest: undefined,
   registryIssue: 0,
   oldSecrets: 0,
@@ -22,6 +23,7 @@ const digest = (more: Partial<Digest> = {}): Digest => ({
   sha256: hash('fxd_0001'),
   prefix: 'fxd_0001',
   oldUntilMs: 0,
+  deliveredTo: 'one',
   ...more,
 })
 const plan = (more: Partial<KeyState>) => planKey(state(more), hash)
@@ -54,6 +56,15 @@ describe('a plan for a key', () => {
     const kept = digest({ issue: 3, specIssue: 1 })
     expect(plan(before)).toEqual({ do: 'store', digest: kept })
     expect(plan({ ...before, digest: kept })).toEqual({ do: 'put', digest: kept })
+  })
+
+  test('makes a new secret when an earlier object delivered its secret elsewhere', () => {
+    const elsewhere = (deliveredTo: string | undefined) =>
+      plan({ digest: digest({ deliveredTo }), registryIssue: 1 })
+    expect(elsewhere('another')).toEqual({ do: 'deliver', issue: 2 })
+    expect(elsewhere('')).toEqual({ do: 'deliver', issue: 2 })
+    const unnamed = digest({ deliveredTo: undefined })
+    expect(plan({ digest: unnamed, registryIssue: 1 })).toEqual({ do: 'put', digest: unnamed })
   })
 
   test("uses the user's secret, and its replacement when the user changes it", () => {

@@ -12,6 +12,8 @@ export interface Digest {
   readonly prefix: string
   /** When earlier secrets expire, UTC milliseconds. An instant, so that repeats do not extend it. */
   readonly oldUntilMs: number
+  /** Secret that delivers a made secret; '' for a user's own secret; `undefined`: stored by 0.1.0. */
+  readonly deliveredTo?: string | undefined
 }
 
 /** A secret in clear text, in the Secret that delivers it. */
@@ -28,6 +30,8 @@ export interface KeyState {
   /** The user's own secret; `undefined`: the operator makes one. */
   readonly ownSecret: string | undefined
   readonly delivery: Delivery | undefined
+  /** Name of the Secret that delivers a made secret; '' for the user's own secret. */
+  readonly deliveredTo: string
   readonly digest: Digest | undefined
   /** Issue in the registry, read before the digest; 0: the registry lacks the key. */
   readonly registryIssue: number
@@ -53,14 +57,16 @@ export type KeyStep =
  * registry. After a crash between two steps the next step can be repeated. `hash` returns SHA-256 in hex.
  */
 export function planKey(state: KeyState, hash: (secret: string) => string): KeyStep {
-  const { digest, ownSecret, delivery, specIssue, overlapMs, nowMs } = state
+  const { digest, ownSecret, delivery, deliveredTo, specIssue, overlapMs, nowMs } = state
   const last = Math.max(digest?.issue ?? 0, state.registryIssue)
   const isNew =
     digest === undefined ||
     specIssue > digest.specIssue ||
     (ownSecret === undefined
       ? // A rotation began for an earlier object of this name.
-        delivery !== undefined && delivery.issue > last
+        (delivery !== undefined && delivery.issue > last) ||
+        // An earlier object of this name delivered its secret elsewhere.
+        (digest.deliveredTo ?? deliveredTo) !== deliveredTo
       : hash(ownSecret) !== digest.sha256)
   if (!isNew) {
     // The digest is written before the registry. An older one was restored from a backup, and its secret is the valid one.
@@ -75,7 +81,7 @@ export function planKey(state: KeyState, hash: (secret: string) => string): KeyS
     const oldUntilMs = digest === undefined ? 0 : nowMs + overlapMs
     return {
       do: 'store',
-      digest: { issue, specIssue, sha256: hash(secret), prefix: secret.slice(0, 8), oldUntilMs },
+      digest: { issue, specIssue, sha256: hash(secret), prefix: secret.slice(0, 8), oldUntilMs, deliveredTo },
     }
   }
   // Without a digest the old secrets end at once.

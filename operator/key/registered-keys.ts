@@ -60,6 +60,15 @@ export class RegisteredKeys {
     }
   }
 
+  /** Applies the spec with the key's present secret. Rejects if the spec is invalid; unknown feeds may come later. */
+  async putSpec(key: ApiKeyObject, digest: Digest): Promise<void> {
+    try {
+      await this.put(key, digest)
+    } catch (cause) {
+      if ((cause as ServiceError).code !== grpcStatus.NOT_FOUND) throw cause
+    }
+  }
+
   /**
    * Puts the key. If ingest does not know one of its feeds, puts it with the feeds that it has and still wants, and
    * rejects.

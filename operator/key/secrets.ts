@@ -70,12 +70,12 @@ export const deliveredAt = (secret: Secret): number =>
 /** The digest in the Secret; `undefined` when it is missing or malformed. */
 export function digestIn(secret: Secret | undefined): Digest | undefined {
   try {
-    const { issue, specIssue, sha256, prefix, oldUntilMs } = JSON.parse(
+    const { issue, specIssue, sha256, prefix, oldUntilMs, deliveredTo } = JSON.parse(
       textIn(secret, digestField) ?? '',
     ) as Partial<Digest>
     const isWhole = [issue, specIssue, oldUntilMs].every((each) => Number.isInteger(each))
     if (!isWhole || !/^[0-9a-f]{64}$/.test(sha256 ?? '') || typeof prefix !== 'string') return undefined
-    return { issue, specIssue, sha256, prefix, oldUntilMs } as Digest
+    return { issue, specIssue, sha256, prefix, oldUntilMs, deliveredTo } as Digest
   } catch {
     return undefined
   }

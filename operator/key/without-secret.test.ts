@@ -1,3 +1,4 @@
+import { status } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { base64, type Row, startKey } from '../../test/support/fixtures/api-key-fixture.ts'
 
@@ -56,4 +57,54 @@ test("a suspended key stays suspended while the user's Secret is gone", async ()
   await own('a')
   await settle()
   expect(cluster.keys.get('one')?.state).toBe('active')
+})
+
+test('an invalid spec delivers no new secret, and is applied with it once it is valid', async () => {
+  const { cluster, settle } = startKey({})
+  await settle()
+  const delivered = cluster.secrets.get('one')
+  const { metadata, spec } = cluster.key
+  cluster.refusal = () => ({ code: status.INVALID_ARGUMENT, details: 'expires: got 2027-02-30' })
+  cluster.key = { metadata: { ...metadata, generation: 2 }, spec: { ...spec, issue: 2 } }
+  await settle()
+  expect(cluster.secrets.get('one')).toEqual(delivered)
+  expect(cluster.reasons.at(-1)).toBe('Invalid')
+  cluster.refusal = () => undefined
+  cluster.key = { metadata: { ...metadata, generation: 3 }, spec: { ...spec, issue: 2 } }
+  await settle()
+  expect(cluster.secrets.get('one')).not.toEqual(delivered)
+  expect(cluster.stored.get('one')).toMatchObject({ issue: 2 })
+})
+
+test("fewer addresses apply while the user's Secret has the secret of another key", async () => {
+  const { cluster, own, settle } = startKey({ keyFrom: { secretKeyRef: { name: 'own', key: 'key' } } })
+  await own('a')
+  await settle()
+  const [first] = cluster.puts
+  cluster.refusal = ({ sha256 }) =>
+    sha256.equals(first?.sha256 as Buffer)
+      ? undefined
+      : { code: status.ALREADY_EXISTS, details: 'sha256: the key two already has this secret' }
+  await own('b')
+  await settle()
+  expect(cluster.reasons.at(-1)).toBe('SecretInUse')
+  const { metadata, spec } = cluster.key
+  const allowIps = ['192.0.2.1/32']
+  cluster.key = { metadata: { ...metadata, generation: 2 }, spec: { ...spec, allowIps } }
+  await settle()
+  expect(cluster.puts.slice(1)).toEqual([{ ...first, allowIps }])
+  expect(cluster.reasons.at(-1)).toBe('SecretInUse')
+})
+
+test('an ApiKey that was made again with another delivery gets a new secret there', async () => {
+  const { cluster, settle } = startKey({})
+  await settle()
+  const [first] = cluster.puts
+  const { metadata, spec } = cluster.key
+  const delivery = { secretName: 'elsewhere' }
+  cluster.key = { metadata: { ...metadata, uid: 'u2', generation: 1 }, spec: { ...spec, delivery } }
+  await settle()
+  expect(cluster.secrets.has('elsewhere')).toBe(true)
+  expect(cluster.puts.at(-1)).toMatchObject({ issue: (first?.issue ?? 0) + 1, owner: 'u2' })
+  expect(cluster.reasons.at(-1)).toBe('Active')
 })

@@ -1,3 +1,4 @@
+import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { FeedDefinition, FeedRecord } from '../core/feeds/feed.ts'
 import type { RegistryView } from '../core/feeds/registry.ts'
 import { type FeedFault, feedRows, immutableFaults } from './feed-rows.ts'
@@ -70,6 +71,9 @@ function refusal(
   if (had && !had.hidden && !isOurs) return { outcome: 'owned', owner: had.owner ?? 'manifests' }
   const version = view.versionOf(definition.key)
   if (basedOn !== 0 && basedOn < version) return { outcome: 'moved', version }
-  const faults = immutableFaults(definition, [definition], view)
+  // A feed of another object had the name: that object was deleted, and its feed will be hidden or taken over.
+  const isOther = (feed: FeedKey): boolean =>
+    ![uid, 'operator'].includes(view.feedRecords.get(feed)?.owner ?? '')
+  const faults = immutableFaults(definition, view, isOther)
   return faults.length > 0 ? { outcome: 'refused', faults } : undefined
 }

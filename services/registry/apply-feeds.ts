@@ -18,9 +18,10 @@ export function applyFeeds(
   definitions: readonly FeedDefinition[],
 ): Promise<FeedsOutcome> {
   return writer.change<FeedsOutcome>((view) => {
+    const defined = new Set(definitions.map(({ key }) => key))
     const faults = definitions.flatMap((definition) => [
       ...ownerFaults(definition, view),
-      ...immutableFaults(definition, definitions, view),
+      ...immutableFaults(definition, view, (feed) => defined.has(feed)),
     ])
     if (faults.length > 0) return { rows: [], result: { outcome: 'refused', faults } }
     const rows = wantedRows(definitions, view)

@@ -19,18 +19,20 @@ export function feedRows(definition: FeedDefinition, owner: FeedOwner, view: Reg
   return [...rows, ...symbolRows(definition, view)]
 }
 
-/** Faults of changed immutable fields. Bars are stored by broker and account, in a fixed number of buckets. */
+/**
+ * Faults of changed immutable fields. Bars are stored by broker and account, in a fixed number of buckets.
+ * `isOther`: whether a feed that has the name of this one is another feed, so that only the name moves.
+ */
 export function immutableFaults(
   definition: FeedDefinition,
-  definitions: readonly FeedDefinition[],
   view: RegistryView,
+  isOther: (feed: FeedKey) => boolean,
 ): FeedFault[] {
   const faults: FeedFault[] = []
   const fault = (path: FeedFault['path'], message: string): void =>
     void faults.push({ feed: definition.key, path, message })
   const renamed = view.feeds().find(({ name, key }) => name === definition.name && key !== definition.key)
-  // If the feed that had the name is still defined, the name has only moved: a rename.
-  if (renamed && !definitions.some((each) => each.key === renamed.key)) {
+  if (renamed && !isOther(renamed.key)) {
     fault(
       ['spec', renamed.broker === definition.broker ? 'account' : 'broker'],
       `got ${definition.key}, wanted ${renamed.key}: broker and account of "${definition.name}" cannot change; ` +

@@ -73,6 +73,30 @@ export function registryFeeds(open: () => Promise<RegistryFixture>): void {
       await fixture.call('RemoveFeed', { key: 'BROKERC:X', uid: 'uid-3' })
     })
 
+    test('swaps the feeds of two objects that were deleted and made again', async () => {
+      const second = { ...other, name: 'broker-d', key: 'BROKERC:Y', account: 'Y' } as typeof zero
+      const apply = (definition: typeof zero, uid: string, previousUid = ''): Promise<unknown> =>
+        fixture.call('ApplyFeed', { manifestJson: manifestOf(definition), uid, previousUid })
+      await apply(other, 'uid-1')
+      await apply(second, 'uid-2')
+      expect(
+        (
+          await fixture.refusal('ApplyFeed', {
+            manifestJson: manifestOf({ ...second, name: other.name }),
+            uid: 'uid-1',
+            previousUid: 'uid-2',
+          })
+        )[1],
+      ).toContain('cannot change')
+      expect(await apply({ ...second, name: other.name }, 'uid-3', 'uid-2')).toMatchObject({ owner: 'uid-3' })
+      expect(await apply({ ...other, name: second.name }, 'uid-4', 'uid-1')).toMatchObject({ owner: 'uid-4' })
+      for (const [key, uid] of [
+        [second.key, 'uid-3'],
+        [other.key, 'uid-4'],
+      ])
+        expect(await fixture.call('RemoveFeed', { key, uid })).toEqual({ removed: true })
+    })
+
     test('with a wrong manifest names every fault', async () => {
       const [status, words] = await fixture.refusal('ApplyFeed', {
         manifestJson: manifestOf(other, { quoteBasis: 'Ask', delaySeconds: -1 }),
