@@ -118,9 +118,10 @@ export class KeyController implements Controller {
       const digest = await api.get<Secret>(resources.secrets, digestName(name))
       refuseForeignSecret(digest, name)
       const had = digestIn(digest)
+      // A suspended key needs its secret again.
+      const present = state === 'inactive' ? undefined : had
       const { ownSecret, delivery } = await this.#readSecret(key).catch((cause: unknown) =>
-        // A suspended key needs its secret again.
-        this.#putRest(key, state === 'inactive' ? undefined : had, cause),
+        this.#putRest(key, present, cause),
       )
       const step = planKey(
         {
@@ -140,13 +141,13 @@ export class KeyController implements Controller {
       if (step.do === 'wait') return this.#putRest(key, had, new NotReady('Refused', fullMessage))
       if (step.do === 'deliver') {
         // Clients must not get a secret that an invalid spec keeps out of the registry.
-        if (had && state !== 'inactive') await this.#keys.putSpec(key, had)
+        if (present) await this.#keys.putSpec(key, present)
         const made = { issue: step.issue, secret: `fxd_${clock.randomHex(secretBytes)}` }
         await this.#write(deliverySecret(key, made, { existing: delivery, nowMs: clock.utcMs() }), delivery)
       } else if (step.do === 'store') {
         // The user's Secret is the lasting copy. A secret that the registry refuses must not replace the digest.
         if (ownSecret !== undefined)
-          await this.#keys.put(key, step.digest).catch((cause: unknown) => this.#putRest(key, had, cause))
+          await this.#keys.put(key, step.digest).catch((cause: unknown) => this.#putRest(key, present, cause))
         await this.#write(digestSecret(key, step.digest, digest), digest)
         isRefused = false
         this.#recordChange(key, had, step.digest)

@@ -93,7 +93,7 @@ export function registryFeeds(open: () => Promise<RegistryFixture>): void {
       for (const [key, uid] of [
         [second.key, 'uid-3'],
         [other.key, 'uid-4'],
-      ])
+      ] as const)
         expect(await fixture.call('RemoveFeed', { key, uid })).toEqual({ removed: true })
     })
 

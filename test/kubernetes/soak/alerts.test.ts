@@ -6,12 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { shardConnectionsMax } from '../../../services/wire/limits.ts'
+import { type Bar, minutes } from '../../acceptance/client/bars.ts'
 import { within } from '../../faults/support/within.ts'
 import { RawSession, seriesAt } from '../../support/clients/raw-session.ts'
 import { monitoringKinds } from '../cluster/programs.ts'
 import { CollectorPod } from '../installed/collector-pod.ts'
 import { deliveredKey } from '../installed/delivered-key.ts'
-import { fillSpool } from '../installed/fill-spool.ts'
+import { ExportsFeed } from '../installed/exports-feed.ts'
 import { defectMessage, injectDefect } from '../installed/inject-defect.ts'
 import { type Installed, namespace, startInstalled } from '../installed/installed.ts'
 import { apiKey, firstFeed, lateFeed, wideLimits } from '../installed/objects.ts'
@@ -39,9 +40,10 @@ const minutesPerSymbol = 1_440
 /** A drain of this length that begins at second 50 may close sockets only at its end, in the next minute. */
 const drainSeconds = 8
 const drainAtSecond = 50
-/** The smallest spool; batches of more bytes than it may contain. */
+/** The smallest spool, and more bars than it may contain. */
 const spoolMib = 1
-const fullSpoolBytes = 1.5 * 1024 * 1024
+const spooledSymbols = Array.from({ length: 150 }, (_, i) => `COIN${i}`)
+const spooledMinutes = 300
 /** Requests under way at the same time, until log lines are dropped. */
 const requestsUnderWay = 8
 /** Bars per symbol of one burst, and the time between two bursts. */
@@ -88,12 +90,6 @@ const shards = (count: number): Promise<void> =>
     const pods = await kubectl('get', 'pods', '-l', 'marketdata.fxd.dev/streampool', '-o=name')
     return pods.trim().split('\n').length === count
   })
-/** The folder of the spool of the simulator's feed. */
-const spoolFolder = async (): Promise<string> => {
-  const volume = await kubectl('get', 'pvc/spool-demo-collector-0', '-o=jsonpath={.spec.volumeName}')
-  const folder = await kubectl('get', 'pv', volume, '-o=jsonpath={.spec.hostPath.path}')
-  return join(folder, 'spool', 'DEMO-SIM')
-}
 /** Bars of one symbol, `from` and `count` in minutes after the beginning. */
 const bars = (symbol: string, from: number, count: number, volume = smallVolume) => {
   const times = Array.from({ length: count }, (_, i) => begin + (from + i) * 60)
@@ -240,17 +236,22 @@ test('a row that QuestDB rejects raises an alert', async () => {
 })
 
 test('a damaged spool raises an alert when its collector starts again', async () => {
-  writeFileSync(join(await spoolFolder(), '0000000000.spool'), 'no records')
+  const volume = await kubectl('get', 'pvc/spool-demo-collector-0', '-o=jsonpath={.spec.volumeName}')
+  const folder = await kubectl('get', 'pv', volume, '-o=jsonpath={.spec.hostPath.path}')
+  writeFileSync(join(folder, 'spool', 'DEMO-SIM', '0000000000.spool'), 'no records')
   await new CollectorPod({ kubectl, ready }, 'demo').restart()
   await alerts.expectFiring('FxdSpoolFailing')
 })
 
 test('a spool that is full while QuestDB does not answer raises an alert', async () => {
+  const begin = Math.floor(Date.now() / 60_000) * 60 - spooledMinutes * 60
+  const [first, ...later] = minutes(begin, spooledMinutes, 1.1, 5)
+  const exports = await ExportsFeed.apply(installed, spooledSymbols, [first as Bar])
+  await ready('feed', ExportsFeed.object)
   const { questdb } = installed.stores
   await questdb.freeze()
   onTestFinished(() => questdb.thaw())
-  fillSpool(await spoolFolder(), 'BTCUSD', begin, fullSpoolBytes)
-  await kubectl('delete', 'pod', 'demo-collector-0')
+  for (const symbol of spooledSymbols) exports.append(symbol, later)
   await alerts.expectFiring('FxdBarsLost')
 })
 

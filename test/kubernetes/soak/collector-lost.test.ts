@@ -1,12 +1,11 @@
-import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Bar, exportText, line, minutes } from '../../acceptance/client/bars.ts'
+import { type Bar, minutes } from '../../acceptance/client/bars.ts'
 import { barsOf, type History } from '../../acceptance/client/history.ts'
 import { within } from '../../faults/support/within.ts'
 import { outOfService } from '../cluster/worker.ts'
 import { CollectorPod } from '../installed/collector-pod.ts'
 import { deliveredKey } from '../installed/delivered-key.ts'
+import { ExportsFeed } from '../installed/exports-feed.ts'
 import { namespace } from '../installed/installed.ts'
 import { apiKey, wideLimits } from '../installed/objects.ts'
 import { startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
@@ -14,67 +13,32 @@ import { expectNothingMissed, recoveryMs } from './expect-nothing-missed.ts'
 
 /** A lost node with a collector on it. The volume of its spool survives. */
 const startTimeoutMs = 900_000
-const feed = 'EXPORTS:CSV'
+const symbol = 'BTCUSD'
 const minutesBefore = 60
 const minutesInSpool = 120
 
 const readyStatus = '-o=jsonpath={.status.conditions[?(@.type=="Ready")].status}'
 
-const claim = {
-  apiVersion: 'v1',
-  kind: 'PersistentVolumeClaim',
-  metadata: { name: 'exports', namespace },
-  spec: { accessModes: ['ReadWriteOnce'], storageClassName: '', resources: { requests: { storage: '1Gi' } } },
-}
-const exportsFeed = {
-  apiVersion: 'marketdata.fxd.dev/v1alpha1',
-  kind: 'Feed',
-  metadata: { name: 'exports', namespace },
-  spec: {
-    broker: 'EXPORTS',
-    account: 'CSV',
-    clock: { mode: 'UTC' },
-    quoteBasis: 'Bid',
-    resolutions: ['1'],
-    symbols: { list: [{ raw: 'BTCUSD', type: 'crypto', digits: 5, session: '24x7' }] },
-    source: { type: 'Mt5Csv', path: 'files', follow: true, volumeClaim: 'exports' },
-  },
-}
-
 let loaded: UnderLoad
 let collector: CollectorPod
 let key = ''
-let file = ''
+let exports: ExportsFeed
 const begin = Math.floor(Date.now() / 60_000) * 60 - (minutesBefore + minutesInSpool + 10) * 60
 const all = minutes(begin, minutesBefore + minutesInSpool, 1.1, 5)
 
 beforeAll(async () => {
   loaded = await startUnderLoad({ nodes: 3, hoursBack: 23 })
-  await loaded.installed.cluster.apply(claim)
-  await loaded.kubectl('wait', 'pvc/exports', '--for=jsonpath={.status.phase}=Bound', '--timeout=60s')
-  const volume = await loaded.kubectl('get', 'pvc/exports', '-o=jsonpath={.spec.volumeName}')
-  const folder = await loaded.kubectl('get', 'pv', volume, '-o=jsonpath={.spec.hostPath.path}')
-  file = exportedFile(folder)
-  const readers = apiKey('readers', { ...wideLimits, feeds: [feed] })
-  await loaded.installed.cluster.apply(exportsFeed, readers)
-  await Promise.all([loaded.ready('feed', 'exports'), loaded.ready('apikey', 'readers')])
+  exports = await ExportsFeed.apply(loaded.installed, [symbol], all.slice(0, minutesBefore))
+  const readers = apiKey('readers', { ...wideLimits, feeds: [ExportsFeed.key] })
+  await loaded.installed.cluster.apply(readers)
+  await Promise.all([loaded.ready('feed', ExportsFeed.object), loaded.ready('apikey', 'readers')])
   key = await deliveredKey(loaded.installed.cluster, namespace, 'readers')
-  collector = new CollectorPod(loaded, 'exports')
+  collector = new CollectorPod(loaded, ExportsFeed.object)
 }, startTimeoutMs)
 afterAll(() => loaded?.stop())
 
-/** Writes the whole file at once, as a terminal exports it. */
-function exportedFile(folder: string): string {
-  const draft = join(folder, 'draft')
-  writeFileSync(draft, exportText(all.slice(0, minutesBefore)))
-  mkdirSync(join(folder, 'files'))
-  const path = join(folder, 'files', 'BTCUSD_M1.csv')
-  renameSync(draft, path)
-  return path
-}
-
 async function stored(): Promise<readonly Bar[]> {
-  const path = `/v1/history?symbol=${feed}:BTCUSD&resolution=1&countback=1000`
+  const path = `/v1/history?symbol=${ExportsFeed.key}:${symbol}&resolution=1&countback=1000`
   const { status, body } = await loaded.outside.get(path, key)
   return status === 200 ? barsOf(body as History) : []
 }
@@ -96,11 +60,11 @@ test('a collector on another node finds the spool on the volume, and all its bar
     '--for=delete',
     '--timeout=120s',
   )
-  for (const bar of all.slice(minutesBefore)) appendFileSync(file, line(bar))
+  exports.append(symbol, all.slice(minutesBefore))
   const isSpooled = async (): Promise<boolean> => (await collector.value('spool_bars')) >= minutesInSpool
   await within(recoveryMs, 'the spool to contain what was written', isSpooled)
   // From here on only the spool has these bars.
-  rmSync(file)
+  exports.remove(symbol)
 
   const at = await collector.place()
   const lost = loaded.installed.cluster.nodes.find(({ name }) => name === at)
