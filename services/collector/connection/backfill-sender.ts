@@ -1,12 +1,15 @@
+import { sliceBars } from '../../core/bars/bar.ts'
+import { mergeBars } from '../../core/bars/revision.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import { recordStored } from '../series/holes.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
 import type { Kept } from '../spool/spool.ts'
 import type { Outbox } from './outbox.ts'
 import { messageBarsMax, type Packed, packBars } from './pack-bars.ts'
-import { type Answer, refusedBars, type SessionClient } from './session-client.ts'
+import { reasonOf, refusedBars, type SessionClient } from './session-client.ts'
 
 /** Maximum unacknowledged bars of the backfill lane; ingest may process them before a live bar, in a few milliseconds. */
 const backfillBarsMax = 4_000
@@ -65,7 +68,9 @@ export class BackfillSender {
         .finally(leave)
         .then((answered) => {
           recordStored(parts, answered.refused)
-          this.#logRefused(parts[0]?.item, answered)
+          const [unclosed, others] = partition(answered.refused)
+          for (const { series, index } of unclosed) keepUnclosed(parts[series], index)
+          this.#logRefused(parts[0]?.item, others)
         })
       answer.catch(() => undefined)
       answers.push(answer)
@@ -106,11 +111,25 @@ export class BackfillSender {
     await Promise.all(await this.#send(batches))
   }
 
-  #logRefused(item: PreparedBars | undefined, answer: Answer): void {
-    const [first] = answer.refused
+  #logRefused(item: PreparedBars | undefined, refused: readonly RefusedBar__Output[]): void {
+    const [first] = refused
     if (!first) return
-    const bars = refusedBars(answer)
+    const bars = refusedBars({ refused })
     const { symbol, resolution } = item ?? {}
     this.#deps.log.warn({ symbol, resolution, bars, why: first.message }, 'bars rejected by ingest')
   }
+}
+
+/** The refusals of bars that had not closed, and all others. */
+function partition(refused: readonly RefusedBar__Output[]): [RefusedBar__Output[], RefusedBar__Output[]] {
+  const { unclosed = [], others = [] } = Object.groupBy(refused, ({ reason }) =>
+    reasonOf(reason) === 'NOT_CLOSED' ? 'unclosed' : 'others',
+  )
+  return [unclosed, others]
+}
+
+function keepUnclosed(part: Packed<PreparedBars>['parts'][number] | undefined, index: number): void {
+  if (!part) return
+  const { series } = part.item
+  series.unclosed = mergeBars(series.unclosed, sliceBars(part.bars, index, index + 1))
 }

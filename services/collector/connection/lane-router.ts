@@ -1,4 +1,4 @@
-import { type Bars, barCount, timeAt } from '../../core/bars/bar.ts'
+import { type Bars, barCount, noBars, timeAt } from '../../core/bars/bar.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -81,6 +81,15 @@ export class LaneRouter {
   /** Sends old bars on the backfill lane. Resolves once all were sent; the inner promises resolve when they are stored. */
   sendHistory(series: CollectedSeries, bars: Bars, derived: boolean): Promise<Promise<void>[]> {
     return this.#backfill.send([this.#prepare(series, bars, derived)])
+  }
+
+  /** Sends the series' refused history again. Resolves once it is stored or refused again. */
+  async resendUnclosed(series: CollectedSeries): Promise<void> {
+    const { unclosed } = series
+    if (barCount(unclosed) === 0) return
+    series.unclosed = noBars
+    const derived = unclosed.revision[0] === derivedRevision
+    await Promise.all(await this.sendHistory(series, unclosed, derived))
   }
 
   /** Resolves when history may be sent: no live bars are in flight. */

@@ -38,7 +38,8 @@ export interface Answer {
 }
 
 /** The number of bars that ingest refused; one entry of `refused` may be many bars. */
-export const refusedBars = ({ refused }: Answer): number => refused.reduce((sum, { count }) => sum + count, 0)
+export const refusedBars = ({ refused }: Pick<Answer, 'refused'>): number =>
+  refused.reduce((sum, { count }) => sum + count, 0)
 
 const knownReasons = new Map(refusalReasons.map((reason) => [`REFUSAL_REASON_${reason}`, reason]))
 

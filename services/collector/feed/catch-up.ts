@@ -116,11 +116,13 @@ export class CatchUp {
         if (complete) claims.push(complete)
       })
       if (isOver() || series.isGone) return
-      this.#caughtUp(series, startedAt, claims, stored)
+      // While the clock is unknown, ingest refuses the last bar of each message until a later message is stored.
+      const complete = Promise.all(stored).then(() => lanes.resendUnclosed(series))
+      this.#caughtUp(series, startedAt, claims, [complete])
       const forget = (): void => {
         if (changed.get(id) === changes) changed.delete(id)
       }
-      void Promise.all(stored).then(forget, () => undefined)
+      void complete.then(forget, () => undefined)
     } while (series.readAgain)
   }
 

@@ -50,11 +50,13 @@ export class Claims {
    */
   watched(r: Resolution, span: Span): 'claimed' | 'early' | 'interrupted' {
     const all = this.#deps.seriesOf(r)
-    if (all.length === 0 || all.some(({ phase, readAt }) => phase !== 'live' || readAt === undefined))
-      return 'early'
-    if (all.some(({ readAt }) => span.from > (readAt as FeedSeconds))) return 'interrupted'
+    // Without a clock a read has no known time. A source that never misses a bar, from time 0 on, needs none.
+    const isReady = ({ phase, readAt }: CollectedSeries): boolean =>
+      phase === 'live' && (readAt !== undefined || span.from === 0)
+    if (all.length === 0 || !all.every(isReady)) return 'early'
+    if (all.some(({ readAt = span.from }) => span.from > readAt)) return 'interrupted'
     const to = feedSeconds(Math.min(span.to, ...all.map(formingAt)))
-    const start = latest(all.map(({ claimedUntil }) => claimedUntil))
+    const start = latest(all.map(({ claimedUntil }) => claimedUntil)) ?? to
     const wide = this.#feedWide.get(r) ?? { from: start, to: start }
     for (const series of all) this.#fillUpTo(series, feedSeconds(Math.max(wide.from, series.since ?? 0)), to)
     this.#feedWide.set(r, { from: wide.from, to: feedSeconds(Math.max(wide.to, to)) })
@@ -109,5 +111,8 @@ export class Claims {
   }
 }
 
-const latest = (times: readonly (FeedSeconds | undefined)[]): FeedSeconds =>
-  feedSeconds(times.reduce<number>((most, time) => Math.max(most, time ?? 0), 0))
+/** The latest time; `undefined`: none is known. */
+function latest(times: readonly (FeedSeconds | undefined)[]): FeedSeconds | undefined {
+  const known = times.filter((time) => time !== undefined)
+  return known.length === 0 ? undefined : feedSeconds(Math.max(...known))
+}

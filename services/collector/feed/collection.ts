@@ -1,4 +1,4 @@
-import type { Bars } from '../../core/bars/bar.ts'
+import { type Bars, barCount } from '../../core/bars/bar.ts'
 import { joinSpans } from '../../core/bars/coverage.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
@@ -12,6 +12,7 @@ import type { SessionClient } from '../connection/session-client.ts'
 import { WindowSender } from '../connection/window-sender.ts'
 import { type CollectedSeries, keepClaim, keepWaiting } from '../series/collected-series.ts'
 import { formingCheckMs, releaseClosed, takeClosed } from '../series/forming.ts'
+import { cellsOf } from '../series/holes.ts'
 import type { Routed } from '../series/prepared-bars.ts'
 import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
 import type { Stamps } from '../series/stamps.ts'
@@ -174,5 +175,14 @@ export class Collection {
     const live = [...this.#series.values()].filter(({ phase }) => phase === 'live')
     const released = releaseClosed(live, this.#time.now())
     this.#lanes.sendNow(released.map(({ series, bars, derived }) => this.#lanes.route(series, bars, derived)))
+    if (this.#time.now() !== undefined) for (const series of live) this.#resendUnclosed(series)
+  }
+
+  #resendUnclosed(series: CollectedSeries): void {
+    const { unclosed, resolution } = series
+    if (barCount(unclosed) === 0) return
+    const stored = this.#lanes.resendUnclosed(series)
+    stored.catch(this.#failed)
+    this.#claims.series(series, cellsOf(unclosed, resolution), [stored])
   }
 }

@@ -1,4 +1,4 @@
-import { type Bars, barCount } from '../../core/bars/bar.ts'
+import { type Bars, barCount, noBars } from '../../core/bars/bar.ts'
 import { joinSpans, subtractSpans } from '../../core/bars/coverage.ts'
 import { allTimes, type Span, windowFromMin } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds, later } from '../../core/clocks/feed-clock.ts'
@@ -42,6 +42,8 @@ export interface CollectedSeries extends SourceSeries {
   waitingClaims: Span[]
   /** The last bar, which had not closed when the source reported it. */
   forming: { readonly bars: Bars; readonly derived: boolean } | undefined
+  /** History that ingest refused because no later bar or clock showed that it had closed; it is sent again. */
+  unclosed: Bars
   /** Separate windows cover it up to this time; later times may be covered by feed-wide ones. */
   claimedUntil: FeedSeconds | undefined
   /** The feed time at which it was last read to its end; later bars were reported when they closed. */
@@ -96,6 +98,7 @@ export const newSeries = (
     waitingCount: 0,
     waitingClaims: [],
     forming: undefined,
+    unclosed: noBars,
     claimedUntil: undefined,
     readAt: undefined,
   }

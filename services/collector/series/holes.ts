@@ -22,7 +22,7 @@ export class Holes {
   /** Adds the times `[open, end)` of bars that were not stored. */
   add(bars: Bars): void {
     if (barCount(bars) === 0) return
-    this.addSpans(this.#cells(bars))
+    this.addSpans(cellsOf(bars, this.#resolution))
   }
 
   /** Ascending and joined. */
@@ -38,7 +38,7 @@ export class Holes {
   /** Removes the times of bars that were stored. */
   fill(bars: Bars): void {
     if (this.#spans.length === 0 || barCount(bars) === 0) return
-    this.#take(subtractSpans(this.#spans, this.#cells(bars)))
+    this.#take(subtractSpans(this.#spans, cellsOf(bars, this.#resolution)))
   }
 
   /** Returns the parts of these spans that have no hole. */
@@ -50,15 +50,14 @@ export class Holes {
     const [first, last] = [spans[0], spans.at(-1)]
     this.#spans = first && last && spans.length > holesMax ? [{ from: first.from, to: last.to }] : spans
   }
-
-  #cells(bars: Bars): Span[] {
-    return Array.from({ length: barCount(bars) }, (_, i) => {
-      const open = timeAt(bars, i)
-      // A time off the grid covers the bar that it was meant to be.
-      return { from: feedSeconds(open), to: barEnd(open, this.#resolution) }
-    })
-  }
 }
+
+/** The times `[open, end)` of bars. A time off the grid covers the bar that it was meant to be. */
+export const cellsOf = (bars: Bars, resolution: Resolution): Span[] =>
+  Array.from({ length: barCount(bars) }, (_, i) => {
+    const open = timeAt(bars, i)
+    return { from: feedSeconds(open), to: barEnd(open, resolution) }
+  })
 
 interface Part {
   readonly item: { readonly series: { readonly holes: Holes } }

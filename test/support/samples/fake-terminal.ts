@@ -26,6 +26,8 @@ export class FakeTerminal implements Source {
   symbols: SourceSymbol[]
   /** Added to each close price, to distinguish revisions. */
   shift = 0
+  /** Whether a tick comes when it is opened; none comes while markets are closed. */
+  ticks = true
   /** Called before each answer; may throw. */
   beforeRead: (call: ReadCall) => void | Promise<void> = () => undefined
   readonly #now: () => number
@@ -55,7 +57,7 @@ export class FakeTerminal implements Source {
     this.#listener = listener
     this.#watchedFrom = this.#now()
     listener.catalogue(this.symbols, { snapshot: true })
-    listener.tick(feedSeconds(this.#now()))
+    if (this.ticks) listener.tick(feedSeconds(this.#now()))
   }
 
   async *read(series: SourceSeries, span: Span, _signal: AbortSignal): AsyncGenerator<SourceAnswer> {

@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest'
+import { CollectorFixture, day, minute, minutes } from '../../../test/support/fixtures/collector-fixture.ts'
+import { fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+
+const suite = new CollectorFixture({ clock: { mode: 'Measured' } })
+/** Timeout for a busy machine. */
+const patient = { timeout: 8_000 }
+/** Far more bars than one message has. */
+const historyMinutes = 3_500
+
+/** A followed folder that is read before the first tick, as on a weekend. */
+function startWithoutTicks() {
+  const source = suite.terminal([fakeSymbol('EURUSD.z')], 'whole')
+  const from = feedSeconds(suite.noon - 10 * day)
+  const to = feedSeconds(from + historyMinutes * minute)
+  source.ticks = false
+  source.read = async function* () {
+    yield { bars: this.bars('1', from, to), complete: { from, to } }
+  }
+  suite.collect(source)
+  return { source, from, to }
+}
+
+/** Measures the clock: three ticks in two minutes, with less than 90 s between them. */
+async function measure(tick: (time: number) => void): Promise<void> {
+  for (let i = 0; i < 5; i++) {
+    await suite.clock.advance(45_000)
+    tick(suite.clock.utcMs() / 1_000)
+  }
+}
+
+test('history of many messages is stored and claimed without gaps while the clock is unknown', async () => {
+  const { from, to } = startWithoutTicks()
+  await expect.poll(() => suite.times(), patient).toEqual(minutes(from, to - minute))
+  await expect.poll(() => suite.windows(), patient).toEqual([['EURUSD', from, to - minute]])
+})
+
+test('the last bar of history is stored and claimed once the clock is known', async () => {
+  const { source, from, to } = startWithoutTicks()
+  await expect.poll(() => suite.times(), patient).toEqual(minutes(from, to - minute))
+  await measure((time) => source.listener.tick(feedSeconds(time)))
+  await suite.clock.advance(2_000)
+  await expect.poll(() => suite.times(), patient).toEqual(minutes(from, to))
+  await expect.poll(() => suite.covered('EURUSD'), patient).toEqual([[from, to]])
+})
+
+test('a folder that was read before the clock was known gets windows of all symbols', async () => {
+  const { source, from, to } = startWithoutTicks()
+  await expect.poll(() => suite.times(), patient).toEqual(minutes(from, to - minute))
+  const ends: number[] = []
+  for (let i = 0; i < 3; i++) {
+    const end = feedSeconds(suite.clock.utcMs() / 1_000)
+    source.listener.tick(end)
+    source.listener.closed([source.closedBars('EURUSD.z', '1', end - minute, end)])
+    // A folder reports a minute when its lines have settled, after a heartbeat.
+    await suite.clock.advance(minute * 1_000)
+    source.listener.watched('1', { from: feedSeconds(0), to: end })
+    ends.push(end)
+  }
+  await suite.clock.advance(10_000)
+  await expect
+    .poll(async () => (await suite.windows()).filter(([name]) => name === '*'), patient)
+    .toEqual([['*', ends[0], ends[2]]])
+})
