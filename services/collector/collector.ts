@@ -79,9 +79,11 @@ class Collector {
     let isOpen = false
     const unwatch = metrics?.watch(() => this.#status())
     await this.#repeat(async () => {
-      if (!isOpen) await source.open(this.#relay, signal)
-      isOpen = true
-      if (source.capabilities.live) this.#time.noteActivity()
+      if (!isOpen) {
+        await source.open(this.#relay, signal)
+        isOpen = true
+        if (source.capabilities.live) this.#time.noteActivity()
+      }
       // A session that begins after the end of the collector would never be closed.
       if (!signal.aborted) await this.#runSession()
     })

@@ -69,7 +69,7 @@ const pong = closed({ type: Type.Literal('pong'), t: utcTime('Time of the server
 const minute = closed({
   type: Type.Literal('minute'),
   feed: Type.String({ description: 'BROKER:ACCOUNT' }),
-  time: feedTime('Open time of the minute; all its bars were sent.'),
+  time: feedTime('Open time of the minute; all its bars were sent, except those of delayed symbols.'),
 })
 
 const error = closed({

@@ -5,7 +5,7 @@ import type { BarStore } from '../../ports/bars.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
 import type { GoodSeries } from '../check/check-batch.ts'
 import type { FeedState } from './feed-state.ts'
-import { type Counts, storeHistory } from './store-history.ts'
+import { type Changed, type Counts, storeHistory } from './store-history.ts'
 
 /** Maximum bars of one session that are stored at the same time: two batches of an import. */
 const barsAtOnceMax = 2 * batchBarsMax
@@ -53,14 +53,17 @@ export class BackfillIntake {
     await Promise.all(earlier)
     const count = batch.reduce((sum, { bars }) => sum + barCount(bars), 0)
     await this.#bars.enter(count)
+    const announce = (ranges: readonly Changed[]): Promise<void> =>
+      this.#state.publisher.publishRevised(ranges)
     try {
       const { changed, ...counts } = await storeHistory(
         batch,
         (id) => newestBefore.get(id),
         this.#store,
         'backfill',
+        announce,
       )
-      await this.#state.publisher.publishRevised(changed)
+      await announce(changed)
       return counts
     } catch (cause) {
       this.#failed.abort(cause)

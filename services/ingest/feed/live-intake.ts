@@ -90,7 +90,13 @@ export class LiveIntake {
       () => undefined,
     )
     const compare = (): Promise<HistoryOutcome> =>
-      storeHistory(late, (id) => newestBefore.get(id), this.#deps.stores.bars, 'live')
+      storeHistory(
+        late,
+        (id) => newestBefore.get(id),
+        this.#deps.stores.bars,
+        'live',
+        (changed) => this.#state.publisher.publishRevised(changed),
+      )
     // A revision is not compared before the write of earlier batches has begun.
     const compared = begin ? begin.then(compare) : compare()
     return this.#finish({ fresh, write, compared, published, receivedMs })

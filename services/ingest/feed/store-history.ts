@@ -47,12 +47,15 @@ export const ingestReads = (feed: FeedKey, lane: Lane): ReadAs => ({
 /**
  * Writes the bars of each series that differ from the stored bars. Resolves once they are readable.
  * `newestBefore`: the newest known time of a series before this batch; later bars are written without a comparison.
+ * `announce`: announces changed ranges. A failed write may store bars too, and the batch that repeats it finds them
+ * unchanged.
  */
 export async function storeHistory(
   batch: readonly GoodSeries[],
   newestBefore: (id: string) => FeedSeconds | undefined,
   store: BarStore,
   lane: Lane,
+  announce: (changed: readonly Changed[]) => Promise<void>,
 ): Promise<HistoryOutcome> {
   let counts = noCounts
   const writes: SeriesBars[] = []
@@ -67,8 +70,13 @@ export async function storeHistory(
       }
     }
   }
-  if (writes.length > 0) await store.write(writes, lane)
-  return { ...counts, changed: writes.map(({ series, bars }) => ({ series, ...ends(bars) })) }
+  const changed = writes.map(({ series, bars }) => ({ series, ...ends(bars) }))
+  if (writes.length > 0)
+    await store.write(writes, lane).catch(async (cause: unknown) => {
+      await announce(changed)
+      throw cause
+    })
+  return { ...counts, changed }
 }
 
 interface Piece extends Counts {

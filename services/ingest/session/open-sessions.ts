@@ -14,15 +14,20 @@ interface OpenSession {
   /** `undefined` until its Hello was accepted. */
   readonly identity: CollectorIdentity | undefined
   readonly access: Access
+  /** Whether it has the lease of its feed, as far as it knows. */
+  readonly leads: boolean
   end(cause?: unknown): Promise<void>
 }
 
 /** The sessions of this process. */
 export class OpenSessions {
   readonly #open = new Set<OpenSession>()
+  #stopping: SessionEnd | undefined
 
   /** Why a new session of this access is refused, before its Hello names a feed. */
   refusal({ feeds }: Access): SessionEnd | undefined {
+    // A collector may have an open connection to a process that is stopping.
+    if (this.#stopping) return this.#stopping
     if (this.#open.size >= sessionsMax) return full(`ingest has ${sessionsMax} sessions open, the maximum`)
     if (feeds === 'all') return undefined
     const scope = textOf(feeds)
@@ -60,6 +65,18 @@ export class OpenSessions {
     await Promise.all(old.map((other) => other.end(why)))
   }
 
+  /**
+   * Ends the session of this process that led the feed before. It learns of the new lease only at its next renewal.
+   * Until then it would mark bars as pushed that the bus refuses.
+   */
+  endLeader(session: OpenSession, feed: FeedKey): void {
+    const why = new SessionEnd('ABORTED', 'another session holds the lease of the feed')
+    const earlier = this.#sessionsWhere(
+      (other) => other !== session && other.leads && other.identity?.feed === feed,
+    )
+    for (const other of earlier) void other.end(why)
+  }
+
   /** Ends all sessions of the feed, with imports. Resolves once they have ended. */
   async endFeed(feed: FeedKey, cause: SessionEnd): Promise<void> {
     const ending = this.#sessionsWhere((session) => session.identity?.feed === feed)
@@ -75,7 +92,9 @@ export class OpenSessions {
     }
   }
 
+  /** Ends all sessions, and refuses further ones. */
   async endAll(cause: SessionEnd): Promise<void> {
+    this.#stopping = cause
     await Promise.all([...this.#open].map((session) => session.end(cause)))
   }
 

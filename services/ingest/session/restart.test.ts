@@ -119,3 +119,16 @@ test('first bars of a series whose commit answer was lost are pushed when their 
   expect(pushed()).toEqual([noon - 120, noon - 60])
   await second.close()
 })
+
+test('a correction whose commit answer was lost is announced, since its repeat finds it unchanged', async () => {
+  const first = await connect()
+  await first.bars('LIVE', [seriesAt('EURUSD', [noon - 180, noon - 120])])
+  silentCommit = true
+  const corrected = seriesAt('EURUSD', [noon - 180], { close: 1.2, revision: correction })
+  first.post('LIVE', [corrected])
+  await first.ended
+  const second = await connect()
+  expect((await second.bars('LIVE', [corrected])).ack).toMatchObject({ revised: 0, unchanged: 1 })
+  expect(revised()).toMatchObject([{ from: noon - 180, to: noon - 180 }])
+  await second.close()
+})

@@ -187,6 +187,25 @@ describe('leader and standby', () => {
     })
   })
 
+  test('a session ends at once when another session of its ingest gets the lease, and every minute is pushed', async () => {
+    const noon = suite.minute
+    const first = suite.connect()
+    await first.hello(suite.feed.key)
+    const second = suite.connect()
+    second.hello(suite.feed.key, { id: 'collector-2' }).catch(() => undefined)
+    await second.next('welcome')
+    suite.leasesAreEmpty = true
+    await suite.clock.advance(1_000)
+    await second.find(({ welcome }) => welcome?.active === true)
+    suite.leasesAreEmpty = false
+    first.post('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    expect((await first.ended).code).toBe('ABORTED')
+    await second.catalogue([], { snapshot: false })
+    await second.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    expect(suite.pushed()).toEqual([noon - 60])
+    await second.close()
+  })
+
   test('a session whose lease went to another ingest ends', async () => {
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -198,13 +217,17 @@ describe('leader and standby', () => {
 })
 
 describe('stopping', () => {
-  test('received batches are acknowledged before sessions end with the stop of ingest', async () => {
+  test('received batches are acknowledged before sessions end with the stop of ingest, and no session begins', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
+    const gate = Promise.withResolvers<void>()
+    suite.liveWrite = (write) => gate.promise.then(write)
     const sequence = session.post('LIVE', [seriesAt('EURUSD', [noon - 60])])
     await expect.poll(() => suite.pushed()).toEqual([noon - 60])
     const closing = suite.fixture.close(5_000)
+    expect(await session.another()).toBe('ingest is stopping; connect again')
+    gate.resolve()
     expect((await session.answer(sequence)).ack).toMatchObject({ accepted: 1 })
     expect((await session.ended).code).toBe('UNAVAILABLE')
     await closing

@@ -48,6 +48,7 @@ export class CollectorSession {
   #log: Log
   #identity: CollectorIdentity | undefined
   #leadership: Leadership | undefined
+  #leads = false
   #work: SessionWork | undefined
   #beginning: Promise<unknown> | undefined
   #ended: Promise<void> | undefined
@@ -85,6 +86,10 @@ export class CollectorSession {
 
   get identity(): CollectorIdentity | undefined {
     return this.#identity
+  }
+
+  get leads(): boolean {
+    return this.#leads
   }
 
   /** Resolves when the session has released everything. A second call waits for the first. Never rejects or throws. */
@@ -184,6 +189,8 @@ export class CollectorSession {
       this.#leadership.granted
         .then((epoch) => {
           if (epoch === undefined) return resolve()
+          this.#leads = true
+          this.#deps.sessions.endLeader(this, identity.feed)
           const begun = this.#begin(epoch)
           // If it stood by, later messages wait until the work has begun.
           this.#stream.run(() => begun)

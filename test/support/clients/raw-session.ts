@@ -1,4 +1,10 @@
-import { type ChannelOptions, type ClientDuplexStream, type StatusObject, status } from '@grpc/grpc-js'
+import {
+  type ChannelOptions,
+  type ClientDuplexStream,
+  type Metadata,
+  type StatusObject,
+  status,
+} from '@grpc/grpc-js'
 import { barsOf } from '../../../services/core/bars/bar.ts'
 import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 import type { Resolution } from '../../../services/core/feeds/resolution.ts'
@@ -22,6 +28,7 @@ export class RawSession {
   /** Resolves at the end of the session with the name and the details of its status. */
   readonly ended: Promise<{ code: string; details: string }>
   readonly #client: InstanceType<typeof Collector>
+  readonly #metadata: Metadata
   #sequence = 0
   #revision = 0
   #waiting: (() => void)[] = []
@@ -37,7 +44,8 @@ export class RawSession {
     // A separate connection, like every collector.
     const options = { ...channelOptions, 'grpc.use_local_subchannel_pool': 1 }
     this.#client = new Collector(address, channelCredentials(identity), options)
-    this.stream = this.#client.Session(callMetadata(identity))
+    this.#metadata = callMetadata(identity)
+    this.stream = this.#client.Session(this.#metadata)
     this.stream.on('data', (message: IngestMessage__Output) => {
       this.received.push(message)
       this.#wake()
@@ -52,6 +60,12 @@ export class RawSession {
         this.#client.close()
       })
     })
+  }
+
+  /** Opens another session on the same connection. Resolves with the details of its end. */
+  another(): Promise<string> {
+    const stream = this.#client.Session(this.#metadata).on('error', () => undefined)
+    return new Promise((resolve) => stream.on('status', ({ details }) => resolve(details)))
   }
 
   send(message: CollectorMessage): void {
