@@ -22,7 +22,7 @@ async function openFiles(log = silentLog) {
   const folder = await mkdtemp(join(tmpdir(), 'fxd-exports-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const definition = defineFeed({ symbols: { list: [] } })
-  const files = new ExportFiles({ definition, path: folder, now: () => undefined, log })
+  const files = new ExportFiles({ definition, path: folder, now: () => undefined, follow: true, log })
   return { folder, files }
 }
 

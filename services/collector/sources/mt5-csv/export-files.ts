@@ -25,6 +25,8 @@ export interface ExportFilesDeps {
   readonly path: string
   /** "Now" on the feed's clock; `undefined` when that clock is measured. */
   readonly now: () => FeedSeconds | undefined
+  /** Whether lines are added to the files; otherwise they are finished. */
+  readonly follow: boolean
   readonly log: Log
 }
 
@@ -45,8 +47,8 @@ export class ExportFiles {
   readonly #waiting = new Map<string, string>()
   /** The raw name of each clean name. */
   readonly #raws = new Map<string, string>()
-  /** How often a symbol got another raw name, because no file has the earlier one any more. */
-  renames = 0
+  /** How often all symbols were to be listed again: one got another raw name, or has no file any more. */
+  relistings = 0
   /** Files whose name differs from the manifest's. */
   readonly #misnamed = new Set<string>()
 
@@ -77,17 +79,23 @@ export class ExportFiles {
     const clean = cleanName(raw, this.#deps.definition.suffixes)
     const before = this.#raws.get(clean)
     if (before === raw || (before !== undefined && this.index.resolutionsOf(before).length > 0)) return
-    if (before !== undefined) this.renames += 1
+    if (before !== undefined) this.relistings += 1
     this.#raws.set(clean, raw)
   }
 
   /** Forgets what has none of these paths: files that are renamed repeatedly would take ever more memory. */
   #forgetOthers(paths: ReadonlySet<string>): void {
-    for (const file of this.index.all()) if (!paths.has(file.options.path)) this.index.remove(file)
+    for (const file of this.index.all()) if (!paths.has(file.options.path)) this.#forget(file)
     for (const path of this.#waiting.keys()) if (!paths.has(path)) this.#waiting.delete(path)
     for (const path of this.#misnamed) if (!paths.has(path)) this.#misnamed.delete(path)
     for (const raw of this.#digits.keys())
       if (this.index.resolutionsOf(raw).length === 0) this.#digits.delete(raw)
+  }
+
+  /** The symbol of the last file leaves the catalogue, or windows of all symbols would claim minutes that nobody reads. */
+  #forget(file: FollowedFile): void {
+    this.index.remove(file)
+    if (this.index.resolutionsOf(file.options.series.raw).length === 0) this.relistings += 1
   }
 
   /** True when the manifest has another raw name for the file's clean name: the service would refuse the file's symbol. */
@@ -172,12 +180,13 @@ export class ExportFiles {
   }
 
   #follow({ path, folder, series }: ListedFile): FollowedFile {
-    const { definition, now: nowOnFeed, log } = this.#deps
+    const { definition, now: nowOnFeed, follow, log } = this.#deps
     const delaySeconds = this.#listed(series.raw)?.delaySeconds ?? definition.delaySeconds
     return new FollowedFile({
       path,
       openFile: openWithin(folder),
       series,
+      finished: !follow,
       decimalsMax: () => this.#decimalsMaxOf(series.raw),
       maxGapSeconds: defaultMaxGapSeconds(series.resolution),
       reportsTicks: definition.clock.mode !== 'Measured' || delaySeconds === 0,

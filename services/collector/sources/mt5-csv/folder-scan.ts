@@ -36,7 +36,7 @@ export class FolderScan {
   /** Files that are to be scanned once more. */
   readonly #again = new WeakSet<FollowedFile>()
   readonly #outages = new WeakMap<FollowedFile, OutageLog>()
-  #renames = 0
+  #relistings = 0
 
   constructor({ files, asked, readOnce, fileLock, log, clock }: FolderScanDeps) {
     this.#files = files
@@ -85,7 +85,7 @@ export class FolderScan {
   async run(listener: SourceListener, signal: AbortSignal): Promise<void> {
     const begunMs = this.#clock.monotonicMs()
     const added = await this.#files.refresh()
-    if (added.length > 0 || this.#files.renames > this.#renames) this.#list(added, listener)
+    this.#list(added, listener)
     for (const series of added) listener.readAgain(series, allTimes)
     const all = this.#files.index.all()
     const minutes = all.filter((file) => file.options.series.resolution === '1' && this.#asked.has(file))
@@ -102,13 +102,15 @@ export class FolderScan {
       this.#minutes.report(minutes, minutes.length > 0 && unread.size === 0 ? begunMs : undefined, listener)
   }
 
-  /** A symbol keeps its raw name in a delta. So after a rename, all symbols that have a file are listed. */
+  /** A delta removes no symbol, and changes no raw name. So then all symbols that have a file are listed. */
   #list(added: readonly SourceSeries[], listener: SourceListener): void {
-    const { renames, index } = this.#files
-    const snapshot = renames > this.#renames
-    this.#renames = renames
-    const series = snapshot ? index.all().map((file) => file.options.series) : added
-    listener.catalogue(this.#files.symbols(series), { snapshot })
+    const { relistings, index } = this.#files
+    const all = index.all().map((file) => file.options.series)
+    // An empty folder may be a volume that is missing.
+    const snapshot = relistings > this.#relistings && all.length > 0
+    if (snapshot) this.#relistings = relistings
+    const series = snapshot ? all : added
+    if (series.length > 0) listener.catalogue(this.#files.symbols(series), { snapshot })
   }
 
   /** Scans a file that the system named, before the rest of a folder scan. Returns whether it is known. */

@@ -18,6 +18,7 @@ test('lines are read again after a read failed', async () => {
     path,
     openFile: openRegular,
     series: { raw: 'EURUSD.z', resolution: '1' },
+    finished: false,
     decimalsMax: () => 5,
     maxGapSeconds: 60,
     reportsTicks: true,

@@ -28,6 +28,8 @@ export interface FollowedFileDeps {
   readonly path: string
   readonly openFile: OpenFile
   readonly series: SourceSeries
+  /** Whether no line is added any more: then a last line without a line end is read too. */
+  readonly finished: boolean
   /** Maximum decimals of a price of this symbol; another file of the symbol may raise it. */
   readonly decimalsMax: () => number
   readonly maxGapSeconds: number
@@ -105,9 +107,9 @@ export class FollowedFile {
 
   /** Yields the bars of all complete lines that fit the symbol, without moving the read position. */
   async *peek(): AsyncGenerator<Bars> {
-    const { path, openFile, series, decimalsMax } = this.options
+    const { path, openFile, series, finished, decimalsMax } = this.options
     const { resolution } = series
-    for await (const { bars, decimals } of readExport(path, { resolution, openFile })) {
+    for await (const { bars, decimals } of readExport(path, { resolution, openFile, finished })) {
       yield pickBars(bars, (i) => (decimals[i] as number) <= decimalsMax())
     }
   }
@@ -136,9 +138,10 @@ export class FollowedFile {
   }
 
   async *#read(): AsyncGenerator<Bars> {
-    const { path, openFile, series, hasBegun } = this.options
+    const { path, openFile, series, finished, hasBegun } = this.options
     const fingerprint = await this.#change.fingerprint()
-    const chunks = readExport(path, { resolution: series.resolution, openFile, from: this.#position })
+    const { resolution } = series
+    const chunks = readExport(path, { resolution, openFile, finished, from: this.#position })
     let forming: Forming | undefined
     let lastLine: Position | undefined
     let last = this.#returned

@@ -116,6 +116,27 @@ test('all symbols that have a file are listed once a file has another raw name o
   expect(reported.listed.at(-1)).toEqual(['added', 'NZDUSD'])
 })
 
+test('all other symbols are listed once a symbol has no file any more, unless the whole folder is empty', async () => {
+  const path = (raw: string): string => join(folder, `${raw}_M1.csv`)
+  for (const raw of ['AUDUSD', 'GBPUSD']) await writeFile(path(raw), header + line(-3))
+  const { clock, reported, until } = await exports.open()
+  await rm(path('GBPUSD'))
+  await until(() => reported.listed.length > 1)
+  expect(reported.listed.at(-1)).toEqual(['all', 'AUDUSD'])
+  await rm(path('AUDUSD'))
+  await clock.advance(60_000)
+  expect(reported.listed).toHaveLength(2)
+  await writeFile(path('NZDUSD'), header + line(-3))
+  await until(() => reported.listed.length > 2)
+  expect(reported.listed.slice(2)).toEqual([['all', 'NZDUSD']])
+})
+
+test('the last line of a file that is not followed is read without a line end', async () => {
+  await writeFile(join(folder, 'EURUSD.z_M1.csv'), (header + line(-3) + line(-2)).trimEnd())
+  const { read } = await exports.open({ follow: false })
+  expect(minutesOf((await read('EURUSD.z', '1')).bars)).toEqual([-3, -2])
+})
+
 test('prices with more decimals than the symbol has are rejected, never rounded, and claimed by no window', async () => {
   await writeFile(join(folder, 'EURUSD.z_M1.csv'), header + line(-3) + line(-2, '1.093275') + line(-1))
   const { log, read } = await exports.open()
