@@ -55,9 +55,18 @@ export class DerivedSeries {
   async end(): Promise<void> {
     for (const { resolution, fold, sender, parts } of this.#all) {
       const rest = without(parts, fold.end())
-      if (barCount(rest) > 0 && isWhole(timeAt(rest, 0), resolution, this.#options)) await sender.add(rest)
+      const isSent = barCount(rest) > 0 && isWhole(timeAt(rest, 0), resolution, this.#options)
+      if (isSent) await sender.add(rest)
       await sender.end()
+      if (isSent) this.#leaveUnclaimed(rest, resolution, sender)
     }
+  }
+
+  /** The next file may have the last minutes of the last bar, so no window claims a bar that ends after the file's. */
+  #leaveUnclaimed(last: Bars, resolution: Resolution, sender: SeriesSender): void {
+    const from = timeAt(last, 0)
+    const to = barEnd(from, resolution)
+    if (barEnd(feedSeconds(this.#newest), '1') < to) sender.holes.addSpans([{ from, to }])
   }
 
   /** Returns the bars of one resolution that were left out; call it after `end`. */

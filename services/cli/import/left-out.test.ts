@@ -54,6 +54,42 @@ describe('a derived bar whose earlier minutes the file lacks', () => {
   })
 })
 
+describe('windows of derived days', () => {
+  const day = 24 * hour
+  /** Minutes of whole days, counted from Monday. */
+  const days = (from: number, to: number) => minutes(monday + from * day, ((to - from) * day) / 60, 1.1, 5)
+  const windowsOf = async (name: string): Promise<number[][]> => {
+    const spans: number[][] = []
+    await fixture.restart(async (folder) => {
+      const stores = await openEmbeddedStores({ folder, clock: systemClock, log: silentLog })
+      const all = await stores.windows.of(feedKey('BROKERA', 'ZERO'))
+      for (const { symbol, resolution, from, to } of all)
+        if (resolution === '1D' && symbol?.endsWith(`:${name}`))
+          spans.push([(from - monday) / day, (to - monday) / day])
+      await stores.close()
+    })
+    return spans
+  }
+  const deriving = (name: string, bars: ReturnType<typeof minutes>) =>
+    fixture.importing(fixture.write(exportText(bars)), ...seriesOptions(name), '--derive', '1D')
+
+  test('leave out a gap of the minutes, and a day that the gap cut', async () => {
+    await deriving('DAYS', [...days(0, 2), ...days(9 + 10 / 24, 11)])
+    expect(await windowsOf('DAYS')).toEqual([
+      [0, 2],
+      [10, 11],
+    ])
+  })
+
+  test('leave out a last day whose last minutes the next file may have', async () => {
+    await deriving('CUT', days(0, 2.5))
+    expect(await windowsOf('CUT')).toEqual([[0, 2]])
+    expect(
+      (await fixture.history('BROKERA:ZERO:CUT', '1D')).map(({ time }) => (time - monday) / day),
+    ).toEqual([0, 1, 2])
+  })
+})
+
 describe('a single line with more decimals than all others', () => {
   const bars = minutes(monday, 30, 1.1, 5)
   const text = exportText(bars)

@@ -162,7 +162,8 @@ function senderOf(
   const derived = refusals === undefined
   return new SeriesSender({
     resolution,
-    maxGapSeconds: gapOf(options, resolution),
+    // Derived bars are claimed exactly where the bars are that they were derived from.
+    maxGapSeconds: gapOf(options, options.resolution),
     delaySeconds: symbol.delaySeconds,
     ...times,
     send: (bars: Bars) => session.send({ name: options.symbol, resolution, derived }, bars),

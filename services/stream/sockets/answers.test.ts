@@ -44,6 +44,20 @@ describe('subscribing', () => {
     expect(await socket.subscribe([hourly])).toMatchObject({ symbols: [hourly], rejected: [] })
   })
 
+  test('a symbol of a feed without minutes has no missed bars and no gap', async () => {
+    const socket = await socketOf()
+    const hourly = compoundKey(tadil, 'SYM0')
+    socket.send({ action: 'subscribe', symbols: [hourly], type: 'bar', since: 0 })
+    expect(await socket.next('subscribed')).toEqual({
+      type: 'subscribed',
+      symbols: [hourly],
+      rejected: [],
+      since: {},
+    })
+    await socket.settled()
+    expect(socket.messages.map(({ type }) => type)).toEqual(['connected', 'subscribed', 'pong'])
+  })
+
   test('the cap counts distinct subscribed symbols, over several messages', async () => {
     const socket = await socketOf(2)
     expect(await socket.subscribe([a, a, foreign, a])).toMatchObject({ symbols: [a], rejected: [foreign] })

@@ -72,8 +72,10 @@ export class Answers {
       else {
         accepted.push(record.symbol)
         feeds.add(record.feed)
-        if (this.#subscribeTo(connection, record, time) && time !== undefined)
-          resumed.set(record.symbol, this.#resumption.start(record, time))
+        // A feed without minutes has nothing to send, not even bars that an earlier manifest stored.
+        const since = view.feed(record.feed)?.resolutions.includes('1') ? time : undefined
+        if (this.#subscribeTo(connection, record, since) && since !== undefined)
+          resumed.set(record.symbol, this.#resumption.start(record, since))
       }
     }
     this.#withdrawals.bound(connection)
