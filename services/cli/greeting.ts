@@ -82,7 +82,7 @@ function keySteps(config: Config, http: string, { feeds, grpcPort }: Started): s
   if (all.length === 0) return []
   const granted = all.slice(0, feedsShown).map(({ definition }) => definition.key)
   const lines = [
-    'A key is shown only when it is made. This makes another one:',
+    'A key is shown only when it is created. This command creates another key:',
     '',
     `  ${settings(config, grpcPort)}npm run -s fxd -- keys create --plan pro --feeds ${granted.join(',')}`,
     '',

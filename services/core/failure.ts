@@ -16,12 +16,12 @@ export const failures = {
   SYMBOL_NOT_PERMITTED: { status: 403, message: 'The API key has no access to this feed.' },
   SYMBOL_NOT_FOUND: { status: 404, message: 'The symbol does not exist.' },
   NOT_FOUND: { status: 404, message: 'There is no such path.' },
-  METHOD_NOT_ALLOWED: { status: 405, message: 'This path answers GET only.' },
+  METHOD_NOT_ALLOWED: { status: 405, message: 'Use GET, HEAD or OPTIONS for this path.' },
   INVALID_PARAMS: { status: 422, message: 'A parameter is missing or invalid.' },
-  UPGRADE_REQUIRED: { status: 426, message: 'This path speaks WebSocket: send an upgrade request.' },
+  UPGRADE_REQUIRED: { status: 426, message: 'This path requires a WebSocket: send an upgrade request.' },
   RATE_LIMIT_EXCEEDED: { status: 429, message: 'The rate limit is exceeded.' },
   TOO_MANY_CONNECTIONS: { status: 429, message: 'All WebSocket connections of this key are in use.' },
-  SERVER_ERROR: { status: 500, message: 'Something went wrong on our side.' },
+  SERVER_ERROR: { status: 500, message: 'The service failed to answer the request.' },
 } as const satisfies Record<string, { status: number; upgradeStatus?: number; message: string }>
 
 export type FailureCode = keyof typeof failures

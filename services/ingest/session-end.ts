@@ -34,5 +34,5 @@ export class SessionEnd extends Error {
 export function sessionEnd(cause: unknown): SessionEnd {
   if (cause instanceof SessionEnd) return cause
   if (cause instanceof Unavailable) return new SessionEnd('UNAVAILABLE', `${cause.message}; try again`)
-  return new SessionEnd('INTERNAL', 'something went wrong on our side')
+  return new SessionEnd('INTERNAL', 'the service failed')
 }

@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { anyOrigin } from '../core/cross-origin.ts'
 import { errorBody, failures } from '../core/failure.ts'
 import { faultPlace } from '../core/fault-place.ts'
 import type { Log } from '../platform/log/log.ts'
@@ -22,7 +23,11 @@ export function containFaults(handle: RequestListener, log: Log, metrics: Metric
       log.error(faultPlace(cause), 'request failed before its route: a defect in fxd')
       if (response.headersSent) return void response.destroy()
       const body = JSON.stringify(errorBody('SERVER_ERROR', failures.SERVER_ERROR.message))
-      response.writeHead(500, { 'Content-Type': jsonType, 'Content-Length': Buffer.byteLength(body) })
+      response.writeHead(500, {
+        'Content-Type': jsonType,
+        'Content-Length': Buffer.byteLength(body),
+        ...anyOrigin,
+      })
       response.end(body)
     }
   }

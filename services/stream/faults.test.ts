@@ -20,7 +20,7 @@ const connect = async (): Promise<StreamSocket> => fixture.connect((await fixtur
 const faults = (place: string): Promise<number> => fixture.metric(`fxd_stream_faults_total{place="${place}"}`)
 
 async function expectOneSocketClosed(broken: StreamSocket, beside: StreamSocket): Promise<void> {
-  expect(await broken.closed).toEqual({ code: 1011, reason: 'something went wrong on our side' })
+  expect(await broken.closed).toEqual({ code: 1011, reason: 'the service failed' })
   await beside.settled()
   const lines = fixture.logged.splice(0).filter((line) => line.includes('defect in fxd'))
   expect(lines).toHaveLength(1)

@@ -4,7 +4,7 @@ import { boundCalls } from './bound-calls.ts'
 import type { UnauthenticatedConnections } from './unauthenticated-connections.ts'
 
 /** The status of a call that failed through a defect; only the log has the cause. */
-export const defectStatus = { code: status.INTERNAL, details: 'something went wrong on our side' } as const
+export const defectStatus = { code: status.INTERNAL, details: 'the service failed' } as const
 
 /** Counts connections, for metrics. */
 export interface ConnectionCounts {

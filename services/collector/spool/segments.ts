@@ -80,8 +80,9 @@ export class Segments {
     const { log } = this.#deps
     const bytes = to - from
     this.unreadableBytes += bytes
-    // A torn write at the end was never reported as spooled.
-    if (isEnd) log.warn({ file, from, bytes }, 'spool file ends in a torn write; its last bytes are dropped')
+    // An incomplete write at the end was never reported as spooled.
+    if (isEnd)
+      log.warn({ file, from, bytes }, 'the last write to a spool file is incomplete; its bytes are dropped')
     else log.error({ file, from, bytes }, 'spool file damaged; unreadable batches are dropped')
   }
 

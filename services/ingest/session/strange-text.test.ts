@@ -194,7 +194,7 @@ describe('a defect', () => {
     await session.hello(feed.key, { mode: 'IMPORT', id: 'broken' })
     const broken = vi.spyOn(SessionWork.prototype, 'isFull', 'get').mockImplementationOnce(defect)
     session.send({ heartbeat: {} })
-    expect(await session.ended).toEqual({ code: 'INTERNAL', details: 'something went wrong on our side' })
+    expect(await session.ended).toEqual({ code: 'INTERNAL', details: 'the service failed' })
     broken.mockRestore()
     expectOnlyPlace('session failed through a defect')
     await expect.poll(counted).toBe(before + 1)

@@ -1,5 +1,6 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import { anyOrigin } from '../../core/cross-origin.ts'
 import { errorBody, failures } from '../../core/failure.ts'
 
 interface Answer {
@@ -32,6 +33,7 @@ export function answerFault(response: ServerResponse, { status, message }: Answe
     'Content-Type': jsonType,
     'Content-Length': Buffer.byteLength(body),
     Connection: 'close',
+    ...anyOrigin,
   })
   response.end(body)
 }
@@ -47,9 +49,14 @@ export function answerBrokenRequest(code: string | undefined, socket: Duplex): v
   }
   const { status, message } = answers[code ?? ''] ?? failures.BAD_REQUEST
   const body = bodyOf(message)
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: ${jsonType}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-    () => socket.destroy(),
+  const headers = {
+    'Content-Type': jsonType,
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+    ...anyOrigin,
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`, () =>
+    socket.destroy(),
   )
 }

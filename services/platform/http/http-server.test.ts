@@ -58,13 +58,14 @@ test.each([
   ['no HTTP at all', '\x16\x03\x01 hello\r\n\r\n', 400],
   ['a broken request line', 'GET /v1/config?api_key=fxd_00 HTTP/9.9\r\n\r\n', 400],
   ['headers above 16 KiB', `GET / HTTP/1.1\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
-])('%s is answered with the error body', async (_name, bytes, status) => {
+])('%s is answered with the error body, which any page may read', async (_name, bytes, status) => {
   const { port } = await start()
   const socket = await dial(port)
   socket.write(bytes)
   const answer = await readAll(socket)
   expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
   expect(answer).not.toContain('fxd_00')
+  expect(answer).toContain('Access-Control-Allow-Origin: *\r\n')
   expect(bodyOf(answer)).toMatchObject({ error: { code: 'BAD_REQUEST' } })
 })
 
@@ -205,12 +206,13 @@ test('clients that reset during their upgrade do not end the process', async () 
 test.each([
   ['no Host header', 'GET / HTTP/1.1\r\n\r\n', 400, /Host/],
   ['an odd Expect header', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: much\r\n\r\n', 417, /Expect/],
-])('a request with %s gets the error body', async (_name, bytes, status, words) => {
+])('a request with %s gets the error body, which any page may read', async (_name, bytes, status, words) => {
   const { port } = await start()
   const socket = await dial(port)
   socket.write(bytes)
   const answer = await readAll(socket)
   expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+  expect(answer).toContain('Access-Control-Allow-Origin: *\r\n')
   expect(bodyOf(answer)).toEqual({
     error: { code: 'BAD_REQUEST', message: expect.stringMatching(words) as string },
   })

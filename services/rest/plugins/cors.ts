@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { anyOrigin } from '../../access/cross-origin.ts'
+import { anyOrigin } from '../../core/cross-origin.ts'
 import { setHeaders } from '../answer.ts'
 import { exceededHeader, rateHeaderNames } from './headers.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { RateExceeded } from '../../access/admit.ts'
-import { allowedMethods, preflightHeaders } from '../../access/cross-origin.ts'
+import { allowedMethods, preflightHeaders } from '../../core/cross-origin.ts'
 import { errorBody, Failure, failures, Overloaded, refusalHeaders, Unavailable } from '../../core/failure.ts'
 import { failureFields } from '../../core/fault-place.ts'
 import { pathOf } from '../../platform/http/request-path.ts'

@@ -142,7 +142,7 @@ test('a defect in a call ends that call with INTERNAL, is counted, and the next 
     throw new RangeError('inner words')
   })
   const { code, details } = await failure(call('GetLoad'))
-  expect([code, details]).toEqual([status.INTERNAL, 'something went wrong on our side'])
+  expect([code, details]).toEqual([status.INTERNAL, 'the service failed'])
   expect(await fixture.metric('fxd_stream_faults_total{place="shard"}')).toBe(1)
   expect(fixture.logged.filter((line) => line.includes('"place":"shard"'))).toHaveLength(1)
   expect(await call('GetLoad')).toMatchObject({ connections: 0 })

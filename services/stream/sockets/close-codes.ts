@@ -3,9 +3,9 @@
  * After 4500 to 4999 it does not: a person must act first. Protocol faults keep the codes of RFC 6455.
  */
 export const closings = {
-  unsupportedData: { code: 1003, reason: 'only text messages are understood' },
+  unsupportedData: { code: 1003, reason: 'only text messages are accepted' },
   flooding: { code: 1008, reason: 'too many messages for 60 s' },
-  fault: { code: 1011, reason: 'something went wrong on our side' },
+  fault: { code: 1011, reason: 'the service failed' },
   draining: { code: 1012, reason: 'draining' },
   idle: { code: 4000, reason: 'idle' },
   tooSlow: { code: 4001, reason: 'too slow' },

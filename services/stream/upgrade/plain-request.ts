@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http'
-import { allowedMethods, anyOrigin, preflightHeaders } from '../../access/cross-origin.ts'
+import { allowedMethods, anyOrigin, preflightHeaders } from '../../core/cross-origin.ts'
 import { errorBody, type FailureCode, failures, refusalHeaders } from '../../core/failure.ts'
 import { pathOf } from '../../platform/http/request-path.ts'
 

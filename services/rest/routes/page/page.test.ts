@@ -98,8 +98,8 @@ test('for a symbol without one-minute bars the output says that there are none',
 })
 
 test.each([
-  [[1.5], '1 minutes; last close 1.5; the first read of its history is under way'],
-  [[], 'no one-minute bars: the first read of its history is to come or under way'],
+  [[1.5], '1 minutes; last close 1.5; fxd is reading its history'],
+  [[], 'no one-minute bars: fxd has not read its history yet, or is reading it now'],
 ])('bars %j without coverage: the output is that of the first read', async (bars, text) => {
   closes = bars
   coverage = []
