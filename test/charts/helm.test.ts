@@ -89,6 +89,26 @@ test.for(['1st', 'a.b'])(
   },
 )
 
+test('names that YAML would read as numbers stay text', () => {
+  const { status, text } = helm(
+    'template',
+    '2026',
+    chart,
+    '--namespace',
+    '2027',
+    '--set',
+    'fullnameOverride=bars,questdb.backup.enabled=true',
+    '--set-string',
+    'secrets.adminToken.existingSecret=123,redis.users.rest.existingSecret=124',
+  )
+  expect(status).toBe(0)
+  for (const { kind, metadata } of objectsOf(text)) {
+    expect([kind, metadata.namespace]).toEqual([kind, '2027'])
+    expect(metadata.labels?.['app.kubernetes.io/instance']).toBe('2026')
+  }
+  expect(text).not.toMatch(/(instance|namespace|secretName|name): \d+\b/)
+})
+
 test('a name is accepted up to the length that its StreamPool may have', () => {
   const pool = (length: number): string =>
     find(

@@ -128,6 +128,11 @@ test.for([
     'cannot be default',
   ],
   [
+    'one user of Redis for two roles',
+    { redis: { users: { rest: { user: 'app' }, stream: { user: 'app' } } } },
+    'redis.users.stream.user: got app, the user of another role',
+  ],
+  [
     'a label that the chart sets itself',
     { commonLabels: { 'app.kubernetes.io/part-of': 'trading' } },
     "invalid propertyName 'app.kubernetes.io/part-of'",

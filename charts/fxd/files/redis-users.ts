@@ -1,7 +1,7 @@
 // Writes the list of users for Redis. Digests of the passwords replace <role>; during a rotation the previous passwords
 // are included. A password in a URL is percent-encoded.
 import { createHash } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 
 const digest = (password: string): string =>
   `#${createHash('sha256').update(decodeURIComponent(password.trim())).digest('hex')}`
@@ -12,4 +12,6 @@ const passwordsOf = (role: string): readonly string[] =>
 const users = readFileSync('/etc/redis/users.acl', 'utf8').replaceAll(/><(\w+)>/g, (_, role: string) =>
   passwordsOf(role).map(digest).join(' '),
 )
+// When Kubernetes starts the pod's containers again, the volume still has the read-only file of before.
+rmSync('/users/users.acl', { force: true })
 writeFileSync('/users/users.acl', users, { mode: 0o400 })

@@ -9,7 +9,7 @@
 {{- define "fxd.selector" -}}
 {{- $root := index . 0 -}}
 app.kubernetes.io/name: fxd
-app.kubernetes.io/instance: {{ $root.Release.Name }}
+app.kubernetes.io/instance: {{ $root.Release.Name | quote }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end }}
 
@@ -27,7 +27,7 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name ($root.Chart.Version | replace
 optional "of" (values with labels and annotations) and "annotations". */}}
 {{- define "fxd.metadata" -}}
 name: {{ .name }}
-namespace: {{ .root.Release.Namespace }}
+namespace: {{ .root.Release.Namespace | quote }}
 {{ include "fxd.labelsAndAnnotations" . }}
 {{- end }}
 

@@ -192,11 +192,11 @@ volumeMounts:
 - {name: FXD_QUESTDB_USER, value: {{ $questdbUser.user | quote }}}
 - name: FXD_QUESTDB_PASSWORD
   valueFrom:
-    secretKeyRef: {name: {{ include "fxd.questdbSecret" (list $root (index . 2)) }}, key: {{ $questdbUser.key | quote }}}
+    secretKeyRef: {name: {{ include "fxd.questdbSecret" (list $root (index . 2)) | quote }}, key: {{ $questdbUser.key | quote }}}
 - {name: FXD_QUESTDB_PREFIX, value: {{ $questdb.prefix | quote }}}
 - name: REDIS_PASSWORD
   valueFrom:
-    secretKeyRef: {name: {{ include "fxd.redisSecret" (list $root $role) }}, key: {{ $redisUser.key | quote }}}
+    secretKeyRef: {name: {{ include "fxd.redisSecret" (list $root $role) | quote }}, key: {{ $redisUser.key | quote }}}
 - {name: FXD_REDIS, value: {{ printf "%s://%s:$(REDIS_PASSWORD)@%s/%v" $scheme $redisUser.user (include "fxd.redisHost" $root) $redis.database | quote }}}
 - {name: FXD_REDIS_PREFIX, value: {{ $redis.prefix | quote }}}
 {{- if and (not $redis.enabled) $redis.sentinel.hosts }}
@@ -208,7 +208,7 @@ volumeMounts:
 {{- with $redis.sentinel.existingSecret }}
 - name: FXD_REDIS_SENTINEL_PASSWORD
   valueFrom:
-    secretKeyRef: {name: {{ . }}, key: {{ $redis.sentinel.key | quote }}}
+    secretKeyRef: {name: {{ . | quote }}, key: {{ $redis.sentinel.key | quote }}}
 {{- end }}
 {{- end }}
 {{- if and (not $redis.enabled) (or $redis.tls.enabled $redis.sentinel.tls) $redis.tls.caSecret }}
@@ -226,7 +226,7 @@ volumeMounts:
 {{- with .Values.redis }}
 {{- if and (not .enabled) (or .tls.enabled .sentinel.tls) .tls.caSecret }}
 - name: redis-ca
-  secret: {secretName: {{ .tls.caSecret }}, items: [{key: {{ .tls.caKey | quote }}, path: ca.crt}]}
+  secret: {secretName: {{ .tls.caSecret | quote }}, items: [{key: {{ .tls.caKey | quote }}, path: ca.crt}]}
 {{- end }}
 {{- end }}
 {{- end }}
@@ -237,7 +237,7 @@ volumeMounts:
 {{- end }}
 {{- define "fxd.secretVolume" -}}
 - name: {{ index . 0 }}
-  secret: {secretName: {{ index . 1 }}, defaultMode: 0440, items: [{key: {{ index . 2 | quote }}, path: value}]}
+  secret: {secretName: {{ index . 1 | quote }}, defaultMode: 0440, items: [{key: {{ index . 2 | quote }}, path: value}]}
 {{- end }}
 
 {{/* The certificate of a server: (list root "ingest"). Mounted as a folder, so that renewals are visible. */}}
@@ -255,7 +255,7 @@ volumeMounts:
 {{- define "fxd.tlsVolume" -}}
 {{- if include "fxd.hasTls" (index . 0) }}
 - name: tls
-  secret: {secretName: {{ include "fxd.tlsSecret" . }}, defaultMode: 0440, items: [{key: tls.crt, path: tls.crt}, {key: tls.key, path: tls.key}]}
+  secret: {secretName: {{ include "fxd.tlsSecret" . | quote }}, defaultMode: 0440, items: [{key: tls.crt, path: tls.crt}, {key: tls.key, path: tls.key}]}
 {{- end }}
 {{- end }}
 
@@ -273,6 +273,6 @@ volumeMounts:
 {{- define "fxd.caVolume" -}}
 {{- if include "fxd.hasTls" . }}
 - name: ca
-  secret: {secretName: {{ include "fxd.tlsSecret" (list . "ingest") }}, items: [{key: ca.crt, path: ca.crt}]}
+  secret: {secretName: {{ include "fxd.tlsSecret" (list . "ingest") | quote }}, items: [{key: ca.crt, path: ca.crt}]}
 {{- end }}
 {{- end }}

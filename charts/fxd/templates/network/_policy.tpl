@@ -23,7 +23,7 @@ spec:
 {{- define "fxd.pods" -}}
 matchLabels:
   app.kubernetes.io/name: fxd
-  app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
+  app.kubernetes.io/instance: {{ (index . 0).Release.Name | quote }}
 matchExpressions:
   - {key: app.kubernetes.io/component, operator: In, values: {{ toJson (index . 1) }}}
 {{- end }}

@@ -15,18 +15,18 @@
 - {name: QDB_PG_USER, value: {{ $questdb.writer.user | quote }}}
 - name: QDB_PG_PASSWORD
   valueFrom:
-    secretKeyRef: {name: {{ include "fxd.questdbSecret" (list . "writer") }}, key: {{ $questdb.writer.key | quote }}}
+    secretKeyRef: {name: {{ include "fxd.questdbSecret" (list . "writer") | quote }}, key: {{ $questdb.writer.key | quote }}}
 - {name: QDB_HTTP_USER, value: {{ $questdb.writer.user | quote }}}
 - name: QDB_HTTP_PASSWORD
   valueFrom:
-    secretKeyRef: {name: {{ include "fxd.questdbSecret" (list . "writer") }}, key: {{ $questdb.writer.key | quote }}}
+    secretKeyRef: {name: {{ include "fxd.questdbSecret" (list . "writer") | quote }}, key: {{ $questdb.writer.key | quote }}}
 # Probes have no password. Statements still require one.
 - {name: QDB_HTTP_HEALTH_CHECK_AUTHENTICATION_REQUIRED, value: "false"}
 - {name: QDB_PG_READONLY_USER_ENABLED, value: "true"}
 - {name: QDB_PG_READONLY_USER, value: {{ $questdb.reader.user | quote }}}
 - name: QDB_PG_READONLY_PASSWORD
   valueFrom:
-    secretKeyRef: {name: {{ include "fxd.questdbSecret" (list . "reader") }}, key: {{ $questdb.reader.key | quote }}}
+    secretKeyRef: {name: {{ include "fxd.questdbSecret" (list . "reader") | quote }}, key: {{ $questdb.reader.key | quote }}}
 - {name: QDB_LINE_TCP_ENABLED, value: "false"}
 - {name: QDB_LINE_AUTO_CREATE_NEW_TABLES, value: "false"}
 - {name: QDB_LINE_AUTO_CREATE_NEW_COLUMNS, value: "false"}
@@ -41,7 +41,7 @@
 - {name: QUESTDB_USER, value: {{ $questdb.writer.user | quote }}}
 - name: QUESTDB_PASSWORD
   valueFrom:
-    secretKeyRef: {name: {{ include "fxd.questdbSecret" (list . "writer") }}, key: {{ $questdb.writer.key | quote }}}
+    secretKeyRef: {name: {{ include "fxd.questdbSecret" (list . "writer") | quote }}, key: {{ $questdb.writer.key | quote }}}
 - {name: DATA, value: /var/lib/questdb}
 - {name: BACKUPS, value: /backups}
 - {name: KEEP, value: {{ $questdb.backup.keep | quote }}}

@@ -1,12 +1,15 @@
 {{/* The list of users with the names and the prefix of the values, still without passwords. */}}
 {{- define "fxd.redisUsers" -}}
-{{- $text := .Files.Get "files/redis-users.acl" | replace "~fxd:" (printf "~%s" .Values.redis.prefix) -}}
-{{- range list "rest" "stream" "ingest" -}}
-{{- if eq (index $.Values.redis.users .).user "default" }}{{ fail (printf "redis.users.%s.user cannot be default where redis.enabled is true: that user may only ping" .) }}{{ end -}}
-{{- $text = $text | replace (printf "user fxd-%s " .) (printf "user %s " (index $.Values.redis.users .).user) -}}
-{{- end -}}
-{{- range splitList "\n" $text }}{{ if hasPrefix "user " . }}{{ . }}
+{{- $lines := .Files.Get "files/redis-users.acl" | replace "~fxd:" (printf "~%s" .Values.redis.prefix) | splitList "\n" -}}
+{{- $names := dict -}}
+{{- range $role := list "rest" "stream" "ingest" -}}
+{{- $user := (index $.Values.redis.users $role).user -}}
+{{- if eq $user "default" }}{{ fail (printf "redis.users.%s.user cannot be default where redis.enabled is true: that user may only ping" $role) }}{{ end -}}
+{{- if hasKey $names $user }}{{ fail (printf "redis.users.%s.user: got %s, the user of another role; each role needs its own where redis.enabled is true" $role $user) }}{{ end -}}
+{{- $_ := set $names $user $role -}}
+{{- range $lines }}{{ if hasPrefix (printf "user fxd-%s " $role) . }}{{ replace (printf "user fxd-%s " $role) (printf "user %s " $user) . }}
 {{ end }}{{ end -}}
+{{- end -}}
 user default on nopass resetkeys resetchannels -@all +ping
 {{- end }}
 

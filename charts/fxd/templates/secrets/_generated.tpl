@@ -59,7 +59,7 @@ metadata:
   {{- include "fxd.metadata" (dict "root" .root "component" "secrets" "name" $name "annotations" $first) | nindent 2 }}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: {{ $name }}}
 subjects:
-  - {kind: ServiceAccount, name: {{ $name }}, namespace: {{ .root.Release.Namespace }}}
+  - {kind: ServiceAccount, name: {{ $name }}, namespace: {{ .root.Release.Namespace | quote }}}
 ---
 apiVersion: batch/v1
 kind: Job
