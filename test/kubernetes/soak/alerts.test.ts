@@ -244,8 +244,8 @@ test('a damaged spool raises an alert when its collector starts again', async ()
 })
 
 test('a spool that is full while QuestDB does not answer raises an alert', async () => {
-  const begin = Math.floor(Date.now() / 60_000) * 60 - spooledMinutes * 60
-  const [first, ...later] = minutes(begin, spooledMinutes, 1.1, 5)
+  const firstTime = Math.floor(Date.now() / 60_000) * 60 - spooledMinutes * 60
+  const [first, ...later] = minutes(firstTime, spooledMinutes, 1.1, 5)
   const exports = await ExportsFeed.apply(installed, spooledSymbols, [first as Bar])
   await ready('feed', ExportsFeed.object)
   const { questdb } = installed.stores
