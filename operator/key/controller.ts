@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { durationMs } from '../../services/core/clocks/duration.ts'
 import { oldSecretsMax, overlapMsMax } from '../../services/core/keys/api-key.ts'
 import { type Controller, type ControllerDeps, unavailable, unloadedMs } from '../controller.ts'
@@ -8,7 +9,7 @@ import { NotReady, notReadyOf } from '../kube/not-ready.ts'
 import { retain } from '../kube/object.ts'
 import { type ApiKeyObject, resources, type Secret } from '../kube/resources.ts'
 import { StatusWriter } from '../kube/status-writer.ts'
-import { type Digest, planKey } from './plan.ts'
+import { type Digest, type KeyState, planKey } from './plan.ts'
 import { RegisteredKeys } from './registered-keys.ts'
 import {
   deliveredAt,
@@ -32,6 +33,8 @@ const stepsMax = 8
 const fullMessage =
   `The key has ${oldSecretsMax} old secrets that are still valid, so it is not rotated. The operator rotates it when one of ` +
   'them ends; or set spec.overlap to 0s, which ends them all.'
+
+type Wanted = Pick<KeyState, 'specIssue' | 'deliveredTo'>
 
 const sha256 = (secret: string): string => hash('sha256', secret)
 
@@ -125,11 +128,10 @@ export class KeyController implements Controller {
       )
       const step = planKey(
         {
-          specIssue: await this.#specIssue(key, had),
+          ...(await this.#wanted(key, had)),
           overlapMs,
           ownSecret,
           delivery: deliveryIn(delivery),
-          deliveredTo: ownSecret === undefined ? deliveryName(key) : '',
           digest: had,
           registryIssue,
           oldSecrets,
@@ -147,7 +149,9 @@ export class KeyController implements Controller {
       } else if (step.do === 'store') {
         // The user's Secret is the lasting copy. A secret that the registry refuses must not replace the digest.
         if (ownSecret !== undefined)
-          await this.#keys.put(key, step.digest).catch((cause: unknown) => this.#putRest(key, present, cause))
+          await this.#keys
+            .putSpec(key, step.digest)
+            .catch((cause: unknown) => this.#putRest(key, present, cause))
         await this.#write(digestSecret(key, step.digest, digest), digest)
         isRefused = false
         this.#recordChange(key, had, step.digest)
@@ -167,15 +171,19 @@ export class KeyController implements Controller {
   }
 
   /**
-   * The object's issue. The digest may belong to an earlier object of this name, so a lower issue is a change too. The
-   * cache may be old, so a change counts once the API server confirms it. Until then the digest's issue is used.
+   * The object's issue, and where its secret is delivered. The digest may belong to an earlier object of this name, so
+   * a lower issue is a change too. The cache may be old, so a change counts once the API server confirms it. Until
+   * then the digest's values are used.
    */
-  async #specIssue({ metadata, spec }: ApiKeyObject, digest: Digest | undefined): Promise<number> {
-    const { issue = 1 } = spec
-    if (digest === undefined || digest.specIssue === issue) return issue
-    const now = await this.#deps.api.get<ApiKeyObject>(resources.apikeys, metadata.name)
-    const isCurrent = now?.metadata.uid === metadata.uid && (now?.spec.issue ?? 1) === issue
-    return isCurrent ? issue : digest.specIssue
+  async #wanted(key: ApiKeyObject, digest: Digest | undefined): Promise<Wanted> {
+    const wanted = wantedOf(key)
+    if (digest === undefined) return wanted
+    const { specIssue, deliveredTo = wanted.deliveredTo } = digest
+    const had = { specIssue, deliveredTo }
+    if (isDeepStrictEqual(wanted, had)) return wanted
+    const now = await this.#deps.api.get<ApiKeyObject>(resources.apikeys, key.metadata.name)
+    const isCurrent = now?.metadata.uid === key.metadata.uid
+    return isCurrent && now && isDeepStrictEqual(wantedOf(now), wanted) ? wanted : had
   }
 
   #recordChange(key: ApiKeyObject, was: Digest | undefined, now: Digest): void {
@@ -248,6 +256,11 @@ export class KeyController implements Controller {
     return this.#deps.caches.secrets.get(name) && name
   }
 }
+
+const wantedOf = (key: ApiKeyObject): Wanted => ({
+  specIssue: key.spec.issue ?? 1,
+  deliveredTo: key.spec.keyFrom === undefined ? deliveryName(key) : '',
+})
 
 function overlapOf({ spec }: ApiKeyObject): number {
   const overlapMs = durationMs(spec.overlap ?? overlapDefault)

@@ -96,6 +96,19 @@ test("fewer addresses apply while the user's Secret has the secret of another ke
   expect(cluster.reasons.at(-1)).toBe('SecretInUse')
 })
 
+test("a key with the user's secret and only unknown feeds keeps its issue", async () => {
+  const keyFrom = { secretKeyRef: { name: 'own', key: 'key' } }
+  const { cluster, own, settle } = startKey({ keyFrom, feeds: ['BROKERA:TYPO'] })
+  await own('a')
+  await settle()
+  expect(cluster.stored.get('one')).toMatchObject({ feeds: [], issue: 1 })
+  expect(cluster.reasons.at(-1)).toBe('FeedUnknown')
+  const { length } = cluster.puts
+  await settle()
+  expect(cluster.puts).toHaveLength(length)
+  expect(cluster.stored.get('one')).toMatchObject({ issue: 1 })
+})
+
 test('an ApiKey that was made again with another delivery gets a new secret there', async () => {
   const { cluster, settle } = startKey({})
   await settle()

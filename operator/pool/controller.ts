@@ -290,10 +290,11 @@ function isUnreachable({ pod, misses }: ObservedShard, nowMs: number): boolean {
   )
 }
 
-const shardOf = ({ pod, pod: { metadata, status }, load, misses }: ObservedShard): Shard => ({
+const shardOf = ({ pod, pod: { metadata, status }, load, misses, refused }: ObservedShard): Shard => ({
   name: metadata.name,
   createdMs: timeOf(metadata.creationTimestamp),
   isLost: status?.phase !== 'Running' || misses >= missesMax,
+  isRefusing: refused !== undefined,
   isReady: readyOf(pod) !== undefined,
   isMarked: metadata.annotations?.[costAnnotation] === markedCost,
   load: load && {

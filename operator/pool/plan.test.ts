@@ -7,6 +7,7 @@ const shard = (name: string, more: Partial<Shard> = {}): Shard => ({
   createdMs: 0,
   load: { connections: 10, isDraining: false, secondsLeft: 0 },
   isLost: false,
+  isRefusing: false,
   isReady: true,
   isMarked: false,
   ...more,
@@ -55,6 +56,11 @@ describe('a plan for a pool', () => {
     expect(at({ isLost: true })).toEqual([{ do: 'mark', shard: 'a', isMarked: true }])
     const silent = shard('a', { load: undefined })
     expect(planPool(pool({ wanted: 0, replicas: 1, shards: [silent] }))).toEqual([])
+  })
+
+  test('drains another shard while one rejects the credentials', () => {
+    const shards = [shard('a', { load: undefined, isRefusing: true }), shard('b')]
+    expect(planPool(pool({ wanted: 1, shards }))).toEqual([{ do: 'drain', shard: 'b', seconds: 60 }])
   })
 
   test('does not drain the last healthy shard when a draining shard is lost', () => {

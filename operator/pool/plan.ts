@@ -6,6 +6,8 @@ export interface Shard {
   readonly load: ShardLoad | undefined
   /** Whether it does not run or missed several answers, so that it cannot be drained. */
   readonly isLost: boolean
+  /** Whether it rejects the operator's credentials, so that it cannot be drained either. */
+  readonly isRefusing: boolean
   /** Whether the pod is ready. Kubernetes ends pods that are not ready first. */
   readonly isReady: boolean
   /** Whether it has the annotation with which Kubernetes ends it first. */
@@ -43,8 +45,8 @@ export type Action =
  * The next calls for a pool, in order; empty when the pool has its wanted state. Each call may be repeated, and after
  * a crash the next plan continues. A shard drains before the Deployment shrinks. A growing pool keeps draining shards
  * first. A shrinking pool removes shards in this order: never made, draining, lost, fewest sockets, youngest. A shard
- * that just missed an answer is the last. Until it answers or is lost, no other shard begins to drain: a lost one goes
- * before them.
+ * that just missed an answer is the last. Until it answers or is lost, no other shard begins to drain: a lost shard
+ * leaves before healthy ones.
  */
 export function planPool(pool: Pool): readonly Action[] {
   const surplus = pool.replicas - pool.wanted
@@ -83,7 +85,7 @@ const reopen = ({ name, isMarked, load }: Shard): Action[] => [
 
 /** Drains up to `drainsMax` shards at a time. Marks those that are empty or whose drain time is over. */
 function empty(leaving: readonly Shard[], { shards, drainSeconds, drainsMax }: Pool): Action[] {
-  const isWaiting = shards.some(isSilent)
+  const isWaiting = shards.some((shard) => isSilent(shard) && !shard.isRefusing)
   let draining = leaving.filter(({ load }) => load?.isDraining && !isEmpty(load)).length
   return leaving.flatMap((shard): Action[] => {
     const { name, load } = shard

@@ -38,6 +38,15 @@ test('a failure other than Unavailable is passed on at once', async () => {
   expect(store.calls()).toBe(1)
 })
 
+test('the wait ends at once when the process is asked to end while the store does not answer', async () => {
+  const clock = createVirtualClock()
+  const ending = new AbortController()
+  const silent = (): Promise<never> => new Promise(() => undefined)
+  const waiting = untilAvailable(silent, { clock, log: silentLog, ending: ending.signal })
+  ending.abort()
+  await expect(waiting).rejects.toThrow(EndedWhileWaiting)
+})
+
 test('the wait ends when the process is asked to end', async () => {
   const clock = createVirtualClock()
   const ending = new AbortController()

@@ -5,6 +5,7 @@ import type { Log } from './log/log.ts'
 
 const delayMinMs = 250
 const delayMaxMs = 5_000
+const endedText = 'ended before its stores were there'
 
 /** The process was asked to end while it waited. */
 export class EndedWhileWaiting extends Error {}
@@ -22,10 +23,15 @@ export interface WaitingDeps {
 export async function untilAvailable<T>(run: () => Promise<T>, deps: WaitingDeps): Promise<T> {
   const { clock, log, ending } = deps
   const backoff = new Backoff(clock, { firstMs: delayMinMs, maxMs: delayMaxMs, jitter: 'none' })
+  const { promise: ended, reject } = Promise.withResolvers<never>()
+  // It is not handled while nothing waits.
+  ended.catch(() => undefined)
+  ending?.addEventListener('abort', () => reject(new EndedWhileWaiting(endedText)), { once: true })
   while (true) {
-    if (ending?.aborted) throw new EndedWhileWaiting('ended before its stores were there')
+    if (ending?.aborted) throw new EndedWhileWaiting(endedText)
     try {
-      return await run()
+      // A store that accepts connections and does not answer must not delay the end.
+      return await Promise.race([run(), ended])
     } catch (cause) {
       if (!(cause instanceof Unavailable)) throw cause
       const retryInMs = backoff.nextMs()

@@ -72,8 +72,10 @@ function refusal(
   const version = view.versionOf(definition.key)
   if (basedOn !== 0 && basedOn < version) return { outcome: 'moved', version }
   // A feed of another object had the name: that object was deleted, and its feed will be hidden or taken over.
-  const isOther = (feed: FeedKey): boolean =>
-    ![uid, 'operator'].includes(view.feedRecords.get(feed)?.owner ?? '')
+  const isOther = (feed: FeedKey): boolean => {
+    const owner = view.feedRecords.get(feed)?.owner
+    return owner !== undefined && owner !== uid && owner !== 'operator'
+  }
   const faults = immutableFaults(definition, view, isOther)
   return faults.length > 0 ? { outcome: 'refused', faults } : undefined
 }

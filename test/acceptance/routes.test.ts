@@ -30,7 +30,7 @@ describe('paths and methods', () => {
     }
   })
 
-  test.for(paths)('%s answers GET only: other methods are 405 with Allow', async (path) => {
+  test.for(paths)('%s answers GET, HEAD and OPTIONS: other methods are 405 with Allow', async (path) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
       const answer = await ask(path, { key, method })
       expect(answer.status, method).toBe(405)

@@ -4,6 +4,7 @@ import {
   chmodSync,
   chownSync,
   closeSync,
+  fstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -19,10 +20,6 @@ import { openInTest } from '../support/redis/stores.ts'
 import { podOfComponent } from './pods.ts'
 import { chart, charts, find, objectsOf, part, render, type Texts } from './render.ts'
 
-const podUser = 10_001
-/** Only root can change to another user. */
-const isRoot = process.getuid?.() === 0
-
 /** Runs the init container of Redis, which writes the digests of passwords into the list of users. */
 function usersFile(values: object, passwords: Readonly<Record<string, string>>): string {
   const folder = temporaryFolder()
@@ -31,14 +28,16 @@ function usersFile(values: object, passwords: Readonly<Record<string, string>>):
   const script = readFileSync(join(chart, 'files/redis-users.ts'), 'utf8')
     .replaceAll('/etc/redis/users.acl', join(folder, 'users.acl'))
     .replaceAll('/users/users.acl', join(folder, 'made.acl'))
-  chmodSync(folder, 0o777)
-  // Kubernetes may run an init container again in the same pod. Root could write over a read-only file.
-  for (let run = 0; run < 2; run++)
-    execFileSync(process.execPath, ['--input-type=module-typescript', '--eval', script], {
+  const run = (): void =>
+    void execFileSync(process.execPath, ['--input-type=module-typescript', '--eval', script], {
       env: passwords,
-      ...(isRoot && { uid: podUser }),
     })
-  if (isRoot) chmodSync(join(folder, 'made.acl'), 0o444)
+  run()
+  // Kubernetes may run an init container again in the same pod. Only root could write into the read-only file.
+  const first = openSync(join(folder, 'made.acl'), 'r')
+  run()
+  expect(fstatSync(first).nlink).toBe(0)
+  closeSync(first)
   return join(folder, 'made.acl')
 }
 
@@ -63,6 +62,10 @@ test('Redis applies the list of users: roles use their keys, also with the previ
   expect(await redis.command('PING')).toContain('+PONG')
   expect(await redis.command('GET trial:pods')).toContain('NOPERM')
 })
+
+const podUser = 10_001
+/** Only root can change to another user. */
+const isRoot = process.getuid?.() === 0
 
 const credentials = { user: 'fxd_writer', password: 'a "quoted" \\ word' }
 

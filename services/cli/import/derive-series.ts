@@ -62,7 +62,7 @@ export class DerivedSeries {
     }
   }
 
-  /** The next file may have the last minutes of the last bar, so no window claims a bar that ends after the file's. */
+  /** No window claims a last bar that ends after the file: the next file may have its last minutes. */
   #leaveUnclaimed(last: Bars, resolution: Resolution, sender: SeriesSender): void {
     const from = timeAt(last, 0)
     const to = barEnd(from, resolution)

@@ -89,12 +89,18 @@ export async function storeFile(work: StoreFile): Promise<Outcome> {
   const claim = (r: Resolution, spans: readonly Span[]): Promise<Span[]> =>
     addWindows(work, r, spans, (why) => refusedWindows.push(why))
   windows.push(...(await claim(options.resolution, sender.spans)))
+  // No window claims a derived bar that has a part in a gap of the file.
+  const unclaimed = [...refusals.times.holes.spans, ...between(sender.spans)]
   for (const [resolution, each] of derivedSenders) {
-    each.holes.addSpans(refusals.times.holes.spans.map((span) => bucketsOf(span, resolution)))
+    each.holes.addSpans(unclaimed.map((span) => bucketsOf(span, resolution)))
     await claim(resolution, each.spans)
   }
   return outcome()
 }
+
+/** The times between these spans, which ascend. */
+const between = (spans: readonly Span[]): Span[] =>
+  spans.slice(1).map(({ from }, i) => ({ from: (spans[i] as Span).to, to: from }))
 
 const gapOf = ({ maxGapSeconds }: ImportOptions, r: Resolution): number =>
   maxGapSeconds ?? defaultMaxGapSeconds(r)
@@ -162,8 +168,7 @@ function senderOf(
   const derived = refusals === undefined
   return new SeriesSender({
     resolution,
-    // Derived bars are claimed exactly where the bars are that they were derived from.
-    maxGapSeconds: gapOf(options, options.resolution),
+    maxGapSeconds: gapOf(options, resolution),
     delaySeconds: symbol.delaySeconds,
     ...times,
     send: (bars: Bars) => session.send({ name: options.symbol, resolution, derived }, bars),

@@ -83,13 +83,18 @@ export class LaneRouter {
     return this.#backfill.send([this.#prepare(series, bars, derived)])
   }
 
-  /** Sends the series' refused history again. Resolves once it is stored or refused again. */
-  async resendUnclosed(series: CollectedSeries): Promise<void> {
-    const { unclosed } = series
-    if (barCount(unclosed) === 0) return
-    series.unclosed = noBars
-    const derived = unclosed.revision[0] === derivedRevision
-    await Promise.all(await this.sendHistory(series, unclosed, derived))
+  /**
+   * Sends refused history again, with the revisions of its first reading. Resolves once it is stored or refused
+   * again.
+   */
+  async resendUnclosed(all: readonly CollectedSeries[]): Promise<void> {
+    const list = all.map((series) => {
+      const { name: symbol, resolution, scale, unclosed: bars } = series
+      series.unclosed = noBars
+      return { series, symbol, resolution, scale, bars }
+    })
+    const left = list.filter(({ bars }) => barCount(bars) > 0)
+    await Promise.all(await this.#backfill.send(left))
   }
 
   /** Resolves when history may be sent: no live bars are in flight. */

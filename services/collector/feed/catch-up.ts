@@ -117,7 +117,7 @@ export class CatchUp {
       })
       if (isOver() || series.isGone) return
       // While the clock is unknown, ingest refuses the last bar of each message until a later message is stored.
-      const complete = Promise.all(stored).then(() => lanes.resendUnclosed(series))
+      const complete = Promise.all(stored).then(() => lanes.resendUnclosed([series]))
       this.#caughtUp(series, startedAt, claims, [complete])
       const forget = (): void => {
         if (changed.get(id) === changes) changed.delete(id)

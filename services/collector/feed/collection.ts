@@ -23,6 +23,9 @@ import type { FeedTime } from './feed-time.ts'
 import { HistoryReader } from './history-reader.ts'
 import { SourceReader } from './source-reader.ts'
 
+/** Interval at which refused history is sent again, once the time is known. */
+const resendMs = 10_000
+
 export interface CollectionDeps extends OutboxDeps {
   readonly definition: FeedDefinition
   readonly source: Source
@@ -73,10 +76,11 @@ export class Collection {
     this.#claims = claims
     this.#history = history
     this.#catchUp = new CatchUp({ ...deps, reader, lanes, history, claims, isOver, failed })
-    signal.addEventListener(
-      'abort',
+    for (const stop of [
       clock.every(formingCheckMs, () => this.#releaseForming()),
-    )
+      clock.every(resendMs, () => this.#resendUnclosed()),
+    ])
+      signal.addEventListener('abort', stop)
   }
 
   get(of: SourceSeries): CollectedSeries | undefined {
@@ -175,14 +179,15 @@ export class Collection {
     const live = [...this.#series.values()].filter(({ phase }) => phase === 'live')
     const released = releaseClosed(live, this.#time.now())
     this.#lanes.sendNow(released.map(({ series, bars, derived }) => this.#lanes.route(series, bars, derived)))
-    if (this.#time.now() !== undefined) for (const series of live) this.#resendUnclosed(series)
   }
 
-  #resendUnclosed(series: CollectedSeries): void {
-    const { unclosed, resolution } = series
-    if (barCount(unclosed) === 0) return
-    const stored = this.#lanes.resendUnclosed(series)
+  /** Ingest refused this history while it did not know the time. It gets the time with a heartbeat. */
+  #resendUnclosed(): void {
+    const left = this.live.filter(({ unclosed }) => barCount(unclosed) > 0)
+    if (left.length === 0 || this.#time.now() === undefined) return
+    const cells = left.map(({ unclosed, resolution }) => cellsOf(unclosed, resolution))
+    const stored = this.#lanes.resendUnclosed(left)
     stored.catch(this.#failed)
-    this.#claims.series(series, cellsOf(unclosed, resolution), [stored])
+    left.forEach((series, i) => this.#claims.series(series, cells[i] ?? [], [stored]))
   }
 }

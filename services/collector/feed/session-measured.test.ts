@@ -40,9 +40,27 @@ test('the last bar of history is stored and claimed once the clock is known', as
   const { source, from, to } = startWithoutTicks()
   await expect.poll(() => suite.times(), patient).toEqual(minutes(from, to - minute))
   await measure((time) => source.listener.tick(feedSeconds(time)))
-  await suite.clock.advance(2_000)
+  await suite.clock.advance(12_000)
   await expect.poll(() => suite.times(), patient).toEqual(minutes(from, to))
   await expect.poll(() => suite.covered('EURUSD'), patient).toEqual([[from, to]])
+})
+
+test('a value that was read again while the clock was unknown is kept', async () => {
+  const { source, from, to } = startWithoutTicks()
+  await expect.poll(() => suite.times(), patient).toEqual(minutes(from, to - minute))
+  source.shift = 7
+  const later = feedSeconds(to + minute)
+  source.read = async function* () {
+    yield { bars: this.bars('1', from, later), complete: { from, to: later } }
+  }
+  source.listener.readAgain({ raw: 'EURUSD.z', resolution: '1' }, { from: feedSeconds(0), to: later })
+  await expect.poll(async () => (await suite.times()).at(-1), patient).toBe(to - minute)
+  await measure((time) => source.listener.tick(feedSeconds(time)))
+  await suite.clock.advance(12_000)
+  await expect.poll(() => suite.times(), patient).toEqual(minutes(from, later))
+  const closes = (await suite.stored()).map(({ close }) => close)
+  const read = [...source.bars('1', from, later).close]
+  expect(closes).toEqual(read.map((close) => expect.closeTo(close, 9) as number))
 })
 
 test('a folder that was read before the clock was known gets windows of all symbols', async () => {

@@ -58,8 +58,5 @@ export class BarClusters {
   }
 }
 
-/** Neighbouring weekly and monthly bars open this far apart at most, so this distance alone is no gap. */
-const longestBarSeconds: Readonly<Partial<Record<Resolution, number>>> = {
-  '1W': 7 * daySeconds,
-  '1M': 31 * daySeconds,
-}
+/** Monthly bars open up to 31 days apart, so this distance alone is no gap. */
+const longestBarSeconds: Readonly<Partial<Record<Resolution, number>>> = { '1M': 31 * daySeconds }

@@ -106,13 +106,15 @@ export const parseIngests = reader(
   },
 )
 
-const redisForm = 'like redis://127.0.0.1:6379, any password percent-encoded'
+const redisForm = 'like redis://127.0.0.1:6379/0 (0: the database), any password percent-encoded'
+const redisDatabase = /^\/?\d{0,4}$/
 
 function isRedisUrl(text: string): boolean {
   try {
-    const { protocol, hostname, username, password } = new URL(text)
+    const { protocol, hostname, username, password, pathname, search, hash } = new URL(text)
     for (const encoded of [username, password]) decodeURIComponent(encoded)
-    return /^rediss?:$/.test(protocol) && hostname !== ''
+    const hasOnlyDatabase = redisDatabase.test(pathname) && search === '' && hash === ''
+    return /^rediss?:$/.test(protocol) && hostname !== '' && hasOnlyDatabase
   } catch {
     return false
   }

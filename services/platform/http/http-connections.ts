@@ -100,6 +100,16 @@ export class HttpConnections {
     this.#upgraded.add(socket)
   }
 
+  /**
+   * No byte came or went for a while. Closes the connection, unless the client only waits for an answer: a long one may
+   * need many reads of the store before its first byte, and each read has its own deadline.
+   */
+  stalled(socket: Socket): void {
+    const [first] = this.#open.get(socket) ?? []
+    const isWaiting = first !== undefined && first.req.complete && !first.headersSent
+    if (!isWaiting) socket.destroy()
+  }
+
   isAnswering(socket: Socket): boolean {
     return (this.#open.get(socket)?.size ?? 0) > 0
   }

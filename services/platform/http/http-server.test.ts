@@ -42,6 +42,16 @@ test('a connection whose body never ends is closed', async () => {
   expect(await readAll(socket)).not.toMatch(/^HTTP\/1\.1 2/)
 })
 
+test('an answer that takes longer to begin than a stalled client may wait is sent', async () => {
+  const { port } = await start({
+    timings: { ...httpTimings, stalledMs: 20 },
+    handle: (_request, response) => void setTimeout(() => response.end('at last'), 100),
+  })
+  const socket = await dial(port)
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  expect(await readAll(socket)).toContain('at last')
+})
+
 test('a client that stops reading its answer is closed', async () => {
   const server = await start({
     timings: { ...httpTimings, stalledMs: 50 },

@@ -16,7 +16,7 @@ export const httpTimings = {
   checkEveryMs: 2_000,
   /** Longer than the 60 s of common proxies: the server must not close a connection that a proxy uses. */
   keepAliveMs: 75_000,
-  /** Maximum time without a byte in either direction, such as of a client that stopped reading. */
+  /** Maximum time without a byte in either direction, such as of a client that stopped reading; not before an answer begins. */
   stalledMs: 30_000,
 } as const
 
@@ -79,6 +79,7 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
       request.isOneTooMany || (isFirst(request) && asksWebSocket(request, upgrade?.path)),
   })
   server.timeout = timings.stalledMs
+  server.on('timeout', (socket: Socket) => connections.stalled(socket))
 
   let isDraining = false
   const handle: RequestListener = (request, response) => {

@@ -73,6 +73,15 @@ export function registryFeeds(open: () => Promise<RegistryFixture>): void {
       await fixture.call('RemoveFeed', { key: 'BROKERC:X', uid: 'uid-3' })
     })
 
+    test('with the name of a feed of the manifests and another account is refused', async () => {
+      const renamed = { ...other, name: zero.name } as typeof zero
+      const [status, words] = await fixture.refusal('ApplyFeed', {
+        manifestJson: manifestOf(renamed),
+        uid: 'uid-1',
+      })
+      expect([status, words.includes('cannot change')]).toEqual(['INVALID_ARGUMENT', true])
+    })
+
     test('swaps the feeds of two objects that were deleted and made again', async () => {
       const second = { ...other, name: 'broker-d', key: 'BROKERC:Y', account: 'Y' } as typeof zero
       const apply = (definition: typeof zero, uid: string, previousUid = ''): Promise<unknown> =>

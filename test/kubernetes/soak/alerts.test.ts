@@ -43,7 +43,9 @@ const drainAtSecond = 50
 /** The smallest spool, and more bars than it may contain. */
 const spoolMib = 1
 const spooledSymbols = Array.from({ length: 150 }, (_, i) => `COIN${i}`)
-const spooledMinutes = 300
+const spooledMinutes = 200
+/** Between two minutes of the files, so that each is spooled alone: one record of many minutes is far smaller. */
+const minuteMs = 500
 /** Requests under way at the same time, until log lines are dropped. */
 const requestsUnderWay = 8
 /** Bars per symbol of one burst, and the time between two bursts. */
@@ -251,7 +253,10 @@ test('a spool that is full while QuestDB does not answer raises an alert', async
   const { questdb } = installed.stores
   await questdb.freeze()
   onTestFinished(() => questdb.thaw())
-  for (const symbol of spooledSymbols) exports.append(symbol, later)
+  for (const bar of later) {
+    for (const symbol of spooledSymbols) exports.append(symbol, [bar])
+    await pause(minuteMs)
+  }
   await alerts.expectFiring('FxdBarsLost')
 })
 

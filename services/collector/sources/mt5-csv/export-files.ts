@@ -92,7 +92,7 @@ export class ExportFiles {
       if (this.index.resolutionsOf(raw).length === 0) this.#digits.delete(raw)
   }
 
-  /** The symbol of the last file leaves the catalogue, or windows of all symbols would claim minutes that nobody reads. */
+  /** A symbol without a file leaves the catalogue. Otherwise feed-wide windows would claim its unread minutes. */
   #forget(file: FollowedFile): void {
     this.index.remove(file)
     if (this.index.resolutionsOf(file.options.series.raw).length === 0) this.relistings += 1
