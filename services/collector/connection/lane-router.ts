@@ -9,6 +9,7 @@ import { BackfillSender } from './backfill-sender.ts'
 import { LiveSender } from './live-sender.ts'
 import { Outbox, type OutboxDeps } from './outbox.ts'
 import type { SessionClient } from './session-client.ts'
+import { WorkInFlight } from './work-in-flight.ts'
 
 /** Maximum corrected bars in flight; above it the session ends and the bars are read again. */
 const correctionsMax = 200_000
@@ -33,7 +34,7 @@ export class LaneRouter {
   readonly #backfill: BackfillSender
   readonly #prepare: ReturnType<typeof barPreparer>
   /** Corrections that were sent when they happened and are not yet stored. */
-  readonly #inFlight = new Set<Promise<void>>()
+  readonly #inFlight = new WorkInFlight()
   #inFlightBars = 0
 
   constructor(deps: LaneRouterDeps) {
@@ -104,19 +105,18 @@ export class LaneRouter {
 
   /** Resolves when all live bars and corrections sent so far are stored. */
   async settled(): Promise<void> {
-    await Promise.all([this.#live.settled(), ...this.#inFlight])
+    await Promise.all([this.#live.settled(), this.#inFlight.settled()])
   }
 
   #correct(list: readonly PreparedBars[]): void {
     if (list.length === 0) return
     const count = list.reduce((sum, { bars }) => sum + barCount(bars), 0)
     this.#inFlightBars += count
-    const tracked = this.#backfill.store(list).finally(() => {
+    const stored = this.#backfill.store(list).finally(() => {
       this.#inFlightBars -= count
-      this.#inFlight.delete(tracked)
     })
-    tracked.catch(this.#failed)
-    this.#inFlight.add(tracked)
+    stored.catch(this.#failed)
+    this.#inFlight.add(stored)
     if (this.#inFlightBars <= correctionsMax) return
     this.#log.error(
       { bars: this.#inFlightBars },

@@ -11,6 +11,7 @@ import { refusedBySeries } from '../series/refused-bars.ts'
 import type { Outbox } from './outbox.ts'
 import { messageBarsMax, packBars } from './pack-bars.ts'
 import { reasonOf, type SessionClient } from './session-client.ts'
+import { WorkInFlight } from './work-in-flight.ts'
 
 /** Maximum unacknowledged catch-up bars; further bars wait. */
 const catchUpBarsMax = 20_000
@@ -34,7 +35,7 @@ export class LiveSender {
   readonly #semaphore: Semaphore
   /** Limits the lines about a wrong clock of the feed, which concerns every bar. */
   readonly #ahead: LimitedLog
-  readonly #inFlight = new Set<Promise<void>>()
+  readonly #inFlight = new WorkInFlight()
   #inFlightBars = 0
 
   constructor(deps: LiveSenderDeps) {
@@ -44,14 +45,14 @@ export class LiveSender {
   }
 
   /** Resolves when all bars sent so far are stored; rejects when the session ends before. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#inFlight)
+  settled(): Promise<void> {
+    return this.#inFlight.settled()
   }
 
   /** Resolves when history may be sent: no live bars are in flight or left by an earlier session. */
   async idle(): Promise<void> {
     await this.#deps.outbox.drained
-    while (this.#inFlight.size > 0) await Promise.all(this.#inFlight)
+    while (!this.#inFlight.isEmpty) await this.#inFlight.settled()
   }
 
   /** Sends once the bars are spooled, however many bars are in flight. */
@@ -82,12 +83,11 @@ export class LiveSender {
             )
         }
       })
-      const tracked = answered.finally(() => {
-        this.#inFlightBars -= count
-        this.#inFlight.delete(tracked)
-      })
-      tracked.catch(() => undefined)
-      this.#inFlight.add(tracked)
+      this.#inFlight.add(
+        answered.finally(() => {
+          this.#inFlightBars -= count
+        }),
+      )
     }
     if (this.#inFlightBars <= liveBarsMax) return
     log.error({ bars: this.#inFlightBars }, 'live bars not acknowledged by ingest; retrying in a new session')
