@@ -68,7 +68,7 @@ describe('a plan for a key', () => {
   })
 
   test("uses the user's secret, and its replacement when the user changes it", () => {
-    expect(plan({ ownSecret: 'fxd_0001' })).toEqual({ do: 'store', digest: digest() })
+    expect(plan({ ownSecret: 'fxd_0001' })).toEqual({ do: 'store', digest: digest({ deliveredTo: '' }) })
     expect(plan({ ownSecret: 'fxd_0009', digest: digest(), registryIssue: 1 })).toMatchObject({
       do: 'store',
       digest: { issue: 2, sha256: hash('fxd_0009') },

@@ -81,7 +81,14 @@ export function planKey(state: KeyState, hash: (secret: string) => string): KeyS
     const oldUntilMs = digest === undefined ? 0 : nowMs + overlapMs
     return {
       do: 'store',
-      digest: { issue, specIssue, sha256: hash(secret), prefix: secret.slice(0, 8), oldUntilMs, deliveredTo },
+      digest: {
+        issue,
+        specIssue,
+        sha256: hash(secret),
+        prefix: secret.slice(0, 8),
+        oldUntilMs,
+        deliveredTo: ownSecret === undefined ? deliveredTo : '',
+      },
     }
   }
   // Without a digest the old secrets end at once.

@@ -54,17 +54,17 @@ describe('a derived bar whose earlier minutes the file lacks', () => {
   })
 })
 
-describe('windows of derived days', () => {
+describe('windows of derived bars', () => {
   const day = 24 * hour
   /** Minutes of whole days, counted from Monday. */
   const days = (from: number, to: number) => minutes(monday + from * day, ((to - from) * day) / 60, 1.1, 5)
-  const windowsOf = async (name: string): Promise<number[][]> => {
+  const windowsOf = async (name: string, derived = '1D'): Promise<number[][]> => {
     const spans: number[][] = []
     await fixture.restart(async (folder) => {
       const stores = await openEmbeddedStores({ folder, clock: systemClock, log: silentLog })
       const all = await stores.windows.of(feedKey('BROKERA', 'ZERO'))
       for (const { symbol, resolution, from, to } of all)
-        if (resolution === '1D' && symbol?.endsWith(`:${name}`))
+        if (resolution === derived && symbol?.endsWith(`:${name}`))
           spans.push([(from - monday) / day, (to - monday) / day])
       await stores.close()
     })
@@ -79,6 +79,15 @@ describe('windows of derived days', () => {
       [0, 2],
       [10, 11],
     ])
+  })
+
+  test('leave out each of very many gaps, and nothing else', async () => {
+    const gaps = 300
+    const bars = Array.from({ length: gaps }, (_, i) => minutes(monday + i * 4 * hour, 120, 1.1, 5))
+    const path = fixture.write(exportText(bars.flat()))
+    await fixture.importing(path, ...seriesOptions('GAPS'), '--derive', '60', '--max-gap', '1h')
+    const hours = Array.from({ length: gaps }, (_, i) => [(i * 4) / 24, (i * 4 + 2) / 24])
+    expect(await windowsOf('GAPS', '60')).toEqual(hours)
   })
 
   test('leave out a last day whose last minutes the next file may have', async () => {

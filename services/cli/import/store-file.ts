@@ -3,6 +3,7 @@ import { Holes } from '../../collector/series/holes.ts'
 import type { OddLine } from '../../collector/sources/mt5-csv/export/most-decimals.ts'
 import { type Bars, barCount } from '../../core/bars/bar.ts'
 import { defaultMaxGapSeconds } from '../../core/bars/clusters.ts'
+import { subtractSpans } from '../../core/bars/coverage.ts'
 import type { Span } from '../../core/bars/window.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { Fatal } from '../../platform/process/exit.ts'
@@ -89,11 +90,12 @@ export async function storeFile(work: StoreFile): Promise<Outcome> {
   const claim = (r: Resolution, spans: readonly Span[]): Promise<Span[]> =>
     addWindows(work, r, spans, (why) => refusedWindows.push(why))
   windows.push(...(await claim(options.resolution, sender.spans)))
-  // No window claims a derived bar that has a part in a gap of the file.
-  const unclaimed = [...refusals.times.holes.spans, ...between(sender.spans)]
+  // No window claims a derived bar that has a part in a gap of the file. A series has too many gaps for its holes.
+  const gaps = between(sender.spans)
   for (const [resolution, each] of derivedSenders) {
-    each.holes.addSpans(unclaimed.map((span) => bucketsOf(span, resolution)))
-    await claim(resolution, each.spans)
+    const inBuckets = (spans: readonly Span[]): Span[] => spans.map((span) => bucketsOf(span, resolution))
+    each.holes.addSpans(inBuckets(refusals.times.holes.spans))
+    await claim(resolution, subtractSpans(each.spans, inBuckets(gaps)))
   }
   return outcome()
 }

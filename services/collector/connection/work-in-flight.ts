@@ -10,7 +10,8 @@ export class WorkInFlight {
   add(work: Promise<unknown>): void {
     this.#count += 1
     // One promise for all callers. A list for each caller would take memory with the square of the work in flight.
-    const all = Promise.all([this.#all, work])
+    // The result is dropped, because it would keep the results of all earlier work.
+    const all = Promise.all([this.#all, work]).then(() => undefined)
     // Callers of `settled` get the rejection.
     all.catch(() => undefined)
     this.#all = all

@@ -101,8 +101,8 @@ export class HttpConnections {
   }
 
   /**
-   * No byte came or went for a while. Closes the connection, unless the client only waits for an answer: a long one may
-   * need many reads of the store before its first byte, and each read has its own deadline.
+   * Closes a connection on which no byte came or went for a while. A client that waits for its answer is excepted: a
+   * long answer needs many reads of the store before its first byte. Each read has its own deadline.
    */
   stalled(socket: Socket): void {
     const [first] = this.#open.get(socket) ?? []

@@ -44,8 +44,8 @@ test('a connection whose body never ends is closed', async () => {
 
 test('an answer that takes longer to begin than a stalled client may wait is sent', async () => {
   const { port } = await start({
-    timings: { ...httpTimings, stalledMs: 20 },
-    handle: (_request, response) => void setTimeout(() => response.end('at last'), 100),
+    timings: { ...httpTimings, stalledMs: 200 },
+    handle: (_request, response) => void setTimeout(() => response.end('at last'), 500),
   })
   const socket = await dial(port)
   socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
