@@ -58,7 +58,7 @@ describe('a plan for a key', () => {
     expect(plan({ ...before, digest: kept })).toEqual({ do: 'put', digest: kept })
   })
 
-  test('makes a new secret when an earlier object delivered its secret elsewhere', () => {
+  test('makes a new secret when the secret of an earlier object was delivered to another Secret', () => {
     const elsewhere = (deliveredTo: string | undefined) =>
       plan({ digest: digest({ deliveredTo }), registryIssue: 1 })
     expect(elsewhere('another')).toEqual({ do: 'deliver', issue: 2 })

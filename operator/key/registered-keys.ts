@@ -60,7 +60,7 @@ export class RegisteredKeys {
     }
   }
 
-  /** Applies the spec with the key's present secret. Rejects if the spec is invalid; unknown feeds may come later. */
+  /** Puts the key. Rejects if the spec is invalid. Unknown feeds are no failure, since they may be registered later. */
   async putSpec(key: ApiKeyObject, digest: Digest): Promise<void> {
     try {
       await this.put(key, digest)

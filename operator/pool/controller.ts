@@ -61,7 +61,7 @@ export class PoolController implements Controller {
   readonly #fewerNeeded = new Map<string, FewerNeeded>()
   /** Missed answers in a row, by UID of the pod. */
   readonly #misses = new Map<string, number>()
-  /** Forced closes of a shard so far, by UID of the pod. */
+  /** The last count of forced closes that a shard reported, by UID of its pod. */
   readonly #forced = new Map<string, number>()
 
   constructor(deps: PoolControllerDeps) {

@@ -33,7 +33,7 @@ function usersFile(values: object, passwords: Readonly<Record<string, string>>):
       env: passwords,
     })
   run()
-  // Kubernetes may run an init container again in the same pod. Only root could write into the read-only file.
+  // Kubernetes may run an init container again in the same pod. Its user cannot write into its own read-only file.
   const first = openSync(join(folder, 'made.acl'), 'r')
   run()
   expect(fstatSync(first).nlink).toBe(0)

@@ -12,6 +12,6 @@ const passwordsOf = (role: string): readonly string[] =>
 const users = readFileSync('/etc/redis/users.acl', 'utf8').replaceAll(/><(\w+)>/g, (_, role: string) =>
   passwordsOf(role).map(digest).join(' '),
 )
-// When Kubernetes starts the pod's containers again, the volume still has the read-only file of before.
+// Kubernetes may run this again in the same pod. Then the volume still has the read-only file of the first run.
 rmSync('/users/users.acl', { force: true })
 writeFileSync('/users/users.acl', users, { mode: 0o400 })

@@ -114,7 +114,7 @@ export class BackfillSender {
   #logRefused(item: PreparedBars | undefined, refused: readonly RefusedBar__Output[]): void {
     const [first] = refused
     if (!first) return
-    const bars = refusedBars({ refused })
+    const bars = refusedBars(refused)
     const { symbol, resolution } = item ?? {}
     this.#deps.log.warn({ symbol, resolution, bars, why: first.message }, 'bars rejected by ingest')
   }

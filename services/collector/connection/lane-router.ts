@@ -14,6 +14,9 @@ import { WorkInFlight } from './work-in-flight.ts'
 /** Maximum corrected bars in flight; above it the session ends and the bars are read again. */
 const correctionsMax = 200_000
 
+/** Bars of a series that ingest refused as not closed, from which they are sent again; a series may have few holes. */
+const unclosedMax = 100
+
 export interface LaneRouterDeps extends OutboxDeps {
   readonly stamps: Stamps
   readonly clock: Clock
@@ -80,13 +83,15 @@ export class LaneRouter {
   }
 
   /** Sends old bars on the backfill lane. Resolves once all were sent; the inner promises resolve when they are stored. */
-  sendHistory(series: CollectedSeries, bars: Bars, derived: boolean): Promise<Promise<void>[]> {
-    return this.#backfill.send([this.#prepare(series, bars, derived)])
+  async sendHistory(series: CollectedSeries, bars: Bars, derived: boolean): Promise<Promise<void>[]> {
+    const stored = await this.#backfill.send([this.#prepare(series, bars, derived)])
+    if (barCount(series.unclosed) >= unclosedMax) await this.resendUnclosed([series])
+    return stored
   }
 
   /**
-   * Sends refused history again, with the revisions of its first reading. Resolves once it is stored or refused
-   * again.
+   * Sends the history again that ingest refused as not closed. The bars keep their revisions. Resolves when ingest has
+   * answered: a bar that it refused once more waits in the series.
    */
   async resendUnclosed(all: readonly CollectedSeries[]): Promise<void> {
     const list = all.map((series) => {

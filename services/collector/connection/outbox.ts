@@ -108,7 +108,7 @@ export class Outbox {
     const number = this.#sentBatches
     metrics?.sent(lane, count)
     const answer = await answered
-    const refused = refusedBars(answer)
+    const refused = refusedBars(answer.refused)
     metrics?.acked(lane, count - refused)
     if (refused > 0) metrics?.refused(refused)
     const isAhead = answer.refused.some(({ reason }) => reasonOf(reason) === 'REVISION')
@@ -141,7 +141,10 @@ export class Outbox {
         .then((answer) => {
           const [first] = answer.refused
           if (first)
-            log.warn({ bars: refusedBars(answer), why: first.message }, 'spooled bars rejected by ingest')
+            log.warn(
+              { bars: refusedBars(answer.refused), why: first.message },
+              'spooled bars rejected by ingest',
+            )
         })
         // The session has ended; the batch is still in the spool.
         .catch(() => undefined)

@@ -37,8 +37,8 @@ export interface Answer {
   readonly refused: readonly RefusedBar__Output[]
 }
 
-/** The number of bars that ingest refused; one entry of `refused` may be many bars. */
-export const refusedBars = ({ refused }: Pick<Answer, 'refused'>): number =>
+/** The number of refused bars; one entry may be many bars. */
+export const refusedBars = (refused: Answer['refused']): number =>
   refused.reduce((sum, { count }) => sum + count, 0)
 
 const knownReasons = new Map(refusalReasons.map((reason) => [`REFUSAL_REASON_${reason}`, reason]))

@@ -1,22 +1,29 @@
 import { expect, test } from 'vitest'
 import { CollectorFixture, day, minute, minutes } from '../../../test/support/fixtures/collector-fixture.ts'
 import { fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
-import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { noBars } from '../../core/bars/bar.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { sourceBarsMax } from '../sources/source.ts'
 
 const suite = new CollectorFixture({ clock: { mode: 'Measured' } })
 /** Timeout for a busy machine. */
 const patient = { timeout: 8_000 }
 /** Far more bars than one message has. */
 const historyMinutes = 3_500
+/** More messages than a series may have holes. */
+const yearsOfMinutes = 270_000
 
 /** A followed folder that is read before the first tick, as on a weekend. */
-function startWithoutTicks() {
+function startWithoutTicks(count = historyMinutes) {
   const source = suite.terminal([fakeSymbol('EURUSD.z')], 'whole')
-  const from = feedSeconds(suite.noon - 10 * day)
-  const to = feedSeconds(from + historyMinutes * minute)
+  const to = feedSeconds(suite.noon - 7 * day)
+  const from = feedSeconds(to - count * minute)
   source.ticks = false
   source.read = async function* () {
-    yield { bars: this.bars('1', from, to), complete: { from, to } }
+    const pieceSeconds = sourceBarsMax * minute
+    for (let at: FeedSeconds = from; at < to; at = feedSeconds(at + pieceSeconds))
+      yield { bars: this.bars('1', at, Math.min(to, at + pieceSeconds)) }
+    yield { bars: noBars, complete: { from, to } }
   }
   suite.collect(source)
   return { source, from, to }
@@ -34,6 +41,11 @@ test('history of many messages is stored and claimed without gaps while the cloc
   const { from, to } = startWithoutTicks()
   await expect.poll(() => suite.times(), patient).toEqual(minutes(from, to - minute))
   await expect.poll(() => suite.windows(), patient).toEqual([['EURUSD', from, to - minute]])
+})
+
+test('years of history are claimed without gaps while the clock is unknown', async () => {
+  const { from, to } = startWithoutTicks(yearsOfMinutes)
+  await expect.poll(() => suite.windows(), { timeout: 40_000 }).toEqual([['EURUSD', from, to - minute]])
 })
 
 test('the last bar of history is stored and claimed once the clock is known', async () => {

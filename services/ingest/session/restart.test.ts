@@ -120,7 +120,7 @@ test('first bars of a series whose commit answer was lost are pushed when their 
   await second.close()
 })
 
-test('a correction whose commit answer was lost is announced, since its repeat finds it unchanged', async () => {
+test('a correction is announced although the answer to its commit was lost', async () => {
   const first = await connect()
   await first.bars('LIVE', [seriesAt('EURUSD', [noon - 180, noon - 120])])
   silentCommit = true

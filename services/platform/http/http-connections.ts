@@ -101,8 +101,8 @@ export class HttpConnections {
   }
 
   /**
-   * Closes a connection on which no byte came or went for a while. A client that waits for its answer is excepted: a
-   * long answer needs many reads of the store before its first byte. Each read has its own deadline.
+   * Closes a connection without traffic. One whose client waits for an answer stays open: a long answer needs many
+   * reads of the store before its first byte. Each read has its own deadline.
    */
   stalled(socket: Socket): void {
     const [first] = this.#open.get(socket) ?? []

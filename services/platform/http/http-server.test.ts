@@ -42,7 +42,7 @@ test('a connection whose body never ends is closed', async () => {
   expect(await readAll(socket)).not.toMatch(/^HTTP\/1\.1 2/)
 })
 
-test('an answer that takes longer to begin than a stalled client may wait is sent', async () => {
+test('an answer is sent although preparing it takes longer than the timeout of a stalled client', async () => {
   const { port } = await start({
     timings: { ...httpTimings, stalledMs: 200 },
     handle: (_request, response) => void setTimeout(() => response.end('at last'), 500),

@@ -16,7 +16,7 @@ export const httpTimings = {
   checkEveryMs: 2_000,
   /** Longer than the 60 s of common proxies: the server must not close a connection that a proxy uses. */
   keepAliveMs: 75_000,
-  /** Maximum time without a byte in either direction, such as of a client that stopped reading. A client that waits for its answer is excepted. */
+  /** Maximum time without a byte in either direction, such as of a client that stopped reading; see `stalled`. */
   stalledMs: 30_000,
 } as const
 

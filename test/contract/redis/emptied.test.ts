@@ -253,7 +253,7 @@ test('after a failover to a Redis whose clock is behind, new positions are great
   const publish = async (time: Clock): Promise<number> => {
     const { stores } = await openInTest(server, { prefix, time })
     const published = await stores.bus.publish({ type: 'settled', feed }, 1)
-    if (published.outcome !== 'published') throw new Error(published.outcome)
+    if (published.outcome !== 'published') throw new Error(`not published: ${published.outcome}`)
     return published.position
   }
   const last = await publish(ahead)

@@ -14,7 +14,7 @@ interface Reply {
 }
 
 const [target] = (await (await fetch(inspector)).json()) as readonly Target[]
-if (target === undefined) throw new Error('the inspector has no target')
+if (target === undefined) throw new Error('the inspector of the process lists no target')
 const socket = new WebSocket(target.webSocketDebuggerUrl)
 await once(socket, 'open')
 const [, , expression] = process.argv

@@ -14,7 +14,7 @@ const defect = `{
 
 /** Adds a defect to the handling of messages in a process of a pod, until the process ends. */
 export async function injectDefect(pid: number): Promise<void> {
-  // Node opens its inspector then, on the loopback address of the pod.
+  // SIGUSR1 makes Node open its inspector, on the loopback address of the pod.
   process.kill(pid, 'SIGUSR1')
   const inside = [
     `--net=/proc/${pid}/ns/net`,

@@ -22,7 +22,7 @@ function cgroupsOf(pid: string): string {
   }
 }
 
-/** Id of the process that started a container and reads its output; `pid` is the first process of the container. */
+/** `pid`: first process of a container. Returns the id of its parent, which reads the output of the container. */
 export function outputReaderOf(pid: number): number {
   const [, parent] = /^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(parent)

@@ -53,7 +53,7 @@ const burstMinutes = 400
 const burstMs = 20_000
 /** Most of each second, so that the event loop is often blocked. */
 const longStops = { stoppedMs: 700, runningMs: 300 }
-/** A burst takes longer than the process runs, so each contains a stop. */
+/** The process runs for less time than a burst takes, so every burst is stopped at least once. */
 const shortStops = { stoppedMs: 120, runningMs: 5 }
 const symbols = Array.from({ length: 8 }, (_, i) => `COIN${i}`)
 /** Open time of the first bar: so long ago that all bars of this file are closed. */
@@ -245,7 +245,7 @@ test('a damaged spool raises an alert when its collector starts again', async ()
   await alerts.expectFiring('FxdSpoolFailing')
 })
 
-test('a spool that is full while QuestDB does not answer raises an alert', async () => {
+test('a spool that fills up while QuestDB does not answer raises an alert', async () => {
   const firstTime = Math.floor(Date.now() / 60_000) * 60 - spooledMinutes * 60
   const [first, ...later] = minutes(firstTime, spooledMinutes, 1.1, 5)
   const exports = await ExportsFeed.apply(installed, spooledSymbols, [first as Bar])
