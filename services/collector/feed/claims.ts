@@ -1,3 +1,4 @@
+import { defaultMaxGapSeconds } from '../../core/bars/clusters.ts'
 import { joinSpans, subtractSpans } from '../../core/bars/coverage.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
@@ -57,7 +58,11 @@ export class Claims {
     if (all.some(({ readAt = span.from }) => span.from > readAt)) return 'interrupted'
     const to = feedSeconds(Math.min(span.to, ...all.map(formingAt)))
     const start = latest(all.map(({ claimedUntil }) => claimedUntil)) ?? to
-    const wide = this.#feedWide.get(r) ?? { from: start, to: start }
+    const before = this.#feedWide.get(r) ?? { from: start, to: start }
+    // A followed folder does not tell a closed market from a missing file. So a long time without a line is a gap, as in
+    // the windows of the files.
+    const isGap = span.from === 0 && to - before.to > defaultMaxGapSeconds(r)
+    const wide = isGap ? { from: before.from, to } : before
     for (const series of all) this.#fillUpTo(series, feedSeconds(Math.max(wide.from, series.since ?? 0)), to)
     this.#feedWide.set(r, { from: wide.from, to: feedSeconds(Math.max(wide.to, to)) })
     if (to > wide.to) this.#sendAfter([], undefined, r, { from: wide.to, to })

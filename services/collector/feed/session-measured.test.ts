@@ -75,9 +75,10 @@ test('a value that was read again while the clock was unknown is kept', async ()
   expect(closes).toEqual(read.map((close) => expect.closeTo(close, 9) as number))
 })
 
-test('a folder that was read before the clock was known gets windows of all symbols', async () => {
+test('a folder that was read before the clock was known gets windows of all symbols, but none over the days before', async () => {
   const { source, from, to } = startWithoutTicks()
   await expect.poll(() => suite.times(), patient).toEqual(minutes(from, to - minute))
+  source.listener.watched('1', { from: feedSeconds(0), to })
   const ends: number[] = []
   for (let i = 0; i < 3; i++) {
     const end = feedSeconds(suite.clock.utcMs() / 1_000)
