@@ -9,13 +9,15 @@ export class RateExceeded extends Failure {
   readonly exceeded: 'minute' | 'day'
   readonly state: RateState
 
-  constructor({ exceeded, retryAfterSeconds, state }: Extract<RateDecision, { outcome: 'refused' }>) {
+  constructor({ exceeded, retryAfterSeconds, state, share }: Extract<RateDecision, { outcome: 'refused' }>) {
     const limit = exceeded === 'day' ? state.limitDay : state.limitMinute
-    super(
-      'RATE_LIMIT_EXCEEDED',
-      `The limit of ${limit} requests per ${exceeded} is exceeded; try again in ${retryAfterSeconds} seconds.`,
-      { retryAfterSeconds },
-    )
+    const reason =
+      share === undefined
+        ? `The limit of ${limit} requests per ${exceeded} is exceeded`
+        : `The rate limiter is unavailable, and this server's share of ${share} requests per minute is used up`
+    super('RATE_LIMIT_EXCEEDED', `${reason}; try again in ${retryAfterSeconds} seconds.`, {
+      retryAfterSeconds,
+    })
     this.exceeded = exceeded
     this.state = state
   }

@@ -46,9 +46,12 @@ export class Failure extends Error {
 /** A dependency (store, limits, bus) is unavailable. HTTP answers are SERVER_ERROR then, never `no_data`. */
 export class Unavailable extends Error {
   readonly dependency: string
-  constructor(dependency: string, cause?: unknown) {
+  /** Set where it is known when the dependency will be available. */
+  readonly retryAfterSeconds: number | undefined
+  constructor(dependency: string, cause?: unknown, retryAfterSeconds?: number) {
     super(`${dependency} is unavailable`, { cause })
     this.dependency = dependency
+    this.retryAfterSeconds = retryAfterSeconds
   }
 }
 

@@ -30,6 +30,7 @@ test('without any variable every setting has its default', () => {
     redisSentinelPassword: undefined,
     redisSentinelTls: 'disabled',
     redisPrefix: 'fxd:',
+    limitsPods: 1,
     feeds: undefined,
     feed: undefined,
     ingest: [{ host: '127.0.0.1', port: 8090 }],

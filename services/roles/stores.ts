@@ -92,14 +92,16 @@ const questdbPart = ({ config, log, metrics }: ProcessContext, user: StoreUser):
 
 /** With a virtual clock in the context, Redis uses its time too. */
 const redisPart = (
-  { clock, log, metrics }: ProcessContext,
+  { config, clock, log, metrics }: ProcessContext,
   user: StoreUser,
   at: NonNullable<ReturnType<typeof redisAt>>,
 ): Part => {
   const time = clock === systemClock ? {} : { time: clock }
   // A process that admits requests gets a share of the limits in an outage of Redis.
   const admits = user === 'all' || user === 'rest'
-  const { stores, connect } = prepareRedisStores({ ...at, ...time, admits, clock: systemClock, log, metrics })
+  const pods = admits ? config.limitsPods : 1
+  const shared = { clock: systemClock, log, metrics }
+  const { stores, connect } = prepareRedisStores({ ...at, ...time, ...shared, admits, pods })
   return {
     stores,
     // The start does not wait for Redis: without it each pod has a share of the limits, and the registry is in QuestDB.

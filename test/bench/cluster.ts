@@ -144,6 +144,7 @@ try {
     at: { url: cluster.redis.url, sentinels: [], master: '' },
     prefix: 'fxd:',
     admits: false,
+    pods: 1,
     clock: systemClock,
     log: silentLog,
     metrics: createMetrics({ ofProcess: false }),

@@ -80,6 +80,7 @@ try {
     at: { url: server.url, sentinels: [], master: '' },
     prefix: 'fxd:',
     admits: true,
+    pods: 1,
     clock: systemClock,
     log: silentLog,
     metrics,

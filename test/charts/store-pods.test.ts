@@ -24,6 +24,13 @@ test('QuestDB allows the connections of all replicas during a rollout, when old 
   expect(limit({ ...larger, questdb: { spareConnections: left + 1 } })).toBe(768)
 })
 
+test.each([
+  ['its replicas', { replicas: 5 }, '5'],
+  ['the most of its autoscaler', { replicas: 5, autoscaling: { enabled: true, maxReplicas: 12 } }, '12'],
+])('rest knows the number of its pods without Redis: %s', (_, rest, pods) => {
+  expect(valueOf(podOfComponent(render({ values: { rest } }), 'rest'), 'FXD_LIMITS_PODS')).toBe(pods)
+})
+
 test('one more rest within a step of the limit does not change the pod of QuestDB, so QuestDB does not restart', () => {
   const questdb = (replicas: number): unknown =>
     podOfComponent(render({ values: { rest: { replicas } } }), 'questdb')

@@ -23,6 +23,8 @@ export type RateDecision =
       /** The exceeded window; of two full ones the one that resets last. */
       readonly exceeded: 'minute' | 'day'
       readonly retryAfterSeconds: number
+      /** Set while the shared limits are unavailable: the requests that this process admits of the minute. */
+      readonly share?: number
     }
 
 /** How much a key used of its two windows; `minute` and `day` number the windows since 1970. */

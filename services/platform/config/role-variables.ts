@@ -22,7 +22,7 @@ const token = ['tokenFile', 'dataDir'] as const
 
 /** The settings that each role with a separate process reads; it reads no others. */
 export const roleVariables = {
-  rest: [...process, ...stores, 'httpAddr', 'trustedProxies', 'drainSeconds'],
+  rest: [...process, ...stores, 'limitsPods', 'httpAddr', 'trustedProxies', 'drainSeconds'],
   stream: [
     ...process,
     ...stores,

@@ -30,6 +30,8 @@ export interface Config {
   readonly redisSentinelTls: Switch
   /** Prefix of every key, so that several services can share one Redis. */
   readonly redisPrefix: string
+  /** The number of pods that admit requests, for a pod that has not met the others in Redis yet. */
+  readonly limitsPods: number
   /** File or folder of Feed manifests; `undefined`: the demo feeds. */
   readonly feeds: string | undefined
   /** The feed of `fxd collector`; `undefined`: the only one of the manifests. */

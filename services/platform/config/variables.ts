@@ -125,6 +125,12 @@ export const variables = {
     'begins every key, so that several services can share one Redis',
     parseRedisPrefix,
   ),
+  limitsPods: variable(
+    'FXD_LIMITS_PODS',
+    '1',
+    'how many processes with REST share the limits of a key; used from a start without Redis until Redis answers',
+    wholeNumber('processes', 1, 1_000),
+  ),
   feeds: variable(
     'FXD_FEEDS',
     '',

@@ -41,7 +41,7 @@ export function redisLimits(deps: SharesDeps): Limits {
       const [exceeded, minute, usedMinute, day, usedDay, ms] = reply as Admitted
       const nowMs = utcMs(ms)
       const use = { minute, usedMinute, day, usedDay }
-      shares.see(keyId, use)
+      shares.answered()
       pods.noteTime(nowMs)
       return decisionOf(use, limits, nowMs, exceededWindows[exceeded])
     } catch (cause) {

@@ -74,7 +74,7 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
   const calls = callsOn('calls')
   const pods = new Pods({ ...options, connection: connections.decisions, calls: decisions, keys, given })
   metrics.gauge('fxd_limits_pods', 'Pods that share the limits while Redis is unavailable.', [], (gauge) =>
-    gauge.set(pods.count ?? 0),
+    gauge.set(pods.count),
   )
   const beginLife = (): Promise<unknown> =>
     calls.script(scripts.beginLife, [keys.slotsLife], [given(), serverRun])

@@ -23,6 +23,8 @@ export interface RedisStoreOptions {
   readonly prefix: string
   /** Whether this process admits requests: it then counts among those that share the limits in an outage. */
   readonly admits: boolean
+  /** The number of processes that do, until this one has met the others. */
+  readonly pods: number
   /** Real time, also in tests with a virtual clock: the server answers in real time. */
   readonly clock: Clock
   /** A virtual clock, whose time is sent with each call. Without it Redis's own clock decides. */

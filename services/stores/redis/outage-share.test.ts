@@ -1,77 +1,80 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { utcMs } from '../../core/clocks/feed-clock.ts'
-import { decide, noUse, type RateUse } from '../../core/keys/rate-window.ts'
-import { decideByShare, type KnownUse, nothingKnown } from './outage-share.ts'
+import { OutageShare } from './outage-share.ts'
 
 const minuteMs = 60_000
 const noonMs = utcMs(Date.UTC(2026, 0, 5, 12))
+const rates = { rpm: 40, rpd: 1_000 }
 
 /** How many of a hundred requests at one moment one pod admits. */
-function admittedByShare(known: KnownUse, limits: { rpm: number; rpd: number }, pods: number | undefined) {
-  let [state, admitted] = [known, 0]
-  for (let i = 0; i < 100; i++) {
-    const { next, decision } = decideByShare('admit', state, limits, noonMs, pods)
-    state = next
-    if (decision.outcome === 'admitted') admitted += 1
-  }
-  return { admitted, state }
+function admittedByShare(share: OutageShare, limits: typeof rates, pods: number, nowMs = noonMs): number {
+  const decide = () => share.decide('admit', 'key', limits, nowMs, pods).outcome
+  return Array.from({ length: 100 }, decide).filter((outcome) => outcome === 'admitted').length
 }
 
-const used = (count: number): RateUse => {
-  let use = noUse
-  for (let i = 0; i < count; i++) use = decide('admit', use, { rpm: 1_000, rpd: 1_000 }, noonMs).next
-  return use
-}
-
-test('in an outage a key is admitted per window at most its limit and one per pod, in addition to its earlier requests', () => {
-  const anyPods = fc.array(fc.nat(30), { minLength: 1, maxLength: 6 })
+test('in a minute all pods together admit at most the limit and one per pod', () => {
   fc.assert(
-    fc.property(fc.nat(30), fc.nat(30), anyPods, (rpm, rpd, seenByPods) => {
-      const pods = seenByPods.length
-      const sum = seenByPods.reduce((total, seen) => {
-        const known = { seen: used(seen), own: noUse }
-        return total + admittedByShare(known, { rpm, rpd }, pods).admitted
-      }, 0)
-      expect(sum).toBeLessThanOrEqual(Math.min(rpm, rpd) + pods)
+    fc.property(fc.integer({ min: 1, max: 99 }), fc.integer({ min: 1, max: 9 }), (rpm, pods) => {
+      const each = () => admittedByShare(new OutageShare(), { rpm, rpd: 1 }, pods)
+      const sum = Array.from({ length: pods }, each).reduce((total, admitted) => total + admitted, 0)
+      expect(sum).toBeGreaterThan(Math.max(rpm - pods, pods - 1))
+      expect(sum).toBeLessThanOrEqual(rpm + pods)
     }),
   )
 })
 
 test.each([
-  [{ rpm: 60, rpd: 1_000 }, 20, 4, 10],
-  [{ rpm: 60, rpd: 30 }, 20, 4, 2],
-  [{ rpm: 60, rpd: 1_000 }, 60, 4, 1],
-  [{ rpm: 3, rpd: 1_000 }, 0, 9, 1],
-  [{ rpm: 0, rpd: 1_000 }, 0, 9, 0],
-  [{ rpm: 60, rpd: 1_000 }, 0, undefined, 1],
-])('with limits %j and %i used, one of %s pods admits %i', (limits, seen, pods, admitted) => {
-  expect(admittedByShare({ seen: used(seen), own: noUse }, limits, pods).admitted).toBe(admitted)
+  [{ rpm: 60, rpd: 1_000 }, 4, 15],
+  [{ rpm: 59, rpd: 1_000 }, 4, 14],
+  [{ rpm: 60, rpd: 1 }, 4, 15],
+  [{ rpm: 3, rpd: 1_000 }, 9, 1],
+])('with the limits %j one of %i pods admits %i, whatever the day', (limits, pods, admitted) => {
+  expect(admittedByShare(new OutageShare(), limits, pods)).toBe(admitted)
 })
 
-test('a second outage in one window adds no second share', () => {
-  const limits = { rpm: 40, rpd: 1_000 }
-  const { state } = admittedByShare({ seen: used(20), own: noUse }, limits, 2)
-  expect(admittedByShare({ ...state, seen: used(30) }, limits, 2).admitted).toBe(0)
+test('a share is used up for its minute and its key only', () => {
+  const share = new OutageShare()
+  expect(admittedByShare(share, rates, 2)).toBe(20)
+  expect(admittedByShare(share, rates, 2, utcMs(noonMs + minuteMs - 1))).toBe(0)
+  expect(share.decide('admit', 'other', rates, noonMs, 2)).toMatchObject({ outcome: 'admitted' })
+  expect(admittedByShare(share, rates, 2, utcMs(noonMs + minuteMs))).toBe(20)
 })
 
-test('in the next minute a pod has a share of the whole limit, and the headers show the share', () => {
-  const limits = { rpm: 40, rpd: 1_000 }
-  const { state } = admittedByShare({ seen: used(40), own: noUse }, limits, 2)
-  const { decision } = decideByShare('admit', state, limits, utcMs(noonMs + minuteMs), 2)
-  expect(decision).toEqual({
+test('the headers show what remains of the share, and the whole day', () => {
+  const state = {
+    limitMinute: 40,
+    resetMinute: (noonMs + minuteMs) / 1_000,
+    limitDay: 1_000,
+    remainingDay: 1_000,
+  }
+  expect(new OutageShare().decide('admit', 'key', rates, noonMs, 2)).toEqual({
     outcome: 'admitted',
-    state: {
-      limitMinute: 40,
-      remainingMinute: 19,
-      resetMinute: (noonMs + 2 * minuteMs) / 1_000,
-      limitDay: 1_000,
-      remainingDay: 480 - 1 - 1,
-    },
+    state: { ...state, remainingMinute: 19 },
   })
 })
 
-test('observing consumes nothing', () => {
-  const { next } = decideByShare('observe', nothingKnown, { rpm: 9, rpd: 9 }, noonMs, 1)
-  expect(next.own).toMatchObject({ usedMinute: 0, usedDay: 0 })
+test.each([
+  [0, 2],
+  [58_500, 2],
+  [59_500, 1],
+])('%i ms after the start of the minute a request above the share may be repeated in %i s', (ms, seconds) => {
+  const share = new OutageShare()
+  admittedByShare(share, rates, 2)
+  expect(share.decide('admit', 'key', rates, utcMs(noonMs + ms), 2)).toMatchObject({
+    outcome: 'refused',
+    exceeded: 'minute',
+    share: 20,
+    retryAfterSeconds: seconds,
+  })
+})
+
+test('observing consumes nothing and is never refused', () => {
+  const share = new OutageShare()
+  for (let i = 0; i < 3; i++) share.decide('observe', 'key', { rpm: 1, rpd: 1 }, noonMs, 1)
+  expect(share.decide('admit', 'key', { rpm: 1, rpd: 1 }, noonMs, 1).outcome).toBe('admitted')
+  expect(share.decide('observe', 'key', { rpm: 1, rpd: 1 }, noonMs, 1)).toMatchObject({
+    outcome: 'admitted',
+    state: { remainingMinute: 0 },
+  })
 })

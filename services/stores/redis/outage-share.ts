@@ -1,48 +1,35 @@
 import type { UtcMs } from '../../core/clocks/feed-clock.ts'
-import {
-  decide,
-  noUse,
-  type RateCall,
-  type RateDecision,
-  type RateLimits,
-  type RateUse,
-} from '../../core/keys/rate-window.ts'
+import { decisionOf, type RateCall, type RateDecision, type RateLimits } from '../../core/keys/rate-window.ts'
 
-/** What a pod knows of one key while the shared limits are unavailable. */
-export interface KnownUse {
-  /** The windows as all pods last shared them. */
-  readonly seen: RateUse
-  /** What this pod admitted by its share, in all outages within the windows. */
-  readonly own: RateUse
-}
-
-export const nothingKnown: KnownUse = Object.freeze({ seen: noUse, own: noUse })
+/** Redis may answer at any moment, so a refused client waits no longer than this. */
+const retrySecondsMax = 2
+const minuteMs = 60_000
+const dayMs = 86_400_000
 
 /**
- * Decides while the shared limits are unavailable: each pod admits its share of the last known remainder of a window,
- * at least 1. So in one window all pods together admit at most the earlier requests, the limit, and one per pod. With
- * `pods` undefined this pod has never met the others and admits 1.
+ * Decides without Redis: in each UTC minute this process admits its share of a key's limit, `max(1, floor(limit / pods))`.
+ * The day is not judged; its whole limit is shown as remaining.
  */
-export function decideByShare(
-  call: RateCall,
-  known: KnownUse,
-  limits: RateLimits,
-  nowMs: UtcMs,
-  pods: number | undefined,
-): { readonly next: KnownUse; readonly decision: RateDecision } {
-  const { remainingMinute, remainingDay } = decide('observe', known.seen, limits, nowMs).decision.state
-  const shares = {
-    rpm: shareOf(limits.rpm, remainingMinute, pods),
-    rpd: shareOf(limits.rpd, remainingDay, pods),
-  }
-  const { next, decision } = decide(call, known.own, shares, nowMs)
-  const state = { ...decision.state, limitMinute: limits.rpm, limitDay: limits.rpd }
-  return { next: { seen: known.seen, own: next }, decision: { ...decision, state } }
-}
+export class OutageShare {
+  #minute = 0
+  /** Requests of each key that were admitted in the minute. */
+  #used = new Map<string, number>()
 
-/** A limit of 0 admits no request, also in an outage. */
-function shareOf(limit: number, remaining: number, pods: number | undefined): number {
-  if (limit <= 0) return 0
-  if (pods === undefined) return 1
-  return Math.max(1, Math.floor(Math.min(limit, remaining) / Math.max(1, pods)))
+  decide(call: RateCall, keyId: string, limits: RateLimits, nowMs: UtcMs, pods: number): RateDecision {
+    const minute = Math.floor(nowMs / minuteMs)
+    if (minute !== this.#minute) this.#used = new Map()
+    this.#minute = minute
+    const share = Math.max(1, Math.floor(limits.rpm / pods))
+    const before = this.#used.get(keyId) ?? 0
+    const isFull = before >= share
+    const usedMinute = call === 'admit' && !isFull ? before + 1 : before
+    this.#used.set(keyId, usedMinute)
+    const use = { minute, usedMinute, day: Math.floor(nowMs / dayMs), usedDay: 0 }
+    const exceeded = call === 'admit' && isFull ? 'minute' : undefined
+    const decision = decisionOf(use, { ...limits, rpm: share }, nowMs, exceeded)
+    const state = { ...decision.state, limitMinute: limits.rpm }
+    if (decision.outcome === 'admitted') return { ...decision, state }
+    const retryAfterSeconds = Math.min(retrySecondsMax, decision.retryAfterSeconds)
+    return { ...decision, state, share, retryAfterSeconds }
+  }
 }

@@ -22,6 +22,8 @@ export interface PodsDeps {
   readonly time?: Clock
   /** Whether this process admits requests, and so counts as a pod. */
   readonly admits: boolean
+  /** Number of pods until this process has met the others. */
+  readonly pods: number
 }
 
 /** How many pods admit requests, and Redis's time, as of the last answered heartbeat. */
@@ -29,18 +31,18 @@ export class Pods {
   readonly #deps: PodsDeps
   readonly #name: string
   readonly #stop: Cancel
-  #count: number | undefined
+  #count: number
   #aheadMs = 0
 
   constructor(deps: PodsDeps) {
     this.#deps = deps
     this.#name = deps.clock.randomHex(8)
+    this.#count = deps.pods
     this.#stop = deps.clock.every(heartbeatMs, () => void this.#meet())
     deps.connection.onReady(() => void this.#meet())
   }
 
-  /** `undefined` while this process has never met the others. */
-  get count(): number | undefined {
+  get count(): number {
     return this.#count
   }
 

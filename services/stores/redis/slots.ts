@@ -34,6 +34,7 @@ export function redisSlots(calls: Calls, keys: Keys, given: () => string): Slots
         throw new Unavailable(
           'Redis',
           new Error(`slot counts are unknown; new sockets get 503 for another ${number} ms`),
+          Math.ceil(number / 1_000),
         )
       return { outcome: opened === 1 ? 'open' : 'full', inUse: number }
     },

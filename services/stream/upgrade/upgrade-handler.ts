@@ -68,10 +68,10 @@ export interface UpgradeHandlerDeps {
 }
 
 /** 503 if slots are unavailable or the process is full, 500 if the registry is unavailable. */
-const unavailable = (status: 500 | 503): Refusal => ({
+const unavailable = (status: 500 | 503, retryAfterSeconds = retryWhenBusySeconds): Refusal => ({
   code: 'SERVER_ERROR',
   status,
-  headers: { 'Retry-After': retryWhenBusySeconds },
+  headers: { 'Retry-After': retryAfterSeconds },
 })
 
 /** The error listener of pending sockets; a reset before the 101 needs no handling. */
@@ -196,7 +196,8 @@ export class UpgradeHandler {
     const { sessions, limits, log } = this.#deps
     const cap = key.limits.wsConnections
     const slot = await sessions.open(key.id, sessionId, cap).catch((cause: unknown) => {
-      throw cause instanceof Unavailable ? new UpgradeRefused(unavailable(503), cause) : cause
+      if (!(cause instanceof Unavailable)) throw cause
+      throw new UpgradeRefused(unavailable(503, cause.retryAfterSeconds), cause)
     })
     if (slot.outcome === 'open') return
     limits

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { utcMs } from '../../../services/core/clocks/feed-clock.ts'
-import { Unavailable } from '../../../services/core/failure.ts'
 import type { Delivered } from '../../../services/ports/bus.ts'
 import type { Clock } from '../../../services/ports/clock.ts'
 import { leaseMs } from '../../../services/ports/lease.ts'
@@ -72,9 +71,11 @@ describe.each(emptied)('a Redis that was %s', (_, empty) => {
     await empty(shard)
     await waitUntilBack(other)
     const openNew = () => other.stores.slots.open('key', 'new', 3)
-    await expect(openNew()).rejects.toThrow(Unavailable)
+    const refused = (retryAfterSeconds: number) =>
+      expect(openNew()).rejects.toThrow(expect.objectContaining({ dependency: 'Redis', retryAfterSeconds }))
+    await refused(25)
     await advanceWithinReach(other.stores.slots, time, slotHoldMs - 1)
-    await expect(openNew()).rejects.toThrow(Unavailable)
+    await refused(1)
     const renewals = ['a', 'b'].map((sessionId) => ({ keyId: 'key', sessionId }))
     expect(await shard.stores.slots.renew(renewals)).toEqual(['a', 'b'])
     for (const session of ['a', 'b'])

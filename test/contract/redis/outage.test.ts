@@ -10,7 +10,6 @@ import { freshPrefix, isBack, type OpenedRedis, openInTest, timeOfTests } from '
 import { freshFeed, minuteBar, seriesOf } from '../suites/sample-bars.ts'
 
 const longTimeout = { timeout: 15_000 }
-const minuteMs = 60_000
 const today = '2026-01-05'
 
 let server: RedisServer
@@ -25,55 +24,6 @@ async function killed(): Promise<void> {
 
 describe('limits while Redis is unavailable', () => {
   const rates = { rpm: 40, rpd: 1_000 }
-
-  test('each pod admits its share, all pods together one limit at most, and their counts are added when Redis returns', async () => {
-    const time = timeOfTests()
-    const prefix = freshPrefix()
-    const pods = await Promise.all([1, 2, 3].map(() => openInTest(server, { prefix, time })))
-    const admitBy = async (pod: OpenedRedis, times: number) => {
-      const decisions = await Promise.all(
-        Array.from({ length: times }, () => pod.stores.limits.admit('key', rates, 'history')),
-      )
-      return decisions.filter(({ outcome }) => outcome === 'admitted').length
-    }
-    for (const pod of pods) expect(await admitBy(pod, 3)).toBe(3)
-    // Every pod has seen the others.
-    await vi.waitFor(async () => {
-      for (const pod of pods) expect(await pod.metric('fxd_limits_pods')).toBe(3)
-    }, longTimeout)
-    await killed()
-    await vi.waitFor(async () => {
-      for (const pod of pods) expect(await pod.metric('fxd_redis_up')).toBe(0)
-    }, longTimeout)
-
-    const byShare = await Promise.all(pods.map((pod) => admitBy(pod, 50)))
-    for (const each of byShare) expect(each).toBeGreaterThan(0)
-    const admitted = byShare.reduce((sum, each) => sum + each, 0)
-    expect(admitted).toBeLessThanOrEqual(40 + 3)
-    expect(await pods[0]!.metric('fxd_limits_by_share_total')).toBe(50)
-    await time.advance(minuteMs)
-    for (const pod of pods) expect(await admitBy(pod, 1)).toBe(1)
-
-    await server.start()
-    for (const pod of pods) await isBack(pod)
-    const usage = () => pods[0]!.stores.limits.usage('key', today, today)
-    const requests = admitted + 3
-    await vi.waitFor(
-      async () =>
-        expect((await usage()).get(today)).toEqual({
-          ...noCounters,
-          requests,
-          history: requests,
-          rate_limited: 150 - admitted,
-        }),
-      longTimeout,
-    )
-    // The current rate window includes the requests of the outage.
-    expect(await pods[1]!.stores.limits.admit('key', rates, 'history')).toMatchObject({
-      outcome: 'admitted',
-      state: { remainingMinute: 40 - 3 - 1 },
-    })
-  })
 
   test('a request whose Redis reply was lost is decided by share, and is not sent to Redis again', async () => {
     const time = timeOfTests()

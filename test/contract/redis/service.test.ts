@@ -46,15 +46,16 @@ async function start(config: Config): Promise<RunningAll> {
   return running
 }
 
-const makeKey = ({ dataDir }: Config, { grpcPort }: RunningAll): Promise<string> =>
+const makeKey = ({ dataDir }: Config, { grpcPort }: RunningAll, rpm = 100_000, rpd = 1_000_000) =>
   newKey(
     { FXD_GRPC_ADDR: `127.0.0.1:${grpcPort}`, FXD_DATA_DIR: dataDir },
-    '--plan enterprise --rpm 100000 --rpd 1000000 --ws-connections 1 --ws-symbols 1 --feeds BROKERA:ZERO',
+    `--plan enterprise --rpm ${rpm} --rpd ${rpd} --ws-connections 1 --ws-symbols 1 --feeds BROKERA:ZERO`,
   )
 
 const ask = async (port: number, path: string, key: string) => {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'x-api-key': key } })
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  const body = (await response.json()) as Record<string, unknown>
+  return { status: response.status, body, header: (name: string) => response.headers.get(name) }
 }
 
 describe('fxd all with Redis', longTimeout, () => {
@@ -82,16 +83,46 @@ describe('fxd all with Redis', longTimeout, () => {
     await expect.poll(symbols, untilServed).toBe(4)
   })
 
-  test('right after Redis was emptied an upgrade is refused with 503 and Retry-After, not with 429', async () => {
+  test('started while Redis is unavailable it admits its share of a minute, never judges the day, and is exact once Redis answers', async () => {
+    await server.kill()
+    const config = configured({ limitsPods: 4 })
+    const running = await start(config)
+    const [share, rpd] = [10, 3]
+    const key = await makeKey(config, running, 4 * share, rpd)
+    const symbols = () => ask(running.httpPort, '/v1/symbols', key)
+    const answers = [await symbols()]
+    while (answers.at(-1)?.status === 200 && answers.length < 100) answers.push(await symbols())
+    const refused = answers.at(-1)
+    const minute = refused?.header('X-RateLimit-Reset-Minute')
+    const ofMinute = answers.filter(({ header }) => header('X-RateLimit-Reset-Minute') === minute)
+    expect(ofMinute.map(({ status }) => status)).toEqual([...Array<number>(share).fill(200), 429])
+    expect(Number(refused?.header('Retry-After'))).toBeLessThanOrEqual(2)
+    expect(refused?.header('X-RateLimit-Exceeded')).toBe('minute')
+    const numbers = ['Limit-Minute', 'Remaining-Minute', 'Limit-Day', 'Remaining-Day']
+    expect(numbers.map((name) => refused?.header(`X-RateLimit-${name}`))).toEqual(['40', '0', '3', '3'])
+    expect(JSON.stringify(refused?.body)).toMatch(/The rate limiter is unavailable.* 10 requests per minute/)
+    await server.start()
+    // Its use of the outage is added, so the day is used up.
+    await expect.poll(async () => (await symbols()).header('X-RateLimit-Exceeded'), untilServed).toBe('day')
+    const day = await symbols()
+    expect([day.status, day.header('X-RateLimit-Remaining-Day')]).toEqual([429, '0'])
+  })
+
+  test('right after Redis was emptied an upgrade is refused with 503 and the rest of the 25 s as Retry-After, not with 429', async () => {
     const config = configured()
     const running = await start(config)
     const key = await makeKey(config, running)
-    const socket = connect(running.httpPort, '127.0.0.1')
-    socket.write(upgradeRequest(`/v1/stream?api_key=${key}`))
-    const { status, head, body } = await readAnswer(socket)
-    expect(status).toBe(503)
-    expect(head).toMatch(/\r\nretry-after: \d+/i)
-    expect(body.error.code).toBe('SERVER_ERROR')
+    const upgrade = async () => {
+      const socket = connect(running.httpPort, '127.0.0.1')
+      socket.write(upgradeRequest(`/v1/stream?api_key=${key}`))
+      const { status, head, body } = await readAnswer(socket)
+      expect([status, body.error.code]).toEqual([503, 'SERVER_ERROR'])
+      return Number(/\r\nretry-after: (\d+)/i.exec(head)?.[1])
+    }
+    const first = await upgrade()
+    expect(first).toBeGreaterThan(10)
+    expect(first).toBeLessThanOrEqual(25)
+    await expect.poll(upgrade, untilServed).toBeLessThan(first)
   })
 
   test('a Redis that evicts keys ends the start with an error that names the right setting', async () => {

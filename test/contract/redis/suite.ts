@@ -18,7 +18,7 @@ export function describeRedis(name: string, at: () => RedisAt): void {
   /** Uses the clock of the test instead of that of Redis, so that a test can advance it. */
   async function openPrefix(prefix: string, clock: VirtualClock): Promise<Opened<keyof RedisStores>> {
     const metrics = createMetrics({ ofProcess: false })
-    const shared = { prefix, admits: true, clock: systemClock, time: clock, log: silentLog, metrics }
+    const shared = { prefix, admits: true, pods: 1, clock: systemClock, time: clock, log: silentLog, metrics }
     const stores = await openRedisStores({ at: at(), ...shared })
     return {
       stores,

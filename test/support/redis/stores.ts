@@ -5,7 +5,11 @@ import { createMetrics } from '../../../services/platform/metrics.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import type { Clock } from '../../../services/ports/clock.ts'
 import type { Slots } from '../../../services/ports/slots.ts'
-import { openRedisStores, type RedisStores } from '../../../services/stores/redis/open.ts'
+import {
+  type PreparedRedis,
+  prepareRedisStores,
+  type RedisStores,
+} from '../../../services/stores/redis/open.ts'
 import type { RedisAt } from '../../../services/stores/redis/options.ts'
 import { createVirtualClock, type VirtualClock } from '../fixtures/virtual-clock.ts'
 
@@ -25,19 +29,31 @@ export interface OpenRedisOptions {
   readonly prefix?: string
   readonly time?: Clock
   readonly admits?: boolean
+  readonly pods?: number
   readonly log?: Log
 }
 
 /** Opens stores that close when the test ends. They use the given clock, or that of Redis. */
 export async function openInTest(
   at: { readonly url: string } | RedisAt,
-  { prefix = freshPrefix(), time, admits = true, log = silentLog }: OpenRedisOptions = {},
+  options?: OpenRedisOptions,
 ): Promise<OpenedRedis> {
+  const opened = prepareInTest(at, options)
+  await opened.connect()
+  return opened
+}
+
+/** The same, without waiting for Redis. */
+export function prepareInTest(
+  at: { readonly url: string } | RedisAt,
+  { prefix = freshPrefix(), time, admits = true, pods = 1, log = silentLog }: OpenRedisOptions = {},
+): OpenedRedis & PreparedRedis {
   const metrics = createMetrics({ ofProcess: false })
-  const stores = await openRedisStores({
+  const { stores, connect } = prepareRedisStores({
     at: { sentinels: [], master: '', ...at },
     prefix,
     admits,
+    pods,
     clock: systemClock,
     ...(time && { time }),
     log,
@@ -49,7 +65,7 @@ export async function openInTest(
     const values = [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))]
     return values.reduce((sum, [, value]) => sum + Number(value), 0)
   }
-  return { stores, metric, up: async () => (await metric('fxd_redis_up')) === 3 }
+  return { stores, connect, metric, up: async () => (await metric('fxd_redis_up')) === 3 }
 }
 
 /** Resolves once Redis answers on all connections after an outage. */
