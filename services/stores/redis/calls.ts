@@ -1,4 +1,6 @@
 import type { Unavailable } from '../../core/failure.ts'
+import { LimitedLog } from '../../platform/log/limited-log.ts'
+import type { Log } from '../../platform/log/log.ts'
 import { Late, within } from '../../platform/within.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Connection, Ready } from './connection.ts'
@@ -22,6 +24,7 @@ interface Call {
 
 export interface CallsDeps {
   readonly clock: Clock
+  readonly log: Log
   readonly deadlineMs: number
   /** Called with the number of calls with an unknown outcome. */
   readonly onUnknown: (count: number) => void
@@ -34,12 +37,14 @@ export interface CallsDeps {
 export class Calls {
   readonly #connection: Connection
   readonly #deps: CallsDeps
+  readonly #limitedLog: LimitedLog
   #turn: Call[] = []
   #underWay = 0
 
   constructor(connection: Connection, deps: CallsDeps) {
     this.#connection = connection
     this.#deps = deps
+    this.#limitedLog = new LimitedLog(deps.log, deps.clock)
   }
 
   script(script: Script, keys: readonly string[], args: readonly Word[]): Promise<unknown> {
@@ -95,11 +100,21 @@ export class Calls {
       if (!cause) return call.resolve(reply)
       if (call.script && isNoScript(cause)) return this.#sendText(call, call.script)
       if (isWrongPlace(cause)) this.#connection.drop(ready, cause)
+      this.#logWrongType(call, cause)
       const outcome = outcomeOf(cause)
       if (outcome instanceof OutcomeUnknown) unknown += 1
       call.reject(outcome)
     })
     if (unknown > 0) this.#deps.onUnknown(unknown)
+  }
+
+  /** A script deletes a key with a wrong type if it may; the next call makes it again. */
+  #logWrongType({ words }: Call, { message }: Error): void {
+    if (!message.startsWith('WRONGTYPE')) return
+    const [, key = words[1], type, fate] = /^WRONGTYPE key=(\S+) type=(\w+) (\w+)/.exec(message) ?? []
+    const text = 'a key in Redis had a wrong type and was deleted'
+    if (fate === 'deleted') this.#deps.log.warn({ key, type }, text)
+    else this.#limitedLog.write('warn', { key, type }, 'a key in Redis has a wrong type; delete it')
   }
 
   /** The server did nothing, because it does not know the script: send the same call with the script's text. */

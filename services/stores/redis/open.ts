@@ -67,6 +67,7 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
   const callsOn = (connection: 'decisions' | 'calls'): Calls =>
     new Calls(connections[connection], {
       clock,
+      log,
       deadlineMs: callDeadlineMs,
       onUnknown: (count) => unknown.inc({ connection }, count),
     })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { utcMs } from '../../../services/core/clocks/feed-clock.ts'
 import { Unavailable } from '../../../services/core/failure.ts'
 import { feedKey } from '../../../services/core/feeds/compound-key.ts'
+import { createLog, silentLog } from '../../../services/platform/log/log.ts'
 import { slotHoldMs } from '../../../services/stores/redis/slots.ts'
 import { type RedisServer, startRedis } from '../../support/redis/server.ts'
 import { advanceWithinReach, type OpenedRedis, openInTest, timeOfTests } from '../../support/redis/stores.ts'
@@ -25,10 +26,10 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 const time = timeOfTests()
-const openAs = (role: Role): Promise<OpenedRedis> =>
+const openAs = (role: Role, log = silentLog): Promise<OpenedRedis> =>
   openInTest(
     { url: `redis://fxd-${role}:${role}@${server.host}:${server.port}` },
-    { prefix: 'fxd:', admits: role === 'rest', time },
+    { prefix: 'fxd:', admits: role === 'rest', time, log },
   )
 
 /** The Redis calls of each role. */
@@ -64,6 +65,18 @@ const work: Readonly<Record<Role, (opened: OpenedRedis) => Promise<unknown>>> = 
 test.each(roles)('fxd %s can make all its calls as its own Redis user', async (role) => {
   const opened = await openAs(role)
   await expect(work[role](opened)).resolves.not.toThrow()
+})
+
+test('fxd rest may delete a key with a wrong type and read that type', async () => {
+  const lines: string[] = []
+  const { stores } = await openAs('rest', createLog('warn', { write: (line) => void lines.push(line) }))
+  const key = `fxd:{k9}:use:${Math.floor(time.utcMs() / 86_400_000)}`
+  await server.command(`SET ${key} wrong`)
+  for (let i = 0; i < 2; i++) await stores.limits.admit('k9', limits, 'status')
+  expect(await server.command(`TYPE ${key}`)).toContain('hash')
+  expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
+    expect.objectContaining({ key, type: 'string', msg: 'a key in Redis had a wrong type and was deleted' }),
+  ])
 })
 
 test('followers of the bus get the events that ingest publishes', async () => {

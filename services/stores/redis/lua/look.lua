@@ -24,6 +24,8 @@ local tops = redis.call('HGETALL', KEYS[1])
 for i = 1, #tops, 2 do
   local stream = tops[i]
   local more = 0
+  -- Names or deletes a stream with a wrong type: a read of several streams fails without its name.
+  redis.call('XLEN', ARGV[3] .. stream)
   if read[stream] then more = #redis.call('XRANGE', ARGV[3] .. stream, '(' .. read[stream] .. '-0', '+', 'COUNT', 1) end
   streams[#streams + 1] = { stream, redis.call('HGET', KEYS[2], stream) or tops[i + 1], tops[i + 1], more }
 end

@@ -1,6 +1,21 @@
 -- Prepended to each script. `given` is the caller's time in milliseconds in a test with a virtual clock, else empty.
 local day_ms, minute_ms = 86400000, 60000
 
+-- Every key has the prefix of this service. One with a wrong type was written by something else: it is deleted, this
+-- call fails with its name, and the next one makes it again. A user that may only read the key cannot delete it.
+local server, redis = redis, {}
+function redis.call(...)
+  local reply = server.pcall(...)
+  if type(reply) ~= 'table' or not reply.err then return reply end
+  if string.sub(reply.err, 1, 9) == 'WRONGTYPE' then
+    local _, key = ...
+    local kind = server.pcall('TYPE', key).ok or 'unknown'
+    local fate = server.pcall('PEXPIRE', key, 0) == 1 and 'deleted' or 'kept'
+    error({ err = 'WRONGTYPE key=' .. key .. ' type=' .. kind .. ' ' .. fate })
+  end
+  error(reply)
+end
+
 local function now_us(given)
   if given ~= '' then return tonumber(given) * 1000 end
   local time = redis.call('TIME')

@@ -17,6 +17,8 @@ end
 local _, is_new = life_of(KEYS[6], ARGV[2], ms)
 if is_new then jump_all(tops, ms) end
 
+-- Deletes it if its type is wrong, since readers of it cannot.
+redis.call('XLEN', KEYS[7])
 local top = tonumber(redis.call('HGET', tops, name) or 0)
 if top == 0 then
   top = ms * 1000
