@@ -21,6 +21,7 @@ import { FeedStates } from './feed/feed-state.ts'
 import { WriteDelay } from './feed/write-delay.ts'
 import { keepClockHistory } from './jobs/clock-history.ts'
 import { copyClosedDays } from './jobs/closed-days.ts'
+import { freeHiddenNames } from './jobs/hidden-names.ts'
 import { createIngestMetrics } from './metrics.ts'
 import { registryService } from './registry/service.ts'
 import { OpenSessions } from './session/open-sessions.ts'
@@ -97,6 +98,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   let listening: Listening | undefined
   let stopCounting = (): void => undefined
   const stopClockHistory = keepClockHistory(deps)
+  const stopFreeing = freeHiddenNames({ ...stores, ...deps })
   const closedDays = copyClosedDays({ ...stores, ...deps })
 
   return {
@@ -110,6 +112,7 @@ export function createIngest(deps: IngestDeps): Ingest {
       const left = listening?.close()
       stopFollowing()
       stopClockHistory()
+      stopFreeing()
       const copied = closedDays.stop()
       const inTime = new AbortController()
       const finished = sessions

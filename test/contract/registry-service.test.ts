@@ -4,10 +4,12 @@ import { oneServer } from '../support/questdb/one-server.ts'
 import { openOn } from '../support/questdb/stores.ts'
 import { registryFeeds } from './suites/registry-feeds.ts'
 import { registryKeys } from './suites/registry-keys.ts'
+import { registrySymbols } from './suites/registry-symbols.ts'
 
 describe('fxd.v1.Registry on the embedded store', () => {
   registryFeeds(openRegistryFixture)
   registryKeys(openRegistryFixture)
+  registrySymbols(openRegistryFixture)
 })
 
 describe('fxd.v1.Registry on QuestDB', () => {
@@ -25,4 +27,5 @@ describe('fxd.v1.Registry on QuestDB', () => {
   }
   registryFeeds(open)
   registryKeys(open)
+  registrySymbols(open)
 })

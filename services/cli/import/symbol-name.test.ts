@@ -88,6 +88,24 @@ describe('symbols remove', () => {
     })
   })
 
+  test('of a hidden name with bars exits with 1; --hidden frees the others, and needs no symbol', async () => {
+    await importing('EURSUD')
+    await remove('BROKERA:ZERO', 'EURSUD')
+    expect(await remove('BROKERA:ZERO', 'EURSUD')).toMatchObject({
+      code: 1,
+      stderr:
+        'fxd: BROKERA:ZERO:EURSUD is hidden already and has stored bars; only "fxd feeds purge" removes bars.\n',
+    })
+    expect(await fixture.running('symbols', 'remove', 'BROKERA:ZERO', '--hidden')).toMatchObject({
+      code: 0,
+      stdout: '0 hidden names of BROKERA:ZERO without bars freed.\n',
+    })
+    expect(await fixture.running('symbols', 'remove', 'BROKERA:ZERO')).toMatchObject({
+      code: 64,
+      stderr: 'fxd: got neither, wanted a symbol or --hidden\n',
+    })
+  })
+
   test('an unknown symbol or feed exits with 1 and a similar name', async () => {
     await importing('EURSUD')
     expect(await remove('BROKERA:ZERO', 'EURSUDD')).toMatchObject({

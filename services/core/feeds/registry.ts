@@ -22,7 +22,7 @@ export interface RegistryView {
   symbolsOf(feed: FeedKey): readonly SymbolRecord[]
   /** Hidden symbols included, to compare with the catalogue of a collector. */
   allSymbolsOf(feed: FeedKey): readonly SymbolRecord[]
-  /** Number of the feed's symbols, hidden ones included. */
+  /** Number of the feed's symbols, hidden ones included, freed ones not. */
   symbolCount(feed: FeedKey): number
   /** Readings of the feed's clock, in the order of time. */
   clocksOf(feed: FeedKey): readonly ClockReading[]
@@ -46,7 +46,7 @@ const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
  * The registry from its rows. Rows may be applied in any order and repeatedly; the greatest version of each id
- * is kept.
+ * is kept. A freed name leaves nothing in memory: an older row of it that is applied later is a hidden name again.
  */
 export class Registry implements RegistryView {
   version = 0
@@ -62,6 +62,7 @@ export class Registry implements RegistryView {
     this.version = Math.max(this.version, row.version)
     const id = `${row.kind} ${row.id}`
     if ((this.#versions.get(id) ?? 0) >= row.version) return false
+    if (row.kind === 'symbol' && row.body.freed) return this.#free(row.body, id)
     this.#versions.set(id, row.version)
     if (row.kind === 'feed') this.feedRecords.set(row.id, row.body)
     else if (row.kind === 'symbol') this.#applySymbol(row.body)
@@ -76,6 +77,12 @@ export class Registry implements RegistryView {
     const ofFeed = this.#symbols.get(symbol.feed) ?? new Map<CompoundKey, SymbolRecord>()
     this.#symbols.set(symbol.feed, ofFeed.set(symbol.symbol, symbol))
     this.#sorted.delete(symbol.feed)
+  }
+
+  #free({ feed, symbol }: SymbolRecord, id: string): boolean {
+    this.#sorted.delete(feed)
+    this.#versions.delete(id)
+    return this.#symbols.get(feed)?.delete(symbol) ?? false
   }
 
   #applyClock(reading: ClockReading): void {

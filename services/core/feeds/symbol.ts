@@ -1,4 +1,4 @@
-import type { FeedSeconds } from '../clocks/feed-clock.ts'
+import type { FeedSeconds, UtcMs } from '../clocks/feed-clock.ts'
 import type { CompoundKey, FeedKey } from './compound-key.ts'
 
 export const symbolTypes = ['forex', 'crypto', 'index', 'cfd'] as const
@@ -57,4 +57,8 @@ export interface SymbolRecord {
   /** Feed-wide windows cover this symbol from this time on; `undefined`: no live session ever listed it. */
   readonly since?: FeedSeconds | undefined
   readonly hidden: boolean
+  /** A hidden name without bars: since when ingest knows it as such. */
+  readonly hiddenSince?: UtcMs | undefined
+  /** The feed no longer has this hidden name: it does not count, and it is a new name if it is listed again. */
+  readonly freed?: true | undefined
 }

@@ -8,7 +8,7 @@ import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { isCleanName } from '../../core/feeds/symbol-name.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
 import { feedSymbolsMax } from '../../wire/limits.ts'
-import { type Absence, decideCatalogue, type WholeCatalogue } from './catalogue.ts'
+import { type Absence, decideCatalogue, feedIsFull, type WholeCatalogue } from './catalogue.ts'
 import { decideImport } from './import-catalogue.ts'
 
 const definition = defineFeed({ delaySeconds: 15, symbols: { suffixes: ['.z', '.x'], list: [] } })
@@ -74,7 +74,6 @@ const almostFull = (): Registry =>
     record('GONE', { hidden: true, since: undefined }),
     ...Array.from({ length: feedSymbolsMax - 3 }, (_, i) => record(`S${i}`)),
   )
-const fullReason = 'the feed has 20000 symbols, hidden ones included; no new name is accepted'
 
 describe("a live session's catalogue", () => {
   test('a new symbol gets its clean name and the defaults, and is covered from now on', () => {
@@ -237,7 +236,7 @@ describe("a live session's catalogue", () => {
       almostFull(),
     )
     expect(symbols.map(({ name }) => name)).toEqual(['NEW1', 'KNOWN', 'GONE'])
-    expect(refused).toEqual([{ raw: 'NEW2', reason: fullReason }])
+    expect(refused).toEqual([{ raw: 'NEW2', reason: feedIsFull }])
   })
 
   test('for any list, names are unique and clean, and the same catalogue again changes nothing', () => {
@@ -291,7 +290,7 @@ describe('an import', () => {
     const asked = ['NEW1', 'KNOWN', 'NEW2', 'GONE'].map((name) => wire('', { name }))
     const first = add(asked, almostFull())
     expect(first.symbols.map(({ name }) => name)).toEqual(['NEW1', 'KNOWN', 'GONE'])
-    expect(first.refused).toEqual([{ raw: 'NEW2', reason: fullReason }])
+    expect(first.refused).toEqual([{ raw: 'NEW2', reason: feedIsFull }])
     const waiting = [compoundKey(definition.key, 'NEW2')]
     const next = add(asked, almostFull(), waiting)
     expect(next.symbols.map(({ name }) => name)).toEqual(['KNOWN', 'NEW2', 'GONE'])

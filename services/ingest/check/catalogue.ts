@@ -11,7 +11,7 @@ import { feedSymbolsMax } from '../../wire/limits.ts'
 import { describeSymbol, symbolFault } from './catalogue-symbol.ts'
 
 /** Why a feed takes no further symbol. */
-export const feedIsFull = `the feed has ${feedSymbolsMax} symbols, hidden ones included; no new name is accepted`
+export const feedIsFull = `the feed has ${feedSymbolsMax} symbols, hidden ones included; no new name is accepted (see "fxd symbols remove --hidden")`
 
 /** A symbol that the catalogue of a live session no longer lists, and that is still shown. */
 export interface Absence {

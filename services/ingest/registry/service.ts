@@ -79,7 +79,7 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
     SetFeedsOwner: answer(async ({ owner }) => ({ changed: await handOverFeeds(owner, deps.writer) })),
     IssueFeedToken: answer((request) => issueFeedToken(request, view(), deps)),
     PurgeFeed: answer(async ({ key }) => ({ series: await purgeFeed(key, view(), deps) })),
-    RemoveSymbol: answer(async (request) => ({ series: await removeSymbol(request, view(), deps) })),
+    RemoveSymbol: answer((request) => removeSymbol(request, view(), deps)),
   }
 }
 

@@ -50,10 +50,11 @@ test('an imported symbol leaves the catalogue and its bars stay stored', async (
   const series = { feed: zero.key, symbol, resolution: '60' as const }
   await fixture.stores.bars.write([{ series, bars }], 'backfill')
 
-  expect(await remove('MISTYPED')).toEqual({ series: 1 })
+  expect(await remove('MISTYPED')).toEqual({ series: 1, freed: 0 })
   expect(fixture.registry.view().symbol(symbol)).toBeUndefined()
   expect((await fixture.stores.bars.lastTimes(zero.key)).size).toBe(1)
-  expect(await refusal('MISTYPED')).toEqual(['NOT_FOUND', 'BROKERA:ZERO has no symbol "MISTYPED".'])
+  expect((await refusal('MISTYPED'))[0]).toBe('FAILED_PRECONDITION')
+  expect(await refusal('NEVER')).toEqual(['NOT_FOUND', 'BROKERA:ZERO has no symbol "NEVER".'])
 })
 
 test('a symbol that a manifest or a collector lists stays, and the refusal names which of them lists it', async () => {
@@ -76,5 +77,5 @@ test('a removal that fails while the store is unavailable removes nothing and ca
   vi.spyOn(fixture.stores.bars, 'lastTimes').mockRejectedValueOnce(unavailable)
   expect((await refusal('AGAIN'))[0]).toBe('UNAVAILABLE')
   expect(fixture.registry.view().symbol(compoundKey(zero.key, 'AGAIN'))).toBeDefined()
-  expect(await remove('AGAIN')).toEqual({ series: 0 })
+  expect(await remove('AGAIN')).toEqual({ series: 0, freed: 0 })
 })

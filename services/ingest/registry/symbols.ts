@@ -1,39 +1,75 @@
-import { seriesId } from '../../core/bars/series.ts'
-import { serviceReader } from '../../core/fair-queue.ts'
-import { compoundKey } from '../../core/feeds/compound-key.ts'
+import { compoundKey, type FeedKey } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
-import { storedResolutions } from '../../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
 import { feedRecordOf } from './feeds.ts'
-import { failedPrecondition, notFound } from './refusal.ts'
+import { freedRow, readHiddenNames, readStored } from './hidden-names.ts'
+import { failedPrecondition, invalid, notFound } from './refusal.ts'
 
 interface SymbolStores {
   readonly bars: BarStore
   readonly writer: RegistryWriter
 }
 
+interface Removed {
+  /** Number of series of the symbol that have bars. */
+  readonly series: number
+  /** Number of hidden names that were freed. */
+  readonly freed: number
+}
+
 /**
  * Hides a symbol that only an import added. Its bars and windows stay stored: they are served again once an import
- * or a collector lists the name. Resolves with the number of its series that have bars.
+ * or a collector lists the name. A hidden name without bars is freed; with `hidden` all of the feed are.
  */
-export async function removeSymbol(
+export function removeSymbol(
+  request: { readonly feed: string; readonly symbol: string; readonly hidden: boolean },
+  view: RegistryView,
+  stores: SymbolStores,
+): Promise<Removed> {
+  const { key } = feedRecordOf(request.feed, view).definition
+  if (request.hidden && request.symbol !== '')
+    throw invalid(`symbol: got ${show(request.symbol)}, wanted none together with hidden`)
+  const had = view.allSymbolsOf(key).find(({ symbol }) => symbol === compoundKey(key, request.symbol))
+  return request.hidden || had?.hidden ? freeNames(had, key, view, stores) : hideSymbol(request, view, stores)
+}
+
+/** Frees this name, or without one all of the feed. */
+async function freeNames(
+  had: SymbolRecord | undefined,
+  feed: FeedKey,
+  view: RegistryView,
+  { bars, writer }: SymbolStores,
+): Promise<Removed> {
+  const hiddenNames = await readHiddenNames(feed, view, bars)
+  const freed = await writer.change((newest) => {
+    const rows = hiddenNames(newest)
+      .filter(({ symbol }) => had === undefined || symbol === had.symbol)
+      .map(freedRow)
+    return { rows, result: rows.length }
+  })
+  if (had !== undefined && freed === 0)
+    throw failedPrecondition(
+      `${had.symbol} is hidden already and has stored bars; only "fxd feeds purge" removes bars.`,
+    )
+  return { series: 0, freed }
+}
+
+async function hideSymbol(
   request: { readonly feed: string; readonly symbol: string },
   view: RegistryView,
   { bars, writer }: SymbolStores,
-): Promise<number> {
+): Promise<Removed> {
   // Read before the change: if this fails, nothing was removed and the call can be repeated.
-  const { key } = feedRecordOf(request.feed, view).definition
-  const stored = await bars.lastTimes(key, { reader: serviceReader('registry') })
-  const symbol = await writer.change((now) => {
-    const found = importedSymbol(request.feed, request.symbol, now)
-    const rows = [{ kind: 'symbol' as const, id: found.symbol, body: { ...found, hidden: true } }]
-    return { rows, result: found.symbol }
+  const storedOf = await readStored(feedRecordOf(request.feed, view).definition.key, bars)
+  const found = await writer.change((now) => {
+    const body = { ...importedSymbol(request.feed, request.symbol, now), hidden: true }
+    return { rows: [{ kind: 'symbol' as const, id: body.symbol, body }], result: body }
   })
-  return storedResolutions.filter((resolution) => stored.has(seriesId({ symbol, resolution }))).length
+  return { series: storedOf(found).length, freed: 0 }
 }
 
 function importedSymbol(feed: string, name: string, view: RegistryView): SymbolRecord {

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
+import { testToken } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { feedSymbolsMax } from '../../wire/limits.ts'
+import { registryClient } from '../../wire/unary-client.ts'
 
 const suite = new SessionFixture()
-const reason = 'the feed has 20000 symbols, hidden ones included; no new name is accepted'
+const reason =
+  'the feed has 20000 symbols, hidden ones included; no new name is accepted (see "fxd symbols remove --hidden")'
 
 /** Gives the feed of the test hidden symbols, up to the maximum less `room`. */
 async function fill(room: number): Promise<void> {
@@ -57,4 +60,18 @@ test('of two imports with a new name each, the second ends if the feed has room 
   expect((await first.catalogue([{ name: 'NEW2', digits: 5 }])).refused).toEqual([{ raw: 'NEW2', reason }])
   expect(suite.fixture.registry.view().symbolCount(suite.feed.key)).toBe(feedSymbolsMax)
   await first.close()
+})
+
+test('a feed full of hidden names without bars accepts new names once RemoveSymbol freed them', async () => {
+  await fill(0)
+  const session = suite.connect()
+  await session.hello(suite.feed.key)
+  expect((await session.catalogue([{ raw: 'NEW1', digits: 5 }])).refused).toEqual([{ raw: 'NEW1', reason }])
+  const { call, close } = registryClient(suite.fixture.address, { token: testToken })
+  const request = { feed: suite.feed.key, symbol: '', hidden: true }
+  expect(await call('RemoveSymbol', request)).toEqual({ series: 0, freed: feedSymbolsMax - 1 })
+  close()
+  expect((await session.catalogue([{ raw: 'NEW1', digits: 5 }])).refused).toEqual([])
+  expect(suite.fixture.registry.view().symbolCount(suite.feed.key)).toBe(2)
+  await session.close()
 })

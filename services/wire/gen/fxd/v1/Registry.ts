@@ -184,8 +184,8 @@ export interface RegistryClient extends grpc.Client {
   
   /**
    * Removes a symbol that only an import added from the catalogue. Its bars and windows stay stored but are not
-   * served until a later import or a collector lists the name. FAILED_PRECONDITION: a manifest or the feed's collector
-   * lists the symbol.
+   * served until a later import or a collector lists the name. Frees hidden names without bars. FAILED_PRECONDITION: a
+   * manifest or the feed's collector lists the symbol, or it is hidden and has bars.
    */
   RemoveSymbol(argument: _fxd_v1_RemoveSymbolRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
   RemoveSymbol(argument: _fxd_v1_RemoveSymbolRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
@@ -193,8 +193,8 @@ export interface RegistryClient extends grpc.Client {
   RemoveSymbol(argument: _fxd_v1_RemoveSymbolRequest, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
   /**
    * Removes a symbol that only an import added from the catalogue. Its bars and windows stay stored but are not
-   * served until a later import or a collector lists the name. FAILED_PRECONDITION: a manifest or the feed's collector
-   * lists the symbol.
+   * served until a later import or a collector lists the name. Frees hidden names without bars. FAILED_PRECONDITION: a
+   * manifest or the feed's collector lists the symbol, or it is hidden and has bars.
    */
   removeSymbol(argument: _fxd_v1_RemoveSymbolRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
   removeSymbol(argument: _fxd_v1_RemoveSymbolRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_RemoveSymbolResponse__Output>): grpc.ClientUnaryCall;
@@ -333,8 +333,8 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   
   /**
    * Removes a symbol that only an import added from the catalogue. Its bars and windows stay stored but are not
-   * served until a later import or a collector lists the name. FAILED_PRECONDITION: a manifest or the feed's collector
-   * lists the symbol.
+   * served until a later import or a collector lists the name. Frees hidden names without bars. FAILED_PRECONDITION: a
+   * manifest or the feed's collector lists the symbol, or it is hidden and has bars.
    */
   RemoveSymbol: grpc.handleUnaryCall<_fxd_v1_RemoveSymbolRequest__Output, _fxd_v1_RemoveSymbolResponse>;
   

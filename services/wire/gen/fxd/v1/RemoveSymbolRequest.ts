@@ -7,9 +7,13 @@ export interface RemoveSymbolRequest {
    */
   'feed'?: (string);
   /**
-   * The clean name, without the feed.
+   * The clean name, without the feed. A hidden name without bars is freed: it no longer counts.
    */
   'symbol'?: (string);
+  /**
+   * Free all hidden names without bars; `symbol` is empty then.
+   */
+  'hidden'?: (boolean);
 }
 
 export interface RemoveSymbolRequest__Output {
@@ -18,7 +22,11 @@ export interface RemoveSymbolRequest__Output {
    */
   'feed': (string);
   /**
-   * The clean name, without the feed.
+   * The clean name, without the feed. A hidden name without bars is freed: it no longer counts.
    */
   'symbol': (string);
+  /**
+   * Free all hidden names without bars; `symbol` is empty then.
+   */
+  'hidden': (boolean);
 }

@@ -7,6 +7,10 @@ export interface RemoveSymbolResponse {
    * Number of series of the symbol that still have stored bars.
    */
   'series'?: (number | string | Long);
+  /**
+   * Number of hidden names that were freed.
+   */
+  'freed'?: (number | string | Long);
 }
 
 export interface RemoveSymbolResponse__Output {
@@ -14,4 +18,8 @@ export interface RemoveSymbolResponse__Output {
    * Number of series of the symbol that still have stored bars.
    */
   'series': (number);
+  /**
+   * Number of hidden names that were freed.
+   */
+  'freed': (number);
 }

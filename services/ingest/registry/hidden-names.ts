@@ -1,0 +1,41 @@
+import { seriesId } from '../../core/bars/series.ts'
+import { serviceReader } from '../../core/fair-queue.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import type { RegistryBody, RegistryView } from '../../core/feeds/registry.ts'
+import { storedResolutions } from '../../core/feeds/resolution.ts'
+import type { SymbolRecord } from '../../core/feeds/symbol.ts'
+import type { BarStore } from '../../ports/bars.ts'
+
+/** Reads which series of the feed have bars. The result returns the resolutions that the symbol has bars of. */
+export async function readStored(feed: FeedKey, bars: Pick<BarStore, 'lastTimes'>) {
+  const stored = await bars.lastTimes(feed, { reader: serviceReader('registry') })
+  return ({ symbol }: Pick<SymbolRecord, 'symbol'>) =>
+    storedResolutions.filter((resolution) => stored.has(seriesId({ symbol, resolution })))
+}
+
+/**
+ * Reads which names of the feed are hidden and without bars. Rejects if the store is unavailable: then it is unknown.
+ * The result is for the newest registry; it omits names that changed since the read began.
+ */
+export async function readHiddenNames(
+  feed: FeedKey,
+  view: RegistryView,
+  bars: Pick<BarStore, 'lastTimes'>,
+): Promise<(newest: RegistryView) => readonly SymbolRecord[]> {
+  const { version } = view
+  const storedOf = await readStored(feed, bars)
+  return (newest) =>
+    newest
+      .allSymbolsOf(feed)
+      .filter(
+        (symbol) =>
+          symbol.hidden && newest.versionOf(symbol.symbol) <= version && storedOf(symbol).length === 0,
+      )
+}
+
+/** The row that frees a hidden name. */
+export const freedRow = (body: SymbolRecord): RegistryBody => ({
+  kind: 'symbol',
+  id: body.symbol,
+  body: { ...body, freed: true },
+})
