@@ -41,6 +41,7 @@ export interface IngestDeps {
   readonly signingKeys: Secrets
   /** Without it calls are not encrypted. */
   readonly tls?: WatchedTls | undefined
+  readonly connectionsMax?: number
   readonly connectionCounts?: ConnectionCounts
   readonly clock: Clock
   readonly log: Log
@@ -138,7 +139,12 @@ const serverBehind = ({ interceptor }: ReturnType<typeof createAuthorizer>): Ser
 
 const listenFor = (
   server: Server,
-  { tls, connectionCounts: counts, unauthenticated }: IngestDeps & Pick<ListenAt, 'unauthenticated'>,
+  {
+    tls,
+    connectionsMax = ingestConnectionsMax,
+    connectionCounts: counts,
+    unauthenticated,
+  }: IngestDeps & Pick<ListenAt, 'unauthenticated'>,
   host: string,
   port: number,
 ): Promise<Listening> =>
@@ -146,7 +152,7 @@ const listenFor = (
     host,
     port,
     credentials: serverCredentials(tls),
-    connectionsMax: ingestConnectionsMax,
+    connectionsMax,
     unauthenticated,
     counts,
   })

@@ -9,10 +9,10 @@ import { ingestConnectionsMax } from '../wire/limits.ts'
 import { collectorsStopTimeoutMs } from './collector.ts'
 import { collect, createCollectors } from './collectors.ts'
 import { applyManifests, createReload, demoFeeds, issueFirstKey } from './feeds.ts'
-import { httpConnectionsMax, startHttp } from './http.ts'
+import { startHttp, streamMaxima } from './http.ts'
 import { startIngestEdge, writerOf } from './ingest.ts'
 import { startRestEdge } from './rest.ts'
-import { openRuntime, type Runtime, startReading, warnOfFewHandles } from './runtime.ts'
+import { openRuntime, type Runtime, startReading } from './runtime.ts'
 import type { RoleOverrides } from './stores.ts'
 import { startStreamEdge } from './stream.ts'
 
@@ -50,9 +50,11 @@ export const startAll = (config: Config, overrides: RoleOverrides = {}): Promise
 
 async function startParts(context: ProcessContext, overrides: RoleOverrides): Promise<RunningAll> {
   const { config, clock, log, metrics, lifecycle } = context
-  const runtime = await openRuntime(context, overrides, 'all')
+  const runtime = await openRuntime(context, overrides, 'all', {
+    ...streamMaxima(context),
+    grpc: ingestConnectionsMax,
+  })
   const { health, registry, waiting } = runtime
-  warnOfFewHandles(context, httpConnectionsMax(context) + ingestConnectionsMax)
   // A remote store may be unavailable for long; then clients should get an error rather than no answer.
   const earlyHttpPort = runtime.areRemote ? await startEdges(context, runtime) : undefined
   await runtime.loaded()
@@ -107,5 +109,5 @@ async function startEdges(context: ProcessContext, runtime: Runtime): Promise<nu
   const rest = await startRestEdge(context, runtime, reading)
   const stream = await startStreamEdge(context, runtime, reading)
   runtime.health.setCheck(() => stream.notReady())
-  return startHttp(context, { handle: rest.handler, stream })
+  return startHttp(context, { handle: rest.handler, connectionsMax: runtime.ports.http, stream })
 }

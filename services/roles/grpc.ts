@@ -11,7 +11,7 @@ export function grpcConnections({
   const open = metrics.gauge('fxd_grpc_connections', 'Open connections to the gRPC port.')
   const dropped = metrics.counter(
     'fxd_grpc_dropped_connections_total',
-    'Connections to the gRPC port closed above the maximum: 2,000 of an ingest, 100 of a shard.',
+    'Connections to the gRPC port closed above the maximum: 2,000 of an ingest, 100 of a shard, or fewer with a low limit of file handles.',
   )
   return {
     opened: () => open.inc(),

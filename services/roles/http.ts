@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import { cutReasons } from '../platform/http/http-connections.ts'
 import { openHttpServer } from '../platform/http/http-server.ts'
 import { fromZero } from '../platform/metrics.ts'
+import type { PortMaxima } from '../platform/process/port-shares.ts'
 import type { ProcessContext } from '../platform/process/process-context.ts'
 import { type Stream, streamPath } from '../stream/stream.ts'
 
@@ -12,16 +13,24 @@ const httpGraceMs = 5_000
 
 export interface HttpDeps {
   readonly handle: RequestListener
+  readonly connectionsMax: number
   /** Handles upgrades, if this process has a stream. */
   readonly stream?: Stream
 }
 
-/** Maximum connections to an HTTP port with `/v1/stream`. */
-export const httpConnectionsMax = ({ config }: Pick<ProcessContext, 'config'>): number =>
-  requestConnectionsMax + config.streamConnectionsMax
+/** Maxima of an HTTP port with `/v1/stream`. */
+export const streamMaxima = ({
+  config,
+}: Pick<ProcessContext, 'config'>): Pick<PortMaxima, 'http' | 'sockets'> => ({
+  http: requestConnectionsMax + config.streamConnectionsMax,
+  sockets: config.streamConnectionsMax,
+})
 
 /** Starts the HTTP server of a process, and returns its port. A stop lets running requests finish. */
-export async function startHttp(context: ProcessContext, { handle, stream }: HttpDeps): Promise<number> {
+export async function startHttp(
+  context: ProcessContext,
+  { handle, connectionsMax, stream }: HttpDeps,
+): Promise<number> {
   const { config, clock, metrics, lifecycle, handles } = context
   const dropped = metrics.counter(
     'fxd_http_dropped_connections_total',
@@ -45,7 +54,7 @@ export async function startHttp(context: ProcessContext, { handle, stream }: Htt
           variable: 'FXD_HTTP_ADDR',
           handle,
           ...(stream && { upgrade: { path: streamPath, listener: stream.upgrade } }),
-          connectionsMax: stream ? httpConnectionsMax(context) : requestConnectionsMax,
+          connectionsMax,
           dropped: () => dropped.inc(),
           cut: (reason) => cut.inc({ reason }),
           acceptFailed: (cause) => handles.failed('http', cause),

@@ -11,7 +11,7 @@ import type { ClientIdentity } from '../wire/client.ts'
 import { ingestConnectionsMax } from '../wire/limits.ts'
 import { applyManifests, createReload } from './feeds.ts'
 import { grpcConnections, grpcListenFailure } from './grpc.ts'
-import { openRuntime, type Runtime, warnOfFewHandles } from './runtime.ts'
+import { openRuntime, type Runtime } from './runtime.ts'
 import type { RoleOverrides } from './stores.ts'
 import { requireStores } from './stores.ts'
 
@@ -33,9 +33,8 @@ export function startIngest(config: Config, overrides: RoleOverrides = {}): Prom
     if (!overrides.stores) requireStores('ingest', config)
     // Other processes would not know a token that this ingest makes.
     const token = neededToken('An ingest', config)
-    const runtime = await openRuntime(context, overrides, 'ingest')
+    const runtime = await openRuntime(context, overrides, 'ingest', { grpc: ingestConnectionsMax })
     const { health } = runtime
-    warnOfFewHandles(context, ingestConnectionsMax)
     await runtime.loaded()
     const writer = writerOf(runtime)
     const { feeds } = config
@@ -62,7 +61,7 @@ export const writerOf = ({ stores, registry }: Runtime): RegistryWriter =>
  */
 export async function startIngestEdge(
   { config, lifecycle, ...shared }: ProcessContext,
-  { stores, registry }: Runtime,
+  { stores, registry, ports }: Runtime,
   writer: RegistryWriter,
   token: SecretPlace,
 ): Promise<{ readonly port: number; readonly identity: () => ClientIdentity }> {
@@ -83,6 +82,7 @@ export async function startIngestEdge(
     tokens,
     signingKeys,
     tls,
+    connectionsMax: ports.grpc,
     connectionCounts: grpcConnections(shared),
   })
   const port = await lifecycle.start({

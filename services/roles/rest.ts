@@ -3,7 +3,7 @@ import { drainAndStop, noticeMsOf, type Stoppable } from '../platform/process/dr
 import { type ProcessContext, runProcess } from '../platform/process/process-context.ts'
 import { createRest, type Rest } from '../rest/create-rest.ts'
 import { requestConnectionsMax, startHttp } from './http.ts'
-import { openRuntime, type Reading, type Runtime, startReading, warnOfFewHandles } from './runtime.ts'
+import { openRuntime, type Reading, type Runtime, startReading } from './runtime.ts'
 import type { RoleOverrides } from './stores.ts'
 import { requireStores } from './stores.ts'
 
@@ -16,12 +16,11 @@ export interface RunningRest extends Stoppable {
 export function startRest(config: Config, overrides: RoleOverrides = {}): Promise<RunningRest> {
   return runProcess(config, overrides, async (context) => {
     if (!overrides.stores) requireStores('rest', config)
-    const runtime = await openRuntime(context, overrides, 'rest')
-    const { health } = runtime
-    warnOfFewHandles(context, requestConnectionsMax)
+    const runtime = await openRuntime(context, overrides, 'rest', { http: requestConnectionsMax })
+    const { health, ports } = runtime
     const rest = await startRestEdge(context, runtime, await startReading(context, runtime))
     // Listens before the stores are available: clients should get an error rather than no answer.
-    const httpPort = await startHttp(context, { handle: rest.handler })
+    const httpPort = await startHttp(context, { handle: rest.handler, connectionsMax: ports.http })
     health.listening()
     await runtime.loaded()
     return {

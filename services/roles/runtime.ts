@@ -1,8 +1,8 @@
 import { createCoverage } from '../bars/coverage.ts'
 import { createHistory } from '../bars/history.ts'
 import { createTail } from '../bars/tail.ts'
-import { handleLimit } from '../platform/process/handle-watch.ts'
-import { type Health, opsConnectionsMax } from '../platform/process/health.ts'
+import type { Health } from '../platform/process/health.ts'
+import { onlyOps, type PortMaxima, type PortShares, sharePorts } from '../platform/process/port-shares.ts'
 import type { ProcessContext } from '../platform/process/process-context.ts'
 import { startHealth } from '../platform/process/start-health.ts'
 import { untilAvailable, type WaitingDeps } from '../platform/until-available.ts'
@@ -11,20 +11,6 @@ import { type FollowedRegistry, followRegistry } from '../registry/follow.ts'
 import type { StoreUser } from '../stores/questdb/pg/connection-counts.ts'
 import { type OpenedStores, openStores, type RoleOverrides } from './stores.ts'
 
-/** Handles reserved for files, stores, collectors and threads of one process. */
-const otherHandles = 500
-
-/** Warns if this process may open fewer handles than its ports accept connections. */
-export function warnOfFewHandles({ log }: Pick<ProcessContext, 'log'>, connectionsMax: number): void {
-  const limit = handleLimit()
-  const needed = connectionsMax + opsConnectionsMax + otherHandles
-  if (limit >= needed) return
-  log.warn(
-    { limit, needed },
-    'low limit of file handles: connections will be closed before the ports reach their maxima; raise it (ulimit -n)',
-  )
-}
-
 const storesCloseTimeoutMs = 10_000
 
 /** Parts of every role that reads or writes the stores. */
@@ -32,6 +18,8 @@ export interface Runtime {
   readonly stores: Stores
   readonly registry: FollowedRegistry
   readonly health: Health
+  /** Maximum connections of each port. */
+  readonly ports: PortShares
   readonly waiting: WaitingDeps
   /** Whether the stores may be unavailable while this process runs. */
   readonly areRemote: boolean
@@ -44,10 +32,12 @@ export async function openRuntime(
   context: ProcessContext,
   overrides: RoleOverrides,
   user: StoreUser,
+  maxima: Partial<PortMaxima>,
 ): Promise<Runtime> {
   const { clock, log, metrics, lifecycle } = context
   let isLoaded = (): boolean => false
-  const health = await startHealth(context, () => isLoaded())
+  const ports = sharePorts({ ...onlyOps, ...maxima }, log)
+  const health = await startHealth(context, { loaded: () => isLoaded(), connectionsMax: ports.ops })
   const { stores, areRemote, connect } = await lifecycle.start<OpenedStores>({
     name: 'stores',
     start: () => overrides.stores ?? openStores(context, user),
@@ -71,6 +61,7 @@ export async function openRuntime(
     stores,
     registry,
     health,
+    ports,
     waiting,
     areRemote,
     async loaded() {

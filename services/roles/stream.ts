@@ -9,8 +9,8 @@ import { createStream, type Stream, streamPath } from '../stream/stream.ts'
 import { answerPlainRequest } from '../stream/upgrade/plain-request.ts'
 import { shardConnectionsMax } from '../wire/limits.ts'
 import { grpcConnections, grpcListenFailure } from './grpc.ts'
-import { httpConnectionsMax, startHttp } from './http.ts'
-import { openRuntime, type Reading, type Runtime, startReading, warnOfFewHandles } from './runtime.ts'
+import { startHttp, streamMaxima } from './http.ts'
+import { openRuntime, type Reading, type Runtime, startReading } from './runtime.ts'
 import type { RoleOverrides } from './stores.ts'
 import { requireStores } from './stores.ts'
 
@@ -25,13 +25,19 @@ export function startStream(config: Config, overrides: RoleOverrides = {}): Prom
   return runProcess(config, overrides, async (context) => {
     if (!overrides.stores) requireStores('stream', config)
     const token = shardToken(config)
-    const runtime = await openRuntime(context, overrides, 'stream')
-    const { health } = runtime
-    warnOfFewHandles(context, httpConnectionsMax(context) + shardConnectionsMax)
+    const runtime = await openRuntime(context, overrides, 'stream', {
+      ...streamMaxima(context),
+      grpc: shardConnectionsMax,
+    })
+    const { health, ports } = runtime
     const edge = await startStreamEdge(context, runtime, await startReading(context, runtime))
     health.setCheck(() => edge.notReady())
-    const httpPort = await startHttp(context, { handle: answerPlainRequest(streamPath), stream: edge })
-    const grpcPort = await startShardServer(context, edge, health.notReady, token)
+    const httpPort = await startHttp(context, {
+      handle: answerPlainRequest(streamPath),
+      connectionsMax: ports.http,
+      stream: edge,
+    })
+    const grpcPort = await startShardServer(context, runtime, edge, token)
     health.listening()
     await runtime.loaded()
     return {
@@ -55,20 +61,20 @@ export function startStreamEdge(
   reading: Reading,
 ): Promise<Stream> {
   const { config, clock, log, metrics, lifecycle } = context
-  const { stores, registry } = runtime
-  const { trustedProxies, streamConnectionsMax: connectionsMax } = config
+  const { stores, registry, ports } = runtime
+  const { trustedProxies } = config
   const shared = { ...stores, history: reading.history, registry, clock, log, metrics }
   return lifecycle.start({
     name: 'stream',
-    start: () => createStream({ ...shared, trustedProxies, connectionsMax }),
+    start: () => createStream({ ...shared, trustedProxies, connectionsMax: ports.sockets }),
     stop: (stream) => stream.close(),
   })
 }
 
 async function startShardServer(
   { config, clock, log, metrics, lifecycle, handles }: ProcessContext,
+  { health: { notReady }, ports }: Runtime,
   stream: Stream,
-  notReady: () => string | undefined,
   token: SecretPlace,
 ): Promise<number> {
   const { host, port } = config.grpcAddr
@@ -80,6 +86,7 @@ async function startShardServer(
     tokens,
     tls,
     log,
+    connectionsMax: ports.grpc,
     connectionCounts: grpcConnections({ metrics, handles }),
   })
   return lifecycle.start({

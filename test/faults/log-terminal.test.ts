@@ -34,7 +34,9 @@ test('on a terminal the start shows the greeting and only warnings of the log, a
   process.kill(terminal.pid, 'SIGTERM')
   expect(await terminal.ended).toBe(0)
   const screen = words(terminal.screen)
-  expect(screen).toMatch(/^\d\d:\d\d:\d\dZ warn {2}low limit of file handles: .* \(limit=\d+, needed=\d+\)$/m)
+  expect(screen).toMatch(
+    /^\d\d:\d\d:\d\dZ warn {2}low limit of file handles: .* \(limit=\d+, needed=\d+, http=\d+, sockets=\d+, grpc=\d+, ops=\d+\)$/m,
+  )
   expect(screen).not.toMatch(/^\{/m)
   expect(screen).not.toMatch(/\binfo\b/)
 })

@@ -7,8 +7,6 @@ import { fromZero, type Metrics } from '../metrics.ts'
 import { watchLoop } from './loop-watch.ts'
 
 const closeGraceMs = 500
-/** Maximum connections to the operations port; above it the one that is idle longest is closed. */
-export const opsConnectionsMax = 1_000
 
 export interface Health {
   readonly port: number
@@ -31,6 +29,7 @@ export interface HealthDeps {
   /** Whether the registry was loaded once. A store that becomes unavailable later never makes a process unready. */
   readonly loaded: () => boolean
   readonly metrics: Metrics
+  readonly connectionsMax?: number
   /** Called when a connection could not be accepted, such as with `EMFILE`. */
   readonly acceptFailed?: (cause: Error) => void
 }
@@ -62,7 +61,7 @@ export async function openHealth(deps: HealthDeps, clock: Clock): Promise<Health
       address: deps.address,
       variable: 'FXD_OPS_ADDR',
       handle: (request, response) => void answer(request, response, notReady, deps.metrics),
-      connectionsMax: opsConnectionsMax,
+      ...(deps.connectionsMax !== undefined && { connectionsMax: deps.connectionsMax }),
       cut: (reason) => cut.inc({ reason }),
       ...(deps.acceptFailed && { acceptFailed: deps.acceptFailed }),
     },

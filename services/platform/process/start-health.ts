@@ -1,13 +1,23 @@
 import { type Health, openHealth } from './health.ts'
+import { onlyOps, sharePorts } from './port-shares.ts'
 import type { ProcessContext } from './process-context.ts'
 
-/** Opens the operations port as part of the process. `loaded`: see `HealthDeps`; some processes load no registry. */
-export function startHealth(context: ProcessContext, loaded = (): boolean => true): Promise<Health> {
-  const { config, clock, metrics, lifecycle, handles } = context
+interface StartHealth {
+  /** See `HealthDeps`; some processes load no registry. */
+  readonly loaded?: () => boolean
+  /** Maximum connections of a process with more ports. */
+  readonly connectionsMax?: number
+}
+
+/** Opens the operations port as part of the process. */
+export function startHealth(context: ProcessContext, options: StartHealth = {}): Promise<Health> {
+  const { config, clock, log, metrics, lifecycle, handles } = context
+  const { loaded = () => true, connectionsMax = sharePorts(onlyOps, log).ops } = options
   const acceptFailed = (cause: Error): void => handles.failed('ops', cause)
   return lifecycle.start({
     name: 'health',
-    start: () => openHealth({ address: config.opsAddr, loaded, metrics, acceptFailed }, clock),
+    start: () =>
+      openHealth({ address: config.opsAddr, loaded, metrics, connectionsMax, acceptFailed }, clock),
     stop: (started) => started.close(),
   })
 }

@@ -15,6 +15,7 @@ export interface ShardServerDeps extends ShardServiceDeps {
   readonly tokens: Secrets
   /** If absent, calls are not encrypted. */
   readonly tls?: WatchedTls | undefined
+  readonly connectionsMax?: number
   readonly connectionCounts?: ConnectionCounts
 }
 
@@ -42,7 +43,7 @@ export function createShardServer(deps: ShardServerDeps): ShardServer {
         host,
         port,
         credentials: serverCredentials(deps.tls),
-        connectionsMax: shardConnectionsMax,
+        connectionsMax: deps.connectionsMax ?? shardConnectionsMax,
         unauthenticated,
         counts: deps.connectionCounts,
       })
