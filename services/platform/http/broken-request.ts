@@ -17,10 +17,16 @@ const answers: Readonly<Record<string, Answer>> = {
 const jsonType = 'application/json; charset=utf-8'
 const bodyOf = (message: string): string => JSON.stringify(errorBody('BAD_REQUEST', message))
 
+/** A name or an address with an optional port, as RFC 9110 has it. It may be empty. */
+const hostShape = /^(?:\[[\w.:%~-]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?$/
+
 /** The answer to a request that HTTP/1.1 does not allow; `undefined`: its head is valid. */
-export function headFault({ httpVersion, headers }: IncomingMessage): Answer | undefined {
+export function headFault({ httpVersion, headers, headersDistinct }: IncomingMessage): Answer | undefined {
   if (httpVersion === '1.1' && headers.host === undefined)
     return { status: 400, message: 'The request has no Host header.' }
+  if ((headersDistinct['host']?.length ?? 0) > 1)
+    return { status: 400, message: 'The request has more than one Host header.' }
+  if (!hostShape.test(headers.host ?? '')) return { status: 400, message: 'The Host header is invalid.' }
   if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
     return { status: 417, message: 'The header Expect may only be 100-continue.' }
   return undefined

@@ -179,6 +179,8 @@ test.each([
   ['POST', 'Host: x', '200 OK'],
   ['OPTIONS', 'Host: x', '200 OK'],
   ['GET', 'X: no host', '400 Bad Request'],
+  ['GET', 'Host: x\r\nHost: x', '400 Bad Request'],
+  ['GET', 'Host: x y', '400 Bad Request'],
   ['GET', 'Host: x\r\nExpect: much', '417 Expectation Failed'],
 ])(
   'an upgrade request with %s and %j is answered like one without an upgrade',
@@ -215,6 +217,10 @@ test('clients that reset during their upgrade do not end the process', async () 
 
 test.each([
   ['no Host header', 'GET / HTTP/1.1\r\n\r\n', 400, /Host/],
+  ['two Host headers', 'GET / HTTP/1.1\r\nHost: x\r\nhost: x\r\n\r\n', 400, /more than one Host/],
+  ['a Host header with a space', 'GET / HTTP/1.1\r\nHost: x y\r\n\r\n', 400, /Host header is invalid/],
+  ['a Host header with a path', 'GET / HTTP/1.1\r\nHost: x/y\r\n\r\n', 400, /Host header is invalid/],
+  ['a Host header with a user', 'GET / HTTP/1.0\r\nHost: a@x\r\n\r\n', 400, /Host header is invalid/],
   ['an odd Expect header', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: much\r\n\r\n', 417, /Expect/],
 ])('a request with %s gets the error body, which any page may read', async (_name, bytes, status, words) => {
   const { port } = await start()
@@ -226,6 +232,34 @@ test.each([
   expect(bodyOf(answer)).toEqual({
     error: { code: 'BAD_REQUEST', message: expect.stringMatching(words) as string },
   })
+})
+
+test.each(['', 'x', 'x:8080', 'a-b_c.example:', '127.0.0.1:80', '[::1]:8080', '[fe80::1%25eth0]'])(
+  'the Host header "%s" is valid',
+  async (host) => {
+    const { port } = await start()
+    const socket = await dial(port)
+    socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+    expect(await readAll(socket)).toContain('hello')
+  },
+)
+
+test('a client that ends its side after its requests gets all answers, and the connection is closed', async () => {
+  const waiting: (() => void)[] = []
+  const server = await start({
+    handle: ({ url }, response) => void waiting.push(() => response.end(`answer to ${url}`)),
+  })
+  const socket = await dial(server.port)
+  socket.end('GET /1 HTTP/1.1\r\nHost: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: x\r\n\r\n')
+  await expect.poll(() => waiting.length).toBe(2)
+  // The server has seen the end once it has read a later connection.
+  const later = await dial(server.port)
+  later.write('GET /3 HTTP/1.1\r\nHost: x\r\n\r\n')
+  await expect.poll(() => waiting.length).toBe(3)
+  later.destroy()
+  for (const answer of waiting) answer()
+  expect(await readAll(socket)).toMatch(/answer to \/1[\s\S]*answer to \/2$/)
+  await expect.poll(() => server.connections()).toBe(0)
 })
 
 test('HTTP/1.0 without a Host header, and Expect: 100-continue, are handled normally', async () => {

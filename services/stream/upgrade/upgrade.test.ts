@@ -2,7 +2,12 @@ import { once } from 'node:events'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { until } from '../../../test/acceptance/client/until.ts'
-import { ask, handshake, upgradeRequest as request } from '../../../test/support/clients/raw-upgrade.ts'
+import {
+  ask,
+  handshake,
+  readAnswer,
+  upgradeRequest as request,
+} from '../../../test/support/clients/raw-upgrade.ts'
 import { effort } from '../../../test/support/effort.ts'
 import { openStreamFixture, type StreamFixture } from '../../../test/support/fixtures/stream-fixture.ts'
 import { utcMs } from '../../core/clocks/feed-clock.ts'
@@ -32,6 +37,16 @@ describe('a refused upgrade', () => {
     expect(answer.head).toContain('\r\nContent-Type: application/json; charset=utf-8')
     expect(answer.head).toContain('\r\nWWW-Authenticate: Bearer')
     expect(answer.head).not.toContain('fxd_')
+  })
+
+  test('reaches a client that ended its side after its request', async () => {
+    const socket = await fixture.dial()
+    socket.end(request(`/v1/stream?api_key=${bad}`))
+    expect((await readAnswer(socket)).body.error.code).toBe('KEY_INVALID')
+    const { secret } = await fixture.issue({ limits: { rpm: 1, rpd: 1, wsConnections: 0, wsSymbols: 1 } })
+    const late = await fixture.dial()
+    late.end(request(`/v1/stream?api_key=${secret}`))
+    expect((await readAnswer(late)).body.error.code).toBe('TOO_MANY_CONNECTIONS')
   })
 
   test('a revoked key, an expired key and a foreign address get their own error codes', async () => {
