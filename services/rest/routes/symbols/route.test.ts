@@ -25,6 +25,8 @@ beforeAll(async () => {
     aKey(9, ['BROKERC:LIVE']),
     aSymbol('BROKERC:LIVE:EURUSD'),
     aSymbol('BROKERC:LIVE:OTE', { display: 'ΟΤΕΣΑ' }),
+    aSymbol('BROKERC:LIVE:GROUP', { display: 'STRASSE KIS' }),
+    aSymbol('BROKERC:LIVE:WEG', { display: 'Weg ı ß É' }),
   )
 })
 afterAll(() => edge.close())
@@ -74,6 +76,17 @@ describe('GET /v1/symbols', () => {
       expect(body.symbols.map(({ symbol }) => symbol)).toEqual(['BROKERC:LIVE:OTE'])
     },
   )
+
+  test.each([
+    ['ss', ['GROUP']],
+    ['ß', ['WEG']],
+    ['i', ['GROUP']],
+    ['ı', ['WEG']],
+    ['é', ['WEG']],
+  ])('letters that only an upper case makes equal are different: %s finds %j', async (search, expected) => {
+    const { body } = await edge.ask(`/v1/symbols?search=${encodeURIComponent(search)}`, { key: 9 })
+    expect(body.symbols.map(({ symbol }) => symbol.split(':')[2])).toEqual(expected)
+  })
 
   test('total is the number of matching symbols, not of those on the page', async () => {
     expect((await ask('search=eur&limit=1&offset=1')).body).toMatchObject({ total: 2, limit: 1, offset: 1 })

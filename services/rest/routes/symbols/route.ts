@@ -30,15 +30,16 @@ export function createSymbolsRoute({ clock }: Pick<RestDeps, 'clock'>): Route<ty
 
 /**
  * Sorted by compound key. Feeds and their symbols are sorted, but symbols of `A:B` and `A:B0` interleave. Names are
- * compared in upper case. The lower case of some letters, such as the Greek sigma, depends on their place in the word.
+ * compared by the simple case folding of Unicode. By upper case `ß` would be `SS`, and the lower case of the Greek
+ * sigma depends on its place in the word.
  */
 function matchingSymbols(search: string, { key, view }: Call) {
-  const fragment = search.toUpperCase()
+  const fragment = new RegExp(RegExp.escape(search), 'iu')
   return grantedFeeds(key, view)
     .flatMap((feed) =>
       view
         .symbolsOf(feed.key)
-        .filter((record) => record.display.toUpperCase().includes(fragment))
+        .filter((record) => fragment.test(record.display))
         .map((record) => ({ record, feed })),
     )
     .sort((a, b) => (a.record.symbol < b.record.symbol ? -1 : 1))
