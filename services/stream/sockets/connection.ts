@@ -59,7 +59,7 @@ export class Connection {
   readonly socket: StreamSocket
   readonly #deps: ConnectionDeps
   readonly #raw: Duplex & { readonly bytesWritten?: number }
-  /** Monotonic milliseconds of the last data frame or ping. */
+  /** Monotonic milliseconds of the last data frame, ping or pong. */
   lastSeen: number
   /** See `throttle.ts`. */
   readonly allowance: Allowance

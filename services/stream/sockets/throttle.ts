@@ -97,9 +97,11 @@ export class Throttle {
     else this.#clock.after(stepMs, () => sendPong(connection))
   }
 
-  /** This server sends no pings, so pongs are not needed; they cost as much as a ping. */
+  /** This server sends no pings: a pong is a client's sign of life, and costs as much as a ping. */
   pong(connection: Connection): void {
-    this.#control(connection, this.#clock.monotonicMs())
+    const now = this.#clock.monotonicMs()
+    connection.lastSeen = now
+    this.#control(connection, now)
   }
 
   /** For messages after the close: a client that continues to send is not read; the library cuts the socket later. */
