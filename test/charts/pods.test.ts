@@ -262,3 +262,18 @@ test('the termination grace period is the drain plus 45 s', () => {
   // The operator adds it to spec.drain.seconds.
   expect(part(find(objects, 'StreamPool', 'fxd-stream'), 'spec.drain.seconds')).toBe(90)
 })
+
+test.each([true, false])('with fixedIds=%s all pods name their ids, or none does', (fixedIds) => {
+  const ids = ['runAsUser', 'runAsGroup', 'fsGroup']
+  for (const file of [undefined, ...examples]) {
+    const values = { fixedIds, questdb: { backup: { enabled: file === undefined } } }
+    const pods = podsOf(render({ ...(file !== undefined && { file }), values }))
+    for (const [component, { spec }] of pods) {
+      const named = ids.filter((id) => id in spec.securityContext)
+      expect([component, named]).toEqual([component, fixedIds ? ids : []])
+      const containers = [...spec.containers, ...(spec.initContainers ?? [])]
+      expect(containers.flatMap(({ securityContext }) => ids.filter((id) => id in securityContext))).toEqual([])
+      expect(spec.securityContext).toMatchObject({ runAsNonRoot: true })
+    }
+  }
+})

@@ -28,9 +28,11 @@ imagePullSecrets:
 {{- end }}
 securityContext:
   runAsNonRoot: true
+  {{- if .root.Values.fixedIds }}
   runAsUser: {{ .userId | default 65532 | int }}
   runAsGroup: {{ .userId | default 65532 | int }}
   fsGroup: {{ .userId | default 65532 | int }}
+  {{- end }}
   fsGroupChangePolicy: OnRootMismatch
   seccompProfile:
     type: RuntimeDefault
