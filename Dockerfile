@@ -23,8 +23,10 @@ LABEL org.opencontainers.image.title="fxd" \
 COPY --from=build /image/base /
 COPY --from=build /image/packages /
 COPY --from=build /image/code /
-# With an arena for each thread the system's allocator keeps tens of megabytes that nobody uses.
-ENV PATH=/usr/local/bin MALLOC_ARENA_MAX=2
+COPY --from=build --chown=65532:65532 /image/data /
+# With an arena for each thread the system's allocator keeps tens of megabytes that nobody uses. Clients are outside of the container.
+ENV PATH=/usr/local/bin MALLOC_ARENA_MAX=2 FXD_DATA_DIR=/data \
+    FXD_HTTP_ADDR=0.0.0.0:8080 FXD_GRPC_ADDR=0.0.0.0:8090 FXD_OPS_ADDR=0.0.0.0:9464
 WORKDIR /app
 USER 65532:65532
 EXPOSE 8080 8090 9464

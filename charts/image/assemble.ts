@@ -14,14 +14,15 @@ const etc = {
 }
 
 /**
- * Writes the three layers of the image below `into`: `base` (this Node and its shared libraries), `packages` (the
- * production part of node_modules) and `code`. The Dockerfile and the images of the tests use these layers.
+ * Writes the layers of the image below `into`: `base` (this Node and its shared libraries), `packages` (the production
+ * part of node_modules), `code`, and `data`, an empty folder that belongs to the user of the image. The Dockerfile and the images of the tests use these layers.
  * Requires installed packages, `ldd` and `npm`.
  */
 export function assemble(into: string): void {
   assembleBase(join(into, 'base'))
   assemblePackages(join(into, 'packages/app'))
   assembleCode(join(into, 'code/app'))
+  mkdirSync(join(into, 'data/data'), { recursive: true })
 }
 
 function assembleBase(base: string): void {

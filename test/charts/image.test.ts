@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,7 +49,7 @@ describe('the Dockerfile', () => {
     expect(all('ENTRYPOINT').map((value) => JSON.parse(value) as unknown)).toEqual([config.Entrypoint])
     expect(all('CMD').map((value) => JSON.parse(value) as unknown)).toEqual([config.Cmd])
     expect(all('WORKDIR')).toEqual([config.WorkingDir])
-    expect(all('ENV')).toEqual([config.Env.join(' ')])
+    expect(all('ENV').map((value) => value.split(/\s+/))).toEqual([config.Env])
     expect(
       all('EXPOSE')[0]
         ?.split(' ')
@@ -61,7 +61,10 @@ describe('the Dockerfile', () => {
       'org.opencontainers.image.version': '${VERSION}',
       'org.opencontainers.image.revision': '${REVISION}',
     })
-    expect(all('COPY')).toEqual(['base', 'packages', 'code'].map((layer) => `--from=build /image/${layer} /`))
+    expect(all('COPY')).toEqual([
+      ...['base', 'packages', 'code'].map((layer) => `--from=build /image/${layer} /`),
+      `--from=build --chown=${config.User} /image/data /`,
+    ])
     expect(all('RUN')).toEqual([])
   })
 
@@ -79,20 +82,21 @@ describe('the image', () => {
   let folder = ''
   let rootfs = ''
   let archive = ''
+  const layers = [0, 1, 2, 3]
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'fxd-image-'))
     rootfs = join(folder, 'rootfs')
+    chmodSync(folder, 0o755)
     archive = await buildImage('fxd:charts-test', folder)
     mkdirSync(rootfs)
     execFileSync('tar', ['-xf', archive, '-C', folder])
-    for (const layer of [0, 1, 2])
-      execFileSync('tar', ['-xf', join(folder, `layer-${layer}.tar`), '-C', rootfs])
+    for (const layer of layers) execFileSync('tar', ['-xf', join(folder, `layer-${layer}.tar`), '-C', rootfs])
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   /** Each entry in tar's listing: mode, owner, size, time and name. */
   const entries = (): { mode: string; owner: string; time: string; name: string }[] =>
-    [0, 1, 2].flatMap((layer) =>
+    layers.flatMap((layer) =>
       execFileSync('tar', ['-tvf', join(folder, `layer-${layer}.tar`), '--numeric-owner', '--utc'], {
         encoding: 'utf8',
         maxBuffer: 64 * 1024 * 1024,
@@ -105,11 +109,13 @@ describe('the image', () => {
         }),
     )
 
-  test('belongs to root, is writable for root only, and is dated at the epoch', () => {
+  test('belongs to root but for /data, is writable for the owner only, and is dated at the epoch', () => {
     const odd = entries().filter(
       ({ mode, owner, time }) => owner !== '0/0' || time !== '1970-01-01 00:00' || /^.{5}w|^.{8}w/.test(mode),
     )
-    expect(odd).toEqual([])
+    expect(odd).toEqual([
+      { mode: 'drwxr-xr-x', owner: '65532/65532', time: '1970-01-01 00:00', name: './data/' },
+    ])
   })
 
   test('has only production packages, without tests, types, source maps or a shell', () => {
@@ -166,27 +172,37 @@ describe('the image', () => {
     expect(status).toBe(0)
   })
 
-  test('starts the whole service and stops it at SIGTERM', async () => {
+  test('starts the whole service as its user with its default command and stops it at SIGTERM', async () => {
     const [http, grpc, ops] = await freePorts(3)
     const [program, args] = command(
       ...config.Entrypoint.slice(1, -1),
       join(rootfs, 'app/services/main.ts'),
-      'all',
+      ...(config.Cmd ?? []),
     )
+    const here: Readonly<Record<string, string>> = {
+      '/data': join(rootfs, 'data'),
+      '0.0.0.0:8080': `0.0.0.0:${http}`,
+      '0.0.0.0:8090': `0.0.0.0:${grpc}`,
+      '0.0.0.0:9464': `0.0.0.0:${ops}`,
+    }
+    const env = config.Env.map((each) => each.split('=')).map(([name, value = '']) => [
+      name,
+      here[value] ?? value,
+    ])
+    const [uid, gid] = config.User.split(':').map(Number)
     const child = spawn(program, args, {
+      cwd: join(rootfs, config.WorkingDir),
       stdio: 'ignore',
-      env: {
-        FXD_DATA_DIR: join(folder, 'data'),
-        FXD_HTTP_ADDR: `127.0.0.1:${http}`,
-        FXD_GRPC_ADDR: `127.0.0.1:${grpc}`,
-        FXD_OPS_ADDR: `127.0.0.1:${ops}`,
-      },
+      env: Object.fromEntries(env) as Record<string, string>,
+      // Only root can run it as the user of the image.
+      ...(process.getuid?.() === 0 && { uid, gid }),
     })
     onTestFinished(() => void child.kill('SIGKILL'))
     const ended = new Promise((resolve) => child.once('close', resolve))
     await expect.poll(() => statusOf(Number(ops), '/readyz'), { timeout: 60_000 }).toBe(200)
     child.kill('SIGTERM')
     expect(await Promise.race([ended, pause(30_000, 'still runs')])).toBe(0)
+    expect(existsSync(join(rootfs, 'data/fxd.db'))).toBe(true)
   })
 })
 

@@ -272,7 +272,9 @@ test.each([true, false])('with fixedIds=%s all pods name their ids, or none does
       const named = ids.filter((id) => id in spec.securityContext)
       expect([component, named]).toEqual([component, fixedIds ? ids : []])
       const containers = [...spec.containers, ...(spec.initContainers ?? [])]
-      expect(containers.flatMap(({ securityContext }) => ids.filter((id) => id in securityContext))).toEqual([])
+      expect(containers.flatMap(({ securityContext }) => ids.filter((id) => id in securityContext))).toEqual(
+        [],
+      )
       expect(spec.securityContext).toMatchObject({ runAsNonRoot: true })
     }
   }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { createReadStream, mkdirSync, writeFileSync } from 'node:fs'
+import { createReadStream, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 
@@ -15,18 +15,32 @@ export interface ImageConfig {
   readonly ExposedPorts?: Readonly<Record<string, object>>
 }
 
+/** A folder, or one whose content belongs to another user than root. */
+type Layer = string | { readonly folder: string; readonly owner: number }
+
 /**
  * Packs folders as the layers of an image into a docker-archive at `file`, for `ctr images import`. Equal folders
- * produce equal bytes: entries are sorted, belong to root and are dated at the epoch.
+ * produce equal bytes: entries are sorted, belong to one user and are dated at the epoch.
  */
 export async function packImage(
   file: string,
-  image: { readonly name: string; readonly layers: readonly string[]; readonly config: ImageConfig },
+  image: { readonly name: string; readonly layers: readonly Layer[]; readonly config: ImageConfig },
 ): Promise<void> {
   const aside = `${file}.parts`
   mkdirSync(aside, { recursive: true })
   const layers = image.layers.map((_, i) => `layer-${i}.tar`)
-  for (const [i, folder] of image.layers.entries()) pack(join(aside, layers[i] ?? ''), folder, ['.'])
+  for (const [i, layer] of image.layers.entries()) {
+    const to = join(aside, layers[i] ?? '')
+    if (typeof layer === 'string') pack(to, layer, ['.'])
+    // The root of the image stays root's.
+    else
+      pack(
+        to,
+        layer.folder,
+        readdirSync(layer.folder).map((name) => `./${name}`),
+        layer.owner,
+      )
+  }
   const digests = await Promise.all(layers.map((layer) => sha256Of(join(aside, layer))))
   const config = {
     architecture: process.arch === 'arm64' ? 'arm64' : 'amd64',
@@ -42,8 +56,9 @@ export async function packImage(
   pack(file, aside, ['manifest.json', 'config.json', ...layers])
 }
 
-function pack(file: string, folder: string, entries: readonly string[]): void {
-  const same = ['--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner', '--format=gnu']
+function pack(file: string, folder: string, entries: readonly string[], owner = 0): void {
+  const owned = [`--owner=${owner}`, `--group=${owner}`, '--numeric-owner']
+  const same = ['--sort=name', '--mtime=@0', ...owned, '--format=gnu']
   execFileSync('tar', [...same, '--mode=u+rw,go+r-w,a+X', '-C', folder, '-cf', file, ...entries])
 }
 

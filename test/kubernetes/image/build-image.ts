@@ -38,7 +38,14 @@ export const config: ImageConfig = {
   ],
   Cmd: ['all'],
   WorkingDir: '/app',
-  Env: ['PATH=/usr/local/bin', 'MALLOC_ARENA_MAX=2'],
+  Env: [
+    'PATH=/usr/local/bin',
+    'MALLOC_ARENA_MAX=2',
+    'FXD_DATA_DIR=/data',
+    'FXD_HTTP_ADDR=0.0.0.0:8080',
+    'FXD_GRPC_ADDR=0.0.0.0:8090',
+    'FXD_OPS_ADDR=0.0.0.0:9464',
+  ],
   ExposedPorts: { '8080/tcp': {}, '8090/tcp': {}, '9464/tcp': {} },
   // Version and revision are arguments of the Dockerfile's build.
   Labels: {
@@ -58,7 +65,10 @@ export function buildImage(name: string, into: string): Promise<string> {
     assemble(aside)
     return packImage(file, {
       name,
-      layers: ['base', 'packages', 'code'].map((layer) => join(aside, layer)),
+      layers: [
+        ...['base', 'packages', 'code'].map((layer) => join(aside, layer)),
+        { folder: join(aside, 'data'), owner: 65_532 },
+      ],
       config,
     })
   })
