@@ -200,9 +200,10 @@ class Collector {
 
   #sendHeartbeat(client: SessionClient): void {
     const { newestTick } = this.#time
+    const spooled = this.#deps.spool?.depth
     client.heartbeat({
       terminalConnected: this.#relay.isConnected,
-      spooledBars: this.#deps.spool?.depth.bars ?? 0,
+      ...(spooled && { spooledBars: spooled.bars, spoolAgeSeconds: Math.floor(spooled.ageMs / 1_000) }),
       ...(newestTick !== undefined && { newestTick }),
     })
   }

@@ -9,6 +9,14 @@ export type LaneName = Lane | 'import'
 const alarmKinds = ['sequence', 'revision', 'publish', 'gap'] as const
 type AlarmKind = (typeof alarmKinds)[number]
 
+/** From a heartbeat. */
+export interface CollectorState {
+  readonly terminalConnected: boolean
+  readonly spooledBars: number
+  /** `undefined`: the collector does not say how many bars it spools. */
+  readonly spoolAgeSeconds?: number | undefined
+}
+
 export interface IngestMetrics {
   bars(lane: LaneName, outcome: 'accepted' | 'revised' | 'unchanged', count: number): void
   refused(reason: RefusalReason, count: number): void
@@ -17,8 +25,8 @@ export interface IngestMetrics {
   /** Counts an event that may lose or delay bars; each kind has an alert. */
   alarm(kind: AlarmKind): void
   session(mode: 'live' | 'import', by: 1 | -1): void
-  /** What the active session of a feed says about its terminal; `undefined`: the session has ended. */
-  terminal(feed: FeedKey, isConnected: boolean | undefined): void
+  /** What the active session of a feed says about its collector; `undefined`: the session has ended. */
+  collector(feed: FeedKey, state: CollectorState | undefined): void
   ended(code: string): void
   /** Counts a call that was refused because of its credential. */
   refusedCall(reason: CredentialFault | 'foreign_feed'): void
@@ -90,7 +98,7 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
     committed: (lane, seconds) => commit.observe({ lane }, seconds),
     alarm: (kind) => alarms.inc({ kind }),
     session: (mode, by) => sessions.inc({ mode }, by),
-    terminal: terminalGauge(metrics),
+    collector: collectorGauges(metrics),
     ended: (code) => ended.inc({ code }),
     refusedCall: (reason) => refusedCalls.inc({ reason }),
     call: (code) => calls.inc({ code }),
@@ -100,14 +108,21 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
   }
 }
 
-function terminalGauge(metrics: Metrics): IngestMetrics['terminal'] {
-  const gauge = metrics.gauge(
-    'fxd_ingest_terminal_connected',
-    'For each feed with an active session here: 1 if its terminal is connected to its broker',
-    ['feed'],
+function collectorGauges(metrics: Metrics): IngestMetrics['collector'] {
+  const gauge = (name: string, help: string) =>
+    metrics.gauge(name, `For each feed with an active session here: ${help}`, ['feed'])
+  const connected = gauge('fxd_ingest_terminal_connected', '1 if its terminal is connected to its broker')
+  const bars = gauge('fxd_ingest_spooled_bars', 'bars in the spool of its collector, as the collector says')
+  const age = gauge(
+    'fxd_ingest_spool_age_seconds',
+    'age of the oldest bar in the spool of its collector, as the collector says',
   )
-  return (feed, isConnected) => {
-    if (isConnected === undefined) gauge.remove({ feed })
-    else gauge.set({ feed }, Number(isConnected))
+  return (feed, state) => {
+    for (const each of [connected, bars, age]) each.remove({ feed })
+    if (!state) return
+    connected.set({ feed }, Number(state.terminalConnected))
+    if (state.spoolAgeSeconds === undefined) return
+    bars.set({ feed }, state.spooledBars)
+    age.set({ feed }, state.spoolAgeSeconds)
   }
 }

@@ -22,6 +22,7 @@ import { WriteDelay } from './feed/write-delay.ts'
 import { keepClockHistory } from './jobs/clock-history.ts'
 import { copyClosedDays } from './jobs/closed-days.ts'
 import { freeHiddenNames } from './jobs/hidden-names.ts'
+import { exportFeedGauges } from './jobs/feed-gauges.ts'
 import { createIngestMetrics } from './metrics.ts'
 import { registryService } from './registry/service.ts'
 import { OpenSessions } from './session/open-sessions.ts'
@@ -101,6 +102,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   const stopClockHistory = keepClockHistory(deps)
   const stopFreeing = freeHiddenNames({ ...stores, ...deps })
   const closedDays = copyClosedDays({ ...stores, ...deps })
+  const stopReadingBoard = exportFeedGauges({ ...deps, board: stores.board, sessions, states })
 
   return {
     async listen(host, port) {
@@ -114,6 +116,7 @@ export function createIngest(deps: IngestDeps): Ingest {
       stopFollowing()
       stopClockHistory()
       stopFreeing()
+      stopReadingBoard()
       const copied = closedDays.stop()
       const inTime = new AbortController()
       const finished = sessions

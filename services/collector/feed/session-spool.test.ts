@@ -206,6 +206,22 @@ describe('the spool', () => {
     expect(suite.pushed()).toEqual([])
   }, 60_000)
 
+  test('ingest shows how many bars wait in the spool, and for how long', async () => {
+    const spool = await spoolIn(new MemoryFolder())
+    await suite.restart(hungBackfill)
+    suite.collect(suite.terminal(), { spool })
+    await expect.poll(() => spool.depth.bars, patience).toBeGreaterThan(1_000)
+    await suite.clock.advance(90_000)
+    const of = (name: string) => suite.fixture.metrics.total(`fxd_ingest_${name}`, { feed: suite.feed.key })
+    await expect.poll(() => of('spool_age_seconds'), patience).toBeGreaterThanOrEqual(80)
+    expect(await of('spooled_bars')).toBe(spool.depth.bars)
+    await suite.restart()
+    await suite.clock.advance(31_000)
+    await expect.poll(() => spool.depth.bars, patience).toBe(0)
+    await suite.clock.advance(5_000)
+    await expect.poll(() => of('spooled_bars'), patience).toBe(0)
+  }, 60_000)
+
   test('history stays spooled until its Ack, also over a restart of the collector', async () => {
     const folder = new MemoryFolder()
     const first = await spoolIn(folder)

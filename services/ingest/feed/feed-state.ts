@@ -1,7 +1,7 @@
 import type { SeriesBars } from '../../core/bars/series.ts'
 import type { Window } from '../../core/bars/window.ts'
 import { knownOffset } from '../../core/clocks/clock-history.ts'
-import { type FeedSeconds, feedNow, feedSeconds, later } from '../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, feedNow, feedSeconds, later, type UtcMs } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { BarStore } from '../../ports/bars.ts'
@@ -61,6 +61,8 @@ export class FeedState {
   readonly unstored = new UnstoredBars()
   readonly publisher: Publisher
   readonly absences: Absences
+  /** When the live lane last delivered a bar to this process. */
+  receivedAt: UtcMs | undefined
   newestTick: FeedSeconds | undefined
   /** A tick that contradicts the measured clock; it is the feed's time until ticks agree or a new clock is measured. */
   contradictingTick: FeedSeconds | undefined
@@ -78,6 +80,7 @@ export class FeedState {
 
   /** Sends liveness to the feed board, without waiting for it. */
   note(liveness: FeedLiveness): void {
+    this.receivedAt = liveness.receivedAt ?? this.receivedAt
     this.#notes.note(this.key, liveness)
   }
 
@@ -135,6 +138,11 @@ export class FeedStates {
     this.#stores = stores
     this.#deps = deps
     this.#notes = new LivenessNotes(stores.board, deps)
+  }
+
+  /** When the live lane last delivered a bar of the feed to this process. */
+  receivedAt(key: FeedKey): UtcMs | undefined {
+    return this.#states.get(key)?.receivedAt
   }
 
   /**

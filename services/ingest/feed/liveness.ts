@@ -24,8 +24,9 @@ export class Liveness {
   }
 
   /** Reports liveness while the terminal is connected, for feeds whose liveness is the heartbeat. */
-  heartbeat({ terminalConnected, newestTick }: Heartbeat__Output): void {
-    this.#deps.metrics.terminal(this.#state.key, terminalConnected)
+  heartbeat(heartbeat: Heartbeat__Output): void {
+    const { terminalConnected, newestTick } = heartbeat
+    this.#deps.metrics.collector(this.#state.key, heartbeat)
     const tick = timeOf(newestTick)
     if (tick !== undefined) {
       this.#measured.heartbeat(tick)
@@ -44,7 +45,7 @@ export class Liveness {
   }
 
   end(): void {
-    this.#deps.metrics.terminal(this.#state.key, undefined)
+    this.#deps.metrics.collector(this.#state.key, undefined)
     this.#measured.end()
   }
 

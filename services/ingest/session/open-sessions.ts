@@ -50,6 +50,11 @@ export class OpenSessions {
       : full(`${identity.feed} has ${open.length} sessions open, the maximum is ${sessionsPerFeedMax}`)
   }
 
+  /** Number of sessions that lead this feed: 1, or 0. Two for a moment in which an earlier leader does not know yet. */
+  leaders(feed: FeedKey): number {
+    return this.#sessionsWhere(({ leads, identity }) => leads && identity?.feed === feed).length
+  }
+
   add(session: OpenSession): void {
     this.#open.add(session)
   }

@@ -89,7 +89,7 @@ export class CollectorSession {
   }
 
   get leads(): boolean {
-    return this.#leads
+    return this.#leads && !this.#ended
   }
 
   /** Resolves when the session has released everything. A second call waits for the first. Never rejects or throws. */

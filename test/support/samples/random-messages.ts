@@ -106,7 +106,12 @@ export function randomMessages(minuteAgo: (count: number) => number): fc.Arbitra
     {
       weight: 1,
       arbitrary: fc
-        .record({ terminalConnected: fc.boolean(), newestTick: integer, spooledBars: unsigned })
+        .record({
+          terminalConnected: fc.boolean(),
+          newestTick: integer,
+          spooledBars: unsigned,
+          spoolAgeSeconds: unsigned,
+        })
         .map((heartbeat) => ({ heartbeat })),
     },
     {

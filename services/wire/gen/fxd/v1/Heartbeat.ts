@@ -11,8 +11,17 @@ export interface Heartbeat {
    * As in ClockSample, or the latest so far.
    */
   'newestTick'?: (number | string | Long);
+  /**
+   * Number of bars in the spool without an Ack.
+   */
   'spooledBars'?: (number | string | Long);
+  /**
+   * Age of the oldest of them, in seconds; 0 when there is none. Absent: no spool, or its state is unknown. Then
+   * `spooled_bars` is not used either.
+   */
+  'spoolAgeSeconds'?: (number);
   '_newestTick'?: "newestTick";
+  '_spoolAgeSeconds'?: "spoolAgeSeconds";
 }
 
 /**
@@ -24,6 +33,15 @@ export interface Heartbeat__Output {
    * As in ClockSample, or the latest so far.
    */
   'newestTick'?: (number);
+  /**
+   * Number of bars in the spool without an Ack.
+   */
   'spooledBars': (number);
+  /**
+   * Age of the oldest of them, in seconds; 0 when there is none. Absent: no spool, or its state is unknown. Then
+   * `spooled_bars` is not used either.
+   */
+  'spoolAgeSeconds'?: (number);
   '_newestTick'?: "newestTick";
+  '_spoolAgeSeconds'?: "spoolAgeSeconds";
 }
