@@ -140,6 +140,28 @@ export const alertCases: readonly AlertCase[] = [
     atMinute: 400,
   },
   is('FxdFeedNotCollected', 'fxd_collector_active{feed="A:B",pod="a-collector-0"}', 0),
+  // The collector of a Push feed has ended; two ingests know it.
+  {
+    alert: 'FxdFeedNotCollected',
+    series: {
+      'fxd_ingest_active_sessions{feed="A:B",pod="fxd-ingest-1"}': '1x5 0x20',
+      'fxd_ingest_active_sessions{feed="A:B",pod="fxd-ingest-2"}': '0x25',
+      'fxd_ingest_bar_age_seconds{feed="A:B",pod="fxd-ingest-1"}': '30x5 60+60x20',
+      'fxd_ingest_bar_age_seconds{feed="A:B",pod="fxd-ingest-2"}': '30x5 60+60x20',
+    },
+    atMinute: 10,
+  },
+  // The same, half an hour later.
+  {
+    alert: 'FxdFeedNotCollected',
+    series: {
+      'fxd_ingest_active_sessions{feed="A:B",pod="fxd-ingest-1"}': '0x60',
+      'fxd_ingest_bar_age_seconds{feed="A:B",pod="fxd-ingest-1"}': '0+60x60',
+      'fxd_ingest_finest_bar_seconds{feed="A:B",pod="fxd-ingest-1"}': '60x60',
+    },
+    atMinute: 40,
+    also: ['FxdFeedStale'],
+  },
   is('FxdFeedOffline', 'fxd_ingest_terminal_connected{feed="A:B",pod="fxd-ingest-1"}', 0),
   {
     alert: 'FxdFeedStale',
@@ -147,7 +169,18 @@ export const alertCases: readonly AlertCase[] = [
     series: { 'fxd_collector_tick_age_seconds{feed="A:B",pod="a-collector-0"}': '3600x30' },
     atMinute: 10,
   },
+  // The collector of a Push feed is connected and sends no bars.
+  {
+    alert: 'FxdFeedStale',
+    series: {
+      'fxd_ingest_active_sessions{feed="A:B",pod="fxd-ingest-1"}': '1x30',
+      'fxd_ingest_bar_age_seconds{feed="A:B",pod="fxd-ingest-1"}': '3600x30',
+      'fxd_ingest_finest_bar_seconds{feed="A:B",pod="fxd-ingest-1"}': '60x30',
+    },
+    atMinute: 10,
+  },
   is('FxdSpoolGrowing', 'fxd_collector_spool_age_seconds{feed="A:B",pod="a-collector-0"}', 1200),
+  is('FxdSpoolGrowing', 'fxd_ingest_spool_age_seconds{feed="A:B",pod="fxd-ingest-1"}', 1200),
   grows('FxdSpoolFailing', 'fxd_collector_spool_failures_total{feed="A:B",pod="a-collector-0"}'),
   grows('FxdSpoolFailing', 'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-0"}'),
   // The first sample of a new pod already contains the unreadable bytes.
@@ -258,6 +291,20 @@ export const quiet: Readonly<Record<string, Course>> = {
   'fxd_collector_active{feed="A:B",pod="a-collector-0"}': '1x200',
   'fxd_collector_active{feed="A:B",pod="a-collector-1"}': '0x200',
   'fxd_ingest_terminal_connected{feed="A:B",pod="fxd-ingest-1"}': '1x200',
+  'fxd_ingest_active_sessions{feed="A:B",pod="fxd-ingest-1"}': '1x200',
+  'fxd_ingest_active_sessions{feed="A:B",pod="fxd-ingest-2"}': '0x200',
+  'fxd_ingest_bar_age_seconds{feed="A:B",pod="fxd-ingest-1"}': '50x200',
+  // This ingest has not reached the feed board for long.
+  'fxd_ingest_bar_age_seconds{feed="A:B",pod="fxd-ingest-2"}': '0+60x200',
+  'fxd_ingest_finest_bar_seconds{feed="A:B",pod="fxd-ingest-1"}': '60x200',
+  'fxd_ingest_spool_age_seconds{feed="A:B",pod="fxd-ingest-1"}': '1x200',
+  // A feed that only imports fill.
+  'fxd_ingest_active_sessions{feed="A:IMPORTED",pod="fxd-ingest-1"}': '0x200',
+  'fxd_ingest_finest_bar_seconds{feed="A:IMPORTED",pod="fxd-ingest-1"}': '60x200',
+  // A Push feed with bars of a day only.
+  'fxd_ingest_active_sessions{feed="A:DAILY",pod="fxd-ingest-1"}': '1x200',
+  'fxd_ingest_bar_age_seconds{feed="A:DAILY",pod="fxd-ingest-1"}': '7200x200',
+  'fxd_ingest_finest_bar_seconds{feed="A:DAILY",pod="fxd-ingest-1"}': '86400x200',
   'fxd_collector_tick_age_seconds{feed="A:B",pod="a-collector-0"}': '12x200',
   'fxd_collector_spool_age_seconds{feed="A:B",pod="a-collector-0"}': '1x200',
   'fxd_ingest_backlog_bars{pod="fxd-ingest-1"}': '40x200',

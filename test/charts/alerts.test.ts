@@ -145,7 +145,7 @@ test('few slow and few failed requests of a service with few requests raise no a
 /** Minutes since time 0, which was a Thursday. */
 const atHour = (days: number, hour: number): number => (days * 24 + hour) * 60
 
-test('a feed without ticks from Friday 21:00 UTC to Monday is not stale', () => {
+test('a feed without ticks or bars from Friday 21:00 UTC to Monday is not stale', () => {
   const situations = [
     { name: 'Thursday 23:00', atMinute: atHour(0, 23), fires: ['FxdFeedStale'] },
     { name: 'Friday 20:00', atMinute: atHour(1, 20), fires: ['FxdFeedStale'] },
@@ -158,6 +158,8 @@ test('a feed without ticks from Friday 21:00 UTC to Monday is not stale', () => 
     series: {
       ...podsFor(situation.atMinute),
       'fxd_collector_tick_age_seconds{feed="A:B"}': `3600x${situation.atMinute}`,
+      'fxd_ingest_bar_age_seconds{feed="A:B"}': `3600x${situation.atMinute}`,
+      'fxd_ingest_finest_bar_seconds{feed="A:B"}': `60x${situation.atMinute}`,
     },
   }))
   expect(complaints(situations, '1h')).toBe('')

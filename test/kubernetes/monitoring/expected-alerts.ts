@@ -28,7 +28,7 @@ export const reachedSeparately = [
 /** Alerts that fire in no test of a cluster, with the reason. test/charts tests each with promtool. */
 export const notReached: Readonly<Record<string, string>> = {
   FxdBackupMissing: 'needs kube-state-metrics and six hours',
-  FxdFeedStale: 'needs half an hour without a tick, on a weekday',
+  FxdFeedStale: 'needs half an hour without a tick or bar, on a weekday',
 }
 
 /** Waits for alerts of a Prometheus and records which fired. */

@@ -37,6 +37,8 @@ let installed: Installed
 let prometheus: Prometheus
 let alerts: ExpectedAlerts
 let late: RawSession
+/** Connects the collector of a Push feed outside of the cluster. */
+let connectLate: () => Promise<RawSession>
 
 beforeAll(async () => {
   installed = await startInstalled()
@@ -67,8 +69,12 @@ beforeAll(async () => {
   alerts = new ExpectedAlerts(prometheus)
   const token = await kubectl('get', 'secret', 'brokerb-live-token', '-o=jsonpath={.data.token}')
   const ingest = await new Outside(installed).exposeIngest()
-  late = new RawSession(ingest, Buffer.from(token, 'base64').toString().trim())
-  await late.hello('BROKERB:LIVE', { id: 'late' })
+  connectLate = async () => {
+    const session = new RawSession(ingest, Buffer.from(token, 'base64').toString().trim())
+    await session.hello('BROKERB:LIVE', { id: 'late' })
+    return session
+  }
+  late = await connectLate()
 }, startTimeoutMs)
 afterAll(async () => {
   late?.stream.cancel()
@@ -164,6 +170,13 @@ test('an unavailable Redis and API server raise alerts until they are back', asy
   await alerts.expectEnded('FxdRedisDown', 'FxdOperatorNotLeading', 'FxdOperatorNotSynced')
 })
 
+test('the end of a collector outside of the cluster raises an alert until it is back', async () => {
+  late.stream.cancel()
+  await alerts.expectFiring('FxdFeedNotCollected')
+  late = await connectLate()
+  await alerts.expectEnded('FxdFeedNotCollected')
+})
+
 test('an unavailable QuestDB and a suspended table raise alerts', async () => {
   const { questdb, sql } = installed.stores
   await questdb.kill()
@@ -193,6 +206,7 @@ test('parts without a pod raise alerts, and so do many keys that are deleted mea
   await alerts.expectFiring('FxdDeletionHeld')
   const lease = ['annotate', 'lease', 'fxd-operator', '--overwrite'] as const
   await kubectl(...lease, `marketdata.fxd.dev/allow-mass-deletion=${names.length} apikeys`)
+  late = await connectLate()
   await alerts.expectEnded('FxdNoIngest', 'FxdNotServing', 'FxdFeedNotCollected', 'FxdDeletionHeld')
 })
 
