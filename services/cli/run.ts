@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { type ExitName, exitCodes, exitMeanings, Fatal } from '../platform/process/exit.ts'
+import { packageVersion } from '../platform/version.ts'
 import { addAll } from './all.ts'
 import { addConfig } from './config.ts'
 import { addDoctor } from './doctor.ts'
@@ -90,9 +90,4 @@ function exitHelp(): string {
     ([name, meaning]) => `  ${String(exitCodes[name as ExitName]).padStart(2)}  ${meaning}`,
   )
   return `\n"fxd help COMMAND" explains one command.\nVariables: "fxd config" lists them.\n\nExit codes:\n${rows.join('\n')}`
-}
-
-function packageVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
 }

@@ -60,3 +60,11 @@ test('a label of a part or its pods overrides the common one of that name', () =
   const { labels } = podOfComponent(objects, 'stream').metadata
   expect(labels).toMatchObject({ team: 'markets', tier: 'stream-pod' })
 })
+
+test('pods have the version as a label, except those of QuestDB and Redis: an upgrade does not restart them', () => {
+  const version = (component: string): unknown =>
+    podOfComponent(objects, component).metadata.labels?.['app.kubernetes.io/version']
+  for (const component of ['rest', 'stream', 'ingest', 'operator', 'collector'])
+    expect(version(component), component).toMatch(/^\d/)
+  for (const component of ['questdb', 'redis']) expect(version(component), component).toBeUndefined()
+})

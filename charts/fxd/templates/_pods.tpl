@@ -1,8 +1,12 @@
-{{/* Metadata of a pod: (dict "root" . "component" "rest" "of" .Values.rest), and optional "annotations". */}}
+{{/* Metadata of a pod: (dict "root" . "component" "rest" "of" .Values.rest), and optional "annotations". An upgrade of fxd must
+not restart the stores, so their pods have no version. */}}
 {{- define "fxd.podMetadata" -}}
 labels:
   {{- include "fxd.selector" (list .root .component) | nindent 2 }}
   app.kubernetes.io/part-of: fxd
+  {{- if not (has .component (list "questdb" "redis")) }}
+  app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+  {{- end }}
   {{- with merge dict .of.podLabels .root.Values.commonLabels }}
   {{- toYaml . | nindent 2 }}
   {{- end }}

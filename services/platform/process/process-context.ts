@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import { type Log, openProcessLog, type ProcessLog } from '../log/log.ts'
 import { createMetrics, type Metrics } from '../metrics.ts'
 import { systemClock } from '../system-clock.ts'
+import { packageVersion } from '../version.ts'
 import { collectBeforeMinuteEnd, collectYoung } from './garbage.ts'
 import { HandleWatch } from './handle-watch.ts'
 import { createLifecycle, type Lifecycle } from './lifecycle.ts'
@@ -36,6 +37,9 @@ export async function runProcess<T>(
 ): Promise<T> {
   const clock = overrides.clock ?? systemClock
   const metrics = createMetrics({ ofProcess: overrides.clock === undefined })
+  metrics
+    .gauge('fxd_build_info', 'Always 1; the label is the version of fxd', ['version'])
+    .set({ version: packageVersion() }, 1)
   const own = openProcessLog(config.logFormat, config.logLevel)
   const log = overrides.log ?? own.log
   const lifecycle = createLifecycle(clock, log)
