@@ -91,6 +91,7 @@ function createStatusMetrics(metrics: Metrics, readers: ReadonlyMap<FeedKey, () 
     ({ tickAgeSeconds }) => tickAgeSeconds,
   )
   gauge('spool_bytes', 'Bytes of the files of the spool', ({ spool }) => spool?.bytes)
+  gauge('spool_limit_bytes', 'Maximum bytes of the files of the spool', ({ spool }) => spool?.bytesMax)
   gauge('spool_batches', 'Unacknowledged batches in the spool', ({ spool }) => spool?.batches)
   gauge('spool_bars', 'Unacknowledged bars in the spool', ({ spool }) => spool?.bars)
   gauge(

@@ -279,6 +279,7 @@ describe('the spool', () => {
       expect(await of('active')).toBe(0)
       expect(await of('spool_bars')).toBe(5)
       expect(await of('spool_bytes')).toBeGreaterThan(300)
+      expect(await of('spool_limit_bytes')).toBe(spoolBounds.bytesMax)
       expect(await of('spool_age_seconds')).toBe(240)
     })
     await suite.clock.advance(31_000)

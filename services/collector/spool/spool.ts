@@ -33,6 +33,7 @@ export interface Kept {
 
 export interface SpoolDepth {
   readonly bytes: number
+  readonly bytesMax: number
   readonly batches: number
   readonly bars: number
   /** Age of the oldest batch that no other collector has; 0 when there is none. */
@@ -157,7 +158,8 @@ export class Spool {
 
   get depth(): SpoolDepth {
     const { batches, bars, oldest } = this.#entries
-    return { batches, bars, bytes: this.#segments.bytes, ageMs: oldest ? this.#ages.ageMs(oldest) : 0 }
+    const ageMs = oldest ? this.#ages.ageMs(oldest) : 0
+    return { batches, bars, bytes: this.#segments.bytes, bytesMax: this.#bytesMax, ageMs }
   }
 
   /** Ranges dropped at a bound that ingest does not know of yet. */
