@@ -8,6 +8,7 @@ import { addFeeds } from './feeds.ts'
 import { addImport } from './import/command.ts'
 import { addKeys } from './keys.ts'
 import { addRoles } from './roles.ts'
+import { addStore } from './store.ts'
 import { addSymbols } from './symbols.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -18,6 +19,7 @@ const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addKeys,
   addFeeds,
   addSymbols,
+  addStore,
   addImport,
   addConfig,
   addDoctor,

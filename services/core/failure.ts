@@ -69,6 +69,9 @@ export class Unfinished extends Unavailable {
 /** A retry does not help: this server cannot store the data of this fxd. The message says why and what to do. */
 export class WrongServer extends Error {}
 
+/** This server is not the known store. It is used once a person accepts it, so that the process waits for that. */
+export class ForeignServer extends WrongServer {}
+
 export const upgradeStatus = (code: FailureCode): number => {
   const row: { status: number; upgradeStatus?: number } = failures[code]
   return row.upgradeStatus ?? row.status

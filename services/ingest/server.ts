@@ -33,7 +33,7 @@ import { SessionEnd } from './session-end.ts'
 import { wellFormedStatus } from './well-formed-status.ts'
 
 export interface IngestDeps {
-  readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases' | 'limits' | 'usageDays'>
+  readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases' | 'limits' | 'usageDays' | 'identity'>
   readonly registry: FollowedRegistry
   readonly writer: RegistryWriter
   /** Tokens of administration. */
@@ -44,6 +44,8 @@ export interface IngestDeps {
   readonly tls?: WatchedTls | undefined
   readonly connectionsMax?: number
   readonly connectionCounts?: ConnectionCounts
+  /** Called after the store began anew. */
+  readonly storeBegan?: () => Promise<void>
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics

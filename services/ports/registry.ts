@@ -11,6 +11,8 @@ export type { RegistryBody, RegistryRow }
  *  - `since(version)` returns the newest row of each id that changed after `version`, ascending by version.
  */
 export interface RegistryStore {
+  /** Changes when another registry replaced the one before, whose rows are void then. */
+  readonly generation?: number
   append(basedOn: number, rows: readonly RegistryBody[]): Promise<AppendOutcome>
   since(version: number): Promise<readonly RegistryRow[]>
 }

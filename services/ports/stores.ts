@@ -5,6 +5,7 @@ import type { Leases } from './lease.ts'
 import type { Limits } from './limits.ts'
 import type { RegistryStore } from './registry.ts'
 import type { Slots } from './slots.ts'
+import type { StoreIdentity } from './store-identity.ts'
 import type { UsageDays } from './usage-days.ts'
 import type { WindowStore } from './windows.ts'
 
@@ -19,6 +20,8 @@ export interface Stores {
   readonly bus: Bus
   readonly leases: Leases
   readonly board: FeedBoard
+  /** Absent on the embedded store, whose folder has one owner. */
+  readonly identity?: StoreIdentity
   /** Writes what is pending and frees all resources; no call is allowed afterwards. */
   close(): Promise<void>
 }

@@ -29,21 +29,32 @@ export interface FollowedRegistry {
 
 /** Keeps the registry in memory: reads new rows every 2 s, or at once after a notification on the bus. */
 export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log: Log): FollowedRegistry {
-  const registry = new Registry()
+  let registry = new Registry()
+  let { generation } = store
   const listeners = new Set<(view: RegistryView) => void>()
   let loaded = false
   let readMs = clock.monotonicMs()
 
-  const take = (rows: readonly RegistryRow[]): void => {
-    const first = !loaded
+  const take = (rows: readonly RegistryRow[], isOther = false): void => {
+    const first = !loaded || isOther
     loaded = true
     // A row that became visible late is a change too, although its version is old.
     const changed = rows.filter((row) => registry.apply(row))
     if (first || changed.length > 0) for (const listen of listeners) listen(registry)
   }
   const read = async (): Promise<void> => {
-    take(await store.since(Math.max(0, registry.version - overlapVersions)))
+    const rows = await store.since(Math.max(0, registry.version - overlapVersions))
+    if (store.generation === generation) take(rows)
+    else await readOther()
     readMs = clock.monotonicMs()
+  }
+  /** The store was replaced: nothing of the registry before is true. */
+  const readOther = async (): Promise<void> => {
+    const now = store.generation
+    const rows = await store.since(0)
+    generation = now
+    registry = new Registry()
+    take(rows, true)
   }
   const reads = new SharedRun(read)
   // A read in progress may have started before the change: one more follows, shared by all calls until then.
@@ -78,7 +89,7 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
       return clock.monotonicMs() - readMs
     },
     refresh,
-    take,
+    take: (rows) => take(rows),
     /** Calls `listen` after each change. Returns the function that stops it. */
     onChange(listen) {
       listeners.add(listen)

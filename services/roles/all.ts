@@ -7,7 +7,7 @@ import { type ProcessContext, runProcess } from '../platform/process/process-con
 import { untilAvailable } from '../platform/until-available.ts'
 import { ingestConnectionsMax } from '../wire/limits.ts'
 import { collectorsStopTimeoutMs } from './collector.ts'
-import { collect, createCollectors } from './collectors.ts'
+import { type Collectors, collect, createCollectors } from './collectors.ts'
 import { applyManifests, createReload, demoFeeds, issueFirstKey } from './feeds.ts'
 import { startHttp, streamMaxima } from './http.ts'
 import { startIngestEdge, writerOf } from './ingest.ts'
@@ -57,16 +57,16 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
   const { health, registry, waiting } = runtime
   // A remote store may be unavailable for long; then clients should get an error rather than no answer.
   const earlyHttpPort = runtime.areRemote ? await startEdges(context, runtime) : undefined
-  await runtime.loaded()
   const writer = writerOf(runtime)
   const feedsPath = config.feeds ?? demoFeeds
+  let running: Collectors | undefined
+  const apply = async (): Promise<void> => running?.follow(await applyManifests(feedsPath, writer))
+  const reload = createReload(feedsPath, apply, log)
+  // Before the store is available, as in an ingest.
+  const token = ownToken(config, clock)
+  const { port: grpcPort, identity } = await startIngestEdge(context, runtime, { writer, token, reload })
+  await runtime.loaded()
   const definitions = await untilAvailable(() => applyManifests(feedsPath, writer), waiting)
-  const { port: grpcPort, identity } = await startIngestEdge(
-    context,
-    runtime,
-    writer,
-    ownToken(config, clock),
-  )
   const httpPort = earlyHttpPort ?? (await startEdges(context, runtime))
   // The key is made once all ports are open, so that a start that fails shows none.
   const wantsKey = config.feeds === undefined && registry.view().keys.all().length === 0
@@ -78,11 +78,12 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
       const deps = { addresses, identity, clock, log }
       return createCollectors((definition) => collect(definition, deps), log)
     },
-    stop: (running) => running.stop(),
+    stop: (started) => started.stop(),
     stopTimeoutMs: collectorsStopTimeoutMs,
   })
   await lifecycle.start({ name: 'ready', start: () => health.listening(), stop: () => health.drain() })
   collectors.follow(definitions)
+  running = collectors
   return {
     httpPort,
     grpcPort,
@@ -94,11 +95,7 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
       return view.feeds().map((definition) => ({ definition, symbols: symbolsOf(definition) }))
     },
     backfilled: () => metrics.total('fxd_ingest_bars_total', { lane: 'backfill', outcome: 'accepted' }),
-    reload: createReload(
-      feedsPath,
-      async () => collectors.follow(await applyManifests(feedsPath, writer)),
-      log,
-    ),
+    reload,
     stop: () => lifecycle.stop(),
   }
 }

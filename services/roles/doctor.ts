@@ -7,7 +7,8 @@ import type { Clock } from '../ports/clock.ts'
 import { examineEmbedded } from '../stores/embedded/examine.ts'
 import { storeUsers } from '../stores/questdb/pg/connection-counts.ts'
 import { examineQuestdb, type PodCounts } from '../stores/questdb/server/examine.ts'
-import { questdbAt } from './stores.ts'
+import { readIdentity } from '../stores/redis/identity.ts'
+import { questdbAt, readIdentityFile, redisAt } from './stores.ts'
 
 export type { Finding }
 
@@ -23,7 +24,10 @@ export async function examine(config: Config, clock: Clock, wanted: Wanted): Pro
   const pods = wanted.pods === undefined ? {} : parsePods(wanted.pods)
   const { audits } = wanted
   if (config.store === 'embedded') return examineEmbedded(config.dataDir, clock.utcMs(), audits)
-  return examineQuestdb({ ...questdbAt(config), clock, log: silentLog, audits, pods })
+  const at = redisAt(config)
+  const known = async (): Promise<string | undefined> =>
+    (at && (await readIdentity({ ...at, clock, log: silentLog }))) ?? readIdentityFile(config)
+  return examineQuestdb({ ...questdbAt(config), clock, log: silentLog, audits, pods, readKnown: known })
 }
 
 function parsePods(text: string): PodCounts {

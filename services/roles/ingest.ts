@@ -35,17 +35,19 @@ export function startIngest(config: Config, overrides: RoleOverrides = {}): Prom
     const token = neededToken('An ingest', config)
     const runtime = await openRuntime(context, overrides, 'ingest', { grpc: ingestConnectionsMax })
     const { health } = runtime
-    await runtime.loaded()
     const writer = writerOf(runtime)
     const { feeds } = config
     const apply = async (): Promise<unknown> => (feeds === undefined ? [] : applyManifests(feeds, writer))
+    const reload = createReload(feeds ?? '', apply, context.log)
+    // Listens before the store is available: a person may accept a refused one. Until then other calls are UNAVAILABLE.
+    const { port } = await startIngestEdge(context, runtime, { writer, token, reload })
+    await runtime.loaded()
     await untilAvailable(apply, runtime.waiting)
-    const { port } = await startIngestEdge(context, runtime, writer, token)
     health.listening()
     return {
       grpcPort: port,
       opsPort: health.port,
-      reload: createReload(feeds ?? '', apply, context.log),
+      reload,
       // Collectors reconnect by themselves, to any available ingest.
       ...drainAndStop(context, health, () => Promise.resolve()),
     }
@@ -55,6 +57,13 @@ export function startIngest(config: Config, overrides: RoleOverrides = {}): Prom
 export const writerOf = ({ stores, registry }: Runtime): RegistryWriter =>
   createRegistryWriter(stores.registry, registry, stores.bus)
 
+interface IngestEdge {
+  readonly writer: RegistryWriter
+  readonly token: SecretPlace
+  /** Applies the manifests again. */
+  readonly reload: () => Promise<void>
+}
+
 /**
  * Listens for collectors and administration, which need a token; over TLS with FXD_TLS_CERT. Returns the port and
  * the identity with which this process calls itself.
@@ -62,8 +71,7 @@ export const writerOf = ({ stores, registry }: Runtime): RegistryWriter =>
 export async function startIngestEdge(
   { config, lifecycle, ...shared }: ProcessContext,
   { stores, registry, ports }: Runtime,
-  writer: RegistryWriter,
-  token: SecretPlace,
+  { writer, token, reload }: IngestEdge,
 ): Promise<{ readonly port: number; readonly identity: () => ClientIdentity }> {
   const tls = await startTls({ config, lifecycle, ...shared })
   const tokens = await startSecrets({ lifecycle, ...shared }, token)
@@ -84,6 +92,12 @@ export async function startIngestEdge(
     tls,
     connectionsMax: ports.grpc,
     connectionCounts: grpcConnections(shared),
+    // The new registry is empty. A process that has not read one yet applies its manifests after that.
+    async storeBegan() {
+      if (!registry.loaded) return
+      await registry.refresh()
+      await reload()
+    },
   })
   const port = await lifecycle.start({
     name: 'ingest',

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { Unavailable, WrongServer } from '../core/failure.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
 import { folderFailure } from '../platform/files/path-failures.ts'
 import { Fatal } from '../platform/process/exit.ts'
 import type { Overrides, ProcessContext } from '../platform/process/process-context.ts'
 import { systemClock } from '../platform/system-clock.ts'
+import type { KnownIdentity } from '../ports/store-identity.ts'
 import type { Stores } from '../ports/stores.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
 import { prepareQuestdbStores } from '../stores/questdb/open.ts'
@@ -13,7 +15,7 @@ import { prepareRedisStores } from '../stores/redis/open.ts'
 import type { RedisStoreOptions } from '../stores/redis/options.ts'
 
 /** Address of Redis; `undefined` if this process keeps in memory what pods share. */
-const redisAt = (config: Config): Pick<RedisStoreOptions, 'at' | 'prefix'> | undefined => {
+export const redisAt = (config: Config): Pick<RedisStoreOptions, 'at' | 'prefix'> | undefined => {
   const { redis: url, redisSentinels: sentinels, redisMaster: master, redisPrefix: prefix } = config
   const { redisSentinelPassword: sentinelPassword, redisSentinelTls } = config
   if (url === undefined && sentinels.length === 0) return undefined
@@ -70,10 +72,15 @@ interface Part {
 export async function openStores(context: ProcessContext, user: StoreUser): Promise<OpenedStores> {
   const isQuestdb = context.config.store === 'questdb'
   const redis = redisAt(context.config)
-  const remote = isQuestdb ? [await questdbPart(context, user)] : []
+  let known: KnownIdentity | undefined
+  const remote: Part[] = isQuestdb ? [await questdbPart(context, user, () => known)] : []
   const local = isQuestdb && redis ? [] : [{ stores: await openFolder(context) }]
   // Redis is opened last, because it connects at once: if another store failed to open later, nothing would close it.
-  if (redis) remote.push(redisPart(context, user, redis))
+  if (redis) {
+    const part = redisPart(context, user, redis)
+    known = part.identity
+    remote.unshift(part)
+  }
   const parts = [...local, ...remote]
   return {
     stores: Object.assign({}, ...parts.map(({ stores }) => stores), {
@@ -81,29 +88,54 @@ export async function openStores(context: ProcessContext, user: StoreUser): Prom
     }) as Stores,
     areRemote: remote.length > 0,
     async connect() {
-      await Promise.all(remote.map(({ connect }) => connect().catch(asStartFailure)))
+      // Redis first: it knows the identity of the store.
+      for (const { connect } of remote) await connect().catch(asStartFailure)
     },
   }
 }
 
 /** Uses real time with any clock of the context: the server answers in real time. */
-const questdbPart = ({ config, log, metrics }: ProcessContext, user: StoreUser): Promise<Part> =>
-  prepareQuestdbStores({ ...questdbAt(config), clock: systemClock, log, metrics, user })
+const questdbPart = (
+  { config, log, metrics }: ProcessContext,
+  user: StoreUser,
+  known: () => KnownIdentity | undefined,
+): Promise<Part> =>
+  prepareQuestdbStores({
+    ...questdbAt(config),
+    clock: systemClock,
+    log,
+    metrics,
+    user,
+    known,
+    readKnown: () => readIdentityFile(config),
+  })
+
+/** The identity in the file of FXD_STORE_IDENTITY_FILE; `undefined` without a file. */
+export function readIdentityFile({ storeIdentityFile }: Config): string | undefined {
+  if (storeIdentityFile === undefined) return undefined
+  try {
+    return readFileSync(storeIdentityFile, 'utf8').trim() || undefined
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new Unavailable('store', cause)
+  }
+}
 
 /** With a virtual clock in the context, Redis uses its time too. */
 const redisPart = (
   { config, clock, log, metrics }: ProcessContext,
   user: StoreUser,
   at: NonNullable<ReturnType<typeof redisAt>>,
-): Part => {
+): Part & { readonly identity: KnownIdentity } => {
   const time = clock === systemClock ? {} : { time: clock }
   // A process that admits requests gets a share of the limits in an outage of Redis.
   const admits = user === 'all' || user === 'rest'
   const pods = admits ? config.limitsPods : 1
   const shared = { clock: systemClock, log, metrics }
-  const { stores, connect } = prepareRedisStores({ ...at, ...time, ...shared, admits, pods })
+  const { stores, connect, identity } = prepareRedisStores({ ...at, ...time, ...shared, admits, pods })
   return {
     stores,
+    identity,
     // The start does not wait for Redis: without it each pod has a share of the limits, and the registry is in QuestDB.
     connect: () =>
       connect().catch((cause: unknown) => {

@@ -7,6 +7,7 @@ import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Leases } from '../../ports/lease.ts'
+import type { StoreIdentity } from '../../ports/store-identity.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
 import type { CreateKeyRequest__Output } from '../../wire/gen/fxd/v1/CreateKeyRequest.ts'
@@ -43,6 +44,9 @@ export interface RegistryServiceDeps extends FeedStores {
   readonly registry: FollowedRegistry
   readonly feedTokens: FeedTokens
   readonly leases: Leases
+  readonly identity?: StoreIdentity
+  /** Called after the store began anew. */
+  readonly storeBegan?: () => Promise<void>
   readonly log: Log
 }
 
@@ -69,6 +73,7 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
     ListFeeds: answer(async (request) => ({
       ...(await listFeeds(request, view(), deps)),
       signingKeys: [...deps.feedTokens.keyIds],
+      storeIdentity: deps.identity?.word ?? '',
     })),
     GetFeed: answer((request) => getFeed(request, view(), deps)),
     ApplyFeed: answer(async (request) => {
@@ -79,8 +84,16 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
     SetFeedsOwner: answer(async ({ owner }) => ({ changed: await handOverFeeds(owner, deps.writer) })),
     IssueFeedToken: answer((request) => issueFeedToken(request, view(), deps)),
     PurgeFeed: answer(async ({ key }) => ({ series: await purgeFeed(key, view(), deps) })),
+    BeginStore: answer(() => beginStore(deps)),
     RemoveSymbol: answer((request) => removeSymbol(request, view(), deps)),
   }
+}
+
+async function beginStore({ identity, storeBegan }: RegistryServiceDeps) {
+  if (identity === undefined || !(await identity.begin()))
+    throw failedPrecondition('The store is not refused: there is nothing to accept, and nothing changed.')
+  await storeBegan?.()
+  return { storeIdentity: identity.word ?? '' }
 }
 
 function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {

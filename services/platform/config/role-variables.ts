@@ -34,7 +34,7 @@ export const roleVariables = {
     'trustedProxies',
     'drainSeconds',
   ],
-  ingest: [...process, ...stores, ...grpc, ...token, 'feeds', 'signingKeys'],
+  ingest: [...process, ...stores, ...grpc, ...token, 'feeds', 'signingKeys', 'storeIdentityFile'],
   collector: [...process, ...token, ...tls, 'feeds', 'feed', 'ingest', 'spoolMib', 'spoolHours'],
   operator: [
     ...process,

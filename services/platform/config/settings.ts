@@ -48,6 +48,8 @@ export interface Config {
   readonly tokenFile: string | undefined
   /** File with the token of `fxd.v1.Shard`; `undefined`: the administration token. */
   readonly shardTokenFile: string | undefined
+  /** File with the identity of the store, as it is known outside of it; `undefined`: Redis alone knows it. */
+  readonly storeIdentityFile: string | undefined
   /** File with the keys that sign tokens of feeds; `undefined`: the administration token signs. */
   readonly signingKeys: string | undefined
   /** PEM files of this process's certificate and key; unless both are set, gRPC is not encrypted. */

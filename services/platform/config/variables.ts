@@ -161,6 +161,12 @@ export const variables = {
     'file with the token with which fxd operator asks fxd stream for its load and drains it; empty: the administration token is used',
     optional(parsePath),
   ),
+  storeIdentityFile: variable(
+    'FXD_STORE_IDENTITY_FILE',
+    '',
+    'file with the identity of the store, for an ingest whose Redis lost it; need not exist; in the chart a ConfigMap that the operator keeps',
+    optional(parsePath),
+  ),
   signingKeys: variable(
     'FXD_SIGNING_KEYS',
     '',

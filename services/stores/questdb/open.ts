@@ -1,6 +1,8 @@
+import { ForeignServer, Unavailable } from '../../core/failure.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Counter } from '../../platform/metrics.ts'
 import { patientReadDeadlineMs, readDeadlineMs, readsWaitingMax } from '../../platform/read-turns.ts'
+import type { StoreIdentity } from '../../ports/store-identity.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { questdbBars } from './bars.ts'
 import { administration, type ServerQueries } from './exec.ts'
@@ -15,6 +17,7 @@ import { backfillConnectionsOf, isWriter, readConnectionsOf, type StoreUser } fr
 import { PgPool } from './pg/pool.ts'
 import { pgQueries } from './pg/queries.ts'
 import { questdbRegistry, RegistryLog } from './registry.ts'
+import { Identity } from './server/identity.ts'
 import { serverJudge } from './server/judge.ts'
 import { questdbUsageDays } from './usage-days.ts'
 import { questdbWindows } from './windows.ts'
@@ -24,7 +27,9 @@ import { Visibility } from './write/visibility.ts'
 import { Writer } from './write/writer.ts'
 
 /** The data that must never be lost. */
-export type QuestdbStores = Pick<Stores, 'bars' | 'windows' | 'registry' | 'usageDays' | 'close'>
+export type QuestdbStores = Pick<Stores, 'bars' | 'windows' | 'registry' | 'usageDays' | 'close'> & {
+  readonly identity: StoreIdentity
+}
 
 /** Progress of writes has a connection of its own: acknowledgements must not wait behind reads. */
 const progressConnections = { connections: 1, waiting: 16, lateIsLost: true }
@@ -60,7 +65,19 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const reading = migrates ? undefined : pgQueries(options)
   const queries = reading ?? admin
   const judge = serverJudge(options, queries)
-  const check = connectionCheckOf(options, names, queries, judge)
+  const makeTables = (): Promise<void> => migrate({ names, admin, clock })
+  const identity = new Identity({
+    ...options,
+    names,
+    queries,
+    writing: migrates ? { admin, makeTables } : undefined,
+    replaced: () => log.forget(),
+    changed() {
+      check.lost()
+      for (const each of [pool, backfillPool, progress]) each.renew()
+    },
+  })
+  const check = connectionCheckOf({ options, names, queries, judge, identity })
   const { pool, backfillPool, progress } = openPools(options, user, check)
   const visibility = new Visibility(options, names, progress)
   const suspended = new SuspendedTables(options, admin)
@@ -100,7 +117,9 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
       windows: questdbWindows(shared),
       registry,
       usageDays: questdbUsageDays({ table: names.usageDays, pool, writer, sender }),
+      identity,
       async close() {
+        identity.close()
         writer.close()
         visibility.close()
         pool.close()
@@ -111,26 +130,36 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
     },
     async connect() {
       await judge()
-      if (migrates) await migrate({ names, admin, clock })
-      else await awaitLayout(names, queries)
+      await identity
+        .check(migrates ? makeTables : () => awaitLayout(names, queries))
+        .catch(asWaiting)
       await untilListed(names, queries, clock)
       check.open()
+      identity.open()
       await log.follow(backfillPool)
       if (migrates) await feedsChanged()
     },
   }
 }
 
-const connectionCheckOf = (
-  options: QuestdbOptions,
-  names: TableNames,
-  queries: ServerQueries,
-  judge: () => Promise<void>,
-): ServerConnectionCheck =>
+/** Others may restore the known store or accept this one, so the start waits. */
+function asWaiting(cause: unknown): never {
+  throw cause instanceof ForeignServer ? new Unavailable('store', cause) : cause
+}
+
+interface CheckDeps {
+  readonly options: QuestdbOptions
+  readonly names: TableNames
+  readonly queries: ServerQueries
+  readonly judge: () => Promise<void>
+  readonly identity: Identity
+}
+
+const connectionCheckOf = ({ options, names, queries, judge, identity }: CheckDeps): ServerConnectionCheck =>
   new ServerConnectionCheck(options, async () => {
     await judge()
     await untilListed(names, queries, options.clock)
-    await requireLayout(names, queries)
+    await identity.check(() => requireLayout(names, queries))
   })
 
 function openPools(options: QuestdbOptions, user: StoreUser, check: ServerConnectionCheck) {

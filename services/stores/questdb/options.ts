@@ -2,6 +2,7 @@ import type { Address } from '../../platform/config.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { KnownIdentity } from '../../ports/store-identity.ts'
 import type { StoreUser } from './pg/connection-counts.ts'
 
 export interface Credentials {
@@ -23,4 +24,8 @@ export interface QuestdbOptions {
   readonly metrics: Metrics
   /** `all` (the default) and `ingest` create and change the tables; other processes wait until one of them has. */
   readonly user?: StoreUser
+  /** The store's identity as known outside of it; without it a server is only compared with its own past. */
+  readonly known?: () => KnownIdentity | undefined
+  /** A further copy of the identity, which counts where `known` has none. */
+  readonly readKnown?: (() => string | undefined) | undefined
 }

@@ -49,6 +49,8 @@ export class RegistryLog {
   readonly #expected = new Map<string, boolean>()
   #head = 0
   readonly #readings = new Serial()
+  /** Increases when another registry replaced this one. */
+  generation = 0
 
   constructor(deps: Pick<RegistryDeps, 'table' | 'pool'>) {
     this.#deps = deps
@@ -56,6 +58,14 @@ export class RegistryLog {
 
   get head(): number {
     return this.#head
+  }
+
+  /** Forgets all rows: the store was replaced by another one, with another registry. */
+  forget(): void {
+    this.#newest.clear()
+    this.#clocks.clear()
+    this.#head = 0
+    this.generation += 1
   }
 
   /** Newest rows of the records that changed after `version`, ascending. */
@@ -212,6 +222,9 @@ export function questdbRegistry(log: RegistryLog, deps: RegistryDeps): RegistryS
   }
 
   return {
+    get generation() {
+      return log.generation
+    },
     append(basedOn, rows) {
       if (rows.length > changeRowsMax)
         return Promise.reject(new RangeError(`A change of ${rows.length} rows; at most ${changeRowsMax}.`))

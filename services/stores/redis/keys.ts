@@ -5,6 +5,8 @@
 export class Keys {
   readonly #prefix: string
   readonly pods: string
+  /** The identity of the store of bars. */
+  readonly store: string
   /**
    * When the slots' data began. It begins again when Redis was emptied or unreachable, or when another server took
    * over.
@@ -23,6 +25,7 @@ export class Keys {
   constructor(prefix: string) {
     this.#prefix = prefix
     this.pods = `${prefix}pods`
+    this.store = `${prefix}store`
     this.slotsLife = `${prefix}life`
     const bus = `${prefix}{bus}:`
     this.bus = {

@@ -1,9 +1,11 @@
+import type { KnownIdentity } from '../../ports/store-identity.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { redisBus } from './bus/bus.ts'
 import { Calls, serverRun } from './calls.ts'
 import { Connection } from './connection.ts'
 import { redisFeedBoard } from './feed-board.ts'
 import { Keys } from './keys.ts'
+import { redisIdentity } from './identity.ts'
 import { redisLeases } from './leases.ts'
 import { redisLimits } from './limits.ts'
 import type { RedisStoreOptions } from './options.ts'
@@ -27,6 +29,8 @@ export type RedisStores = Pick<Stores, 'limits' | 'slots' | 'bus' | 'leases' | '
 export interface PreparedRedis {
   /** While Redis is unavailable the limits decide by share; the other ports fail as `Unavailable`. */
   readonly stores: RedisStores
+  /** The identity of the store of bars. */
+  readonly identity: KnownIdentity
   /**
    * Resolves once Redis answers. Rejects with `WrongServer` when Redis is too old or may evict keys, and with
    * `Unavailable` when a retry may succeed.
@@ -95,6 +99,7 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
         for (const connection of Object.values(connections)) connection.close()
       },
     },
+    identity: redisIdentity(calls, keys),
     async connect() {
       await Promise.all(Object.values(connections).map((connection) => connection.connected()))
       await beginLife()

@@ -2,6 +2,8 @@ import type * as grpc from '@grpc/grpc-js';
 import type { MessageTypeDefinition } from '@grpc/proto-loader';
 
 import type { ApplyFeedRequest as _fxd_v1_ApplyFeedRequest, ApplyFeedRequest__Output as _fxd_v1_ApplyFeedRequest__Output } from './fxd/v1/ApplyFeedRequest.ts';
+import type { BeginStoreRequest as _fxd_v1_BeginStoreRequest, BeginStoreRequest__Output as _fxd_v1_BeginStoreRequest__Output } from './fxd/v1/BeginStoreRequest.ts';
+import type { BeginStoreResponse as _fxd_v1_BeginStoreResponse, BeginStoreResponse__Output as _fxd_v1_BeginStoreResponse__Output } from './fxd/v1/BeginStoreResponse.ts';
 import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Output as _fxd_v1_CreateKeyRequest__Output } from './fxd/v1/CreateKeyRequest.ts';
 import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from './fxd/v1/Feed.ts';
 import type { GetFeedRequest as _fxd_v1_GetFeedRequest, GetFeedRequest__Output as _fxd_v1_GetFeedRequest__Output } from './fxd/v1/GetFeedRequest.ts';
@@ -40,6 +42,8 @@ export interface ProtoGrpcType {
   fxd: {
     v1: {
       ApplyFeedRequest: MessageTypeDefinition<_fxd_v1_ApplyFeedRequest, _fxd_v1_ApplyFeedRequest__Output>
+      BeginStoreRequest: MessageTypeDefinition<_fxd_v1_BeginStoreRequest, _fxd_v1_BeginStoreRequest__Output>
+      BeginStoreResponse: MessageTypeDefinition<_fxd_v1_BeginStoreResponse, _fxd_v1_BeginStoreResponse__Output>
       CreateKeyRequest: MessageTypeDefinition<_fxd_v1_CreateKeyRequest, _fxd_v1_CreateKeyRequest__Output>
       Feed: MessageTypeDefinition<_fxd_v1_Feed, _fxd_v1_Feed__Output>
       GetFeedRequest: MessageTypeDefinition<_fxd_v1_GetFeedRequest, _fxd_v1_GetFeedRequest__Output>

@@ -33,13 +33,13 @@ export async function migrate(deps: MakingDeps): Promise<void> {
   refuseNewer(found, names)
   for (let version = found; version < schemaVersion; version++) {
     await steps[version]?.(deps)
-    await admin.exec(`INSERT INTO '${names.schema}' VALUES (0, ${version + 1})`)
+    await admin.exec(`INSERT INTO '${names.schema}' (ts, version) VALUES (0, ${version + 1})`)
   }
   if (found < schemaVersion) await settled(names, admin)
 }
 
 /** Waits until commits to the schema table are readable: a server that has just started shows them late. */
-const settled = async (names: TableNames, admin: ServerQueries): Promise<void> =>
+export const settled = async (names: TableNames, admin: ServerQueries): Promise<void> =>
   void (await admin.exec(`SELECT wait_wal_table('${names.schema}')`))
 
 /** The version of the tables' layout; 0 while there is none. */
@@ -58,7 +58,7 @@ export async function requireLayout(names: TableNames, admin: ServerQueries): Pr
   if (found < schemaVersion)
     throw new WrongServer(
       found === 0
-        ? `There is no ${names.schema} any more: this is another QuestDB, or it lost its data. Restore it, or start fxd again to begin with an empty one.`
+        ? `There is no ${names.schema} any more: this is another QuestDB, or it lost its data. Restore a backup; do not restart ingest (docs/backup.md).`
         : `The schema version of ${names.schema} is ${found} instead of ${schemaVersion}: an older backup, perhaps. Start fxd again: it changes the tables.`,
     )
 }

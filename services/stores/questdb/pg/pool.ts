@@ -84,6 +84,11 @@ export class PgPool {
     }
   }
 
+  /** Closes all connections, so that the server is checked before the next read. */
+  renew(): void {
+    for (const connection of this.#all) connection.destroy()
+  }
+
   close(): void {
     this.#closed = true
     this.#turns.refuseAll('the store is closed')

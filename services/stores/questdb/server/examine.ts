@@ -13,11 +13,14 @@ import { PgPool } from '../pg/pool.ts'
 import { RegistryLog } from '../registry.ts'
 import { examineTables } from './examine-tables.ts'
 import { serverFacts, versionMin } from './facts.ts'
+import { findIdentity, refusalCure, refusalOf, refusalTexts } from './identity.ts'
 import { syncCure } from './judge.ts'
 import { newestBars } from './newest-bars.ts'
 import { type StoredBarsDeps, storedBarsOf } from './stored-bars.ts'
 
-type Examined = Omit<QuestdbOptions, 'metrics'> & {
+type Examined = Omit<QuestdbOptions, 'metrics' | 'known' | 'readKnown'> & {
+  /** Reads the identity of the store as known outside of it. */
+  readonly readKnown: () => Promise<string | undefined>
   /** Whether to compare the acknowledged windows with the stored bars, which reads all bars. */
   readonly audits: boolean
   /** How many processes of each kind use the server, those that a rollout adds included. */
@@ -47,13 +50,15 @@ export async function examineQuestdb(options: Examined): Promise<readonly Findin
     const http = await examined('http', httpCure(options), () => examineServer(admin, options.pods))
     if (http.some(({ state }) => state === 'wrong')) return http
     const pg = await examined('postgres', pgCure(options), () => examineReading(pool))
+    const identity = await examineIdentity(names, admin, options.readKnown)
+    if (identity.some(({ state }) => state === 'wrong')) return [...http, ...pg, ...identity]
     const schema = await examined('schema', 'remove the cause that the message names', () =>
       examineSchema(names, admin),
     )
     const tables = await examined('tables', 'remove the cause that the message names', () =>
       examineTables(names, admin),
     )
-    if ([...pg, ...schema].some(({ state }) => state !== 'ok')) return [...http, ...pg, ...schema, ...tables]
+    if ([...pg, ...schema].some(({ state }) => state !== 'ok')) return [...http, ...pg, ...identity, ...schema, ...tables]
     const log = new RegistryLog({ table: names.registry, pool })
     const clocks = await examined('clocks', 'remove the cause that the message names', async () => {
       await log.follow()
@@ -62,7 +67,7 @@ export async function examineQuestdb(options: Examined): Promise<readonly Findin
       return [...examineClocks(newest, options.clock.utcMs()), ...pendingRetention(feeds)]
     })
     const audit = options.audits ? await auditAll({ names, admin, clock: options.clock, pool, log }) : []
-    return [...http, ...pg, ...schema, ...tables, ...clocks, ...audit]
+    return [...http, ...pg, ...identity, ...schema, ...tables, ...clocks, ...audit]
   } finally {
     pool.close()
   }
@@ -145,6 +150,22 @@ function examineWorkers(count: number | undefined): readonly Finding[] {
 async function examineReading(pool: PgPool): Promise<readonly Finding[]> {
   await pool.read({ sql: 'SELECT 1', parameterSets: [[]] }, () => () => undefined)
   return [passed('postgres', 'answers')]
+}
+
+async function examineIdentity(
+  names: TableNames,
+  admin: Administration,
+  readKnown: Examined['readKnown'],
+): Promise<readonly Finding[]> {
+  try {
+    const [known, found] = [await readKnown(), await findIdentity(names, admin)]
+    const refusal = refusalOf(known, found)
+    if (refusal) return [problem('identity', refusalTexts[refusal], refusalCure)]
+    return known === undefined ? [] : [passed('identity', `${known}, as known outside of QuestDB`)]
+  } catch (cause) {
+    const found = `unknown whether this is the known store: ${reasonOf(cause)}`
+    return [warning('identity', found, 'start Redis, or set FXD_REDIS as ingest has it')]
+  }
 }
 
 async function examineSchema(names: TableNames, admin: Administration): Promise<readonly Finding[]> {

@@ -15,6 +15,10 @@ export interface ListFeedsResponse {
    * Ids of the signing keys whose tokens of feeds are accepted.
    */
   'signingKeys'?: (string)[];
+  /**
+   * Identity of the store of bars; empty: unknown.
+   */
+  'storeIdentity'?: (string);
 }
 
 /**
@@ -30,4 +34,8 @@ export interface ListFeedsResponse__Output {
    * Ids of the signing keys whose tokens of feeds are accepted.
    */
   'signingKeys': (string)[];
+  /**
+   * Identity of the store of bars; empty: unknown.
+   */
+  'storeIdentity': (string);
 }

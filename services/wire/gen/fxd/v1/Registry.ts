@@ -3,6 +3,8 @@
 import type * as grpc from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
 import type { ApplyFeedRequest as _fxd_v1_ApplyFeedRequest, ApplyFeedRequest__Output as _fxd_v1_ApplyFeedRequest__Output } from '../../fxd/v1/ApplyFeedRequest.ts';
+import type { BeginStoreRequest as _fxd_v1_BeginStoreRequest, BeginStoreRequest__Output as _fxd_v1_BeginStoreRequest__Output } from '../../fxd/v1/BeginStoreRequest.ts';
+import type { BeginStoreResponse as _fxd_v1_BeginStoreResponse, BeginStoreResponse__Output as _fxd_v1_BeginStoreResponse__Output } from '../../fxd/v1/BeginStoreResponse.ts';
 import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Output as _fxd_v1_CreateKeyRequest__Output } from '../../fxd/v1/CreateKeyRequest.ts';
 import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from '../../fxd/v1/Feed.ts';
 import type { GetFeedRequest as _fxd_v1_GetFeedRequest, GetFeedRequest__Output as _fxd_v1_GetFeedRequest__Output } from '../../fxd/v1/GetFeedRequest.ts';
@@ -58,6 +60,23 @@ export interface RegistryClient extends grpc.Client {
   applyFeed(argument: _fxd_v1_ApplyFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   applyFeed(argument: _fxd_v1_ApplyFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   applyFeed(argument: _fxd_v1_ApplyFeedRequest, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * Accepts the store that ingest refuses, because it is empty or another one, as a new beginning. Ingest
+   * answers this call while it refuses the store. FAILED_PRECONDITION: the store is not refused.
+   */
+  BeginStore(argument: _fxd_v1_BeginStoreRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_BeginStoreResponse__Output>): grpc.ClientUnaryCall;
+  BeginStore(argument: _fxd_v1_BeginStoreRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_BeginStoreResponse__Output>): grpc.ClientUnaryCall;
+  BeginStore(argument: _fxd_v1_BeginStoreRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_BeginStoreResponse__Output>): grpc.ClientUnaryCall;
+  BeginStore(argument: _fxd_v1_BeginStoreRequest, callback: grpc.requestCallback<_fxd_v1_BeginStoreResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Accepts the store that ingest refuses, because it is empty or another one, as a new beginning. Ingest
+   * answers this call while it refuses the store. FAILED_PRECONDITION: the store is not refused.
+   */
+  beginStore(argument: _fxd_v1_BeginStoreRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_BeginStoreResponse__Output>): grpc.ClientUnaryCall;
+  beginStore(argument: _fxd_v1_BeginStoreRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_BeginStoreResponse__Output>): grpc.ClientUnaryCall;
+  beginStore(argument: _fxd_v1_BeginStoreRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_BeginStoreResponse__Output>): grpc.ClientUnaryCall;
+  beginStore(argument: _fxd_v1_BeginStoreRequest, callback: grpc.requestCallback<_fxd_v1_BeginStoreResponse__Output>): grpc.ClientUnaryCall;
   
   /**
    * Only this answer contains the key itself.
@@ -293,6 +312,12 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   ApplyFeed: grpc.handleUnaryCall<_fxd_v1_ApplyFeedRequest__Output, _fxd_v1_Feed>;
   
   /**
+   * Accepts the store that ingest refuses, because it is empty or another one, as a new beginning. Ingest
+   * answers this call while it refuses the store. FAILED_PRECONDITION: the store is not refused.
+   */
+  BeginStore: grpc.handleUnaryCall<_fxd_v1_BeginStoreRequest__Output, _fxd_v1_BeginStoreResponse>;
+  
+  /**
    * Only this answer contains the key itself.
    */
   CreateKey: grpc.handleUnaryCall<_fxd_v1_CreateKeyRequest__Output, _fxd_v1_IssuedKey>;
@@ -365,6 +390,7 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
 
 export interface RegistryDefinition extends grpc.ServiceDefinition {
   ApplyFeed: MethodDefinition<_fxd_v1_ApplyFeedRequest, _fxd_v1_Feed, _fxd_v1_ApplyFeedRequest__Output, _fxd_v1_Feed__Output>
+  BeginStore: MethodDefinition<_fxd_v1_BeginStoreRequest, _fxd_v1_BeginStoreResponse, _fxd_v1_BeginStoreRequest__Output, _fxd_v1_BeginStoreResponse__Output>
   CreateKey: MethodDefinition<_fxd_v1_CreateKeyRequest, _fxd_v1_IssuedKey, _fxd_v1_CreateKeyRequest__Output, _fxd_v1_IssuedKey__Output>
   GetFeed: MethodDefinition<_fxd_v1_GetFeedRequest, _fxd_v1_Feed, _fxd_v1_GetFeedRequest__Output, _fxd_v1_Feed__Output>
   GetKey: MethodDefinition<_fxd_v1_GetKeyRequest, _fxd_v1_Key, _fxd_v1_GetKeyRequest__Output, _fxd_v1_Key__Output>

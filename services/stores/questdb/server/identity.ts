@@ -1,0 +1,163 @@
+import { ForeignServer, Unavailable } from '../../../core/failure.ts'
+import type { Cancel } from '../../../ports/clock.ts'
+import type { StoreIdentity } from '../../../ports/store-identity.ts'
+import type { Administration, ServerQueries } from '../exec.ts'
+import { settled } from '../layout/migrate.ts'
+import { listTables } from '../layout/make-table.ts'
+import type { TableNames } from '../layout/tables.ts'
+import type { QuestdbOptions } from '../options.ts'
+
+const wordBytes = 8
+/** Interval at which the word outside of the store is compared, and written again after Redis lost it. */
+const compareMs = 1_000
+/** The row of the schema table that has the word. Each layout has it, so later ones leave it alone. */
+const rowVersion = 1
+
+/** What a server has. */
+export interface FoundIdentity {
+  readonly hasTables: boolean
+  /** Absent on an older backup, and on a server that only an earlier fxd used. */
+  readonly word: string | undefined
+}
+
+/** Why a server is not the known store; `undefined`: it may be used. */
+export function refusalOf(
+  known: string | undefined,
+  { hasTables, word }: FoundIdentity,
+): 'empty' | 'foreign' | undefined {
+  if (known === undefined) return undefined
+  if (!hasTables) return 'empty'
+  return word === undefined || word === known ? undefined : 'foreign'
+}
+
+export const refusalTexts = {
+  empty: 'QuestDB has no tables of fxd, but the store is known: QuestDB lost its data, or this is another server',
+  foreign: 'QuestDB has the identity of another store: this is another server, or a backup of before "fxd store begin"',
+} as const
+
+export const refusalCure =
+  'restore a backup; do not restart ingest. Without a copy, "fxd store begin" accepts this server (docs/backup.md)'
+
+export async function findIdentity(names: TableNames, queries: ServerQueries): Promise<FoundIdentity> {
+  if (!(await listTables(queries)).includes(names.schema)) return { hasTables: false, word: undefined }
+  await settled(names, queries)
+  const columns = await queries.exec(`SELECT "column" FROM table_columns('${names.schema}')`)
+  if (!columns.some(([column]) => column === 'identity')) return { hasTables: true, word: undefined }
+  const [row] = await queries.exec(`SELECT identity FROM '${names.schema}' WHERE version = ${rowVersion}`)
+  const word = row?.[0]
+  return { hasTables: true, word: typeof word === 'string' ? word : undefined }
+}
+
+export interface IdentityDeps extends Pick<QuestdbOptions, 'clock' | 'log' | 'known' | 'readKnown'> {
+  readonly names: TableNames
+  readonly queries: ServerQueries
+  /** Set for a process that may create tables: it also gives the store its word. */
+  readonly writing: { readonly admin: Administration; readonly makeTables: () => Promise<void> } | undefined
+  /** Another store was accepted after the one before: what this process knows of that one is void. */
+  readonly replaced: () => void
+  /** The word outside of the store changed: the server must be checked again. */
+  readonly changed: () => void
+}
+
+/** Compares the word of the server with the one that is known outside of it. */
+export class Identity implements StoreIdentity {
+  readonly #deps: IdentityDeps
+  #word: string | undefined
+  #stop: Cancel = () => undefined
+
+  constructor(deps: IdentityDeps) {
+    this.#deps = deps
+  }
+
+  get word(): string | undefined {
+    return this.#word
+  }
+
+  /**
+   * Rejects with `ForeignServer` when the server is not the known store, before `prepare` may create anything on it. An
+   * empty server waits for Redis, which alone tells whether it is new.
+   */
+  async check(prepare: () => Promise<void>): Promise<void> {
+    const { names, queries } = this.#deps
+    const known = await this.#known()
+    const found = await findIdentity(names, queries)
+    const refusal = refusalOf(known.word, found)
+    if (refusal) throw new ForeignServer(`${refusalTexts[refusal]}. Nothing was created. Cure: ${refusalCure}.`)
+    if (!found.hasTables && known.failure !== undefined) throw new Unavailable('store', known.failure)
+    await prepare()
+    await this.#settle(found.word ?? known.word, found)
+  }
+
+  /** From now on compares the word periodically. */
+  open(): void {
+    this.#stop()
+    this.#stop = this.#deps.clock.every(compareMs, () => void this.#compare().catch(() => undefined))
+  }
+
+  close(): void {
+    this.#stop()
+  }
+
+  async begin(): Promise<boolean> {
+    const { names, queries, writing, known, clock, log } = this.#deps
+    if (writing === undefined) return false
+    const outside = await this.#known()
+    if (outside.failure !== undefined) throw outside.failure
+    const found = await findIdentity(names, queries)
+    if (refusalOf(outside.word, found) === undefined) return false
+    const word = clock.randomHex(wordBytes)
+    // First outside: other ingests refuse the server until it has this word, and a repeat starts from here.
+    await known?.()?.replace(word)
+    await writing.makeTables()
+    await this.#write(word)
+    log.warn({ identity: word }, 'the store begins anew: a person accepted this server')
+    this.#take(word)
+    this.#deps.changed()
+    return true
+  }
+
+  /** The known word: from Redis, else as this process remembers it, else from the file. */
+  async #known(): Promise<{ readonly word: string | undefined; readonly failure?: Unavailable }> {
+    const { known, readKnown } = this.#deps
+    const remembered = (): string | undefined => this.#word ?? readKnown?.()
+    try {
+      return { word: (await known?.()?.agree()) ?? remembered() }
+    } catch (cause) {
+      if (!(cause instanceof Unavailable)) throw cause
+      return { word: remembered(), failure: cause }
+    }
+  }
+
+  /** A writer gives a word to a server without one, and to Redis; while Redis is unavailable `#compare` does so later. */
+  async #settle(given: string | undefined, found: FoundIdentity): Promise<void> {
+    const { known, writing, clock } = this.#deps
+    if (writing === undefined) return this.#take(given)
+    const outside = known?.()
+    const offered = given ?? clock.randomHex(wordBytes)
+    const agreed = outside === undefined ? offered : await outside.agree(offered).catch(() => given)
+    if (agreed === undefined) return
+    if (found.word === undefined) await this.#write(agreed)
+    this.#take(found.word ?? agreed)
+  }
+
+  async #write(word: string): Promise<void> {
+    const { names, writing } = this.#deps
+    const exec = async (sql: string): Promise<unknown> => writing?.admin.exec(sql)
+    await exec(`ALTER TABLE '${names.schema}' ADD COLUMN IF NOT EXISTS identity VARCHAR`)
+    await exec(`INSERT INTO '${names.schema}' (ts, version, identity) VALUES (0, ${rowVersion}, '${word}')`)
+    if (writing) await settled(names, writing.admin)
+  }
+
+  #take(word: string | undefined): void {
+    const before = this.#word
+    this.#word = word ?? before
+    if (before !== undefined && this.#word !== before) this.#deps.replaced()
+  }
+
+  async #compare(): Promise<void> {
+    const { known, writing } = this.#deps
+    if (this.#word === undefined) return writing === undefined ? undefined : this.check(() => Promise.resolve())
+    const now = await known?.()?.agree(writing && this.#word)
+    if (now !== undefined && now !== this.#word) this.#deps.changed()
+  }
+}
