@@ -33,6 +33,7 @@ export class Registry {
   #client: { readonly id: string; readonly client: Client } | undefined
   /** Ids of the signing keys whose tokens ingest accepts. Empty: an ingest of 0.1.0 does not say. */
   #signingKeys = new Set<string>()
+  #storeIdentity = ''
   /** Feeds by BROKER:ACCOUNT, including hidden ones. */
   readonly feeds: Listing<Feed__Output>
   /** Keys by id. */
@@ -42,6 +43,11 @@ export class Registry {
     this.#deps = deps
     this.feeds = new Listing('feeds', deps.clock, () => this.#listFeeds())
     this.keys = new Listing('keys', deps.clock, () => this.#listKeys())
+  }
+
+  /** Identity of the store as ingest last said; empty: unknown. */
+  get storeIdentity(): string {
+    return this.#storeIdentity
   }
 
   async applyFeed(request: RequestOf<'ApplyFeed'>): Promise<Feed__Output> {
@@ -94,6 +100,7 @@ export class Registry {
   async #listFeeds(): Promise<Map<string, Feed__Output>> {
     const pages = await readPages((after) => this.#call('ListFeeds', { after }))
     this.#signingKeys = new Set(pages.at(-1)?.signingKeys)
+    this.#storeIdentity = pages.at(-1)?.storeIdentity ?? ''
     return new Map(pages.flatMap(({ feeds }) => feeds.map((feed) => [feed.key, feed])))
   }
 

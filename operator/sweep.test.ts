@@ -65,6 +65,7 @@ function start() {
       secrets: cache(() => cluster.secrets.map(secret)),
     },
     registry: {
+      storeIdentity: '',
       feeds,
       keys,
       removeFeed: async (of: string) => {

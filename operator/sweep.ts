@@ -19,6 +19,7 @@ import {
 import { allowedOf, MassDeletion, withoutKind } from './mass-deletion.ts'
 import type { Registry } from './registry.ts'
 import type { RegisteredKind } from './routes.ts'
+import { keepStoreIdentity } from './store-identity.ts'
 
 /** Interval of reads of the registry; then all feeds and keys are reconciled again. */
 const sweepEveryMs = 15_000
@@ -118,10 +119,15 @@ export class Sweep {
       this.#read('apikeys', () => registry.keys.refresh()),
     ])
     if (each(this.#deps.caches).some(([, cache]) => !cache.isSynced)) return this.#startDelaysAgain()
-    if (hasFeeds) await this.#attempt('remove feeds', () => this.#removeFeeds())
+    if (hasFeeds) {
+      await this.#attempt('keep the identity of the store', () =>
+        keepStoreIdentity(this.#deps, registry.storeIdentity),
+      )
+      await this.#attempt('remove feeds without objects', () => this.#removeFeeds())
+    }
     if (!hasKeys) return
-    await this.#attempt('suspend keys', () => this.#suspendKeys())
-    await this.#attempt('delete Secrets of keys', () => this.#deleteSecrets())
+    await this.#attempt('suspend keys without objects', () => this.#suspendKeys())
+    await this.#attempt('delete Secrets of keys without objects', () => this.#deleteSecrets())
   }
 
   /** The leader reports what is held. */
@@ -158,7 +164,7 @@ export class Sweep {
       // The elector logs the loss of the Lease.
       if (cause instanceof NotLeading) return
       const retryInMs = sweepEveryMs
-      this.#deps.log.warn({ err: cause, retryInMs }, `failed to ${action} without objects; retrying`)
+      this.#deps.log.warn({ err: cause, retryInMs }, `failed to ${action}; retrying`)
     }
   }
 

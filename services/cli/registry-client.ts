@@ -11,6 +11,7 @@ import { configOf, type Terminal } from './terminal.ts'
 
 /** Timeout of a call; a purge of a large feed takes longest. */
 const callTimeoutMs = 60_000
+const loopback = ['127.0.0.1', '::1', 'localhost']
 
 export interface RegistryCaller {
   call<Name extends RegistryCall>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>>
@@ -46,9 +47,21 @@ export function neededIdentity(config: Config): ClientIdentity {
   )
 }
 
+/**
+ * Beside the service itself, as in a pod of ingest, its own certificate is enough: the names in it are those that others
+ * use.
+ */
+function identityFor({ variable, config }: Service): ClientIdentity {
+  const identity = neededIdentity(config)
+  const { pair, ca } = identity.tls ?? {}
+  const isBeside = variable === 'FXD_GRPC_ADDR' && loopback.includes(reachable(config.grpcAddr).host)
+  if (!isBeside || identity.token === undefined || pair === undefined || ca !== undefined) return identity
+  return { ...identity, tls: { pinned: pair.cert } }
+}
+
 /** Opens the Registry client of that service. */
 function openRegistry(service: Service, clock: Clock): RegistryCaller {
-  const client = registryClient(service.address, neededIdentity(service.config))
+  const client = registryClient(service.address, identityFor(service))
   return {
     async call(name, request) {
       try {

@@ -56,6 +56,13 @@ test('the command line trusts the authority of FXD_TLS_CA, and identifies itself
   expect(await fxd('feeds list', certified)).toMatchObject({ code: 0, err: '' })
 })
 
+test('beside the service the command line needs no authority: it trusts the certificate of the service', async () => {
+  const beside = { ...environment, FXD_TLS_CERT: server.cert, FXD_TLS_KEY: server.key }
+  expect(await fxd('feeds list', beside)).toMatchObject({ code: 0, err: '' })
+  const other = { ...beside, FXD_TLS_CERT: admin.cert, FXD_TLS_KEY: admin.key }
+  expect((await fxd('feeds list', other)).err).toContain('cannot be trusted')
+})
+
 test('with FXD_INGEST the command line uses a remote service, with the token of FXD_TOKEN_FILE', async () => {
   const elsewhere = {
     FXD_INGEST: environment['FXD_GRPC_ADDR'] ?? '',

@@ -33,7 +33,10 @@ import { SessionEnd } from './session-end.ts'
 import { wellFormedStatus } from './well-formed-status.ts'
 
 export interface IngestDeps {
-  readonly stores: Pick<Stores, 'bars' | 'windows' | 'bus' | 'board' | 'leases' | 'limits' | 'usageDays' | 'identity'>
+  readonly stores: Pick<
+    Stores,
+    'bars' | 'windows' | 'bus' | 'board' | 'leases' | 'limits' | 'usageDays' | 'identity'
+  >
   readonly registry: FollowedRegistry
   readonly writer: RegistryWriter
   /** Tokens of administration. */

@@ -51,3 +51,27 @@ test('an outage of the registry has an age, and is logged once when it begins an
   ])
   registry.close()
 })
+
+test('a store that was replaced voids the registry before, and listeners hear of it once', async () => {
+  const clock = createVirtualClock()
+  const store = {
+    generation: 0,
+    rows: [{ ...feedBody(zero), version: 57 }] as RegistryRow[],
+    since: (version: number) => Promise.resolve(store.rows.filter((row) => row.version > version)),
+    append: () => Promise.resolve({ outcome: 'conflict' } as const),
+  }
+  const registry = followRegistry(store, embeddedBus(clock, silentLog), clock, silentLog)
+  await registry.refresh()
+  const heard: (readonly [number, boolean])[] = []
+  registry.onChange((view) => heard.push([view.version, view.feed(zero) !== undefined]))
+  Object.assign(store, { generation: 1, rows: [] })
+  await registry.refresh()
+  await registry.refresh()
+  store.rows.push({ ...feedBody(zero), version: 1 })
+  await registry.refresh()
+  expect(heard).toEqual([
+    [0, false],
+    [1, true],
+  ])
+  registry.close()
+})

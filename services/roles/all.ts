@@ -61,10 +61,9 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
   const feedsPath = config.feeds ?? demoFeeds
   let running: Collectors | undefined
   const apply = async (): Promise<void> => running?.follow(await applyManifests(feedsPath, writer))
-  const reload = createReload(feedsPath, apply, log)
   // Before the store is available, as in an ingest.
   const token = ownToken(config, clock)
-  const { port: grpcPort, identity } = await startIngestEdge(context, runtime, { writer, token, reload })
+  const { port: grpcPort, identity } = await startIngestEdge(context, runtime, { writer, token, apply })
   await runtime.loaded()
   const definitions = await untilAvailable(() => applyManifests(feedsPath, writer), waiting)
   const httpPort = earlyHttpPort ?? (await startEdges(context, runtime))
@@ -95,7 +94,7 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
       return view.feeds().map((definition) => ({ definition, symbols: symbolsOf(definition) }))
     },
     backfilled: () => metrics.total('fxd_ingest_bars_total', { lane: 'backfill', outcome: 'accepted' }),
-    reload,
+    reload: createReload(feedsPath, apply, log),
     stop: () => lifecycle.stop(),
   }
 }

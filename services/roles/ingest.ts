@@ -38,16 +38,15 @@ export function startIngest(config: Config, overrides: RoleOverrides = {}): Prom
     const writer = writerOf(runtime)
     const { feeds } = config
     const apply = async (): Promise<unknown> => (feeds === undefined ? [] : applyManifests(feeds, writer))
-    const reload = createReload(feeds ?? '', apply, context.log)
     // Listens before the store is available: a person may accept a refused one. Until then other calls are UNAVAILABLE.
-    const { port } = await startIngestEdge(context, runtime, { writer, token, reload })
+    const { port } = await startIngestEdge(context, runtime, { writer, token, apply })
     await runtime.loaded()
     await untilAvailable(apply, runtime.waiting)
     health.listening()
     return {
       grpcPort: port,
       opsPort: health.port,
-      reload,
+      reload: createReload(feeds ?? '', apply, context.log),
       // Collectors reconnect by themselves, to any available ingest.
       ...drainAndStop(context, health, () => Promise.resolve()),
     }
@@ -60,8 +59,8 @@ export const writerOf = ({ stores, registry }: Runtime): RegistryWriter =>
 interface IngestEdge {
   readonly writer: RegistryWriter
   readonly token: SecretPlace
-  /** Applies the manifests again. */
-  readonly reload: () => Promise<void>
+  /** Makes the registry equal to the manifests. */
+  readonly apply: () => Promise<unknown>
 }
 
 /**
@@ -70,8 +69,8 @@ interface IngestEdge {
  */
 export async function startIngestEdge(
   { config, lifecycle, ...shared }: ProcessContext,
-  { stores, registry, ports }: Runtime,
-  { writer, token, reload }: IngestEdge,
+  { stores, registry, ports, waiting }: Runtime,
+  { writer, token, apply }: IngestEdge,
 ): Promise<{ readonly port: number; readonly identity: () => ClientIdentity }> {
   const tls = await startTls({ config, lifecycle, ...shared })
   const tokens = await startSecrets({ lifecycle, ...shared }, token)
@@ -95,8 +94,8 @@ export async function startIngestEdge(
     // The new registry is empty. A process that has not read one yet applies its manifests after that.
     async storeBegan() {
       if (!registry.loaded) return
-      await registry.refresh()
-      await reload()
+      await untilAvailable(() => registry.refresh(), waiting)
+      await untilAvailable(apply, waiting)
     },
   })
   const port = await lifecycle.start({

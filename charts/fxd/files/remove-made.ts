@@ -1,5 +1,5 @@
-// Removes the objects that the release created while it ran: the Secrets of SECRETS that make-secrets.ts created, and
-// the collectors. The Feed objects stay. Removes nothing while the release is installed.
+// Removes the objects that the release created while it ran: the Secrets of SECRETS that make-secrets.ts created, the
+// collectors and the identity of the store. The Feed objects stay. Removes nothing while the release is installed.
 import { readFileSync } from 'node:fs'
 
 interface Item {
@@ -34,13 +34,11 @@ const call = async <T>(method: string, path: string): Promise<T | undefined> => 
   return (await answer.json()) as T
 }
 
-async function removeCollectors(): Promise<void> {
-  const made = encodeURIComponent('app.kubernetes.io/managed-by=fxd-operator,marketdata.fxd.dev/feed')
-  for (const kinds of ['apis/apps/v1/namespaces/%/statefulsets', 'api/v1/namespaces/%/configmaps']) {
-    const path = `/${kinds.replace('%', namespace)}?labelSelector=${made}&propagationPolicy=Background`
-    const removed = await call<{ readonly items?: readonly Item[] }>('DELETE', path)
-    for (const { metadata } of removed?.items ?? []) process.stdout.write(`${metadata.name} was removed\n`)
-  }
+async function removeMade(kinds: string, label: string): Promise<void> {
+  const made = encodeURIComponent(`app.kubernetes.io/managed-by=fxd-operator,marketdata.fxd.dev/${label}`)
+  const path = `/${kinds}?labelSelector=${made}&propagationPolicy=Background`
+  const removed = await call<{ readonly items?: readonly Item[] }>('DELETE', path)
+  for (const { metadata } of removed?.items ?? []) process.stdout.write(`${metadata.name} was removed\n`)
 }
 
 /** The second label is on Secrets of 0.1.0. */
@@ -64,6 +62,9 @@ if (ingest !== undefined && ingest.metadata.deletionTimestamp === undefined)
     `nothing was removed: the release is installed, since the Deployment ${INGEST} is there\n`,
   )
 else {
-  await removeCollectors()
+  const configMaps = `api/v1/namespaces/${namespace}/configmaps`
+  await removeMade(`apis/apps/v1/namespaces/${namespace}/statefulsets`, 'feed')
+  await removeMade(configMaps, 'feed')
+  await removeMade(configMaps, 'store')
   await removeSecrets()
 }

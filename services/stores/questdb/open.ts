@@ -130,9 +130,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
     },
     async connect() {
       await judge()
-      await identity
-        .check(migrates ? makeTables : () => awaitLayout(names, queries))
-        .catch(asWaiting)
+      await identity.check(migrates ? makeTables : () => awaitLayout(names, queries)).catch(asWaiting)
       await untilListed(names, queries, clock)
       check.open()
       identity.open()

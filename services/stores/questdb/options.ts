@@ -24,7 +24,7 @@ export interface QuestdbOptions {
   readonly metrics: Metrics
   /** `all` (the default) and `ingest` create and change the tables; other processes wait until one of them has. */
   readonly user?: StoreUser
-  /** The store's identity as known outside of it; without it a server is only compared with its own past. */
+  /** The store's identity as known outside of it; without it nothing is compared. */
   readonly known?: () => KnownIdentity | undefined
   /** A further copy of the identity, which counts where `known` has none. */
   readonly readKnown?: (() => string | undefined) | undefined

@@ -84,7 +84,7 @@ test('a suspended table is WRONG with its reason and the resume statement, and t
 
 test('a schema of a newer fxd is WRONG, a missing schema is a warning, and doctor makes no tables', async () => {
   const { prefix } = await openInTest(server())
-  await server().exec(`INSERT INTO ${prefix}schema VALUES (0, ${schemaVersion + 1})`)
+  await server().exec(`INSERT INTO ${prefix}schema (ts, version) VALUES (0, ${schemaVersion + 1})`)
   await expect
     .poll(async () => lineOf(await doctor(server(), prefix), 'schema'), untilApplied)
     .toMatch(new RegExp(`^WRONG .*version ${schemaVersion + 1}.*start the newer fxd`))

@@ -84,7 +84,7 @@ test('concurrent starts make one schema, and a later start changes nothing', asy
 
 test('a schema of a newer fxd is refused by its version and not changed', async () => {
   const { prefix } = await openInTest(server())
-  await server().exec(`INSERT INTO ${prefix}schema VALUES (0, ${schemaVersion + 1})`)
+  await server().exec(`INSERT INTO ${prefix}schema (ts, version) VALUES (0, ${schemaVersion + 1})`)
   await expect
     .poll(() => openOn(server(), { prefix }).then(() => 'opened', String))
     .toContain(`schema version of ${prefix}schema is ${schemaVersion + 1}`)

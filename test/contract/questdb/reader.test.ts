@@ -43,7 +43,10 @@ test('a read-only user cannot change anything', async () => {
   const queries = pgQueries({ pg: server.pg, credentials, clock: systemClock })
   const tables = (await queries.exec('SELECT table_name FROM all_tables()')).flat()
   expect(tables).toContain(`${prefix}schema`)
-  for (const statement of [`DROP TABLE '${prefix}schema'`, `INSERT INTO '${prefix}schema' VALUES (0, 99)`])
+  for (const statement of [
+    `DROP TABLE '${prefix}schema'`,
+    `INSERT INTO '${prefix}schema' (ts, version) VALUES (0, 99)`,
+  ])
     await expect(queries.exec(statement)).rejects.toBeInstanceOf(Unavailable)
   expect((await queries.exec('SELECT table_name FROM all_tables()')).flat()).toEqual(tables)
   queries.close()

@@ -40,7 +40,7 @@ test(
   async () => {
     const { server, opened } = await fixture()
     const { stores, prefix } = opened
-    await server.exec(`INSERT INTO ${prefix}schema VALUES (0, ${schemaVersion + 1})`)
+    await server.exec(`INSERT INTO ${prefix}schema (ts, version) VALUES (0, ${schemaVersion + 1})`)
     await server.kill()
     await server.start()
     await expect
@@ -53,7 +53,7 @@ test(
       .toBeGreaterThan(1)
     expect(await barsStored(server, prefix)).toBe(1)
     await server.exec(`TRUNCATE TABLE ${prefix}schema`)
-    await server.exec(`INSERT INTO ${prefix}schema VALUES (0, ${schemaVersion})`)
+    await server.exec(`INSERT INTO ${prefix}schema (ts, version) VALUES (0, ${schemaVersion})`)
     await writing
     expect(await readList(stores.bars, series)).toHaveLength(2)
   },

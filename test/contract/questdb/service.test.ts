@@ -201,7 +201,7 @@ describe('fxd all with its bars in QuestDB', longTimeout, () => {
     const config = await configured()
     await (await start(config)).stop()
     const schema = `${config.questdbPrefix}schema`
-    await server().exec(`INSERT INTO ${schema} VALUES (0, ${schemaVersion + 1})`)
+    await server().exec(`INSERT INTO ${schema} (ts, version) VALUES (0, ${schemaVersion + 1})`)
     await server().exec(`SELECT wait_wal_table('${schema}')`)
     const cause: unknown = await start(config).then(
       (service) => service.stop(),

@@ -73,7 +73,7 @@ test('a migration keeps windows of the first layout, and new windows join them',
   await server().exec(`
     CREATE TABLE ${prefix}schema (ts TIMESTAMP, version INT)
     TIMESTAMP(ts) PARTITION BY YEAR WAL DEDUP UPSERT KEYS(ts, version)`)
-  await server().exec(`INSERT INTO ${prefix}schema VALUES (0, 1)`)
+  await server().exec(`INSERT INTO ${prefix}schema (ts, version) VALUES (0, 1)`)
   await expect
     .poll(async () => (await server().exec(`SELECT version FROM ${prefix}schema`))[0]?.[0], untilApplied)
     .toBe(1)

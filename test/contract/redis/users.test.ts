@@ -34,7 +34,8 @@ const openAs = (role: Role, log = silentLog): Promise<OpenedRedis> =>
 
 /** The Redis calls of each role. */
 const work: Readonly<Record<Role, (opened: OpenedRedis) => Promise<unknown>>> = {
-  async rest({ stores }) {
+  async rest({ stores, identity }) {
+    await identity.agree()
     await stores.limits.admit('k1', limits, 'status')
     await stores.limits.observe('k1', limits, 'status')
     await stores.limits.usage('k1', 0 as never, 99_999 as never)
@@ -42,7 +43,8 @@ const work: Readonly<Record<Role, (opened: OpenedRedis) => Promise<unknown>>> = 
     await stores.board.read([feed])
     await stores.board.ping()
   },
-  async stream({ stores }) {
+  async stream({ stores, identity }) {
+    await identity.agree()
     await advanceWithinReach(stores.slots, time, slotHoldMs)
     await stores.slots.open('k1', 's1', 5)
     await stores.slots.renew([{ keyId: 'k1', sessionId: 's1' }])
@@ -50,7 +52,9 @@ const work: Readonly<Record<Role, (opened: OpenedRedis) => Promise<unknown>>> = 
     await stores.limits.countRefusedUpgrade('k1')
     await stores.board.read([feed])
   },
-  async ingest({ stores }) {
+  async ingest({ stores, identity }) {
+    await identity.agree('word')
+    await identity.replace('other')
     const granted = await stores.leases.acquire('lease', 'me')
     await stores.leases.renew('lease', 'me')
     await stores.leases.release('lease', 'me')
@@ -106,6 +110,7 @@ test.each([
     'write notes of a feed',
     ({ stores }: OpenedRedis) => stores.board.note(feed, { heartbeatAt: utcMs(2) }),
   ],
+  ['rest', 'change the identity of the store', ({ identity }: OpenedRedis) => identity.replace('word')],
   ['ingest', 'take a slot', ({ stores }: OpenedRedis) => stores.slots.open('k1', 's2', 5)],
 ] as const)('fxd %s cannot %s', async (role, _, act) => {
   await expect(act(await openAs(role))).rejects.toBeInstanceOf(Unavailable)

@@ -5,6 +5,7 @@ import { createMetrics } from '../../../services/platform/metrics.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import type { Clock } from '../../../services/ports/clock.ts'
 import type { Slots } from '../../../services/ports/slots.ts'
+import type { KnownIdentity } from '../../../services/ports/store-identity.ts'
 import {
   type PreparedRedis,
   prepareRedisStores,
@@ -15,6 +16,7 @@ import { createVirtualClock, type VirtualClock } from '../fixtures/virtual-clock
 
 export interface OpenedRedis {
   readonly stores: RedisStores
+  readonly identity: KnownIdentity
   /** The sum of a metric over all its series. */
   metric(name: string): Promise<number>
   /** Whether all connections answer. */
@@ -49,7 +51,7 @@ export function prepareInTest(
   { prefix = freshPrefix(), time, admits = true, pods = 1, log = silentLog }: OpenRedisOptions = {},
 ): OpenedRedis & PreparedRedis {
   const metrics = createMetrics({ ofProcess: false })
-  const { stores, connect } = prepareRedisStores({
+  const { stores, identity, connect } = prepareRedisStores({
     at: { sentinels: [], master: '', ...at },
     prefix,
     admits,
@@ -60,12 +62,13 @@ export function prepareInTest(
     metrics,
   })
   onTestFinished(() => stores.close())
+  await connect()
   const metric = async (name: string): Promise<number> => {
     const { text } = await metrics.render()
     const values = [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))]
     return values.reduce((sum, [, value]) => sum + Number(value), 0)
   }
-  return { stores, connect, metric, up: async () => (await metric('fxd_redis_up')) === 3 }
+  return { stores, identity, connect, metric, up: async () => (await metric('fxd_redis_up')) === 3 }
 }
 
 /** Resolves once Redis answers on all connections after an outage. */

@@ -58,7 +58,8 @@ export async function examineQuestdb(options: Examined): Promise<readonly Findin
     const tables = await examined('tables', 'remove the cause that the message names', () =>
       examineTables(names, admin),
     )
-    if ([...pg, ...schema].some(({ state }) => state !== 'ok')) return [...http, ...pg, ...identity, ...schema, ...tables]
+    if ([...pg, ...schema].some(({ state }) => state !== 'ok'))
+      return [...http, ...pg, ...identity, ...schema, ...tables]
     const log = new RegistryLog({ table: names.registry, pool })
     const clocks = await examined('clocks', 'remove the cause that the message names', async () => {
       await log.follow()

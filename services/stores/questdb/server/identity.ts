@@ -1,9 +1,9 @@
 import { ForeignServer, Unavailable } from '../../../core/failure.ts'
 import type { Cancel } from '../../../ports/clock.ts'
-import type { StoreIdentity } from '../../../ports/store-identity.ts'
+import type { KnownIdentity, StoreIdentity } from '../../../ports/store-identity.ts'
 import type { Administration, ServerQueries } from '../exec.ts'
-import { settled } from '../layout/migrate.ts'
 import { listTables } from '../layout/make-table.ts'
+import { settled } from '../layout/migrate.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
 
@@ -31,8 +31,10 @@ export function refusalOf(
 }
 
 export const refusalTexts = {
-  empty: 'QuestDB has no tables of fxd, but the store is known: QuestDB lost its data, or this is another server',
-  foreign: 'QuestDB has the identity of another store: this is another server, or a backup of before "fxd store begin"',
+  empty:
+    'QuestDB has no tables of fxd, but the store is known: QuestDB lost its data, or this is another server',
+  foreign:
+    'QuestDB has the identity of another store: this is another server, or a backup of before "fxd store begin"',
 } as const
 
 export const refusalCure =
@@ -46,6 +48,12 @@ export async function findIdentity(names: TableNames, queries: ServerQueries): P
   const [row] = await queries.exec(`SELECT identity FROM '${names.schema}' WHERE version = ${rowVersion}`)
   const word = row?.[0]
   return { hasTables: true, word: typeof word === 'string' ? word : undefined }
+}
+
+interface Known {
+  readonly word: string | undefined
+  /** Why Redis did not say. */
+  readonly failure?: Unavailable
 }
 
 export interface IdentityDeps extends Pick<QuestdbOptions, 'clock' | 'log' | 'known' | 'readKnown'> {
@@ -75,17 +83,21 @@ export class Identity implements StoreIdentity {
 
   /**
    * Rejects with `ForeignServer` when the server is not the known store, before `prepare` may create anything on it. An
-   * empty server waits for Redis, which alone tells whether it is new.
+   * empty server waits for Redis, which alone tells whether it is new. Without Redis nothing is compared: the server has
+   * no word, because nothing decides between the words of two processes.
    */
   async check(prepare: () => Promise<void>): Promise<void> {
     const { names, queries } = this.#deps
-    const known = await this.#known()
+    const outside = this.#outside
+    if (outside === undefined) return prepare()
+    const known = await this.#known(outside)
     const found = await findIdentity(names, queries)
     const refusal = refusalOf(known.word, found)
-    if (refusal) throw new ForeignServer(`${refusalTexts[refusal]}. Nothing was created. Cure: ${refusalCure}.`)
+    if (refusal)
+      throw new ForeignServer(`${refusalTexts[refusal]}. Nothing was created. Cure: ${refusalCure}.`)
     if (!found.hasTables && known.failure !== undefined) throw new Unavailable('store', known.failure)
     await prepare()
-    await this.#settle(found.word ?? known.word, found)
+    await this.#settle(outside, found.word ?? known.word, found)
   }
 
   /** From now on compares the word periodically. */
@@ -98,16 +110,21 @@ export class Identity implements StoreIdentity {
     this.#stop()
   }
 
+  get #outside(): KnownIdentity | undefined {
+    return this.#deps.known?.()
+  }
+
   async begin(): Promise<boolean> {
-    const { names, queries, writing, known, clock, log } = this.#deps
-    if (writing === undefined) return false
-    const outside = await this.#known()
-    if (outside.failure !== undefined) throw outside.failure
+    const { names, queries, writing, clock, log } = this.#deps
+    const outside = this.#outside
+    if (writing === undefined || outside === undefined) return false
+    const known = await this.#known(outside)
+    if (known.failure !== undefined) throw known.failure
     const found = await findIdentity(names, queries)
-    if (refusalOf(outside.word, found) === undefined) return false
+    if (refusalOf(known.word, found) === undefined) return false
     const word = clock.randomHex(wordBytes)
     // First outside: other ingests refuse the server until it has this word, and a repeat starts from here.
-    await known?.()?.replace(word)
+    await outside.replace(word)
     await writing.makeTables()
     await this.#write(word)
     log.warn({ identity: word }, 'the store begins anew: a person accepted this server')
@@ -117,11 +134,10 @@ export class Identity implements StoreIdentity {
   }
 
   /** The known word: from Redis, else as this process remembers it, else from the file. */
-  async #known(): Promise<{ readonly word: string | undefined; readonly failure?: Unavailable }> {
-    const { known, readKnown } = this.#deps
-    const remembered = (): string | undefined => this.#word ?? readKnown?.()
+  async #known(outside: KnownIdentity): Promise<Known> {
+    const remembered = (): string | undefined => this.#word ?? this.#deps.readKnown?.()
     try {
-      return { word: (await known?.()?.agree()) ?? remembered() }
+      return { word: (await outside.agree()) ?? remembered() }
     } catch (cause) {
       if (!(cause instanceof Unavailable)) throw cause
       return { word: remembered(), failure: cause }
@@ -129,12 +145,10 @@ export class Identity implements StoreIdentity {
   }
 
   /** A writer gives a word to a server without one, and to Redis; while Redis is unavailable `#compare` does so later. */
-  async #settle(given: string | undefined, found: FoundIdentity): Promise<void> {
-    const { known, writing, clock } = this.#deps
+  async #settle(outside: KnownIdentity, given: string | undefined, found: FoundIdentity): Promise<void> {
+    const { writing, clock } = this.#deps
     if (writing === undefined) return this.#take(given)
-    const outside = known?.()
-    const offered = given ?? clock.randomHex(wordBytes)
-    const agreed = outside === undefined ? offered : await outside.agree(offered).catch(() => given)
+    const agreed = await outside.agree(given ?? clock.randomHex(wordBytes)).catch(() => given)
     if (agreed === undefined) return
     if (found.word === undefined) await this.#write(agreed)
     this.#take(found.word ?? agreed)
@@ -155,9 +169,10 @@ export class Identity implements StoreIdentity {
   }
 
   async #compare(): Promise<void> {
-    const { known, writing } = this.#deps
-    if (this.#word === undefined) return writing === undefined ? undefined : this.check(() => Promise.resolve())
-    const now = await known?.()?.agree(writing && this.#word)
+    const { writing } = this.#deps
+    if (this.#word === undefined)
+      return writing === undefined ? undefined : this.check(() => Promise.resolve())
+    const now = await this.#outside?.agree(writing && this.#word)
     if (now !== undefined && now !== this.#word) this.#deps.changed()
   }
 }
