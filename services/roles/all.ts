@@ -7,7 +7,7 @@ import { type ProcessContext, runProcess } from '../platform/process/process-con
 import { untilAvailable } from '../platform/until-available.ts'
 import { ingestConnectionsMax } from '../wire/limits.ts'
 import { collectorsStopTimeoutMs } from './collector.ts'
-import { type Collectors, collect, createCollectors } from './collectors.ts'
+import { collect, createCollectors } from './collectors.ts'
 import { applyManifests, createReload, demoFeeds, issueFirstKey } from './feeds.ts'
 import { startHttp, streamMaxima } from './http.ts'
 import { startIngestEdge, writerOf } from './ingest.ts'
@@ -59,13 +59,12 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
   const earlyHttpPort = runtime.areRemote ? await startEdges(context, runtime) : undefined
   const writer = writerOf(runtime)
   const feedsPath = config.feeds ?? demoFeeds
-  let running: Collectors | undefined
-  const apply = async (): Promise<void> => running?.follow(await applyManifests(feedsPath, writer))
+  const apply = () => applyManifests(feedsPath, writer)
   // Before the store is available, as in an ingest.
   const token = ownToken(config, clock)
   const { port: grpcPort, identity } = await startIngestEdge(context, runtime, { writer, token, apply })
   await runtime.loaded()
-  const definitions = await untilAvailable(() => applyManifests(feedsPath, writer), waiting)
+  const definitions = await untilAvailable(apply, waiting)
   const httpPort = earlyHttpPort ?? (await startEdges(context, runtime))
   // The key is made once all ports are open, so that a start that fails shows none.
   const wantsKey = config.feeds === undefined && registry.view().keys.all().length === 0
@@ -82,7 +81,6 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
   })
   await lifecycle.start({ name: 'ready', start: () => health.listening(), stop: () => health.drain() })
   collectors.follow(definitions)
-  running = collectors
   return {
     httpPort,
     grpcPort,
@@ -94,7 +92,7 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
       return view.feeds().map((definition) => ({ definition, symbols: symbolsOf(definition) }))
     },
     backfilled: () => metrics.total('fxd_ingest_bars_total', { lane: 'backfill', outcome: 'accepted' }),
-    reload: createReload(feedsPath, apply, log),
+    reload: createReload(feedsPath, async () => collectors.follow(await apply()), log),
     stop: () => lifecycle.stop(),
   }
 }

@@ -146,7 +146,7 @@ export const variables = {
   ingest: variable(
     'FXD_INGEST',
     '127.0.0.1:8090',
-    'comma-separated host:port of the ingests that fxd collector and fxd operator try in turn; where it is set, fxd keys, feeds, symbols and import ask the first',
+    'comma-separated host:port of the ingests that fxd collector and fxd operator try in turn; where it is set, fxd keys, feeds, symbols, store and import ask the first',
     parseIngests,
   ),
   tokenFile: variable(

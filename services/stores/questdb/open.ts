@@ -5,7 +5,7 @@ import { patientReadDeadlineMs, readDeadlineMs, readsWaitingMax } from '../../pl
 import type { StoreIdentity } from '../../ports/store-identity.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { questdbBars } from './bars.ts'
-import { administration, type ServerQueries } from './exec.ts'
+import { type Administration, administration, type ServerQueries } from './exec.ts'
 import { awaitLayout, migrate, requireLayout } from './layout/migrate.ts'
 import { applyRetention, type TimedFeed } from './layout/retention.ts'
 import { TableList } from './layout/table-list.ts'
@@ -17,7 +17,7 @@ import { backfillConnectionsOf, isWriter, readConnectionsOf, type StoreUser } fr
 import { PgPool } from './pg/pool.ts'
 import { pgQueries } from './pg/queries.ts'
 import { questdbRegistry, RegistryLog } from './registry.ts'
-import { Identity } from './server/identity.ts'
+import { Identity, type IdentityDeps } from './server/identity.ts'
 import { serverJudge } from './server/judge.ts'
 import { questdbUsageDays } from './usage-days.ts'
 import { questdbWindows } from './windows.ts'
@@ -65,33 +65,19 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const reading = migrates ? undefined : pgQueries(options)
   const queries = reading ?? admin
   const judge = serverJudge(options, queries)
-  const makeTables = (): Promise<void> => migrate({ names, admin, clock })
-  const identity = new Identity({
-    ...options,
-    names,
-    queries,
-    writing: migrates ? { admin, makeTables } : undefined,
-    replaced: () => log.forget(),
-    changed() {
-      check.lost()
-      for (const each of [pool, backfillPool, progress]) each.renew()
-    },
-  })
-  const check = connectionCheckOf({ options, names, queries, judge, identity })
-  const { pool, backfillPool, progress } = openPools(options, user, check)
+  const server = { options, names, admin, queries, migrates, judge }
+  const changed = (): void => pools.renew()
+  const identity = identityOf(server, { replaced: () => log.forget(), changed })
+  const check = connectionCheckOf(server, identity)
+  const pools = openPools(options, user, check)
+  const { pool, backfillPool, progress } = pools
   const visibility = new Visibility(options, names, progress)
   const suspended = new SuspendedTables(options, admin)
   // Only processes that may create tables resume them; the others only report them.
   if (migrates) visibility.onSuspended = (tables) => suspended.seen(tables)
   const tableGone = (): void => refreshSoon()
   const writer = new Writer({ options, sender, names, check, visibility, tableGone })
-  const feedsChanged = (): Promise<void> =>
-    applyRetention(log.timedFeeds(), { names, admin, clock, log: options.log }).catch((cause: unknown) =>
-      options.log.error(
-        { err: cause },
-        'failed to change the retention of the tables; retrying at the next change of a feed or start',
-      ),
-    )
+  const feedsChanged = (): Promise<void> => changeRetention(server, log.timedFeeds())
   const registryDeps = {
     table: names.registry,
     pool,
@@ -122,15 +108,13 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
         identity.close()
         writer.close()
         visibility.close()
-        pool.close()
-        backfillPool.close()
-        progress.close()
+        pools.close()
         reading?.close()
       },
     },
     async connect() {
       await judge()
-      await identity.check(migrates ? makeTables : () => awaitLayout(names, queries)).catch(asWaiting)
+      await identity.check(() => makeLayout(server)).catch(asWaiting)
       await untilListed(names, queries, clock)
       check.open()
       identity.open()
@@ -145,15 +129,40 @@ function asWaiting(cause: unknown): never {
   throw cause instanceof ForeignServer ? new Unavailable('store', cause) : cause
 }
 
-interface CheckDeps {
+interface Server {
   readonly options: QuestdbOptions
   readonly names: TableNames
+  readonly admin: Administration
   readonly queries: ServerQueries
+  /** Whether this process may create tables. */
+  readonly migrates: boolean
   readonly judge: () => Promise<void>
-  readonly identity: Identity
 }
 
-const connectionCheckOf = ({ options, names, queries, judge, identity }: CheckDeps): ServerConnectionCheck =>
+const makeLayout = ({ options: { clock }, names, admin, queries, migrates }: Server): Promise<void> =>
+  migrates ? migrate({ names, admin, clock }) : awaitLayout(names, queries)
+
+const identityOf = (server: Server, told: Pick<IdentityDeps, 'replaced' | 'changed'>): Identity => {
+  const { options, names, admin, queries, migrates } = server
+  const writing = migrates ? { admin, makeTables: () => makeLayout(server) } : undefined
+  return new Identity({ ...options, names, queries, writing, ...told })
+}
+
+const changeRetention = (
+  { options: { clock, log }, names, admin }: Server,
+  feeds: readonly TimedFeed[],
+): Promise<void> =>
+  applyRetention(feeds, { names, admin, clock, log }).catch((cause: unknown) =>
+    log.error(
+      { err: cause },
+      'failed to change the retention of the tables; retrying at the next change of a feed or start',
+    ),
+  )
+
+const connectionCheckOf = (
+  { options, names, queries, judge }: Server,
+  identity: Identity,
+): ServerConnectionCheck =>
   new ServerConnectionCheck(options, async () => {
     await judge()
     await untilListed(names, queries, options.clock)
@@ -169,10 +178,21 @@ function openPools(options: QuestdbOptions, user: StoreUser, check: ServerConnec
   }
   // Comparing a backlog of history must not delay the reads of clients.
   const backfill = { connections: backfillConnectionsOf(user), waiting: readsWaitingMax }
-  return {
+  const pools = {
     pool: new PgPool(options, reads, check),
     backfillPool: new PgPool(options, { ...backfill, deadlineMs: patientReadDeadlineMs }, check),
     progress: new PgPool(options, progressConnections, check),
+  }
+  return {
+    ...pools,
+    /** Checks the server again before the next read or write. */
+    renew() {
+      check.lost()
+      for (const each of Object.values(pools)) each.renew()
+    },
+    close() {
+      for (const each of Object.values(pools)) each.close()
+    },
   }
 }
 

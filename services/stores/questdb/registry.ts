@@ -76,17 +76,17 @@ export class RegistryLog {
   }
 
   /** As of the last read, hidden feeds included. */
-  definition(feed: FeedKey): FeedDefinition | undefined {
+  #definition(feed: FeedKey): FeedDefinition | undefined {
     const row = this.#newest.get(`feed ${feed}`)
     return row?.kind === 'feed' ? row.body.definition : undefined
   }
 
-  definitions(): readonly FeedDefinition[] {
+  #definitions(): readonly FeedDefinition[] {
     return [...this.#newest.values()].flatMap((row) => (row.kind === 'feed' ? [row.body.definition] : []))
   }
 
   timedFeeds(): readonly TimedFeed[] {
-    return this.definitions().flatMap(({ key }) => this.timedFeed(key) ?? [])
+    return this.#definitions().flatMap(({ key }) => this.timedFeed(key) ?? [])
   }
 
   /** The feeds that are not hidden. */
@@ -99,7 +99,7 @@ export class RegistryLog {
 
   /** A feed's definition with the known offset of its clock. */
   timedFeed(feed: FeedKey): TimedFeed | undefined {
-    const definition = this.definition(feed)
+    const definition = this.#definition(feed)
     return definition && { definition, offsetSeconds: knownOffset(definition, this) }
   }
 

@@ -121,7 +121,7 @@ test('a server with the word of another store is refused by ingests and readers,
     await expect.poll(() => stores.registry.since(0).catch(String), soon).toEqual([])
   const accepted = await doctor(server(), prefix, { FXD_REDIS: redis.url, FXD_REDIS_PREFIX: `${prefix}:` })
   expect(lineOf(accepted, 'identity')).toBe(
-    `ok       identity: ${await wordOf(prefix)}, as known outside of QuestDB`,
+    `ok       identity: ${String(await wordOf(prefix))}, as known outside of QuestDB`,
   )
 })
 

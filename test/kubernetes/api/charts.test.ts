@@ -162,6 +162,10 @@ test('missing secrets are made once and removed with the release; other secrets 
       ).items.map(({ metadata, data }) => [metadata.name, Object.values(data).join()]),
     )
   kubectl(['create', 'secret', 'generic', 'fxd-shard-token', '--from-literal=token=mine'])
+  // As the operator makes it.
+  kubectl(['create', 'configmap', 'fxd-store-identity', '--from-literal=identity=word'])
+  const labels = ['app.kubernetes.io/managed-by=fxd-operator', 'marketdata.fxd.dev/store=identity']
+  kubectl(['label', 'configmap', 'fxd-store-identity', ...labels])
 
   expect(runJob(find(objects, 'Job', 'fxd-secrets-make'), name)).toContain('fxd-shard-token is there already')
   const made = secrets()
@@ -192,7 +196,9 @@ test('missing secrets are made once and removed with the release; other secrets 
     'marketdata.fxd.dev/release-',
     'app.kubernetes.io/instance=fxd',
   ])
-  expect(remove()).toContain('fxd-admin-token was removed')
+  const removed = remove()
+  expect(removed).toContain('fxd-admin-token was removed')
+  expect(removed).toContain('fxd-store-identity was removed')
   expect(secrets()).toEqual({ 'fxd-shard-token': btoa('mine') })
 })
 

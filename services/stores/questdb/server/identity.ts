@@ -1,4 +1,5 @@
 import { ForeignServer, Unavailable } from '../../../core/failure.ts'
+import { SharedRun } from '../../../platform/serial.ts'
 import type { Cancel } from '../../../ports/clock.ts'
 import type { KnownIdentity, StoreIdentity } from '../../../ports/store-identity.ts'
 import type { Administration, ServerQueries } from '../exec.ts'
@@ -103,7 +104,9 @@ export class Identity implements StoreIdentity {
   /** From now on compares the word periodically. */
   open(): void {
     this.#stop()
-    this.#stop = this.#deps.clock.every(compareMs, () => void this.#compare().catch(() => undefined))
+    const compares = new SharedRun(() => this.#compare())
+    // A failure is that of Redis or QuestDB, which others report.
+    this.#stop = this.#deps.clock.every(compareMs, () => void compares.run().catch(() => undefined))
   }
 
   close(): void {

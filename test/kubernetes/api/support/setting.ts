@@ -13,6 +13,8 @@ import {
 import { rights } from '../../../../operator/rights.ts'
 import { authenticate } from '../../../../services/access/authenticate.ts'
 import type { KeyRecord } from '../../../../services/core/keys/api-key.ts'
+import type { StoreIdentity } from '../../../../services/ports/store-identity.ts'
+import type { Stores } from '../../../../services/ports/stores.ts'
 import { until } from '../../../acceptance/client/until.ts'
 import { type IngestFixture, openIngestFixture, testToken } from '../../../support/fixtures/ingest-fixture.ts'
 import { Admin } from './admin.ts'
@@ -71,12 +73,14 @@ interface Ready {
   }
 }
 
-export async function openSetting(server: ApiServer): Promise<Setting> {
+/** `identity`: what ingest says of its store; the embedded one has none. */
+export async function openSetting(server: ApiServer, identity?: StoreIdentity): Promise<Setting> {
   const namespace = `test-${process.pid}-${++settings}`
   const folder = mkdtempSync(join(tmpdir(), 'fxd-operator-'))
   const admin = new Admin(server.url, server.ca, server.adminToken)
   const gateway = await openGateway(server)
-  const ingest = await openIngestFixture([])
+  const around = (stores: Stores): Stores => ({ ...stores, ...(identity && { identity }) })
+  const ingest = await openIngestFixture([], { around })
   const registry = await openRegistryGateway(ingest)
   await makeNamespace(admin, namespace)
   const operators: OperatorProcess[] = []
