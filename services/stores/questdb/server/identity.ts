@@ -72,6 +72,8 @@ export interface IdentityDeps extends Pick<QuestdbOptions, 'clock' | 'log' | 'kn
 export class Identity implements StoreIdentity {
   readonly #deps: IdentityDeps
   #word: string | undefined
+  /** The other word of which `changed` was told. */
+  #told: string | undefined
   #stop: Cancel = () => undefined
 
   constructor(deps: IdentityDeps) {
@@ -176,6 +178,8 @@ export class Identity implements StoreIdentity {
     if (this.#word === undefined)
       return writing === undefined ? undefined : this.check(() => Promise.resolve())
     const now = await this.#outside?.agree(writing && this.#word)
-    if (now !== undefined && now !== this.#word) this.#deps.changed()
+    const other = now === this.#word ? undefined : now
+    if (other !== undefined && other !== this.#told) this.#deps.changed()
+    this.#told = other
   }
 }

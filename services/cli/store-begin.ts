@@ -1,0 +1,26 @@
+import type { Command } from 'commander'
+import { type JsonOption, withJson } from './options.ts'
+import { json } from './table.ts'
+import type { Terminal } from './terminal.ts'
+
+export function addStoreBegin(store: Command, terminal: Terminal): void {
+  withJson(store.command('begin'))
+    .summary('accept an empty or another QuestDB as a new beginning')
+    .description(
+      'Accept the QuestDB that ingest refuses, because it lost its data or is another server. Ingest makes the missing\n' +
+        'tables. Bars, keys and feeds that this server lacks are gone for good: restore a backup instead if there is one.',
+    )
+    .action((options: JsonOption) => beginStore(options, terminal))
+}
+
+async function beginStore(options: JsonOption, terminal: Terminal): Promise<void> {
+  // The gRPC client is loaded only here, so that `--help` does not wait for it.
+  const { withRegistry } = await import('./registry-client.ts')
+  await withRegistry(terminal, async (registry) => {
+    const { storeIdentity } = await registry.call('BeginStore', {})
+    const text =
+      `The store begins anew with the identity ${storeIdentity}. Keys that it lacks must be made again; ` +
+      'collectors send again what their sources still have.\n'
+    terminal.out(options.json ? json({ storeIdentity }) : text)
+  })
+}
