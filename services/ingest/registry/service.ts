@@ -23,6 +23,7 @@ import type { FeedTokens } from '../credentials/feed-tokens.ts'
 import { applyManifest, handOverFeeds, removeOwnFeed } from './feed-changes.ts'
 import { issueFeedToken } from './feed-token.ts'
 import { type FeedStores, getFeed, listFeeds, purgeFeed } from './feeds.ts'
+import { health } from './health.ts'
 import { createKey, newIssue, rotateKey, updateKey } from './keys.ts'
 import { keyMessage, page } from './messages.ts'
 import { putKey, suspendKey } from './put-key.ts'
@@ -86,6 +87,7 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
     PurgeFeed: answer(async ({ key }) => ({ series: await purgeFeed(key, view(), deps) })),
     BeginStore: answer(() => beginStore(deps)),
     RemoveSymbol: answer((request) => removeSymbol(request, view(), deps)),
+    GetHealth: answer(() => health(deps)),
   }
 }
 

@@ -7,7 +7,9 @@ import type { BeginStoreResponse as _fxd_v1_BeginStoreResponse, BeginStoreRespon
 import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Output as _fxd_v1_CreateKeyRequest__Output } from './fxd/v1/CreateKeyRequest.ts';
 import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from './fxd/v1/Feed.ts';
 import type { GetFeedRequest as _fxd_v1_GetFeedRequest, GetFeedRequest__Output as _fxd_v1_GetFeedRequest__Output } from './fxd/v1/GetFeedRequest.ts';
+import type { GetHealthRequest as _fxd_v1_GetHealthRequest, GetHealthRequest__Output as _fxd_v1_GetHealthRequest__Output } from './fxd/v1/GetHealthRequest.ts';
 import type { GetKeyRequest as _fxd_v1_GetKeyRequest, GetKeyRequest__Output as _fxd_v1_GetKeyRequest__Output } from './fxd/v1/GetKeyRequest.ts';
+import type { Health as _fxd_v1_Health, Health__Output as _fxd_v1_Health__Output } from './fxd/v1/Health.ts';
 import type { IssueFeedTokenRequest as _fxd_v1_IssueFeedTokenRequest, IssueFeedTokenRequest__Output as _fxd_v1_IssueFeedTokenRequest__Output } from './fxd/v1/IssueFeedTokenRequest.ts';
 import type { IssueFeedTokenResponse as _fxd_v1_IssueFeedTokenResponse, IssueFeedTokenResponse__Output as _fxd_v1_IssueFeedTokenResponse__Output } from './fxd/v1/IssueFeedTokenResponse.ts';
 import type { IssuedKey as _fxd_v1_IssuedKey, IssuedKey__Output as _fxd_v1_IssuedKey__Output } from './fxd/v1/IssuedKey.ts';
@@ -47,7 +49,9 @@ export interface ProtoGrpcType {
       CreateKeyRequest: MessageTypeDefinition<_fxd_v1_CreateKeyRequest, _fxd_v1_CreateKeyRequest__Output>
       Feed: MessageTypeDefinition<_fxd_v1_Feed, _fxd_v1_Feed__Output>
       GetFeedRequest: MessageTypeDefinition<_fxd_v1_GetFeedRequest, _fxd_v1_GetFeedRequest__Output>
+      GetHealthRequest: MessageTypeDefinition<_fxd_v1_GetHealthRequest, _fxd_v1_GetHealthRequest__Output>
       GetKeyRequest: MessageTypeDefinition<_fxd_v1_GetKeyRequest, _fxd_v1_GetKeyRequest__Output>
+      Health: MessageTypeDefinition<_fxd_v1_Health, _fxd_v1_Health__Output>
       IssueFeedTokenRequest: MessageTypeDefinition<_fxd_v1_IssueFeedTokenRequest, _fxd_v1_IssueFeedTokenRequest__Output>
       IssueFeedTokenResponse: MessageTypeDefinition<_fxd_v1_IssueFeedTokenResponse, _fxd_v1_IssueFeedTokenResponse__Output>
       IssuedKey: MessageTypeDefinition<_fxd_v1_IssuedKey, _fxd_v1_IssuedKey__Output>

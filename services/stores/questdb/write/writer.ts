@@ -72,9 +72,8 @@ export class Writer {
 
   /** Throws when the server has not stored rows for too long, even if it answers other requests. */
   throwIfFailing(): void {
-    const ms = this.#failingMs()
-    if (ms > failingMsMax)
-      throw new Unavailable('store', new Error(`no rows were stored for ${Math.round(ms / 1_000)} s`))
+    if (this.#failingMs() > failingMsMax)
+      throw new Unavailable('store', new Error(`no rows were stored for ${failingMsMax / 1_000} s`))
   }
 
   /** Resolves once all rows are committed and readable, or parked. Rejects with `Unavailable` within the deadline. */

@@ -8,7 +8,9 @@ import type { BeginStoreResponse as _fxd_v1_BeginStoreResponse, BeginStoreRespon
 import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Output as _fxd_v1_CreateKeyRequest__Output } from '../../fxd/v1/CreateKeyRequest.ts';
 import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from '../../fxd/v1/Feed.ts';
 import type { GetFeedRequest as _fxd_v1_GetFeedRequest, GetFeedRequest__Output as _fxd_v1_GetFeedRequest__Output } from '../../fxd/v1/GetFeedRequest.ts';
+import type { GetHealthRequest as _fxd_v1_GetHealthRequest, GetHealthRequest__Output as _fxd_v1_GetHealthRequest__Output } from '../../fxd/v1/GetHealthRequest.ts';
 import type { GetKeyRequest as _fxd_v1_GetKeyRequest, GetKeyRequest__Output as _fxd_v1_GetKeyRequest__Output } from '../../fxd/v1/GetKeyRequest.ts';
+import type { Health as _fxd_v1_Health, Health__Output as _fxd_v1_Health__Output } from '../../fxd/v1/Health.ts';
 import type { IssueFeedTokenRequest as _fxd_v1_IssueFeedTokenRequest, IssueFeedTokenRequest__Output as _fxd_v1_IssueFeedTokenRequest__Output } from '../../fxd/v1/IssueFeedTokenRequest.ts';
 import type { IssueFeedTokenResponse as _fxd_v1_IssueFeedTokenResponse, IssueFeedTokenResponse__Output as _fxd_v1_IssueFeedTokenResponse__Output } from '../../fxd/v1/IssueFeedTokenResponse.ts';
 import type { IssuedKey as _fxd_v1_IssuedKey, IssuedKey__Output as _fxd_v1_IssuedKey__Output } from '../../fxd/v1/IssuedKey.ts';
@@ -101,6 +103,21 @@ export interface RegistryClient extends grpc.Client {
   getFeed(argument: _fxd_v1_GetFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   getFeed(argument: _fxd_v1_GetFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   getFeed(argument: _fxd_v1_GetFeedRequest, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * Whether the store and the bus work, as this ingest sees them. It answers while they do not.
+   */
+  GetHealth(argument: _fxd_v1_GetHealthRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Health__Output>): grpc.ClientUnaryCall;
+  GetHealth(argument: _fxd_v1_GetHealthRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Health__Output>): grpc.ClientUnaryCall;
+  GetHealth(argument: _fxd_v1_GetHealthRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Health__Output>): grpc.ClientUnaryCall;
+  GetHealth(argument: _fxd_v1_GetHealthRequest, callback: grpc.requestCallback<_fxd_v1_Health__Output>): grpc.ClientUnaryCall;
+  /**
+   * Whether the store and the bus work, as this ingest sees them. It answers while they do not.
+   */
+  getHealth(argument: _fxd_v1_GetHealthRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Health__Output>): grpc.ClientUnaryCall;
+  getHealth(argument: _fxd_v1_GetHealthRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Health__Output>): grpc.ClientUnaryCall;
+  getHealth(argument: _fxd_v1_GetHealthRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Health__Output>): grpc.ClientUnaryCall;
+  getHealth(argument: _fxd_v1_GetHealthRequest, callback: grpc.requestCallback<_fxd_v1_Health__Output>): grpc.ClientUnaryCall;
   
   GetKey(argument: _fxd_v1_GetKeyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   GetKey(argument: _fxd_v1_GetKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
@@ -324,6 +341,11 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   
   GetFeed: grpc.handleUnaryCall<_fxd_v1_GetFeedRequest__Output, _fxd_v1_Feed>;
   
+  /**
+   * Whether the store and the bus work, as this ingest sees them. It answers while they do not.
+   */
+  GetHealth: grpc.handleUnaryCall<_fxd_v1_GetHealthRequest__Output, _fxd_v1_Health>;
+  
   GetKey: grpc.handleUnaryCall<_fxd_v1_GetKeyRequest__Output, _fxd_v1_Key>;
   
   /**
@@ -393,6 +415,7 @@ export interface RegistryDefinition extends grpc.ServiceDefinition {
   BeginStore: MethodDefinition<_fxd_v1_BeginStoreRequest, _fxd_v1_BeginStoreResponse, _fxd_v1_BeginStoreRequest__Output, _fxd_v1_BeginStoreResponse__Output>
   CreateKey: MethodDefinition<_fxd_v1_CreateKeyRequest, _fxd_v1_IssuedKey, _fxd_v1_CreateKeyRequest__Output, _fxd_v1_IssuedKey__Output>
   GetFeed: MethodDefinition<_fxd_v1_GetFeedRequest, _fxd_v1_Feed, _fxd_v1_GetFeedRequest__Output, _fxd_v1_Feed__Output>
+  GetHealth: MethodDefinition<_fxd_v1_GetHealthRequest, _fxd_v1_Health, _fxd_v1_GetHealthRequest__Output, _fxd_v1_Health__Output>
   GetKey: MethodDefinition<_fxd_v1_GetKeyRequest, _fxd_v1_Key, _fxd_v1_GetKeyRequest__Output, _fxd_v1_Key__Output>
   IssueFeedToken: MethodDefinition<_fxd_v1_IssueFeedTokenRequest, _fxd_v1_IssueFeedTokenResponse, _fxd_v1_IssueFeedTokenRequest__Output, _fxd_v1_IssueFeedTokenResponse__Output>
   ListFeeds: MethodDefinition<_fxd_v1_ListFeedsRequest, _fxd_v1_ListFeedsResponse, _fxd_v1_ListFeedsRequest__Output, _fxd_v1_ListFeedsResponse__Output>
