@@ -94,11 +94,11 @@ function watch(metrics: Metrics, { caches, queues, elector, sweep, registry }: W
   )
   metrics.gauge(
     'fxd_operator_objects',
-    'Objects by kind and by the status of their condition Ready.',
+    'Objects by kind and by the status of their condition Ready; Ended: revoked and expired keys.',
     ['kind', 'ready'],
     (gauge) => {
       for (const kind of kinds)
-        for (const ready of ['True', 'False', 'Unknown'] as const)
+        for (const ready of ['True', 'False', 'Unknown', 'Ended'] as const)
           gauge.set({ kind, ready }, countOf(caches[kind].all(), ready))
     },
   )
@@ -116,5 +116,9 @@ interface Conditioned {
   readonly status?: { readonly conditions?: readonly Condition[] }
 }
 
-const countOf = (objects: readonly Conditioned[], ready: Condition['status']): number =>
-  objects.filter(({ status }) => (readyOf(status?.conditions)?.status ?? 'Unknown') === ready).length
+const countOf = (objects: readonly Conditioned[], ready: Condition['status'] | 'Ended'): number =>
+  objects.filter(({ status }) => readinessOf(readyOf(status?.conditions)) === ready).length
+
+/** Nothing is wrong with a key that ended as its object wants, so no alert counts it. */
+const readinessOf = (ready: Condition | undefined): Condition['status'] | 'Ended' =>
+  ready?.reason === 'Revoked' || ready?.reason === 'Expired' ? 'Ended' : (ready?.status ?? 'Unknown')

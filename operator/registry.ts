@@ -11,6 +11,7 @@ import {
   registryClient,
 } from '../services/wire/unary-client.ts'
 import { Listing } from './listing.ts'
+import { StoreHealth } from './store-health.ts'
 
 const callTimeoutMs = 5_000
 
@@ -38,11 +39,13 @@ export class Registry {
   readonly feeds: Listing<Feed__Output>
   /** Keys by id. */
   readonly keys: Listing<Key__Output>
+  readonly stores: StoreHealth
 
   constructor(deps: RegistryDeps) {
     this.#deps = deps
     this.feeds = new Listing('feeds', deps.clock, () => this.#listFeeds())
     this.keys = new Listing('keys', deps.clock, () => this.#listKeys())
+    this.stores = new StoreHealth(deps.clock, () => this.#call('GetHealth', {}))
   }
 
   /** Identity of the store as ingest last said; empty: unknown. */

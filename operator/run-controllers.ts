@@ -92,6 +92,7 @@ export class RunningControllers {
       annotations: () => this.#elector.annotations,
       annotate: (name, value) => this.#elector.annotate(name, value),
       hasRead: (kind) => this.#hasRead(kind),
+      readStores: () => this.#readStores(),
     })
     this.#counts.watch({
       caches: this.#caches,
@@ -161,6 +162,12 @@ export class RunningControllers {
   #began(): void {
     this.#addAll('streampools')
     this.#sweep.soon()
+  }
+
+  async #readStores(): Promise<void> {
+    if (!(await this.#registry.stores.refresh())) return
+    this.#addAll('feeds')
+    this.#addAll('streampools')
   }
 
   #hasRead(kind: Kind): void {

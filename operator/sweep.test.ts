@@ -96,6 +96,7 @@ function start() {
       else cluster.annotations[name] = value
     },
     hasRead: () => undefined,
+    readStores: async () => undefined,
   }
   const sweep = new Sweep(deps as unknown as SweepDeps)
   return { clock, done, cluster, keys, sweep }

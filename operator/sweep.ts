@@ -60,10 +60,12 @@ export interface SweepDeps {
   readonly annotate: (name: string, value: string | undefined) => void
   /** Called after each read of this list of the registry, also one that failed. */
   readonly hasRead: (kind: RegisteredKind) => void
+  /** Asks ingest for the state of store and bus. Never rejects. */
+  readonly readStores: () => Promise<void>
 }
 
 /**
- * Reads the registry periodically and removes what belongs to deleted objects: it removes feeds and suspends keys. It
+ * Reads the registry and the state of the stores periodically, and removes what belongs to deleted objects: it removes feeds and suspends keys. It
  * does so only while all caches are in sync, and within the limits of `MassDeletion`.
  */
 export class Sweep {
@@ -117,6 +119,7 @@ export class Sweep {
     const [hasFeeds, hasKeys] = await Promise.all([
       this.#read('feeds', () => registry.feeds.refresh()),
       this.#read('apikeys', () => registry.keys.refresh()),
+      this.#deps.readStores(),
     ])
     if (each(this.#deps.caches).some(([, cache]) => !cache.isSynced)) return this.#startDelaysAgain()
     if (hasFeeds) {

@@ -39,6 +39,7 @@ test('the token of a feed is renewed while the registry rejects its new manifest
       statefulsets: cacheOf([]),
     },
     registry: {
+      stores: {},
       feeds: listOf([['BROKERA:ZERO', { key: 'BROKERA:ZERO', owner: 'u', hidden: false, version: 1 }]]),
       applyFeed: () => Promise.reject(new NotReady('Invalid', 'the depth is wrong')),
       accepts: () => true,
@@ -55,14 +56,15 @@ test('the token of a feed is renewed while the registry rejects its new manifest
   expect(applied.map((secret) => tokenExpiry(secret, feed))).toEqual([expiresAt])
 })
 
-test('while the registry cannot be read, a new feed shows the reason; a ready feed stays ready, and later without state', async () => {
+test('while the registry cannot be read, a new feed shows the reason; a ready feed stays ready, later without state, unless a store fails', async () => {
   const ready = {
     observedGeneration: 2,
     state: 'live',
     symbols: 3,
     conditions: [{ type: 'Ready', status: 'True', reason: 'Registered' }],
   }
-  const writtenFor = async (status: object | undefined, isOutdated: boolean) => {
+  const writtenFor = async (status: object | undefined, isOutdated: boolean, stores = {}) => {
+    const reason = 'outcomes' in stores ? 'Unavailable' : 'TokenRefused'
     const written: { state?: string; symbols?: number; conditions: NotReady[] }[] = []
     const object = { ...feed, ...(status && { status }) }
     const deps = {
@@ -72,10 +74,11 @@ test('while the registry cannot be read, a new feed shows the reason; a ready fe
       },
       caches: { feeds: cacheOf([object]), secrets: cacheOf([]), statefulsets: cacheOf([]) },
       registry: {
+        stores,
         feeds: Object.assign(listOf([]), {
           isLoaded: false,
           isOutdated,
-          failure: new NotReady('TokenRefused', 'the token is wrong'),
+          failure: new NotReady(reason, 'the list of feeds cannot be read'),
         }),
       },
       events: { record: () => undefined },
@@ -88,6 +91,9 @@ test('while the registry cannot be read, a new feed shows the reason; a ready fe
   expect(await writtenFor(undefined, false)).toEqual([[undefined, undefined, 'TokenRefused']])
   expect(await writtenFor(ready, false)).toEqual([])
   expect(await writtenFor(ready, true)).toEqual([[undefined, 3, 'Registered']])
+  const BusAvailable = { status: 'False', reason: 'BusUnavailable', message: 'away' }
+  const reasons = await writtenFor(ready, false, { outcomes: { BusAvailable } })
+  expect(reasons).toEqual([[undefined, undefined, 'BusUnavailable']])
 })
 
 test.for([
@@ -110,6 +116,7 @@ test.for([
       statefulsets: cacheOf([]),
     },
     registry: {
+      stores: {},
       feeds: Object.assign(listOf([['BROKERA:ZERO', row]]), { isOutdated }),
       applyFeed: async () => ({ version: 1 }),
       accepts: () => true,
@@ -144,6 +151,7 @@ function controllerOf(object: FeedObject, apply: (of: { plural: string }, wanted
       statefulsets: cacheOf([]),
     },
     registry: {
+      stores: {},
       feeds: listOf([['BROKERA:ZERO', { key: 'BROKERA:ZERO', owner: 'u', hidden: false, version: 1 }]]),
       applyFeed: async ({ manifestJson }: { manifestJson: string }) => {
         manifests.push(manifestJson)

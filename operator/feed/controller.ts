@@ -19,8 +19,11 @@ import {
 import { feedStatusOf } from './status.ts'
 import { needsRenewal, signingKeyOf, tokenExpiry, tokenLife, tokenSecret } from './token.ts'
 
-/** Minimum interval of status writes that change only the newest bar, which changes every minute. */
-const newestBarEveryMs = 300_000
+/**
+ * Minimum interval of status writes that change only the newest bar. With the 16 s between two reads of the registry
+ * the status is at most a minute old.
+ */
+const newestBarEveryMs = 30_000
 
 interface FeedControllerDeps extends ControllerDeps {
   /** Pod template of collectors; `undefined`: this operator makes no collectors. */
@@ -44,8 +47,8 @@ export class FeedController implements Controller {
   constructor(deps: FeedControllerDeps) {
     this.#deps = deps
     const frequent = ['newestBar'] as const
-    const [replacing, starting] = [['CollectorRestarting'], ['CollectorStarting']]
-    const options = { frequent, everyMs: newestBarEveryMs, replacing, starting }
+    const [routine, starting] = [['CollectorRestarting'], ['CollectorStarting']]
+    const options = { frequent, everyMs: newestBarEveryMs, routine, starting }
     this.#statuses = new StatusWriter<FeedStatus>(resources.feeds, options, deps)
   }
 
@@ -179,6 +182,7 @@ export class FeedController implements Controller {
       feed,
       registered: this.#registered(feed),
       isOutdated: this.#deps.registry.feeds.isOutdated,
+      stores: this.#deps.registry.stores.outcomes,
       collectors,
       tokenExpires: tokenExpiry(caches.secrets.get(names.token), feed),
       blocked,
@@ -188,12 +192,15 @@ export class FeedController implements Controller {
     await this.#statuses.write(feed, status)
   }
 
-  /** A ready feed stays ready while ingest is unavailable, since its collectors keep running. Its state is unknown. */
+  /** A ready feed stays ready during a short outage of ingest, since its collectors keep running. */
   async #writeUnavailable(feed: FeedObject, why = unavailable): Promise<void> {
+    const { stores, feeds } = this.#deps.registry
     const { state, ...status } = feed.status ?? {}
     const isCurrent = status.observedGeneration === feed.metadata.generation
-    if (!isCurrent || readyOf(status.conditions)?.status !== 'True') await this.#writeStatus(feed, why)
-    else if (state && this.#deps.registry.feeds.isOutdated) await this.#statuses.write(feed, status)
+    const isReady = isCurrent && readyOf(status.conditions)?.status === 'True'
+    const hasFault = Object.values(stores.outcomes ?? {}).some((each) => each.status !== 'True')
+    if (!isReady || hasFault) await this.#writeStatus(feed, why)
+    else if (state && feeds.isOutdated) await this.#statuses.write(feed, status)
   }
 
   #registered(feed: FeedObject): Feed__Output | undefined {

@@ -20,6 +20,7 @@ test.for([
       feed,
       registered: undefined,
       isOutdated: false,
+      stores: undefined,
       collectors: { metadata: { name: 'zero-collector' }, spec: { replicas: wanted }, status },
       tokenExpires: undefined,
       blocked: undefined,

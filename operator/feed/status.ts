@@ -1,10 +1,12 @@
 import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { Feed__Output } from '../../services/wire/gen/fxd/v1/Feed.ts'
-import { conditionOf, heldConditions, type Outcome, readyOf, timeText } from '../kube/condition.ts'
+import { heldConditions, type Outcome, readyOf, timeText } from '../kube/condition.ts'
 import type { FeedStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'
 import type { FeedObject, Workload } from '../kube/resources.ts'
 import { isRollingOut, isUnseen } from '../kube/rollout.ts'
+import type { StoreOutcomes } from '../store-health.ts'
+import { underStores } from '../under-stores.ts'
 import { feedKeyOf } from './objects.ts'
 
 export interface FeedFacts {
@@ -13,6 +15,8 @@ export interface FeedFacts {
   readonly registered: Feed__Output | undefined
   /** Whether `registered` may be more than a minute old. */
   readonly isOutdated: boolean
+  /** `undefined`: ingest was not asked yet. */
+  readonly stores: StoreOutcomes | undefined
   readonly collectors: Workload | undefined
   /** UTC milliseconds. */
   readonly tokenExpires: number | undefined
@@ -35,7 +39,7 @@ export function feedStatusOf(facts: FeedFacts): FeedStatus {
     ...(registered && shown(registered, isOutdated)),
     ...(tokenExpires !== undefined && { tokenExpires: timeText(tokenExpires) }),
     conditions: [
-      conditionOf('Ready', readiness(facts), about),
+      ...underStores(readiness(facts), facts.stores, about),
       ...heldConditions(facts.held, 'feeds', about),
     ],
   }

@@ -20,6 +20,21 @@ test('a change of a user Secret after its ApiKey replaces the key', async () => 
   expect(cluster.puts).toHaveLength(length)
 })
 
+test('a key is not ready from the time at which it expires, without any change', async () => {
+  const { cluster, clock, settle } = startKey({})
+  await settle()
+  expect([cluster.ready.at(-1), cluster.reasons.at(-1)]).toEqual(['True', 'Active'])
+  const row = { ...(cluster.stored.get('one') as Row), owner: 'u', expiresAt: clock.utcMs() + 90_000 }
+  cluster.keys.set('one', row)
+  expect(await settle()).toBe(90_000)
+  await clock.advance(89_999)
+  expect(await settle()).toBe(1)
+  expect(cluster.reasons.at(-1)).toBe('Active')
+  await clock.advance(1)
+  expect(await settle()).toBeUndefined()
+  expect([cluster.ready.at(-1), cluster.reasons.at(-1)]).toEqual(['False', 'Expired'])
+})
+
 test('a key with a removed feed works with its other feeds, and with that feed once it exists again', async () => {
   const { cluster, settle } = startKey({ feeds: ['BROKERA:ZERO', 'BROKERA:GONE'] })
   await settle()

@@ -23,7 +23,7 @@ import {
   refuseDelivery,
   refuseForeignSecret,
 } from './secrets.ts'
-import { keyStatusOf } from './status.ts'
+import { expiresInMs, keyStatusOf } from './status.ts'
 
 const overlapDefault = '24h'
 const secretBytes = 16
@@ -49,7 +49,7 @@ export class KeyController implements Controller {
   constructor(deps: ControllerDeps) {
     this.#deps = deps
     this.#keys = new RegisteredKeys(deps)
-    const options = { frequent: [], everyMs: 0, replacing: [], starting: [] }
+    const options = { frequent: [], everyMs: 0, routine: ['Revoked'], starting: [] }
     this.#statuses = new StatusWriter<ApiKeyStatus>(resources.apikeys, options, deps)
   }
 
@@ -65,9 +65,9 @@ export class KeyController implements Controller {
       // Nothing else in the object may delay a revocation.
       if (!key.spec.revoked) refuseDelivery(key)
       await this.#settle(key)
-      const againMs = await this.#endDelivery(key)
+      const deliveryEndsMs = await this.#endDelivery(key)
       await this.#writeStatus(key, withoutFeeds(key, this.#keys.missing(key)))
-      return againMs
+      return earliest(deliveryEndsMs, expiresInMs(this.#keys.of(key), this.#deps.clock.utcMs()))
     } catch (cause) {
       const blocked = notReadyOf(cause)
       if (blocked !== undefined) {
@@ -255,6 +255,11 @@ export class KeyController implements Controller {
     const name = deliveryName(key)
     return this.#deps.caches.secrets.get(name) && name
   }
+}
+
+function earliest(...times: readonly (number | undefined)[]): number | undefined {
+  const some = times.filter((each) => each !== undefined)
+  return some.length === 0 ? undefined : Math.min(...some)
 }
 
 const wantedOf = (key: ApiKeyObject): Wanted => ({

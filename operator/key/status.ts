@@ -35,11 +35,19 @@ export function keyStatusOf(facts: KeyFacts): ApiKeyStatus {
   }
 }
 
-function shown(
-  { id, prefix, issue, state, expiresAt, oldSecretUntil = 0 }: Key__Output,
-  nowMs: UtcMs,
-): Partial<ApiKeyStatus> {
-  const known = states.find((each) => each === state)
+/** Milliseconds until the key expires; `undefined`: it never does, or has. */
+export function expiresInMs(registered: Key__Output | undefined, nowMs: UtcMs): number | undefined {
+  const leftMs = (registered?.expiresAt ?? 0) - nowMs
+  return leftMs > 0 ? leftMs : undefined
+}
+
+/** The key may have expired since the registry was read. */
+const stateOf = ({ state, expiresAt }: Key__Output, nowMs: UtcMs): string =>
+  state === 'active' && expiresAt !== undefined && nowMs >= expiresAt ? 'expired' : state
+
+function shown(key: Key__Output, nowMs: UtcMs): Partial<ApiKeyStatus> {
+  const { id, prefix, issue, expiresAt, oldSecretUntil = 0 } = key
+  const known = states.find((each) => each === stateOf(key, nowMs))
   return {
     id,
     prefix,
@@ -50,14 +58,14 @@ function shown(
   }
 }
 
-/** A revoked or expired key matches its object, so it is ready. */
-function readiness({ key, registered, blocked }: KeyFacts): Outcome {
+/** A revoked or expired key matches its object, but nobody can use it. */
+function readiness({ key, registered, blocked, nowMs }: KeyFacts): Outcome {
   if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
   if (key.spec.revoked)
-    return { status: 'True', reason: 'Revoked', message: 'The key is revoked and cannot be used again.' }
-  if (registered?.state === 'expired')
+    return { status: 'False', reason: 'Revoked', message: 'The key is revoked and cannot be used again.' }
+  if (registered && stateOf(registered, nowMs) === 'expired')
     return {
-      status: 'True',
+      status: 'False',
       reason: 'Expired',
       message: 'The key is expired; change spec.expires to use it again.',
     }

@@ -2,6 +2,12 @@ import { status } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { base64, type Row, startKey } from '../../test/support/fixtures/api-key-fixture.ts'
 
+test('a revoked key is not ready', async () => {
+  const { cluster, settle } = startKey({ revoked: true })
+  await settle()
+  expect([cluster.ready.at(-1), cluster.reasons.at(-1)]).toEqual(['False', 'Revoked'])
+})
+
 test('a revoked key is revoked although its delivery is rejected', async () => {
   const { cluster, settle } = startKey({})
   await settle()

@@ -22,7 +22,7 @@ async function eventOf(had: Status | undefined, status: Status): Promise<string 
     events: { record: (_: string, __: unknown, { type }: { type: string }) => void (recorded = type) },
     clock: createVirtualClock(),
   }
-  const options = { frequent: [], everyMs: 0, replacing: ['RollingOut'], starting: ['ShardsNotReady'] }
+  const options = { frequent: [], everyMs: 0, routine: ['RollingOut'], starting: ['ShardsNotReady'] }
   const writer = new StatusWriter<Status>(resources.streampools, options, deps as never)
   await writer.write({ metadata: { name: 'a', uid: 'u' }, ...(had && { status: had }) }, status)
   return recorded
@@ -42,6 +42,7 @@ test.for([
   ['a changed object wants more pods', serving, statusOf('False', 'ShardsNotReady', 2), 'Normal'],
   ['all is well', statusOf('False', 'RollingOut'), serving, 'Normal'],
   ['pods that were ready are not', serving, statusOf('False', 'ShardsNotReady'), 'Warning'],
+  ['it is unknown whether the object is ready', serving, statusOf('Unknown', 'IngestUnavailable'), 'Warning'],
   ['the object is refused', serving, statusOf('False', 'Invalid', 2), 'Warning'],
   ['the reason is the one of before', serving, statusOf('True', 'Serving', 2), undefined],
 ] as const)('the Event has the right type when %s', async ([, had, status, wanted]) => {

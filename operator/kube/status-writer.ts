@@ -22,8 +22,8 @@ interface StatusOptions<S> {
   /** Fields that change often. A change of these alone is written at most every `everyMs`. */
   readonly frequent: readonly (keyof S)[]
   readonly everyMs: number
-  /** Reasons of a False Ready condition while pods are replaced; their Events are Normal. */
-  readonly replacing: readonly string[]
+  /** Reasons of a False Ready condition that somebody asked for, such as new pods; their Events are Normal. */
+  readonly routine: readonly string[]
   /** Reasons while pods start. Events are Normal if the object changed or was not ready before. */
   readonly starting: readonly string[]
 }
@@ -79,15 +79,15 @@ export class StatusWriter<S extends Status> {
     const ready = readyOf(status.conditions)
     if (ready === undefined || readyOf(had?.conditions)?.reason === ready.reason) return
     const { reason, message } = ready
-    const type = ready.status !== 'False' || this.#isRoutine(reason, had, status) ? 'Normal' : 'Warning'
+    const type = ready.status === 'True' || this.#isRoutine(reason, had, status) ? 'Normal' : 'Warning'
     this.#deps.events.record(this.#of.kind, object, { type, reason, action: 'Reconcile', note: message })
   }
 
   #isRoutine(reason: string, had: S | undefined, { observedGeneration }: S): boolean {
-    const { replacing, starting } = this.#options
+    const { routine, starting } = this.#options
     const wasReady = readyOf(had?.conditions)?.status === 'True'
     const hasChanged = had?.observedGeneration !== observedGeneration
-    return replacing.includes(reason) || (starting.includes(reason) && (hasChanged || !wasReady))
+    return routine.includes(reason) || (starting.includes(reason) && (hasChanged || !wasReady))
   }
 }
 

@@ -74,6 +74,7 @@ function start(
       },
       scale: (_: unknown, { metadata }: KubeObject) => scale?.(metadata.resourceVersion),
     },
+    registry: { stores: {} },
     caches: {
       streampools: { get: () => pool, all: () => [pool] },
       pods: { all: () => [ready('a'), phase === undefined ? ready('b') : waiting('b', phase)] },

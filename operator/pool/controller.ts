@@ -70,7 +70,7 @@ export class PoolController implements Controller {
     const options = {
       frequent,
       everyMs: loadEveryMs,
-      replacing: ['RollingOut'],
+      routine: ['RollingOut'],
       starting: ['ShardsNotReady'],
     }
     this.#statuses = new StatusWriter<StreamPoolStatus>(resources.streampools, options, deps)
@@ -243,8 +243,9 @@ export class PoolController implements Controller {
   async #writeStatus(pool: PoolObject, { seen, ...facts }: StatusFacts): Promise<void> {
     const loads = seen.flatMap(({ load }) => load ?? [])
     const nowMs = this.#deps.clock.utcMs()
+    const stores = this.#deps.registry.stores.outcomes
     const unreachable = seen.filter((each) => isUnreachable(each, nowMs)).length
-    await this.#statuses.write(pool, poolStatusOf({ pool, loads, unreachable, nowMs, ...facts }))
+    await this.#statuses.write(pool, poolStatusOf({ pool, loads, unreachable, stores, nowMs, ...facts }))
   }
 }
 

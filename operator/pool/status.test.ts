@@ -27,6 +27,7 @@ const readinessOf = (more: Partial<PoolFacts>): Condition | undefined => {
     loads: [],
     unreachable: 0,
     scaling: undefined,
+    stores: undefined,
     blocked: undefined,
     nowMs: utcMs(0),
   }

@@ -5,6 +5,8 @@ import type { StreamPoolStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'
 import type { PoolObject, Workload } from '../kube/resources.ts'
 import { isRollingOut, isUnseen } from '../kube/rollout.ts'
+import type { StoreOutcomes } from '../store-health.ts'
+import { underStores } from '../under-stores.ts'
 import type { Scaling } from './autoscale.ts'
 import { selectorOf } from './objects.ts'
 
@@ -17,6 +19,8 @@ export interface PoolFacts {
   readonly unreachable: number
   /** `undefined`: the pool has no autoscaler. */
   readonly scaling: Scaling | undefined
+  /** `undefined`: ingest was not asked yet. */
+  readonly stores: StoreOutcomes | undefined
   readonly blocked: NotReady | undefined
   readonly nowMs: UtcMs
 }
@@ -36,7 +40,7 @@ export function poolStatusOf(facts: PoolFacts): StreamPoolStatus {
     subscriptions: loads.reduce((sum, { subscriptions }) => sum + subscriptions, 0),
     selector: selectorOf(pool),
     conditions: [
-      conditionOf('Ready', readiness(facts), about),
+      ...underStores(readiness(facts), facts.stores, about),
       ...(scaling ? [conditionOf('Autoscaled', autoscaled(scaling), about)] : []),
     ],
   }

@@ -322,5 +322,6 @@ export const quiet: Readonly<Record<string, Course>> = {
   'fxd_operator_objects{pod="fxd-operator-1",kind="feeds",ready="True"}': '3x200',
   'fxd_operator_objects{pod="fxd-operator-1",kind="feeds",ready="False"}': '0x200',
   'fxd_operator_objects{pod="fxd-operator-1",kind="feeds",ready="Unknown"}': '0x200',
+  'fxd_operator_objects{pod="fxd-operator-1",kind="apikeys",ready="Ended"}': '2x200',
   'fxd_operator_deletions_held{pod="fxd-operator-1",kind="apikeys"}': '0x200',
 }

@@ -48,8 +48,10 @@ const hourMs = 3_600_000
 const leaseMs = 15_000
 /** Interval of renewals of the Lease by its holder. */
 const renewEveryMs = 4_000
+/** Minimum interval of writes of a newest bar. */
+const newestBarEveryMs = 30_000
 
-test('only the Lease is renewed, and the registry is not written, while bars flow and nothing else changes', async () => {
+test('while bars flow and nothing else changes, only the Lease and the newest bar are written, which is at most a minute old', async () => {
   await setting.applyKey('idle')
   await setting.applyFeed('sim', { account: 'SIM', source: { type: 'Simulator' } })
   await setting.reason(resources.apikeys, 'idle', 'Active')
@@ -88,7 +90,7 @@ test('only the Lease is renewed, and the registry is not written, while bars flo
   const times = Math.min(3, effort)
   // The registry is read every 15 s, and the loads of shards every 10 s.
   const areDone = async (): Promise<boolean> =>
-    (await looks('apikeys')) >= keys + 4 * times && (await looks('streampools')) >= pools + 5 * times
+    (await looks('apikeys')) >= keys + 5 * times && (await looks('streampools')) >= pools + 5 * times
   await until('a reconcile of everything', areDone, 120_000 * times)
   const tookMs = performance.now() - begunMs
   const renewals = leaseWrites.length - written[2]
@@ -97,7 +99,12 @@ test('only the Lease is renewed, and the registry is not written, while bars flo
     `idle for ${Math.round(tookMs / 1_000)} s; in an hour ${inAnHour(renewals)} renewals of the Lease, ` +
       `${inAnHour(writes.length - written[0])} other writes`,
   )
-  expect(writes.slice(written[0])).toEqual([])
+  const newest = (await setting.get<FeedObject>(resources.feeds, 'flow'))?.status?.newestBar
+  expect(tookMs).toBeGreaterThan(60_000)
+  expect(flow.minuteOf(`${newest}Z`)).toBeGreaterThan(minutes)
+  const paths = writes.slice(written[0]).map(({ path }) => path)
+  expect(new Set(paths)).toEqual(new Set([`${setting.path(resources.feeds, 'flow')}/status`]))
+  expect(paths.length).toBeLessThanOrEqual(1 + Math.floor(tookMs / newestBarEveryMs))
   expect(renewals).toBeGreaterThan(0)
   expect(renewals).toBeLessThanOrEqual(1 + Math.floor(tookMs / renewEveryMs))
   expect(setting.registry.writes.slice(written[1])).toEqual([])

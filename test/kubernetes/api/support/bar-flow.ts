@@ -26,9 +26,14 @@ export class BarFlow {
     return this.#minutes
   }
 
+  /** Number of minutes before the minute with this open time. */
+  minuteOf(time: string): number {
+    return (Date.parse(time) / 1_000 - this.#begin) / 60
+  }
+
   /** Whether the minute with this open time was sent. */
   opened(time: string): boolean {
-    const minute = (Date.parse(time) / 1_000 - this.#begin) / 60
+    const minute = this.minuteOf(time)
     return Number.isInteger(minute) && minute >= 0 && minute <= this.#minutes
   }
 
