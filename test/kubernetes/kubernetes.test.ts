@@ -180,6 +180,10 @@ test('helm uninstall keeps only the kinds and the data', async () => {
   await installed.cluster.helm('uninstall', 'fxd', '-n', namespace, '--wait')
   await installed.cluster.helm('uninstall', 'fxd-crds', '--wait')
   expect(await kubectl('get', 'feeds,apikeys', '-o=name')).toContain('feed.marketdata.fxd.dev/demo')
+  const reasons = '-o=jsonpath={.items[*].status.conditions[*].reason}'
+  expect(new Set((await kubectl('get', 'feeds,apikeys', reasons)).split(' '))).toEqual(
+    new Set(['OperatorGone']),
+  )
   const kinds =
     'deployments,statefulsets,pods,services,jobs,cronjobs,ingresses,httproutes,networkpolicies,poddisruptionbudgets,' +
     'serviceaccounts,roles,rolebindings,configmaps,streampools,leases'
@@ -187,13 +191,7 @@ test('helm uninstall keeps only the kinds and the data', async () => {
     (await kubectl('get', of, '-o=name')).split('\n').filter(Boolean).toSorted()
   await expect
     .poll(() => left(kinds), patient)
-    .toEqual([
-      'configmap/kube-root-ca.crt',
-      'lease.coordination.k8s.io/fxd-operator',
-      'service/questdb',
-      'service/redis',
-      'serviceaccount/default',
-    ])
+    .toEqual(['configmap/kube-root-ca.crt', 'service/questdb', 'service/redis', 'serviceaccount/default'])
   expect(await left('persistentvolumeclaims')).toEqual(['persistentvolumeclaim/spool-demo-collector-0'])
   const secrets = await left('secrets')
   expect(secrets).toContain('secret/first')

@@ -33,7 +33,12 @@ export async function readIdentity({
   const connection = new Connection('identity', { at, clock, log, judge: () => undefined })
   try {
     await connection.connected()
-    const calls = new Calls(connection, { clock, deadlineMs: readDeadlineMs, onUnknown: () => undefined })
+    const calls = new Calls(connection, {
+      clock,
+      log,
+      deadlineMs: readDeadlineMs,
+      onUnknown: () => undefined,
+    })
     return await redisIdentity(calls, new Keys(prefix)).agree()
   } finally {
     connection.close()

@@ -36,7 +36,7 @@ async function open(
 ): Promise<Opened> {
   const shared = { clock: systemClock, log: silentLog, metrics: createMetrics({ ofProcess: false }) }
   const at = { url, sentinels: [], master: '' }
-  const outside = prepareRedisStores({ at, prefix: `${prefix}:`, admits: false, ...shared })
+  const outside = prepareRedisStores({ at, prefix: `${prefix}:`, admits: false, pods: 1, ...shared })
   onTestFinished(() => outside.stores.close())
   await outside.connect().catch(() => undefined)
   const opened = await prepareQuestdbStores({

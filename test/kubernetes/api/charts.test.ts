@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { describe, expect, inject, onTestFinished, test } from 'vitest'
 import { stringify } from 'yaml'
+import type { FeedObject } from '../../../operator/kube/resources.ts'
 import { podsOf } from '../../charts/pods.ts'
 import { chart, examples, find, part, type Rendered, render } from '../../charts/render.ts'
 import { temporaryFolder } from '../../support/fixtures/temporary-folder.ts'
@@ -200,6 +201,41 @@ test('missing secrets are made once and removed with the release; other secrets 
   expect(removed).toContain('fxd-admin-token was removed')
   expect(removed).toContain('fxd-store-identity was removed')
   expect(secrets()).toEqual({ 'fxd-shard-token': btoa('mine') })
+})
+
+test('after an uninstall no object claims to be ready, and there is no Lease', () => {
+  const name = 'uninstalled'
+  const kubectl = namespace(name)
+  kubectl(['apply', '-f', '-'], readFileSync(join(chart, 'files/first-feed.yaml'), 'utf8'))
+  const lastTransitionTime = '2026-01-01T00:00:00Z'
+  const conditions = ['Ready', 'StoreAvailable'].map((type) => ({
+    type,
+    status: 'True',
+    reason: 'Fine',
+    message: '',
+    lastTransitionTime,
+  }))
+  const names = kubectl(['get', 'fxd', '-o', 'name']).trim().split('\n')
+  for (const [each, state] of [
+    ['feed/demo', 'live'],
+    ['apikey/first', 'active'],
+  ] as const) {
+    const status = { observedGeneration: 1, state, conditions }
+    kubectl(['patch', each, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status })])
+  }
+  const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'fxd-operator' } }
+  kubectl(['create', '-f', '-'], JSON.stringify(lease))
+
+  runJob(find(render({ namespace: name }), 'Job', 'fxd-secrets-remove'), name)
+  expect(names).toHaveLength(2)
+  const read = JSON.parse(kubectl(['get', 'fxd', '-o', 'json'])) as { readonly items: readonly FeedObject[] }
+  expect(read.items.map(({ status }) => status)).toEqual(
+    names.map(() => ({
+      observedGeneration: 1,
+      conditions: [expect.objectContaining({ type: 'Ready', status: 'Unknown', reason: 'OperatorGone' })],
+    })),
+  )
+  expect(kubectl(['get', 'lease', '-o', 'name'])).not.toContain('fxd-operator')
 })
 
 test('the first feed and key of the notes are valid objects', () => {

@@ -62,7 +62,6 @@ export function prepareInTest(
     metrics,
   })
   onTestFinished(() => stores.close())
-  await connect()
   const metric = async (name: string): Promise<number> => {
     const { text } = await metrics.render()
     const values = [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))]
