@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
 import { type ApiKeyObject, resources, type Secret } from '../../../operator/kube/resources.ts'
 import { feedKey } from '../../../services/core/feeds/compound-key.ts'
 import { until } from '../../acceptance/client/until.ts'
@@ -42,13 +42,24 @@ test('a rotated key is valid with both secrets during the overlap, then only wit
   expect(setting.opens(after)).toBe('rotated')
 })
 
-test('a revoked key is invalid and cannot be restored', async () => {
+test('a key is not Ready from its expiry on, also while ingest is unavailable', async () => {
+  const expires = new Date(Date.now() + 20_000).toISOString()
+  await setting.applyKey('ending', { expires })
+  await active('ending')
+  setting.registry.cut()
+  onTestFinished(() => setting.registry.restore())
+  const key = await setting.reason<ApiKeyObject>(resources.apikeys, 'ending', 'Expired')
+  expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expires))
+  expect(key.status).toMatchObject({ state: 'expired', conditions: [{ type: 'Ready', status: 'False' }] })
+}, 90_000)
+
+test('a revoked key is invalid, not Ready and cannot be restored', async () => {
   await setting.applyKey('revoked')
   await active('revoked')
   const secret = await setting.secret('revoked')
   await setting.applyKey('revoked', { revoked: true })
   const key = await setting.reason<ApiKeyObject>(resources.apikeys, 'revoked', 'Revoked')
-  expect(key.status?.state).toBe('inactive')
+  expect(key.status).toMatchObject({ state: 'inactive', conditions: [{ type: 'Ready', status: 'False' }] })
   expect(setting.opens(secret)).toBeUndefined()
   await expect(setting.applyKey('revoked', { revoked: false })).rejects.toThrow('revoked is final')
 })
