@@ -17,7 +17,9 @@ const connected = closed({
   server_time: utcTime('Time of the server.'),
   limits: closed({
     max_symbols: integer('Maximum subscribed symbols of this connection.'),
-    idle_timeout_seconds: integer('After this time without a message, ping or pong frame the server closes with 4000.'),
+    idle_timeout_seconds: integer(
+      'After this time without a message, ping or pong frame the server closes with 4000.',
+    ),
     max_message_bytes: integer('Maximum bytes of a client message; a longer one is closed with 1009.'),
   }),
 })

@@ -32,6 +32,7 @@ beforeAll(async () => {
     at: { sentinels: [], master: '', url: redis.url },
     prefix: 'stores:',
     admits: false,
+    pods: 1,
     clock: systemClock,
     log: silentLog,
     metrics: createMetrics({ ofProcess: false }),
