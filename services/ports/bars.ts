@@ -42,6 +42,8 @@ export interface BarQuery extends ReadAs {
  *    may take 60 s more.
  */
 export interface BarStore {
+  /** Whether a new partition of old bars costs the store, so that ingest makes them slowly; see `OldPartitions`. */
+  readonly isPartitioned?: boolean
   write(batch: readonly SeriesBars[], lane: Lane, onCommitted?: () => void): Promise<void>
   read(query: BarQuery): Promise<Bars>
   /** Open time of the newest stored bar of each series of the feed, by `seriesId`. */

@@ -54,3 +54,21 @@ test('of two readings of one bar the later one is sent, also when both are deriv
     [{ symbol: 'A', time: [60], close: [2] }],
   ])
 })
+
+test('bars that are far apart are in messages of at most 32 partitions, in time order', () => {
+  const week = 7 * 86_400
+  const weekly = (symbol: string, count: number): OutgoingBars =>
+    part(symbol, ...Array.from({ length: count }, (_, i) => [i * week, 1, 7] as [number, number, number]))
+  const sizes = [...packBars([weekly('A', 70), weekly('B', 20), weekly('C', 6)], messageBarsMax)].map(
+    ({ parts }) => parts.map(({ item, bars }) => [item.symbol, bars.time[0], bars.time.length]),
+  )
+  expect(sizes).toEqual([
+    [['A', 0, 32]],
+    [['A', 32 * week, 32]],
+    [
+      ['A', 64 * week, 6],
+      ['B', 0, 20],
+      ['C', 0, 6],
+    ],
+  ])
+})

@@ -1,4 +1,5 @@
 import { type Bars, barCount, sliceBars } from '../../core/bars/bar.ts'
+import { countWithinPartitions, messagePartitionsMax, partitionsOf } from '../../core/bars/partitions.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { type EncodedSeries, encodeSeriesBars } from '../../wire/encode-bars.ts'
@@ -29,25 +30,32 @@ const messageOverheadBytes = 4 * 1024
 const seriesOverheadBytes = 8
 
 /**
- * Packs bars of any number of series into messages of at most `barsMax` bars, in the given order. A series that is
- * listed more than once is merged where it is first: ingest takes each series once per message.
+ * Packs bars of any number of series into messages of at most `barsMax` bars and `messagePartitionsMax` partitions, in
+ * the given order. A series that is listed more than once is merged where it is first: ingest takes each series once
+ * per message.
  */
 export function* packBars<T extends OutgoingBars>(list: readonly T[], barsMax: number): Generator<Packed<T>> {
   let message: EncodedSeries[] = []
   let parts: { item: T; bars: Bars }[] = []
   let count = 0
   let bytes = 0
+  let partitions = new Set<string>()
   for (const item of oncePerSeries(list)) {
     for (const { bars, encoded, size } of pieces(item, barsMax)) {
+      const own = partitionsOf([{ resolution: item.resolution, bars }])
       if (
         count > 0 &&
-        (count + barCount(bars) > barsMax || bytes + size > messageBytesMax - messageOverheadBytes)
+        (count + barCount(bars) > barsMax ||
+          bytes + size > messageBytesMax - messageOverheadBytes ||
+          partitions.union(own).size > messagePartitionsMax)
       ) {
         yield { message, parts, count }
         message = []
         parts = []
         count = bytes = 0
+        partitions = new Set()
       }
+      for (const id of own.keys()) partitions.add(id)
       message.push(encoded)
       parts.push({ item, bars })
       count += barCount(bars)
@@ -68,14 +76,15 @@ function oncePerSeries<T extends OutgoingBars>(list: readonly T[]): Iterable<T> 
   return series.values()
 }
 
-/** Splits one series into pieces that each fit a message: by count, then in halves while the bytes are too many. */
+/** Splits one series into pieces that each fit a message: by count and partitions, then in halves while the bytes are too many. */
 function* pieces(
   item: OutgoingBars,
   barsMax: number,
 ): Generator<{ bars: Bars; encoded: EncodedSeries; size: number }> {
   const total = barCount(item.bars)
   for (let start = 0; start < total; ) {
-    let end = Math.min(total, start + barsMax)
+    const fitting = countWithinPartitions(item.bars, item.resolution, start, messagePartitionsMax)
+    let end = start + Math.min(barsMax, fitting)
     for (;;) {
       const bars = sliceBars(item.bars, start, end)
       const encoded = encodeSeriesBars(item, bars)

@@ -1,6 +1,7 @@
 import { type Bars, barCount, loadBar, pickBars } from '../../core/bars/bar.ts'
 import { barFault, type RefusalReason } from '../../core/bars/bar-rules.ts'
 import { isClosed } from '../../core/bars/closed.ts'
+import { messagePartitionsMax, partitionsOf } from '../../core/bars/partitions.ts'
 import { type Series, seriesId } from '../../core/bars/series.ts'
 import { type FeedSeconds, feedSeconds, type UtcMs } from '../../core/clocks/feed-clock.ts'
 import { compoundKey, parseCompoundKey } from '../../core/feeds/compound-key.ts'
@@ -69,12 +70,20 @@ export function checkBatch(message: readonly ReceivedSeries[], at: CheckContext)
     seen.add(checked.id)
     good.push(checked)
   })
+  const { size } = partitionsOf(good.map(({ series: { resolution }, bars }) => ({ resolution, bars })))
+  if (size > messagePartitionsMax)
+    return { good: [], refused: [{ ...wholeSeries(0, count), ...tooScattered(size) }] }
   return { good, refused }
 }
 
 const wholeSeries = (series: number, count: number) => ({ series, index: 0, count })
 const malformed = (message: string) => ({ reason: 'MALFORMED' as const, message })
 const tooMany = (got: string) => malformed(`series: got ${got}, wanted at most ${batchBarsMax} bars in all`)
+const tooScattered = (got: number) =>
+  malformed(
+    `series: got bars in ${got} partitions, wanted at most ${messagePartitionsMax} in one message: send it by time ` +
+      '(a partition is a week of M1, a month of M5 to M15, a year of other resolutions)',
+  )
 
 function checkSeries(
   message: ReceivedSeries,

@@ -32,13 +32,13 @@ export class BackfillIntake {
     this.#state = state
   }
 
-  /** Resolves after the commit and the events after it. */
-  take(batch: readonly GoodSeries[]): Promise<Counts> {
+  /** Resolves after the commit and the events after it. `turn`: the batch is not stored before. */
+  take(batch: readonly GoodSeries[], turn: Promise<void> = Promise.resolve()): Promise<Counts> {
     const extent: Extent = new Map(batch.map((each) => [each.id, extentOf(each)]))
     const earlier = [...this.#inFlight].flatMap(([done, other]) => (overlap(extent, other) ? [done] : []))
     const newestBefore = new Map(batch.map(({ id }) => [id, this.#state.newest.get(id)]))
     for (const [id, { last }] of extent) this.#state.accept(id, last)
-    const done = this.#storeAfter(earlier, batch, newestBefore)
+    const done = this.#storeAfter([turn, ...earlier], batch, newestBefore)
     this.#inFlight.set(done, extent)
     done.finally(() => this.#inFlight.delete(done)).catch(() => undefined)
     return done

@@ -12,6 +12,7 @@ import { type AbsenceDeps, Absences } from './absences.ts'
 import { FeedRegistry, type FeedRegistryDeps, type FeedView } from './feed-registry.ts'
 import { FeedWindows } from './feed-windows.ts'
 import { LivenessNotes } from './liveness-notes.ts'
+import { OldPartitions } from './old-partitions.ts'
 import { Publisher, type PublisherDeps } from './publisher.ts'
 import { ingestReads } from './store-history.ts'
 
@@ -63,6 +64,7 @@ export class FeedState {
   readonly absences: Absences
   /** When the live lane last delivered a bar to this process. */
   receivedAt: UtcMs | undefined
+  readonly oldPartitions: OldPartitions
   newestTick: FeedSeconds | undefined
   /** A tick that contradicts the measured clock; it is the feed's time until ticks agree or a new clock is measured. */
   contradictingTick: FeedSeconds | undefined
@@ -75,6 +77,7 @@ export class FeedState {
     this.windows = new FeedWindows(key, stores.windows)
     this.publisher = new Publisher(key, deps)
     this.absences = new Absences(key, deps)
+    this.oldPartitions = new OldPartitions(deps.clock)
     this.#notes = notes
   }
 

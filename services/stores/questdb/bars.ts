@@ -40,6 +40,7 @@ export function questdbBars(deps: BarDeps): BarStore {
   const { tableList, writer, visibility, queries, clock } = deps
   const nextTaken = ascendingMicros(clock)
   return {
+    isPartitioned: true,
     async write(batch, lane, onCommitted) {
       const held = batch.filter(({ bars }) => barCount(bars) > 0)
       held.forEach(refuseUnfit)

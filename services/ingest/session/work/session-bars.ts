@@ -1,10 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { RefusalReason } from '../../../core/bars/bar-rules.ts'
+import type { Lane } from '../../../core/bars/series.ts'
+import { feedSeconds, toSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import { reached } from '../../../platform/stages.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ReceivedBars } from '../../../wire/decode-bars.ts'
-import { type CheckedBatch, checkBatch, type Refusal, refuseWhole } from '../../check/check-batch.ts'
+import {
+  type CheckedBatch,
+  checkBatch,
+  type GoodSeries,
+  type Refusal,
+  refuseWhole,
+} from '../../check/check-batch.ts'
 import type { BackfillIntake } from '../../feed/backfill-intake.ts'
 import type { FeedState } from '../../feed/feed-state.ts'
 import type { ImportedSymbols } from '../../feed/imported-symbols.ts'
@@ -25,6 +33,8 @@ export interface SessionBarsDeps {
   readonly backfill: BackfillIntake
   readonly inFlight: InFlight
   readonly acknowledgements: Acknowledgements
+  /** Whether old bars wait for their turn; see `OldPartitions`. */
+  readonly isPartitioned: boolean
 }
 
 interface Work {
@@ -43,23 +53,32 @@ export class SessionBars {
   readonly #deps: SessionBarsDeps
   /** The definition that the collector knows. */
   readonly #definition: FeedDefinition
+  readonly #left = new AbortController()
 
   constructor(deps: SessionBarsDeps) {
     this.#deps = deps
     this.#definition = deps.state.registry.current().definition
   }
 
-  take(message: ReceivedBars, digest: string): void {
-    const { clock, imported, live, acknowledgements } = this.#deps
+  /** Bars that still wait for their turn are not stored: without an Ack their collector sends them again. */
+  stopWaiting(): void {
+    this.#left.abort()
+  }
+
+  /** Resolves when the next message may follow. */
+  take(message: ReceivedBars, digest: string): Promise<void> | void {
+    const { clock, imported, acknowledgements } = this.#deps
     if (!acknowledgements.isNew(message.sequence, digest)) return
     const receivedMs = clock.monotonicMs()
     reached('received')
     if (message.lane === 'live' && !imported) {
       const { good, refused } = this.#check(message)
       reached('checked')
-      const { committed, done } = live.take(good, receivedMs)
-      this.#finish('live', message, { refused, stored: committed, done }, receivedMs)
-    } else if (message.lane === 'backfill') this.#takeBackfill(message, receivedMs)
+      const take = (): void => this.#takeLive(message, { good, refused }, receivedMs)
+      const turn = this.#turn(good, 'live')
+      return turn ? turn.then(take) : take()
+    }
+    if (message.lane === 'backfill') this.#takeBackfill(message, receivedMs)
     else {
       const wanted = imported ? 'LANE_BACKFILL, the lane of imports' : 'LANE_LIVE or LANE_BACKFILL'
       const got = message.lane === 'live' ? 'LANE_LIVE' : 'none that is known'
@@ -70,13 +89,34 @@ export class SessionBars {
     }
   }
 
+  #takeLive(message: ReceivedBars, { good, refused }: CheckedBatch, receivedMs: number): void {
+    const { committed, done } = this.#deps.live.take(good, receivedMs)
+    this.#finish('live', message, { refused, stored: committed, done }, receivedMs)
+  }
+
   #takeBackfill(message: ReceivedBars, receivedMs: number): void {
     const { imported, backfill, inFlight } = this.#deps
     const { good, refused } = this.#check(message)
-    const taken = backfill.take(good)
+    const taken = backfill.take(good, this.#turn(good, 'backfill'))
     const stored = imported ? taken.then((counts) => imported.stored(good).then(() => counts)) : taken
     this.#finish(imported ? 'import' : 'backfill', message, { refused, stored, done: stored }, receivedMs)
     inFlight.askToPause()
+  }
+
+  /** Resolves when bars that open old partitions may be stored; `undefined`: at once. */
+  #turn(good: readonly GoodSeries[], lane: Lane): Promise<void> | undefined {
+    const { clock, state, isPartitioned } = this.#deps
+    if (!isPartitioned) return undefined
+    const now = state.now(state.registry.current(), clock) ?? feedSeconds(toSeconds(clock.utcMs()))
+    const waitMs = state.oldPartitions.open(good, lane, now)
+    return waitMs > 0 ? this.#wait(waitMs) : undefined
+  }
+
+  async #wait(ms: number): Promise<void> {
+    const { signal } = this.#left
+    await this.#deps.clock.sleep(ms, signal)
+    if (signal.aborted)
+      throw new SessionEnd('UNAVAILABLE', 'the session ended before its old bars were stored')
   }
 
   #check({ series }: ReceivedBars): CheckedBatch {

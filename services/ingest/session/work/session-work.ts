@@ -70,7 +70,8 @@ export class SessionWork {
     this.#catalogue = new SessionCatalogue(log, stream, state, imported)
     const acknowledgements = new Acknowledgements({ metrics, log }, stream, this.#catalogue)
     const answering = { clock, state, imported, live, inFlight, acknowledgements }
-    this.#bars = new SessionBars({ ...answering, metrics, backfill })
+    const isPartitioned = deps.stores.bars.isPartitioned ?? false
+    this.#bars = new SessionBars({ ...answering, metrics, backfill, isPartitioned })
     this.#windows = new SessionWindows(answering)
     this.#liveness = options.isImport ? undefined : new Liveness(deps, state)
     this.#noteGap = (gap) => noteGap(gap, metrics, log)
@@ -122,8 +123,9 @@ export class SessionWork {
     return undefined
   }
 
-  /** Resolves when every received message is committed or has failed. */
+  /** Resolves when every received message is committed or has failed; messages that wait for their turn fail. */
   settle(): Promise<void> {
+    this.#bars.stopWaiting()
     return this.#inFlight.settle()
   }
 

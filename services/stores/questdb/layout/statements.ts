@@ -1,16 +1,9 @@
+import { type PartitionUnit, partitionUnit } from '../../../core/bars/partitions.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { counterNames } from '../../../core/keys/usage.ts'
 
-type Unit = 'WEEK' | 'MONTH' | 'YEAR'
-
-/** The unit that a late row rewrites and that retention deletes: neither too large nor too many. */
-const partitionOf = (resolution: Resolution): Unit => {
-  if (resolution === '1') return 'WEEK'
-  return resolution === '5' || resolution === '10' || resolution === '15' ? 'MONTH' : 'YEAR'
-}
-
 /** Minimum seconds of a partition: a shorter value never makes retention delete too much. */
-const shortestSeconds: Readonly<Record<Unit, number>> = {
+const shortestSeconds: Readonly<Record<PartitionUnit, number>> = {
   WEEK: 7 * 86_400,
   MONTH: 28 * 86_400,
   YEAR: 365 * 86_400,
@@ -18,7 +11,7 @@ const shortestSeconds: Readonly<Record<Unit, number>> = {
 
 export interface TimeToLive {
   readonly value: number
-  readonly unit: Unit
+  readonly unit: PartitionUnit
 }
 
 /** Retention in whole partitions. QuestDB counts it from the newest bar, on the feed's own clock. */
@@ -27,7 +20,7 @@ export function timeToLive(
   retentionSeconds: number | undefined,
 ): TimeToLive | undefined {
   if (retentionSeconds === undefined) return undefined
-  const unit = partitionOf(resolution)
+  const unit = partitionUnit(resolution)
   return { unit, value: Math.max(1, Math.ceil(retentionSeconds / shortestSeconds[unit])) }
 }
 
@@ -43,7 +36,7 @@ export function createBars(table: string, resolution: Resolution, ttl: TimeToLiv
     CREATE TABLE IF NOT EXISTS '${table}' (
       ts TIMESTAMP, sym SYMBOL INDEX, rev LONG, taken LONG,
       o DOUBLE, h DOUBLE, l DOUBLE, c DOUBLE, v LONG
-    ) TIMESTAMP(ts) PARTITION BY ${partitionOf(resolution)} ${ttl ? ttlWords(ttl) : ''} WAL
+    ) TIMESTAMP(ts) PARTITION BY ${partitionUnit(resolution)} ${ttl ? ttlWords(ttl) : ''} WAL
     DEDUP UPSERT KEYS(ts, sym, rev, taken)`
 }
 
@@ -60,7 +53,7 @@ export const isForever = (value: unknown, unit: unknown): boolean =>
   value === 0 || (value === forever.value && unit === forever.unit)
 
 export const setTtl = (table: string, resolution: Resolution, ttl: TimeToLive | undefined): string => {
-  const none = partitionOf(resolution) === 'WEEK' ? 'TTL 0 WEEKS' : ttlWords(forever)
+  const none = partitionUnit(resolution) === 'WEEK' ? 'TTL 0 WEEKS' : ttlWords(forever)
   return `ALTER TABLE '${table}' SET ${ttl ? ttlWords(ttl) : none}`
 }
 

@@ -1,0 +1,45 @@
+import { partitionsOf } from '../../core/bars/partitions.ts'
+import type { Lane } from '../../core/bars/series.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { GoodSeries } from '../check/check-batch.ts'
+
+/** Maximum old partitions that a feed opens in one minute, per lane; more wait. */
+export const oldPartitionsPerMinute = 100
+
+const minuteMs = 60_000
+const partitionMs = minuteMs / oldPartitionsPerMinute
+
+/**
+ * The old partitions that a feed touched since the start of the process. A partition that the store does not have yet
+ * costs every later query over it, so a feed opens new ones slowly. Each lane has its own allowance: a live bar must
+ * not wait behind a backfill.
+ */
+export class OldPartitions {
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  readonly #opened = new Set<string>()
+  /** When the allowance of a lane is whole again, less one minute. */
+  readonly #dueMs: Record<Lane, number> = {
+    live: Number.NEGATIVE_INFINITY,
+    backfill: Number.NEGATIVE_INFINITY,
+  }
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock
+  }
+
+  /** Opens the partitions of these bars that ended before `now`; returns for how long the bars must wait. */
+  open(batch: readonly GoodSeries[], lane: Lane, now: FeedSeconds): number {
+    let opened = 0
+    for (const [id, end] of partitionsOf(batch.map(({ series, bars }) => ({ ...series, bars })))) {
+      if (end > now || this.#opened.has(id)) continue
+      this.#opened.add(id)
+      opened += 1
+    }
+    if (opened === 0) return 0
+    const nowMs = this.#clock.monotonicMs()
+    const dueMs = Math.max(this.#dueMs[lane], nowMs - minuteMs)
+    this.#dueMs[lane] = dueMs + opened * partitionMs
+    return Math.max(0, dueMs - nowMs)
+  }
+}
