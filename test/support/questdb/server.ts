@@ -53,6 +53,9 @@ const smallPages: Settings = {
   QDB_CAIRO_WRITER_DATA_INDEX_VALUE_APPEND_PAGE_SIZE: '128K',
 }
 
+/** Idle readers of tables keep few files mapped, as in the chart. */
+const fewMaps: Settings = { QDB_CAIRO_INACTIVE_READER_MAX_OPEN_PARTITIONS: '64' }
+
 /** Idle workers sleep sooner, as in the chart: by default each spins for thousands of turns after its last task. */
 const sleepSoon: Settings = {
   QDB_SHARED_WORKER_NAP_THRESHOLD: '100',
@@ -69,6 +72,7 @@ const smallMachine: Settings = {
   QDB_LINE_AUTO_CREATE_NEW_COLUMNS: 'false',
   QDB_SHARED_WORKER_COUNT: '2',
   ...sleepSoon,
+  ...fewMaps,
   QDB_HTTP_MIN_WORKER_COUNT: '1',
   QDB_HTTP_NET_CONNECTION_LIMIT: '256',
   // Allows ALTER TABLE … SUSPEND WAL.

@@ -4,6 +4,8 @@
 - {name: JAVA_TOOL_OPTIONS, value: {{ printf "-Xmx%s" $questdb.heap | quote }}}
 # The only mode without data loss in a power failure.
 - {name: QDB_CAIRO_COMMIT_MODE, value: sync}
+# An idle reader of a table keeps the files of so many partitions mapped; the default is 10,000.
+- {name: QDB_CAIRO_INACTIVE_READER_MAX_OPEN_PARTITIONS, value: "64"}
 # More workers than CPUs: each waits for the disk most of the time.
 - {name: QDB_SHARED_WORKER_COUNT, value: {{ $questdb.workers | quote }}}
 # Idle workers sleep sooner: by default each spins for thousands of turns after its last task.

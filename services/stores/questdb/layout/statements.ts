@@ -3,7 +3,7 @@ import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { counterNames } from '../../../core/keys/usage.ts'
 
 /** Minimum seconds of a partition: a shorter value never makes retention delete too much. */
-const shortestSeconds: Readonly<Record<PartitionUnit, number>> = {
+export const shortestSeconds: Readonly<Record<PartitionUnit, number>> = {
   WEEK: 7 * 86_400,
   MONTH: 28 * 86_400,
   YEAR: 365 * 86_400,

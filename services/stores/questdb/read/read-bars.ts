@@ -1,4 +1,5 @@
 import { type Bars, barCount, concatBars, noBars } from '../../../core/bars/bar.ts'
+import { toSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Reader } from '../../../core/fair-queue.ts'
 import type { Counter } from '../../../platform/metrics.ts'
 import type { BarQuery } from '../../../ports/bars.ts'
@@ -8,6 +9,7 @@ import { nameOf } from '../layout/tables.ts'
 import type { PgPool } from '../pg/pool.ts'
 import { microsOf, timeMax, timeMin } from '../times.ts'
 import { BarPage, barColumns } from './bar-page.ts'
+import { readSteps } from './read-steps.ts'
 
 /** Maximum rows of one statement. */
 const rowsPerPage = 16_384
@@ -36,32 +38,37 @@ export async function readBars(query: BarQuery, deps: ReadDeps): Promise<Bars> {
 }
 
 async function readPages(table: string, query: BarQuery, deps: ReadDeps): Promise<Bars> {
-  const range = { from: Math.max(timeMin, query.from), to: Math.min(timeMax, query.to) }
-  const wanted = query.take?.count ?? Number.POSITIVE_INFINITY
-  const newestFirst = query.take?.end === 'newest'
+  const whole = { from: Math.max(timeMin, query.from), to: Math.min(timeMax, query.to) }
+  const { take } = query
+  const wanted = take?.count ?? Number.POSITIVE_INFINITY
+  const newestFirst = take?.end === 'newest'
   const pool = query.lane === 'backfill' ? deps.backfillPool : deps.pool
   const deadline = deps.clock.monotonicMs() + pool.deadlineMs
   const pages: Bars[] = []
   let left = wanted
-  let rowsMax = Math.min(rowsPerPage, left + spareRows)
-  for (;;) {
-    const rows = await readPage(
-      { table, symbol: nameOf(query.series), ...range, rowsMax, reader: query.reader },
-      newestFirst,
-      deadline,
-      { ...deps, pool },
-    )
-    const isLast = rows.rows < rowsMax
-    const edge = rows.lastTime
-    if (!isLast) rows.dropLast()
-    const page = rows.bars(left)
-    if (barCount(page) > 0) pages.push(page)
-    left -= barCount(page)
-    if (isLast || left <= 0) break
-    // The page contains only rows of one time: a larger page will contain all of them.
-    rowsMax = barCount(page) === 0 ? rowsMax * 2 : Math.min(rowsPerPage, left + spareRows)
-    if (newestFirst) range.to = edge
-    else range.from = edge
+  const now = toSeconds(deps.clock.utcMs())
+  for (const range of readSteps(whole, query.series.resolution, take?.end, now)) {
+    let rowsMax = Math.min(rowsPerPage, left + spareRows)
+    for (;;) {
+      const rows = await readPage(
+        { table, symbol: nameOf(query.series), ...range, rowsMax, reader: query.reader },
+        newestFirst,
+        deadline,
+        { ...deps, pool },
+      )
+      const isLast = rows.rows < rowsMax
+      const edge = rows.lastTime
+      if (!isLast) rows.dropLast()
+      const page = rows.bars(left)
+      if (barCount(page) > 0) pages.push(page)
+      left -= barCount(page)
+      if (isLast || left <= 0) break
+      // The page contains only rows of one time: a larger page will contain all of them.
+      rowsMax = barCount(page) === 0 ? rowsMax * 2 : Math.min(rowsPerPage, left + spareRows)
+      if (newestFirst) range.to = edge
+      else range.from = edge
+    }
+    if (left <= 0) break
   }
   return concatBars(newestFirst ? pages.toReversed() : pages)
 }
