@@ -1,8 +1,9 @@
 import { type Series, seriesId } from '../../../core/bars/series.ts'
 import type { BarBounds, Span } from '../../../core/bars/window.ts'
-import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, toSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Reader } from '../../../core/fair-queue.ts'
 import { compoundKey, type FeedKey } from '../../../core/feeds/compound-key.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { ReadAs } from '../../../ports/bars.ts'
 import { nameOf } from '../layout/tables.ts'
 import type { TakeRow } from '../pg/connection.ts'
@@ -10,6 +11,7 @@ import { Fields } from '../pg/fields.ts'
 import { isTableMissing, type PgPool } from '../pg/pool.ts'
 import { microsOf, secondsOf, timeMax, timeMin } from '../times.ts'
 import type { ReadDeps } from './read-bars.ts'
+import { readSteps } from './read-steps.ts'
 
 /** Open time of the newest bar of each series of the feed, by `seriesId`. */
 export async function lastTimes(
@@ -20,24 +22,48 @@ export async function lastTimes(
   const times = new Map<string, FeedSeconds>()
   const pool = lane === 'live' ? pools.pool : pools.backfillPool
   const tables = await tableList.barTablesOf(feed)
+  const now = toSeconds(pools.clock.utcMs())
+  const readTable = async (table: string, resolution: Resolution): Promise<void> => {
+    const takeRow: TakeRow = (view, start) => {
+      const fields = new Fields(view, start)
+      const id = seriesId({ symbol: compoundKey(feed, fields.text() ?? ''), resolution })
+      const time = secondsOf(fields.long())
+      // The statements go back in time.
+      if (!times.has(id)) times.set(id, time)
+    }
+    const oldest = await oldestTime(table, pool, reader)
+    if (oldest === undefined) return
+    for (const { from, to } of readSteps({ from: oldest, to: timeMax }, resolution, 'newest', now)) {
+      const parameterSets = [[microsOf(from), microsOf(to)]]
+      await pool.read({ sql: lastTimesStatement(table), parameterSets }, () => takeRow, { reader })
+    }
+  }
   await Promise.all(
-    tables.map(({ table, holds }) => {
-      const statement = {
-        sql: `SELECT sym, ts::long FROM '${table}' LATEST ON ts PARTITION BY sym`,
-        parameterSets: [[]],
-      }
-      const takeRow: TakeRow = (view, start) => {
-        const fields = new Fields(view, start)
-        const symbol = compoundKey(feed, fields.text() ?? '')
-        times.set(seriesId({ symbol, resolution: holds.resolution }), secondsOf(fields.long()))
-      }
-      const read = pool.read(statement, () => takeRow, { reader })
-      return read.catch((cause: unknown) => {
+    tables.map(({ table, holds }) =>
+      readTable(table, holds.resolution).catch((cause: unknown) => {
         if (!isTableMissing(cause)) throw cause
-      })
-    }),
+      }),
+    ),
   )
   return times
+}
+
+const lastTimesStatement = (table: string): string =>
+  `SELECT sym, ts::long FROM '${table}' ` +
+  'WHERE ts >= $1::long::timestamp AND ts <= $2::long::timestamp LATEST ON ts PARTITION BY sym'
+
+async function oldestTime(
+  table: string,
+  pool: PgPool,
+  reader: Reader | undefined,
+): Promise<FeedSeconds | undefined> {
+  let oldest: FeedSeconds | undefined
+  const takeRow: TakeRow = (view, start) => {
+    oldest = secondsOf(new Fields(view, start).long())
+  }
+  const statement = { sql: `SELECT ts::long FROM '${table}' ORDER BY ts LIMIT 1`, parameterSets: [[]] }
+  await pool.read(statement, () => takeRow, { reader })
+  return oldest
 }
 
 /** First and last bar inside each half-open span. */
