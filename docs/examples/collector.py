@@ -23,6 +23,7 @@ from fxd.v1 import collector_pb2_grpc as service
 
 UNACKED_MAX = 8  # messages; below the bounds of ingest (12 BACKFILL batches, 64 LIVE batches, 128 windows)
 LINES_MAX = 2_000  # bars in one message; the protocol allows 5,000 bars and 256 KiB
+WEEKS_MAX = 32  # weeks of one-minute bars in one message
 COLUMNS = ("time", "open", "high", "low", "close", "volume", "revision")
 
 
@@ -135,7 +136,7 @@ class Collector:
 
     def read(self):
         """Puts the next lines of the file behind what waits: a message of bars, then a window for each symbol."""
-        series = collections.defaultdict(list)
+        series, weeks = collections.defaultdict(list), set()
         self.revision = max(self.revision + 1, time.time_ns() // 1_000_000 + self.clock_offset_ms)
         for _ in range(LINES_MAX):
             start, line = self.bars.tell(), self.bars.readline()
@@ -143,6 +144,10 @@ class Collector:
                 self.bars.seek(start)
                 break
             raw, opened, *prices, volume = line.strip().split(",")
+            weeks.add((int(opened) - 4 * 86_400) // (7 * 86_400))  # weeks begin on Mondays
+            if len(weeks) > WEEKS_MAX:
+                self.bars.seek(start)
+                break
             if raw in self.names:
                 scale = self.names[raw][1]
                 units = [int(decimal.Decimal(price).scaleb(scale)) for price in prices]

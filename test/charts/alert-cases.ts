@@ -84,6 +84,14 @@ export const alertCases: readonly AlertCase[] = [
   is('FxdStoreDegraded', 'fxd_questdb_writes_failing_seconds{pod="fxd-ingest-1"}', 30),
   is('FxdStoreDegraded', 'fxd_registry_age_seconds{pod="fxd-ingest-1"}', 60),
   is('FxdTableSuspended', 'fxd_questdb_suspended_tables{pod="fxd-ingest-1"}', 1),
+  {
+    alert: 'FxdMemoryMapsShort',
+    series: {
+      'fxd_questdb_memory_maps_needed{pod="fxd-ingest-1"}': '40000x30',
+      'fxd_questdb_memory_maps_limit{pod="fxd-ingest-1"}': '65530x30',
+    },
+    atMinute: 10,
+  },
   grows('FxdRowsParked', 'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}'),
   {
     alert: 'FxdRowsParked',

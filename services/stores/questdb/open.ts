@@ -19,6 +19,7 @@ import { pgQueries } from './pg/queries.ts'
 import { questdbRegistry, RegistryLog } from './registry.ts'
 import { Identity, type IdentityDeps } from './server/identity.ts'
 import { serverJudge } from './server/judge.ts'
+import { exportMemoryMaps } from './server/memory-maps.ts'
 import { questdbUsageDays } from './usage-days.ts'
 import { questdbWindows } from './windows.ts'
 import { senderOptions } from './write/sender.ts'
@@ -96,6 +97,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const tableList = new TableList({ names, pool, admin, clock, timedFeed })
   const refreshSoon = (): void => void tableList.refresh().catch(() => undefined)
   const broken = readingMetrics(options, [pool, backfillPool], visibility)
+  let stopCounting = (): void => undefined
   const shared = { tableList, pool, backfillPool, writer, visibility, admin, queries, sender, clock, broken }
   return {
     stores: {
@@ -106,6 +108,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
       identity,
       async close() {
         identity.close()
+        stopCounting()
         writer.close()
         visibility.close()
         pools.close()
@@ -119,7 +122,10 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
       check.open()
       identity.open()
       await log.follow(backfillPool)
-      if (migrates) await feedsChanged()
+      if (!migrates) return
+      await feedsChanged()
+      stopCounting()
+      stopCounting = exportMemoryMaps(options, admin)
     },
   }
 }

@@ -67,9 +67,9 @@ test('reads over 2,964 weeks of a scattered series take few memory maps, whoever
     )
   }
   const times = await stores.bars.lastTimes(definition.key, { lane: 'backfill' })
-  expect([...times.values()]).toEqual([weekly(weeks - 1, 1)[0], old.time])
   console.log(`reads: at most ${maps.peak} memory maps`)
   expect(maps.peak).toBeLessThan(mapsMax)
+  expect([...times.values()].toSorted((a, b) => a - b)).toEqual([old.time, weekly(weeks - 1, 1)[0]])
 })
 
 test('a message of 2,964 weeks and two scattered imports at once leave QuestDB and the tables of others alone', {

@@ -3,12 +3,24 @@ import type { Administration } from '../exec.ts'
 import { TableNames } from '../layout/tables.ts'
 import { examineTables } from './examine-tables.ts'
 
+const parameters = (kept: number) => [
+  ['cairo.commit.mode', 'sync'],
+  ['cairo.inactive.reader.max.open.partitions', String(kept)],
+]
+
 /** A server with this number of tables and these limits; limits that are not given are high. */
-const serverOf = (tables: number, limits: { files?: number; maps?: number } = {}): Administration => ({
-  exec: async (sql) =>
-    sql.includes('FROM all_tables()') || sql.includes('sequencerTxn')
+const serverOf = (
+  tables: number,
+  limits: { files?: number; maps?: number } = {},
+  { partitions = 0, kept = 64 } = {},
+): Administration => ({
+  exec: async (sql) => {
+    if (sql.includes('SHOW PARAMETERS')) return parameters(kept)
+    if (sql.includes('table_storage()')) return [['fxd_bars_broker_acc0_h1', partitions]]
+    return sql.includes('FROM all_tables()') || sql.includes('sequencerTxn')
       ? Array.from({ length: tables }, (_, i) => [`fxd_bars_broker_acc${i}_h1`, 0])
-      : [],
+      : []
+  },
   warnings: async () =>
     Object.entries({ 'TOO MANY OPEN FILES': limits.files, 'OUT OF MMAP AREAS': limits.maps }).flatMap(
       ([tag, current]) =>
@@ -44,6 +56,20 @@ test('a low limit of memory maps is reported with its own cure', async () => {
 })
 
 test.each([
+  [10_000, 3_000, 'warning', '3000 partitions need 33054 of 65530'],
+  [10_000, 10_000, 'wrong', '10000 partitions need 110054 of 65530'],
+  [64, 10_000, 'ok', '10000 partitions need 758 of 65530'],
+] as const)(
+  'a server whose idle readers keep %i partitions and that has %i of them in a table is reported as %s',
+  async (kept, partitions, state, found) => {
+    const finding = await examined(serverOf(1, { maps: 65_530 }, { partitions, kept }), 'memory maps')
+    expect(finding).toMatchObject({ state, found })
+    if (state !== 'ok')
+      expect(finding?.cure).toContain('set QDB_CAIRO_INACTIVE_READER_MAX_OPEN_PARTITIONS=64 and restart')
+  },
+)
+
+test.each([
   [300, 'ok'],
   [301, 'warning'],
 ] as const)('%i tables are reported as %s', async (tables, state) => {
@@ -59,6 +85,7 @@ const serverWith = (of: {
   exec: async (sql) => {
     const table = 'fxd_bars_broker_acc_h1'
     if (sql.includes('WHERE suspended')) return of.suspended ? [[table, ...of.suspended]] : []
+    if (sql.includes('SHOW PARAMETERS')) return parameters(64)
     if (sql.includes('count()')) return [[of.parked ?? 0]]
     return sql.includes('all_tables()') || sql.includes('sequencerTxn')
       ? [

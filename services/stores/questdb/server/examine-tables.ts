@@ -2,11 +2,10 @@ import { type Finding, passed, problem, warning } from '../../../doctor/finding.
 import type { Administration } from '../exec.ts'
 import { listTables } from '../layout/make-table.ts'
 import type { TableNames } from '../layout/tables.ts'
+import { handlesPerTable, keptPartitionsMax, limitIn, memoryMaps, recommendedLimit } from './memory-maps.ts'
 
 /** More tables exhaust the memory and file handles of a server of usual size. */
 const tablesMax = 300
-/** Open files per table, measured with one writer's connection; each open file is also mapped. */
-const handlesPerTable = 54
 /** From this number on, parked rows show that QuestDB rejects every row of a table; only the disk bounds them. */
 const parkedRowsWrong = 1_000
 
@@ -94,10 +93,10 @@ async function parked({ parked: table }: TableNames, admin: Administration): Pro
 
 /** Counts all tables of the server: it opens files for the tables of other services too. */
 async function budget(ours: number, all: number, admin: Administration): Promise<readonly Finding[]> {
-  const warnings = await admin.warnings()
   const needed = all * handlesPerTable
-  const files = limitIn(warnings, 'TOO MANY OPEN FILES')
-  const maps = limitIn(warnings, 'OUT OF MMAP AREAS')
+  const files = limitIn(await admin.warnings(), 'TOO MANY OPEN FILES')
+  const maps = await memoryMaps(admin)
+  const setting = `set QDB_CAIRO_INACTIVE_READER_MAX_OPEN_PARTITIONS=${keptPartitionsMax} and restart QuestDB, or `
   const tables = `${ours} of at most ${tablesMax}`
   return [
     all > tablesMax
@@ -107,27 +106,33 @@ async function budget(ours: number, all: number, admin: Administration): Promise
           'give QuestDB more memory, or use fewer buckets for new feeds',
         )
       : passed('tables', tables),
-    judgeLimit('file handles', needed, files, `start QuestDB with "ulimit -n ${limitFor(needed)}" (nofile)`),
+    judgeLimit(
+      'file handles',
+      `up to ${needed}`,
+      needed,
+      files,
+      `start QuestDB with "ulimit -n ${limitFor(needed)}" (nofile)`,
+    ),
     judgeLimit(
       'memory maps',
-      needed,
-      maps,
-      `run "sysctl -w vm.max_map_count=${limitFor(needed)}" on QuestDB's machine`,
+      `${maps.partitions} partitions need ${maps.needed}`,
+      maps.needed,
+      maps.limit,
+      `${maps.kept > keptPartitionsMax ? setting : ''}run "sysctl -w vm.max_map_count=${limitFor(maps.needed)}" on QuestDB's machine`,
     ),
   ]
 }
 
-/** QuestDB warns of a limit below this value, and reports the limit only then. */
-const recommended = 1_048_576
-const limitFor = (needed: number): number => Math.max(recommended, 2 * needed)
+const limitFor = (needed: number): number => Math.max(recommendedLimit, 2 * needed)
 
-function judgeLimit(about: string, needed: number, limit: number | undefined, cure: string): Finding {
-  const found = `up to ${needed} of ${limit ?? `${recommended} or more`}`
+function judgeLimit(
+  about: string,
+  counted: string,
+  needed: number,
+  limit: number | undefined,
+  cure: string,
+): Finding {
+  const found = `${counted} of ${limit ?? `${recommendedLimit} or more`}`
   if (limit === undefined || 2 * needed <= limit) return passed(about, found)
   return needed > limit ? problem(about, found, cure) : warning(about, found, cure)
-}
-
-function limitIn(warnings: readonly { tag: string; warning: string }[], tag: string): number | undefined {
-  const current = /current=(\d+)/.exec(warnings.find((each) => each.tag === tag)?.warning ?? '')?.[1]
-  return current === undefined ? undefined : Number(current)
 }

@@ -25,7 +25,7 @@ export interface ServerFacts {
 export async function serverFacts(admin: ServerQueries): Promise<ServerFacts> {
   const [build] = await admin.exec('SELECT build')
   const version = /QuestDB (\d+(?:\.\d+)*)/.exec(String(build?.[0]))?.[1]
-  const parameters = await parametersOf(admin)
+  const parameters = await parametersOf(admin, ['pg.net.connection.limit', ...workerPaths, ...makingTables])
   const commitMode = parameters.get('cairo.commit.mode') ?? 'unknown'
   const connectionsMax = Number(parameters.get('pg.net.connection.limit'))
   return {
@@ -50,8 +50,14 @@ const makingTables = ['line.auto.create.new.tables', 'line.auto.create.new.colum
  */
 const asksMax = 5
 
-async function parametersOf(admin: ServerQueries, asks = 1): Promise<ReadonlyMap<string, string>> {
-  const paths = ['cairo.commit.mode', 'pg.net.connection.limit', ...workerPaths, ...makingTables]
+/** The values of these parameters. */
+export async function parametersOf(
+  admin: ServerQueries,
+  wanted: readonly string[],
+  asks = 1,
+): Promise<ReadonlyMap<string, string>> {
+  // Every server reports this one: an answer without it lacks lines.
+  const paths = ['cairo.commit.mode', ...wanted]
   const list = paths.map((path) => `'${path}'`).join(', ')
   try {
     const rows = await admin.exec(
@@ -62,7 +68,7 @@ async function parametersOf(admin: ServerQueries, asks = 1): Promise<ReadonlyMap
     return parameters
   } catch (cause) {
     if (asks >= asksMax) throw new Unavailable('store', cause)
-    return parametersOf(admin, asks + 1)
+    return parametersOf(admin, wanted, asks + 1)
   }
 }
 

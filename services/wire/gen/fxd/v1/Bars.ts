@@ -11,7 +11,9 @@ export interface Bars {
   'sequence'?: (number | string | Long);
   'lane'?: (_fxd_v1_Lane);
   /**
-   * At most 5,000 bars over all series.
+   * At most 5,000 bars, and 32 partitions, over all series. A partition is the bars of one resolution in a week from
+   * Monday (1), a calendar month (5, 10, 15) or a calendar year (all others), on the feed's clock. A message with more
+   * is refused as a whole: send it by time.
    */
   'series'?: (_fxd_v1_SeriesBars)[];
 }
@@ -23,7 +25,9 @@ export interface Bars__Output {
   'sequence': (number);
   'lane': (_fxd_v1_Lane__Output);
   /**
-   * At most 5,000 bars over all series.
+   * At most 5,000 bars, and 32 partitions, over all series. A partition is the bars of one resolution in a week from
+   * Monday (1), a calendar month (5, 10, 15) or a calendar year (all others), on the feed's clock. A message with more
+   * is refused as a whole: send it by time.
    */
   'series': (_fxd_v1_SeriesBars__Output)[];
 }
