@@ -1,7 +1,15 @@
 import { type Bars, barCount, timeAt } from '../core/bars/bar.ts'
 import { coverage } from '../core/bars/coverage.ts'
 import type { Series } from '../core/bars/series.ts'
-import { type BarBounds, type Span, spansOfSymbol, type Window, windowSeriesId } from '../core/bars/window.ts'
+import {
+  type BarBounds,
+  bySeries,
+  onGrid,
+  type Span,
+  spansOfSymbol,
+  type Window,
+  windowSeriesId,
+} from '../core/bars/window.ts'
 import { feedSeconds } from '../core/clocks/feed-clock.ts'
 import type { Reader } from '../core/fair-queue.ts'
 import type { FeedDefinition } from '../core/feeds/feed.ts'
@@ -18,10 +26,9 @@ export interface Range {
 
 /** The ranges in which a symbol has data without a gap, from acknowledged windows and the bars inside them. */
 export interface Coverage {
-  /**
-   * Reads the windows of a feed once; the returned function answers for each of its symbols. Windows of resolutions
-   * that the feed no longer serves do not count.
-   */
+  /** Windows of resolutions that the feed no longer serves do not count. */
+  ofSymbol(symbol: SymbolRecord, feed: FeedDefinition, reader: Reader): Promise<readonly Range[]>
+  /** Reads the windows of a feed once; the returned function answers for each of its symbols. */
   ofFeed(feed: FeedDefinition, reader: Reader): Promise<(symbol: SymbolRecord) => Promise<readonly Range[]>>
 }
 
@@ -31,39 +38,53 @@ export interface CoverageDeps {
   readonly tail: Tail
 }
 
+/** Maximum spans of one read of the store: other keys take their turns between. */
+const spansPerRead = 500
+
 export function createCoverage({ bars, windows, tail }: CoverageDeps): Coverage {
   const boundsOf = async (series: Series, spans: readonly Span[], reader: Reader) => {
     const live = spans.map((span) => tail.bars(series, span.from, feedSeconds(span.to - 1)))
-    const stored = await bars.bounds(series, spans, reader)
-    reader.answered?.()
+    const stored: (BarBounds | undefined)[] = []
+    for (let i = 0; i < spans.length; i += spansPerRead) {
+      for (const each of await bars.bounds(series, spans.slice(i, i + spansPerRead), reader))
+        stored.push(each)
+      reader.answered?.()
+    }
     return spans.map((_, i) => widen(stored[i], live[i]))
   }
+  const read = async (feed: FeedDefinition, reader: Reader, only?: SymbolRecord) => {
+    const { key, resolutions, retention } = feed
+    const series = bySeries(await windows.of(key, reader, only?.symbol))
+    reader.answered?.()
+    const pruned = new Set(resolutions.filter((resolution) => retention[resolution] !== undefined))
+    return (symbol: SymbolRecord) =>
+      coverage(
+        spansOf(symbol, resolutions, series),
+        (resolution, spans) => boundsOf({ feed: key, symbol: symbol.symbol, resolution }, spans, reader),
+        pruned,
+      )
+  }
   return {
-    async ofFeed({ key: feed, resolutions, retention }, reader) {
-      const bySeries = Map.groupBy(await windows.of(feed, reader), windowSeriesId)
-      reader.answered?.()
-      const pruned = new Set(resolutions.filter((resolution) => retention[resolution] !== undefined))
-      return (symbol) =>
-        coverage(
-          spansOf(symbol, resolutions, bySeries),
-          (resolution, spans) => boundsOf({ feed, symbol: symbol.symbol, resolution }, spans, reader),
-          pruned,
-        )
-    },
+    ofSymbol: async (symbol, feed, reader) => (await read(feed, reader, symbol))(symbol),
+    ofFeed: (feed, reader) => read(feed, reader),
   }
 }
 
-/** The spans that windows cover for the symbol, by resolution. */
+/**
+ * The spans that windows cover for the symbol, by resolution. Releases before this one stored windows with ends between two
+ * times of the grid: rounded, they join.
+ */
 const spansOf = (
   { symbol, since }: SymbolRecord,
   resolutions: readonly Resolution[],
-  bySeries: ReadonlyMap<string, readonly Window[]>,
+  series: ReadonlyMap<string, readonly Window[]>,
 ): ReadonlyMap<Resolution, readonly Span[]> =>
   new Map(
     resolutions.map((resolution) => {
-      const own = bySeries.get(windowSeriesId({ symbol, resolution })) ?? []
-      const feedWide = bySeries.get(windowSeriesId({ symbol: undefined, resolution })) ?? []
-      return [resolution, spansOfSymbol(own, feedWide, since)] as const
+      const own = series.get(windowSeriesId({ symbol, resolution })) ?? []
+      const feedWide = series.get(windowSeriesId({ symbol: undefined, resolution })) ?? []
+      const spans = spansOfSymbol(own, feedWide, since)
+      return [resolution, spans.map((span) => onGrid(resolution, span))] as const
     }),
   )
 

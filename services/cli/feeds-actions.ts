@@ -44,17 +44,26 @@ export const showFeed = (key: string, options: JsonOption, terminal: Terminal): 
     const symbols = [...feed.symbols]
     const reading = new Set(feed.reading)
     const withoutBars = new Set(feed.withoutBars)
+    const manyWindows = [...feed.manyWindows]
     for (let next = feed.nextSymbol; next !== ''; ) {
       const page = await registry.call('GetFeed', { key, afterSymbol: next })
       symbols.push(...page.symbols)
       for (const symbol of page.reading) reading.add(symbol)
       for (const symbol of page.withoutBars) withoutBars.add(symbol)
+      manyWindows.push(...page.manyWindows)
       next = page.nextSymbol
     }
     const manifest = JSON.parse(feed.definitionJson) as unknown
     if (options.json)
       return terminal.out(
-        json({ ...feedJson(feed), symbols, reading: [...reading], without_bars: [...withoutBars], manifest }),
+        json({
+          ...feedJson(feed),
+          symbols,
+          reading: [...reading],
+          without_bars: [...withoutBars],
+          many_windows: manyWindows,
+          manifest,
+        }),
       )
     const { stringify } = await import('yaml')
     const stateOf = (symbol: string): string => {
@@ -68,9 +77,12 @@ export const showFeed = (key: string, options: JsonOption, terminal: Terminal): 
       ['newest bar', `${barTime(feed.lastBarTime)} (the feed's clock)`],
       ['symbols', String(feed.symbolCount)],
     ])
-    terminal.out(
-      `${head}\n${stringify(manifest)}\n${symbols.map((symbol) => `${symbol}${stateOf(symbol)}\n`).join('')}`,
+    const many = manyWindows.map(
+      ({ symbol, resolution, count }) =>
+        `${symbol || 'all symbols'} at ${resolution}: ${count} separate windows; join the windows that its collector sends\n`,
     )
+    const listed = symbols.map((symbol) => `${symbol}${stateOf(symbol)}\n`)
+    terminal.out(`${head}\n${stringify(manifest)}\n${[...listed, ...many].join('')}`)
   })
 
 export const purgeFeed = (key: string, options: JsonOption, terminal: Terminal): Promise<void> =>

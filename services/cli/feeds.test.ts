@@ -43,6 +43,34 @@ describe('feeds', () => {
     await session.close()
   })
 
+  test('show names a series with more than 100 separate windows, and no series with 100', async () => {
+    const session = new RawSession(
+      fixture.environment.FXD_GRPC_ADDR,
+      readFileSync(join(fixture.home, 'data', 'token'), 'utf8').trim(),
+    )
+    await session.hello('BROKERA:ZERO')
+    const start = Math.floor(Date.now() / 60_000) * 60 - 30_000
+    const send = (symbol: string, i: number) =>
+      session.window('1', start + i * 240, start + i * 240 + 60, symbol)
+    const shown = async () =>
+      (await fixture.fxd('feeds show BROKERA:ZERO')).out.match(/^.* separate windows/gm) ?? []
+    const hundred = Array.from({ length: 100 }, (_, i) => i)
+    await Promise.all(hundred.flatMap((i) => [send('EURUSD', i), send('', i)]))
+    expect(await shown()).not.toContainEqual(expect.stringMatching('^all symbols'))
+    await Promise.all([send('EURUSD', 101), send('', 101)])
+    await session.close()
+    expect(await shown()).toEqual([
+      'all symbols at 1: 101 separate windows',
+      expect.stringMatching(/^BROKERA:ZERO:EURUSD at 1: 10\d separate windows/),
+    ])
+    expect(await fixture.answer('feeds show BROKERA:ZERO')).toMatchObject({
+      many_windows: [
+        { symbol: '', count: 101 },
+        { symbol: 'BROKERA:ZERO:EURUSD', resolution: '1' },
+      ],
+    })
+  })
+
   test('token issues a token that allows pushing one feed only', async () => {
     const { code, out, err } = await fixture.fxd('feeds token BROKERA:ZERO --expires 30d')
     expect([code, err]).toEqual([0, expect.stringMatching(/BROKERA:ZERO: this token may push until \d{4}-/)])

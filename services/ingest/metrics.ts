@@ -20,6 +20,7 @@ export interface CollectorState {
 export interface IngestMetrics {
   bars(lane: LaneName, outcome: 'accepted' | 'revised' | 'unchanged', count: number): void
   refused(reason: RefusalReason, count: number): void
+  refusedWindow(reason: RefusalReason): void
   pushed(count: number, seconds: number): void
   committed(lane: LaneName, seconds: number): void
   /** Counts an event that may lose or delay bars; each kind has an alert. */
@@ -91,6 +92,7 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
   return {
     bars: (lane, outcome, count) => void (count > 0 && bars.inc({ lane, outcome }, count)),
     refused: (reason, count) => refused.inc({ reason: reason.toLowerCase() }, count),
+    refusedWindow: windowCounter(metrics),
     pushed(count, seconds) {
       pushed.inc(count)
       push.observe(seconds)
@@ -106,6 +108,13 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
     backlog: (by) => backlog.inc(by),
     droppedFromBacklog: (count) => dropped.inc(count),
   }
+}
+
+function windowCounter(metrics: Metrics): IngestMetrics['refusedWindow'] {
+  const refused = metrics.counter('fxd_ingest_refused_windows_total', 'Windows rejected, by reason', [
+    'reason',
+  ])
+  return (reason) => refused.inc({ reason: reason.toLowerCase() })
 }
 
 function collectorGauges(metrics: Metrics): IngestMetrics['collector'] {

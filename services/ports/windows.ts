@@ -1,16 +1,17 @@
 import type { Window } from '../core/bars/window.ts'
 import type { Reader } from '../core/fair-queue.ts'
-import type { FeedKey } from '../core/feeds/compound-key.ts'
+import type { CompoundKey, FeedKey } from '../core/feeds/compound-key.ts'
 
 /**
  * Acknowledged windows, from which coverage is computed. Contract (test/contract/suites/windows.ts):
  *  - `add` resolves after the commit; adding is a union, so order, repeats and overlaps do not matter;
- *  - `of` returns the windows of one feed, ascending. Windows of the same resolution, and of the same symbol or
+ *  - `of` returns the windows of one feed, ascending; with a symbol only its own and those of the whole feed, and reads
+ *    no others. Windows of the same resolution, and of the same symbol or
  *    the whole feed, are joined where they touch or overlap. Keys of readers take turns as with bars.
  *    The deadline is 2 s for a reader, and 15 s without one: a starting session waits for years of windows.
  */
 export interface WindowStore {
   add(windows: readonly Window[]): Promise<void>
-  of(feed: FeedKey, reader?: Reader): Promise<readonly Window[]>
+  of(feed: FeedKey, reader?: Reader, symbol?: CompoundKey): Promise<readonly Window[]>
   purge(feed: FeedKey): Promise<void>
 }

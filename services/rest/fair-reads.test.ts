@@ -18,6 +18,8 @@ const end = start + count * 60
 let edge: RestFixture
 /** The reader of each read of the store. */
 let readers: unknown[] = []
+/** The symbol of each read of windows; `undefined`: all of the feed. */
+let windowReads: unknown[] = []
 /** While true, the store serves no reader. */
 let isFull = false
 
@@ -34,7 +36,14 @@ const watched = (stores: Stores): Stores => {
       read: async (query) => (note(query.reader), bars.read(query)),
       bounds: async (series, spans, reader) => (note(reader), bars.bounds(series, spans, reader)),
     },
-    windows: { ...windows, of: async (feed, reader) => (note(reader), windows.of(feed, reader)) },
+    windows: {
+      ...windows,
+      of: async (feed, reader, symbol) => {
+        note(reader)
+        windowReads.push(symbol)
+        return windows.of(feed, reader, symbol)
+      },
+    },
   }
 }
 
@@ -55,6 +64,7 @@ beforeAll(async () => {
 }, 60_000)
 beforeEach(() => {
   readers = []
+  windowReads = []
   edge.logged.length = 0
 })
 afterAll(() => edge.close())
@@ -76,6 +86,29 @@ test.each(paths)('the store is read slice by slice for the key that requests %s'
     expect(new Set(readers)).toEqual(new Set([`key-${key}`]))
     expect(readers.length).toBeGreaterThanOrEqual(readsMin)
   }
+})
+
+test('coverage of one symbol reads the windows of that symbol only', async () => {
+  await edge.ask('/v1/coverage?symbol=BROKERA:ZERO:EURUSD', { key: 1 })
+  expect(windowReads).toEqual(['BROKERA:ZERO:EURUSD'])
+})
+
+test('requests of one key for all coverage share readings, and each has what was stored before it', async () => {
+  const requests = 12
+  const asked = Array.from({ length: requests }, () => edge.ask('/v1/coverage', { key: 1 }))
+  const earlier = await Promise.all(asked)
+  expect(windowReads.length).toBeLessThan(requests)
+  const { feed, symbol } = { feed: 'BROKERA:ZERO', symbol: 'BROKERA:ZERO:EURUSD' } as never
+  const underWay = edge.ask('/v1/coverage', { key: 1 })
+  await edge.store('BROKERA:ZERO:EURUSD', '60', [aBar(start - 7_200)])
+  await edge.stores.windows.add([
+    { feed, symbol, resolution: '60', from: feedSeconds(start - 7_200), to: feedSeconds(start - 3_600) },
+  ])
+  const later = await edge.ask('/v1/coverage', { key: 1 })
+  await underWay
+  for (const { body } of earlier)
+    expect(body.coverage).toEqual({ 'BROKERA:ZERO:EURUSD': [{ from: start, to: end - 60 }] })
+  expect(later.body.coverage['BROKERA:ZERO:EURUSD']).toHaveLength(2)
 })
 
 test('a read without a turn in time is 500 with Retry-After; one warning per key prefix and minute has the count', async () => {

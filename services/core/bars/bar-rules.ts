@@ -20,6 +20,7 @@ export const refusalReasons = [
   'MALFORMED',
   'SEQUENCE',
   'NOT_CATALOGUED',
+  'TOO_MANY_WINDOWS',
 ] as const
 export type RefusalReason = (typeof refusalReasons)[number]
 

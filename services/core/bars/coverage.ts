@@ -14,6 +14,32 @@ export function joinSpans(spans: readonly Span[]): Span[] {
   return joined
 }
 
+/**
+ * The span together with the feed-wide spans that it touches, which count from `since` on. `feedWide` is joined and ascending.
+ * Without this each session would leave a separate window of each series between its feed-wide windows.
+ */
+export function withTouching(span: Span, feedWide: readonly Span[], since: FeedSeconds | undefined): Span {
+  if (since === undefined) return span
+  const first = feedWide[firstIndex(feedWide, ({ to }) => to >= span.from)]
+  const last = feedWide[firstIndex(feedWide, ({ from }) => from > span.to) - 1]
+  const clipped = [first, last].flatMap((each) =>
+    each === undefined ? [] : [{ from: feedSeconds(Math.max(each.from, since)), to: each.to }],
+  )
+  const grown = joinSpans([span, ...clipped]).find(({ from, to }) => from <= span.from && span.to <= to)
+  return grown ?? span
+}
+
+/** The first index for which `fits` is true, or the length; once true it stays true. */
+function firstIndex<T>(list: readonly T[], fits: (each: T) => boolean): number {
+  let [low, high] = [0, list.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (fits(list[middle] as T)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
 /** The parts of `wanted` that no span of `have` covers, ascending and joined. */
 export function subtractSpans(wanted: readonly Span[], have: readonly Span[]): Span[] {
   const covered = joinSpans(have)

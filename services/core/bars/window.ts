@@ -1,6 +1,7 @@
 import { type FeedSeconds, feedSeconds } from '../clocks/feed-clock.ts'
 import type { CompoundKey, FeedKey } from '../feeds/compound-key.ts'
 import type { Resolution } from '../feeds/resolution.ts'
+import { gridSeconds } from './bar-rules.ts'
 
 /** Half-open `[from, to)` on the feed's clock. */
 export interface Span {
@@ -25,6 +26,33 @@ export interface Window extends Span {
 /** Identifies the series of a window within its feed; the symbol is empty for a window of all symbols. */
 export const windowSeriesId = ({ symbol, resolution }: Pick<Window, 'symbol' | 'resolution'>): string =>
   `${resolution} ${symbol ?? ''}`
+
+/** Windows by `windowSeriesId`. Those of one series mostly follow each other, and then need one id. */
+export function bySeries(windows: readonly Window[]): Map<string, Window[]> {
+  const all = new Map<string, Window[]>()
+  let list: Window[] = []
+  for (const window of windows) {
+    const last = list.at(-1)
+    if (last?.symbol !== window.symbol || last?.resolution !== window.resolution) {
+      const id = windowSeriesId(window)
+      list = all.get(id) ?? []
+      all.set(id, list)
+    }
+    list.push(window)
+  }
+  return all
+}
+
+/**
+ * The same claim with both ends on the grid on which bars of the resolution may open. Both are rounded up to the next such time,
+ * so no bar enters or leaves the span. A window to `t + 59` then joins with one from `t + 60` on. The span may become empty.
+ * The earliest start stays: a collector that reads from it would miss the time up to the first bar in `Known`.
+ */
+export const onGrid = (r: Resolution, { from, to }: Span): Span => {
+  const grid = gridSeconds(r)
+  const up = (time: FeedSeconds): FeedSeconds => feedSeconds(Math.ceil(time / grid) * grid)
+  return { from: from <= windowFromMin ? from : up(from), to: up(to) }
+}
 
 /**
  * The spans that windows cover for one symbol: its own, and those of the whole feed from `since` on. That is the time

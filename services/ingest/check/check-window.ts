@@ -1,6 +1,6 @@
-import type { RefusalReason } from '../../core/bars/bar-rules.ts'
+import { barTimeMax, type RefusalReason } from '../../core/bars/bar-rules.ts'
 import { closeToleranceSeconds } from '../../core/bars/closed.ts'
-import { type Window, windowFromMin } from '../../core/bars/window.ts'
+import { onGrid, type Window, windowFromMin } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
@@ -19,9 +19,21 @@ const windowEndMin = 31_536_000
 
 /**
  * Maximum windows that do not touch: of one series, and of the whole feed at one resolution. Each
- * interruption of a collector adds one: one a day for 27 years. Each request for coverage reads all of them.
+ * interruption of a collector adds one: one a day for 27 years.
  */
 export const separateWindowsMax = 10_000
+/**
+ * Maximum windows of all single symbols of a feed that do not touch, beyond the first of each series. Coverage of all
+ * symbols reads all of them.
+ */
+export const feedWindowsMax = 50_000
+
+export interface CheckedWindow {
+  /** With both ends on the grid, as it is stored. It is empty if no bar may open in the window. */
+  readonly window: Window
+  /** The end that the collector claims, at most the present: minutes before it are over. */
+  readonly end: FeedSeconds
+}
 
 /** The window as it may be stored, or its fault. The end is limited to the present: the future has no bars yet. */
 export function checkWindow(
@@ -32,7 +44,7 @@ export function checkWindow(
     readonly feedNow: FeedSeconds | undefined
     readonly isImport: boolean
   },
-): Window | WindowFault {
+): CheckedWindow | WindowFault {
   const feed = at.definition.key
   const key = symbol === '' ? undefined : compoundKey(feed, symbol)
   if (key === undefined && at.isImport) {
@@ -50,7 +62,8 @@ export function checkWindow(
       message: `resolution: got ${show(resolution)}, which ${feed} does not store`,
     }
   }
-  const end = at.feedNow === undefined ? to : Math.min(to, at.feedNow + closeToleranceSeconds)
+  const latest = at.feedNow === undefined ? barTimeMax : at.feedNow + closeToleranceSeconds
+  const end = feedSeconds(Math.min(to, latest))
   if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from >= end) {
     return {
       reason: 'MALFORMED',
@@ -64,13 +77,21 @@ export function checkWindow(
       message: `from, to: got ${from}, ${to}, a window of 1970, wanted ${wanted}`,
     }
   }
-  return { feed, symbol: key, resolution, from: feedSeconds(from), to: feedSeconds(end) }
+  const span = onGrid(resolution, { from: feedSeconds(from), to: end })
+  return { window: { feed, symbol: key, resolution, ...span }, end }
 }
 
-/** The fault of a window that touches no stored window of a series with `separateWindowsMax` windows. */
-export const tooManyWindows = ({ feed, symbol, resolution, from, to }: Window): WindowFault => ({
-  reason: 'MALFORMED',
-  message:
-    `from, to: got ${from}, ${to}, wanted a window that touches a stored one: ` +
-    `${symbol ?? feed} has ${separateWindowsMax} separate windows of resolution ${resolution}, the maximum`,
-})
+/** The fault of a window that touches no stored window of its series, where the series or its feed has the maximum. */
+export function tooManyWindows(
+  { feed, symbol, resolution, from, to }: Window,
+  of: 'ofSeries' | 'ofFeed',
+): WindowFault {
+  const series = `${symbol ?? feed} has ${separateWindowsMax} separate windows of resolution ${resolution}`
+  const whole = `the symbols of ${feed} have ${feedWindowsMax} separate windows beyond the first of each series`
+  return {
+    reason: 'TOO_MANY_WINDOWS',
+    message:
+      `from, to: got ${from}, ${to}, wanted a window that touches a stored one of ${symbol ?? feed} at ${resolution}: ` +
+      `${of === 'ofSeries' ? series : whole}, the maximum`,
+  }
+}

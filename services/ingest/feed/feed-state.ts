@@ -1,5 +1,4 @@
 import type { SeriesBars } from '../../core/bars/series.ts'
-import type { Window } from '../../core/bars/window.ts'
 import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { type FeedSeconds, feedNow, feedSeconds, later, type UtcMs } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
@@ -14,6 +13,7 @@ import { FeedWindows } from './feed-windows.ts'
 import { LivenessNotes } from './liveness-notes.ts'
 import { OldPartitions } from './old-partitions.ts'
 import { Publisher, type PublisherDeps } from './publisher.ts'
+import type { SeriesSpans } from './separate-windows.ts'
 import { ingestReads } from './store-history.ts'
 
 type FeedStores = Pick<Stores, 'bars' | 'windows' | 'board'>
@@ -74,7 +74,11 @@ export class FeedState {
   constructor(key: FeedKey, stores: FeedStores, deps: FeedStateDeps, notes: LivenessNotes) {
     this.key = key
     this.registry = new FeedRegistry(key, deps)
-    this.windows = new FeedWindows(key, stores.windows)
+    this.windows = new FeedWindows(
+      key,
+      stores.windows,
+      (symbol) => this.registry.current().view.symbol(symbol)?.since,
+    )
     this.publisher = new Publisher(key, deps)
     this.absences = new Absences(key, deps)
     this.oldPartitions = new OldPartitions(deps.clock)
@@ -117,7 +121,8 @@ export interface Joined {
   readonly state: FeedState
   /** The newest stored bar time of each series, by `seriesId`. */
   readonly newest: ReadonlyMap<string, FeedSeconds>
-  readonly windows: readonly Window[]
+  /** By `windowSeriesId`. */
+  readonly windows: ReadonlyMap<string, SeriesSpans>
 }
 
 /**

@@ -1,40 +1,53 @@
-import { joinSpans } from '../../core/bars/coverage.ts'
+import { gridSeconds } from '../../core/bars/bar-rules.ts'
+import { joinSpans, withTouching } from '../../core/bars/coverage.ts'
 import { type Span, type Window, windowSeriesId } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import { SharedRun } from '../../platform/serial.ts'
 import type { WindowStore } from '../../ports/windows.ts'
-import { separateWindowsMax } from '../check/check-window.ts'
+import { feedWindowsMax, separateWindowsMax } from '../check/check-window.ts'
+import { type SeriesSpans, type SinceOf, separateWindows } from './separate-windows.ts'
+
+/** `ofSeries`, `ofFeed`: the bound that a window exceeds, which must not be stored. */
+export type Reserved = { readonly window: Window; readonly separate: number } | 'ofSeries' | 'ofFeed'
 
 /** Writes the windows of one feed: one write at a time, with all windows that wait. */
 export class FeedWindows {
   readonly #feed: FeedKey
   readonly #store: WindowStore
+  readonly #sinceOf: SinceOf
   #watchedUntil = feedSeconds(0)
+  /** The stored windows, as loaded. */
+  #loaded: ReadonlyMap<string, SeriesSpans> = new Map()
   /** The stored and the expected windows of each series, joined. */
   #joined = new Map<string, readonly Span[]>()
+  /** Separate windows of single symbols beyond the first of each series. */
+  #further = 0
   #waiting: Window[] = []
   readonly #writes = new SharedRun(() => this.#write())
+  readonly #reads = new SharedRun(() => this.#read())
 
-  constructor(feed: FeedKey, store: WindowStore) {
+  constructor(feed: FeedKey, store: WindowStore, sinceOf: SinceOf) {
     this.#feed = feed
     this.#store = store
+    this.#sinceOf = sinceOf
   }
 
-  /** Reads all stored windows. */
-  async load(): Promise<readonly Window[]> {
-    const windows = await this.#store.of(this.#feed)
-    this.#joined = Map.groupBy(windows, windowSeriesId)
-    for (const window of windows) this.#watch(window)
-    return windows
+  /** Reads all stored windows; calls during a read share the next one. */
+  async load(): Promise<ReadonlyMap<string, SeriesSpans>> {
+    await this.#reads.run()
+    return this.#loaded
   }
 
   /** Frees what `load` reads again. */
   unload(): void {
+    this.#loaded = new Map()
     this.#joined.clear()
+    this.#further = 0
   }
 
-  /** The greatest end of all feed-wide windows of any resolution; 0 without one. */
+  /** The start of the first minute that no feed-wide window of any resolution claims; 0 without one. */
   get watchedUntil(): FeedSeconds {
     return this.#watchedUntil
   }
@@ -47,21 +60,52 @@ export class FeedWindows {
 
   /**
    * Call it for a received window before the window is stored. The window does not cover symbols that are
-   * listed from now on. Returns false for a window beyond `separateWindowsMax`, which must not be stored.
+   * listed from now on. Returns the window to store, and how many separate windows its series then has.
    */
-  reserve(window: Window): boolean {
-    const series = windowSeriesId(window)
-    const joined = this.#joined.get(series) ?? []
-    const apart = joined.filter(({ from, to }) => to < window.from || from > window.to)
-    if (apart.length === joined.length && joined.length >= separateWindowsMax) return false
-    const touching = joined.filter(({ from, to }) => to >= window.from && from <= window.to)
-    this.#joined.set(series, [...apart, ...joinSpans([...touching, window])])
+  reserve(window: Window): Reserved {
+    const id = windowSeriesId(window)
+    const joined = this.#joined.get(id) ?? []
+    if (window.from === window.to) return { window, separate: joined.length }
+    const grown = this.#grown(window)
+    const touching = joined.filter(({ from, to }) => to >= grown.from && from <= grown.to)
+    const isFirst = joined.length === 0
+    if (touching.length === 0 && !isFirst) {
+      if (joined.length >= separateWindowsMax) return 'ofSeries'
+      if (window.symbol !== undefined && this.#further >= feedWindowsMax) return 'ofFeed'
+    }
+    const apart = joined.filter(({ from, to }) => to < grown.from || from > grown.to)
+    this.#joined.set(id, [...apart, ...joinSpans([...touching, grown])])
+    if (window.symbol !== undefined && !isFirst) this.#further += 1 - touching.length
     this.#watch(window)
-    return true
+    return { window: grown, separate: apart.length + 1 }
   }
 
-  #watch({ symbol, to }: Window): void {
-    if (symbol === undefined) this.#watchedUntil = feedSeconds(Math.max(this.#watchedUntil, to))
+  /** With the feed-wide windows that it touches: only stored ones, since the bars of an expected one may still be lost. */
+  #grown(window: Window): Window {
+    const { symbol, resolution } = window
+    if (symbol === undefined) return window
+    const feedWide = this.#loaded.get(windowSeriesId({ symbol: undefined, resolution }))?.spans ?? []
+    return { ...window, ...withTouching(window, feedWide, this.#sinceOf(symbol)) }
+  }
+
+  #watch({
+    symbol,
+    resolution,
+    to,
+  }: Span & { readonly symbol: unknown; readonly resolution: Resolution }): void {
+    if (symbol !== undefined) return
+    const lastOpen = to - gridSeconds(resolution)
+    this.#watchedUntil = feedSeconds(Math.max(this.#watchedUntil, lastOpen + gridSeconds('1')))
+  }
+
+  async #read(): Promise<void> {
+    this.#loaded = separateWindows(await this.#store.of(this.#feed), this.#sinceOf)
+    this.#joined = new Map([...this.#loaded].map(([id, { spans }]) => [id, spans]))
+    this.#further = 0
+    for (const { symbol, resolution, spans } of this.#loaded.values()) {
+      if (symbol !== undefined) this.#further += spans.length - 1
+      for (const { from, to } of spans) this.#watch({ symbol, resolution, from, to })
+    }
   }
 
   #write(): Promise<void> {

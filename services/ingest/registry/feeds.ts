@@ -1,4 +1,5 @@
 import { newestByOpen } from '../../core/bars/newest-bar.ts'
+import type { Window } from '../../core/bars/window.ts'
 import { knownClock } from '../../core/clocks/clock-history.ts'
 import { feedNow } from '../../core/clocks/feed-clock.ts'
 import { Unavailable, Unfinished } from '../../core/failure.ts'
@@ -15,7 +16,9 @@ import type { Clock } from '../../ports/clock.ts'
 import type { FeedBoard, FeedLiveness } from '../../ports/feed-board.ts'
 import type { WindowStore } from '../../ports/windows.ts'
 import type { Feed } from '../../wire/gen/fxd/v1/Feed.ts'
+import type { SeriesWindows } from '../../wire/gen/fxd/v1/SeriesWindows.ts'
 import { partBytesMax } from '../../wire/limits.ts'
+import { manyWindows, separateWindows } from '../feed/separate-windows.ts'
 import { type LeadDeps, lead, leaseOf } from '../session/lead.ts'
 import { type FirstRead, type FirstReadFacts, firstReads } from './first-read.ts'
 import { feedMessage, page } from './messages.ts'
@@ -63,7 +66,8 @@ export async function getFeed(
   const liveness = (await livenessOf([key], stores.board)).get(key) ?? {}
   const symbols = shownSymbols(key, view)
   const shown = page(symbols, request.afterSymbol, (symbol) => symbol, partBytesMax)
-  const firstRead = firstReads(await firstReadFacts(feed.definition, view, stores))
+  const facts = await firstReadFacts(feed.definition, view, stores)
+  const firstRead = firstReads(facts)
   const symbolsWith = (wanted: FirstRead): string[] =>
     shown.items.filter((symbol) => firstRead({ symbol }) === wanted)
   return {
@@ -73,7 +77,23 @@ export async function getFeed(
     nextSymbol: shown.next,
     reading: symbolsWith('reading'),
     withoutBars: symbolsWith('none'),
+    manyWindows: manyWindowsOf(facts.windows, view, request.afterSymbol === '', new Set(shown.items)),
   }
+}
+
+/** The series of the page with many separate windows; on the first page also the windows of all symbols. */
+function manyWindowsOf(
+  windows: readonly Window[],
+  view: RegistryView,
+  isFirst: boolean,
+  shown: ReadonlySet<CompoundKey>,
+): SeriesWindows[] {
+  const series = separateWindows(windows, (symbol) => view.symbol(symbol)?.since)
+  return [...series.values()].flatMap(({ symbol, resolution, spans }) =>
+    spans.length > manyWindows && (symbol === undefined ? isFirst : shown.has(symbol))
+      ? [{ symbol: symbol ?? '', resolution, count: spans.length }]
+      : [],
+  )
 }
 
 /** Liveness of the feeds; empty while the feed board is unavailable: such a feed is shown as offline. */

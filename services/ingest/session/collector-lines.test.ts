@@ -60,6 +60,21 @@ test('wrong sequences of one session have one line a minute, and each is refused
   expect((await alarms('sequence')) - before).toBe(many)
 })
 
+test('a series with more than 100 separate windows, and windows that are rejected, have one line a minute', async () => {
+  const session = new RawSession(fixture.address)
+  await session.hello(feed.key)
+  const start = Math.floor(Date.now() / 60_000) * 60 - 100_000
+  for (let i = 0; i < 100; i++) await session.window('1', start + i * 120, start + i * 120 + 60, 'EURUSD')
+  expect(eventsOf('separate windows')).toEqual([])
+  for (let i = 100; i < 103; i++) await session.window('1', start + i * 120, start + i * 120 + 60, 'EURUSD')
+  for (let i = 0; i < many; i++) await session.window('1', 120, 60, 'EURUSD')
+  await session.close()
+  expect(eventsOf('separate windows')).toEqual([1, 2])
+  const line = logged.find((text) => text.includes('separate windows')) ?? ''
+  expect(JSON.parse(line)).toMatchObject({ series: `${feed.key}:EURUSD`, resolution: '1', windows: 101 })
+  expect(eventsOf('window rejected')).toEqual([1, many - 1])
+})
+
 test('messages before the first Catalogued have one line a minute', async () => {
   const session = new RawSession(fixture.address)
   await session.hello(feed.key, { isCatalogued: false })

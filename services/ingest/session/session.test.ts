@@ -71,7 +71,7 @@ describe('Hello', () => {
     await first.hello(suite.feed.key)
     await first.bars('BACKFILL', [seriesAt('EURUSD', [noon - 180, noon - 120])])
     await first.window('1', noon - 180, noon - 60, 'EURUSD')
-    await first.window('5', noon - 600, noon - 300)
+    await first.window('60', noon - 600, noon - 300)
     await first.close()
     const second = suite.connect()
     await second.hello(suite.feed.key)
@@ -85,7 +85,7 @@ describe('Hello', () => {
           windows: [noon - 180, 120],
           _newest: 'newest',
         },
-        { symbol: '', resolution: '5', windows: [noon - 600, 300] },
+        { symbol: '', resolution: '60', windows: [noon - 600, 300] },
       ].toSorted((a, b) => (a.symbol < b.symbol ? -1 : 1)),
     )
     await second.close()

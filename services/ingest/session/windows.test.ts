@@ -3,9 +3,9 @@ import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
-import { compoundKey } from '../../core/feeds/compound-key.ts'
+import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import { separateWindowsMax } from '../check/check-window.ts'
+import { feedWindowsMax, separateWindowsMax } from '../check/check-window.ts'
 
 const suite = new SessionFixture()
 
@@ -16,7 +16,7 @@ describe('windows', () => {
     await session.hello(suite.feed.key)
     await session.window('1', noon - 600, noon + 86_400, 'EURUSD')
     expect(await suite.fixture.stores.windows.of(suite.feed.key)).toMatchObject([
-      { symbol: `${suite.feed.key}:EURUSD`, from: noon - 600, to: noon + 5 },
+      { symbol: `${suite.feed.key}:EURUSD`, from: noon - 600, to: noon + 60 },
     ])
     const none = await session.window('1', noon + 600, noon + 900, 'EURUSD')
     expect(none.refused).toMatchObject([{ reason: 'REFUSAL_REASON_MALFORMED' }])
@@ -74,7 +74,7 @@ describe('windows', () => {
     const take = async (from: number, resolution: Resolution = '1') =>
       (await session.window(resolution, from, from + 60, 'EURUSD')).refused ?? []
     const refusal = {
-      reason: 'REFUSAL_REASON_MALFORMED',
+      reason: 'REFUSAL_REASON_TOO_MANY_WINDOWS',
       message: expect.stringMatching(`${symbol} has ${separateWindowsMax} separate windows`) as string,
     }
     expect(await take(start - 120)).toMatchObject([refusal])
@@ -86,6 +86,112 @@ describe('windows', () => {
     const stored = await suite.fixture.stores.windows.of(feed)
     expect(stored.filter(({ resolution }) => resolution === '1')).toHaveLength(separateWindowsMax)
     await session.close()
+  })
+
+  test('windows of a minute that end one second too early are stored as one', async () => {
+    const [noon, { key: feed }] = [suite.minute, suite.feed]
+    const session = suite.connect()
+    await session.hello(feed)
+    for (let from = noon - 600; from < noon; from += 60) {
+      await session.window('1', from, from + 59, 'EURUSD')
+      await session.window('1', from, from + 59)
+      await session.window('5', from, from + 59)
+      await session.window('60', from, from + 59)
+    }
+    const stored = await suite.fixture.stores.windows.of(feed)
+    expect(stored.map(({ symbol, resolution }) => [symbol, resolution])).toEqual([
+      [undefined, '1'],
+      [undefined, '5'],
+      [undefined, '60'],
+      [compoundKey(feed, 'EURUSD'), '1'],
+    ])
+    expect(new Set(stored.map(({ from }) => from))).toEqual(new Set([noon - 600]))
+    expect(new Set(stored.map(({ to }) => to))).toEqual(new Set([noon]))
+    await session.close()
+  })
+
+  test('a window in which no bar may open is acknowledged and claims nothing', async () => {
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    expect((await session.window('1', suite.minute - 119, suite.minute - 61)).refused).toEqual([])
+    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toEqual([])
+    await session.close()
+  })
+
+  test('an interruption between feed-wide windows leaves one window of a series, in Known and in the store', async () => {
+    const [noon, { key: feed }] = [suite.minute, suite.feed]
+    const symbol = compoundKey(feed, 'EURUSD')
+    const first = suite.connect()
+    await first.hello(feed)
+    await first.catalogue([{ raw: 'EURUSD.z', type: 'forex', digits: 5 }])
+    await first.window('1', noon - 3_600, noon - 1_800, 'EURUSD')
+    await first.window('1', noon - 1_800, noon - 600)
+    await first.close()
+    const second = suite.connect()
+    await second.hello(feed)
+    await second.window('1', noon - 600, noon - 300, 'EURUSD')
+    await second.close()
+    const ofSymbol = (await suite.fixture.stores.windows.of(feed)).filter(
+      (window) => window.symbol === symbol,
+    )
+    expect(ofSymbol).toMatchObject([{ from: noon - 3_600, to: noon - 300 }])
+    const third = suite.connect()
+    await third.hello(feed)
+    const known = third.received.flatMap((message) => message.known?.series ?? [])
+    expect(known.map((series) => [series.symbol, series.windows])).toEqual([
+      ['', [noon - 1_800, 1_200]],
+      ['EURUSD', [noon - 3_600, 3_300]],
+    ])
+    await third.close()
+  })
+
+  test('a feed with the maximum of separate windows refuses a further one, and takes all else of all series', async () => {
+    const [noon, { key: feed }] = [suite.minute, suite.feed]
+    const start = noon - 1_000_000
+    const fillers = Array.from({ length: 6 }, (_, i) => compoundKey(feed, `FILL${i}`))
+    // One less than the maximum beyond the first of each series.
+    const stored = Array.from({ length: feedWindowsMax + fillers.length - 1 }, (_, i) => {
+      const from = feedSeconds(start + Math.floor(i / fillers.length) * 120)
+      const symbol = fillers[i % fillers.length] as CompoundKey
+      return { feed, symbol, resolution: '1' as const, from, to: feedSeconds(from + 60) }
+    })
+    await suite.fixture.stores.windows.add(stored)
+    const refusals = () =>
+      suite.fixture.metrics.total('fxd_ingest_refused_windows_total', { reason: 'too_many_windows' })
+    const before = await refusals()
+    const session = suite.connect()
+    await session.hello(feed)
+    const take = async (from: number, to: number, resolution: Resolution = '1', symbol = 'EURUSD') =>
+      (await session.window(resolution, from, to, symbol)).refused ?? []
+    expect(await take(noon - 3_600, noon - 1_800)).toEqual([])
+    expect(await take(noon - 7_200, noon - 6_000)).toEqual([])
+    const refused = await take(noon - 600, noon - 300)
+    expect(refused).toMatchObject([{ reason: 'REFUSAL_REASON_TOO_MANY_WINDOWS' }])
+    expect(refused[0]?.message).toMatch(
+      new RegExp(
+        `wanted a window that touches a stored one of ${feed}:EURUSD at 1: .* 50000 separate windows`,
+      ),
+    )
+    expect(await refusals()).toBe(before + 1)
+    expect(await take(noon - 600, noon - 300, '5')).toEqual([])
+    expect(await take(noon - 1_800, noon - 1_200)).toEqual([])
+    expect(await take(noon - 60, noon, '1', '')).toEqual([])
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    expect(await suite.times()).toEqual([noon - 60])
+    // It joins two, so another one has room.
+    expect(await take(noon - 6_000, noon - 3_600)).toEqual([])
+    expect(await take(noon - 600, noon - 300)).toEqual([])
+    await session.close()
+  })
+
+  test('sessions that begin at once share a read of the windows', async () => {
+    const sessions = Array.from({ length: 8 }, () => suite.connect())
+    suite.windowReads = 0
+    await Promise.all(
+      sessions.map((session, i) => session.hello(suite.feed.key, { mode: 'IMPORT', id: `i${i}` })),
+    )
+    expect(suite.windowReads).toBeLessThan(8)
+    await Promise.all(sessions.map((session) => session.close()))
   })
 
   test('windows that cannot be stored are not acknowledged, and their session ends with UNAVAILABLE', async () => {

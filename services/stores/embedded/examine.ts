@@ -11,7 +11,7 @@ import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { examineAudit, type FeedStored } from '../../doctor/examine-audit.ts'
 import { examineClocks, type NewestStored } from '../../doctor/examine-clocks.ts'
 import { type Finding, passed, problem, warning } from '../../doctor/finding.ts'
-import { windowReads } from './file/acknowledged-rows.ts'
+import { windowReads, windowsOf } from './file/acknowledged-rows.ts'
 import { newestTimes } from './file/bar-rows.ts'
 import { isNew, schemaVersion } from './file/database.ts'
 
@@ -109,7 +109,7 @@ function storedOf(db: DatabaseSync, { definition: feed, offsetSeconds }: TimedFe
     feed,
     offsetSeconds,
     symbols: symbols.filter((each) => each.feed === feed.key),
-    windows: windowReads(db)(feed.key),
+    windows: windowsOf(feed.key, windowReads(db)({ feed: feed.key, symbol: undefined })),
     stored,
   }
 }

@@ -1,6 +1,7 @@
 import { refuseUnfitWindow } from '../../core/bars/window.ts'
 import { patientReadDeadlineMs, readDeadlineMs } from '../../platform/read-turns.ts'
 import type { WindowStore } from '../../ports/windows.ts'
+import { windowsOf } from './file/acknowledged-rows.ts'
 import type { FileWriter } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
 
@@ -16,8 +17,10 @@ export function embeddedWindows(queue: FileWriter, readers: Readers): WindowStor
       await queue.call('addWindows', held, { lane: 'live', weight: held.length * weightPerWindow })
     },
     // Calls without a reader are of ingest, not of a REST client, so they have more time.
-    of: (feed, reader) =>
-      readers.call('windows', feed, reader, reader ? readDeadlineMs : patientReadDeadlineMs),
+    async of(feed, reader, symbol) {
+      const deadlineMs = reader ? readDeadlineMs : patientReadDeadlineMs
+      return windowsOf(feed, await readers.call('windows', { feed, symbol }, reader, deadlineMs))
+    },
     purge: (feed) => queue.call('purgeWindows', feed, { lane: 'live', weight: 1 }),
   }
 }

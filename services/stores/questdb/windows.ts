@@ -52,7 +52,7 @@ export function questdbWindows(deps: WindowDeps): WindowStore {
       )
       await Promise.all([...byFeed].map(([feed, held]) => rowsOf(feed).add(held)))
     },
-    of: (feed, reader) => readWindows(feed, deps, reader),
+    of: (feed, reader, symbol) => readWindows(feed, deps, reader, symbol),
     async purge(feed) {
       const table = await deps.tableList.windowsOf(feed)
       if (table === undefined) return
@@ -144,16 +144,21 @@ class FeedRows {
   }
 }
 
-/** All windows of a feed, joined. */
+/** All windows of a feed, joined; with a symbol only its own and those of the whole feed. */
 export async function readWindows(
   feed: FeedKey,
   { tableList, pool }: Pick<WindowDeps, 'tableList' | 'pool'>,
   reader?: Reader,
+  only?: CompoundKey,
 ): Promise<readonly Window[]> {
   const table = await tableList.windowsOf(feed)
   if (table === undefined) return []
   const series = new Map<string, { symbol: CompoundKey | undefined; resolution: Resolution; spans: Span[] }>()
-  const statement = { sql: `SELECT sym, res, start, stop FROM '${table}'`, parameterSets: [[]] }
+  const sql = `SELECT sym, res, start, stop FROM '${table}'`
+  const statement =
+    only === undefined
+      ? { sql, parameterSets: [[]] }
+      : { sql: `${sql} WHERE sym = $1`, parameterSets: [[allSymbols], [nameOf({ symbol: only })]] }
   const collect = (): TakeRow => {
     series.clear()
     return (view, start) => {

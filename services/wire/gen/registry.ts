@@ -29,6 +29,7 @@ import type { RemoveSymbolRequest as _fxd_v1_RemoveSymbolRequest, RemoveSymbolRe
 import type { RemoveSymbolResponse as _fxd_v1_RemoveSymbolResponse, RemoveSymbolResponse__Output as _fxd_v1_RemoveSymbolResponse__Output } from './fxd/v1/RemoveSymbolResponse.ts';
 import type { RevokeKeyRequest as _fxd_v1_RevokeKeyRequest, RevokeKeyRequest__Output as _fxd_v1_RevokeKeyRequest__Output } from './fxd/v1/RevokeKeyRequest.ts';
 import type { RotateKeyRequest as _fxd_v1_RotateKeyRequest, RotateKeyRequest__Output as _fxd_v1_RotateKeyRequest__Output } from './fxd/v1/RotateKeyRequest.ts';
+import type { SeriesWindows as _fxd_v1_SeriesWindows, SeriesWindows__Output as _fxd_v1_SeriesWindows__Output } from './fxd/v1/SeriesWindows.ts';
 import type { SetFeedsOwnerRequest as _fxd_v1_SetFeedsOwnerRequest, SetFeedsOwnerRequest__Output as _fxd_v1_SetFeedsOwnerRequest__Output } from './fxd/v1/SetFeedsOwnerRequest.ts';
 import type { SetFeedsOwnerResponse as _fxd_v1_SetFeedsOwnerResponse, SetFeedsOwnerResponse__Output as _fxd_v1_SetFeedsOwnerResponse__Output } from './fxd/v1/SetFeedsOwnerResponse.ts';
 import type { StringList as _fxd_v1_StringList, StringList__Output as _fxd_v1_StringList__Output } from './fxd/v1/StringList.ts';
@@ -82,6 +83,7 @@ export interface ProtoGrpcType {
       RemoveSymbolResponse: MessageTypeDefinition<_fxd_v1_RemoveSymbolResponse, _fxd_v1_RemoveSymbolResponse__Output>
       RevokeKeyRequest: MessageTypeDefinition<_fxd_v1_RevokeKeyRequest, _fxd_v1_RevokeKeyRequest__Output>
       RotateKeyRequest: MessageTypeDefinition<_fxd_v1_RotateKeyRequest, _fxd_v1_RotateKeyRequest__Output>
+      SeriesWindows: MessageTypeDefinition<_fxd_v1_SeriesWindows, _fxd_v1_SeriesWindows__Output>
       SetFeedsOwnerRequest: MessageTypeDefinition<_fxd_v1_SetFeedsOwnerRequest, _fxd_v1_SetFeedsOwnerRequest__Output>
       SetFeedsOwnerResponse: MessageTypeDefinition<_fxd_v1_SetFeedsOwnerResponse, _fxd_v1_SetFeedsOwnerResponse__Output>
       StringList: MessageTypeDefinition<_fxd_v1_StringList, _fxd_v1_StringList__Output>

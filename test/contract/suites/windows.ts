@@ -45,6 +45,21 @@ export function describeWindowStore(name: string, open: Open<'windows'>): void {
       expect((await store().of(feed)).map(({ from }) => from)).toEqual([100, 300, 500, 900])
     })
 
+    test('for one symbol its windows and those of the whole feed are returned, and no others', async () => {
+      const feed = freshFeed()
+      const of = (symbol: string | undefined, resolution: Resolution, from: number) =>
+        windowOf(feed, { symbol, resolution, from, to: from + 60 })
+      const ofAll = [of(undefined, '1', 300), of(undefined, '5', 300)]
+      const own = [of('A', '1', 0), of('A', '1', 120), of('A', '1D', 0)]
+      await store().add([...ofAll, ...own, of('AB', '1', 0), of('B', '1', 120), of("'A'", '1', 0)])
+      const reader = { key: 'key-1', sinceMs: 0 }
+      expect(asTexts(await store().of(feed, reader, compoundKey(feed, 'A')))).toEqual(
+        asTexts([...ofAll, ...own]),
+      )
+      expect(asTexts(await store().of(feed, reader, compoundKey(feed, 'NONE')))).toEqual(asTexts(ofAll))
+      expect(await store().of(freshFeed(), reader, compoundKey(feed, 'A'))).toEqual([])
+    })
+
     test('an empty window adds nothing, and a window that ends before it begins is refused', async () => {
       const feed = freshFeed()
       await store().add([windowOf(feed, { symbol: 'A', resolution: '1', from: 60, to: 60 })])

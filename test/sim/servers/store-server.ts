@@ -4,7 +4,11 @@ import type { FeedKey } from '../../../services/core/feeds/compound-key.ts'
 import type { BarStore } from '../../../services/ports/bars.ts'
 import type { RegistryBody, RegistryRow, RegistryStore } from '../../../services/ports/registry.ts'
 import type { WindowStore } from '../../../services/ports/windows.ts'
-import { windowReads, windowUnion } from '../../../services/stores/embedded/file/acknowledged-rows.ts'
+import {
+  windowReads,
+  windowsOf,
+  windowUnion,
+} from '../../../services/stores/embedded/file/acknowledged-rows.ts'
 import {
   barReads,
   barUpserts,
@@ -47,7 +51,7 @@ export class StoreServer {
   /** Direct access to the tables, without the network. */
   readonly contents = {
     read: (query: Parameters<BarStore['read']>[0]) => this.#read(query),
-    windows: (feed: FeedKey) => this.#windows(feed),
+    windows: (feed: FeedKey) => windowsOf(feed, this.#windows({ feed, symbol: undefined })),
     append: (basedOn: number, rows: readonly RegistryBody[]) =>
       transaction(this.#db, () => this.#append(basedOn, asText(rows))),
   }
@@ -91,7 +95,7 @@ export class StoreServer {
       },
       windows: {
         add: (windows) => ask('window', () => transaction(this.#db, () => windows.forEach(this.#addWindow))),
-        of: (feed) => ask('windows', () => this.#windows(feed)),
+        of: (feed, _, symbol) => ask('windows', () => windowsOf(feed, this.#windows({ feed, symbol }))),
         purge: () => Promise.reject(new Error('nothing is purged here')),
       },
       registry: {

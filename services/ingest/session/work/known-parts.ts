@@ -1,11 +1,11 @@
 import type { seriesId } from '../../../core/bars/series.ts'
-import { type Window, windowSeriesId } from '../../../core/bars/window.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Known } from '../../../wire/gen/fxd/v1/Known.ts'
 import type { KnownSeries } from '../../../wire/gen/fxd/v1/KnownSeries.ts'
 import { partsOf } from '../../../wire/parts.ts'
 import { encodeWindows } from '../../../wire/window-times.ts'
+import type { SeriesSpans } from '../../feed/separate-windows.ts'
 
 /** Maximum bytes of a time or of a difference of times as a varint. */
 const bytesPerNumber = 6
@@ -18,7 +18,7 @@ const windowsPerEntryMax = 2_000
 export function* knownParts(
   feed: FeedKey,
   newest: ReadonlyMap<string, FeedSeconds>,
-  windows: readonly Window[],
+  windows: ReadonlyMap<string, SeriesSpans>,
 ): Generator<Known> {
   for (const { part, last } of partsOf(entries(feed, newest, windows), bytesOf)) yield { series: part, last }
 }
@@ -29,17 +29,16 @@ const bytesOf = ({ symbol = '', windows = [] }: KnownSeries): number =>
 function* entries(
   feed: FeedKey,
   newest: ReadonlyMap<string, FeedSeconds>,
-  windows: readonly Window[],
+  windows: ReadonlyMap<string, SeriesSpans>,
 ): Generator<KnownSeries> {
-  const windowsOf = Map.groupBy(windows, windowSeriesId)
-  for (const [id, time] of newest) if (!windowsOf.has(id)) yield { ...named(feed, id), newest: time }
-  for (const [id, list] of windowsOf) {
+  for (const [id, time] of newest) if (!windows.has(id)) yield { ...named(feed, id), newest: time }
+  for (const [id, { spans }] of windows) {
     const time = newest.get(id)
-    for (let i = 0; i < list.length; i += windowsPerEntryMax) {
+    for (let i = 0; i < spans.length; i += windowsPerEntryMax) {
       yield {
         ...named(feed, id),
         ...(time !== undefined && { newest: time }),
-        windows: encodeWindows(list.slice(i, i + windowsPerEntryMax)),
+        windows: encodeWindows(spans.slice(i, i + windowsPerEntryMax)),
       }
     }
   }

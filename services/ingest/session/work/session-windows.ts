@@ -1,21 +1,31 @@
 import { bucketOpen } from '../../../core/bars/derive.ts'
-import type { Window } from '../../../core/bars/window.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import { durationSeconds } from '../../../core/feeds/resolution.ts'
+import type { LimitedLog } from '../../../platform/log/limited-log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Window__Output } from '../../../wire/gen/fxd/v1/Window.ts'
 import { refuseWhole } from '../../check/check-batch.ts'
-import { checkWindow, tooManyWindows, type WindowFault } from '../../check/check-window.ts'
+import {
+  type CheckedWindow,
+  checkWindow,
+  tooManyWindows,
+  type WindowFault,
+} from '../../check/check-window.ts'
 import type { FeedState } from '../../feed/feed-state.ts'
+import type { Reserved } from '../../feed/feed-windows.ts'
 import type { ImportedSymbols } from '../../feed/imported-symbols.ts'
 import type { LiveIntake } from '../../feed/live-intake.ts'
+import { manyWindows } from '../../feed/separate-windows.ts'
 import { noCounts } from '../../feed/store-history.ts'
+import type { IngestMetrics } from '../../metrics.ts'
 import { SessionEnd } from '../../session-end.ts'
 import type { Acknowledgements } from './acknowledgements.ts'
 import { type InFlight, windowPrecedes } from './in-flight.ts'
 
 export interface SessionWindowsDeps {
   readonly clock: Clock
+  readonly log: LimitedLog
+  readonly metrics: IngestMetrics
   readonly state: FeedState
   /** `undefined` in a live session. */
   readonly imported: ImportedSymbols | undefined
@@ -38,23 +48,24 @@ export class SessionWindows {
     const { sequence } = message
     if (!acknowledgements.isNew(sequence, digest)) return
     const feed = state.registry.current()
-    const window = checkWindow(message, {
+    const checked = checkWindow(message, {
       view: imported?.over(feed.view) ?? feed.view,
       definition: feed.definition,
       feedNow: state.now(feed, clock),
       isImport: imported !== undefined,
     })
-    const refuse = (fault: WindowFault): void =>
-      acknowledgements.answer(sequence, [refuseWhole(fault.reason, fault.message)], noCounts)
-    if ('reason' in window) return refuse(window)
-    if (!state.windows.reserve(window)) return refuse(tooManyWindows(window))
-    const passed = inFlight.before(window)
+    if ('reason' in checked) return this.#refuse(sequence, checked)
+    const reserved = state.windows.reserve(checked.window)
+    if (typeof reserved === 'string') return this.#refuse(sequence, tooManyWindows(checked.window, reserved))
+    this.#nameMany(reserved)
+    const { window } = reserved
+    const passed = inFlight.before(checked.window)
     const begun = passed.then(() => {
       if (inFlight.hasFailed)
         throw new SessionEnd('UNAVAILABLE', 'bars that the window covers were not stored; connect again')
     })
     const written = begun.then(() => state.windows.add(window))
-    const completed = begun.then(() => this.#publishComplete(window))
+    const completed = begun.then(() => this.#publishComplete(checked))
     const answered = Promise.all([written, completed]).then(() =>
       acknowledgements.answer(sequence, [], noCounts),
     )
@@ -62,12 +73,25 @@ export class SessionWindows {
     inFlight.track('windows', { answered, done: written, passed }, windowPrecedes(window))
   }
 
+  #refuse(sequence: number, { reason, message }: WindowFault): void {
+    const { log, metrics, acknowledgements } = this.#deps
+    metrics.refusedWindow(reason)
+    log.write('warn', { reason, why: message }, 'window rejected')
+    acknowledgements.answer(sequence, [refuseWhole(reason, message)], noCounts)
+  }
+
+  #nameMany({ window, separate }: Exclude<Reserved, string>): void {
+    if (separate <= manyWindows) return
+    const { feed, symbol = feed, resolution } = window
+    const fields = { series: symbol, resolution, windows: separate }
+    this.#deps.log.write('warn', fields, `a series has more than ${manyWindows} separate windows`)
+  }
+
   /** Publishes the whole minutes of a feed-wide window during its write: their bars are already stored. */
-  async #publishComplete({ symbol, resolution, from, to }: Window): Promise<void> {
+  async #publishComplete({ window, end }: CheckedWindow): Promise<void> {
+    const { symbol, resolution, from: first } = window
     if (symbol !== undefined || resolution !== '1') return
-    const minute = durationSeconds[resolution]
-    const first = bucketOpen(feedSeconds(from + minute - 1), resolution)
-    const last = bucketOpen(feedSeconds(to - minute), resolution)
+    const last = bucketOpen(feedSeconds(end - durationSeconds[resolution]), resolution)
     if (first <= last) await this.#deps.live.complete(first, last)
   }
 }

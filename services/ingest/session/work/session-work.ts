@@ -69,10 +69,10 @@ export class SessionWork {
     this.#inFlight = inFlight
     this.#catalogue = new SessionCatalogue(log, stream, state, imported)
     const acknowledgements = new Acknowledgements({ metrics, log }, stream, this.#catalogue)
-    const answering = { clock, state, imported, live, inFlight, acknowledgements }
+    const answering = { clock, metrics, state, imported, live, inFlight, acknowledgements }
     const isPartitioned = deps.stores.bars.isPartitioned ?? false
-    this.#bars = new SessionBars({ ...answering, metrics, backfill, isPartitioned })
-    this.#windows = new SessionWindows(answering)
+    this.#bars = new SessionBars({ ...answering, backfill, isPartitioned })
+    this.#windows = new SessionWindows({ ...answering, log })
     this.#liveness = options.isImport ? undefined : new Liveness(deps, state)
     this.#noteGap = (gap) => noteGap(gap, metrics, log)
     this.#stopSettling = options.isImport
@@ -96,7 +96,7 @@ export class SessionWork {
       const { definition } = feed
       stream.send(welcomeOf(definition, { epoch: options.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow }))
       const known = options.isImport
-        ? knownParts(options.feed, new Map(), [])
+        ? knownParts(options.feed, new Map(), new Map())
         : knownParts(options.feed, newest, windows)
       for (const part of known) stream.send({ known: part })
       return new SessionWork(options, deps, stream, state)

@@ -76,6 +76,18 @@ describe('GET /v1/coverage', () => {
     expect(await of('BROKERA:ZERO:NEVER')).toEqual([])
   })
 
+  test('windows that an earlier release stored with an end before the next bar join', async () => {
+    const { symbol } = aSymbol('BROKERB:LIVE:EMPTY')
+    await edge.store(symbol, '1', minutes(day, 3))
+    const windows = [0, 60, 120].map((at) => {
+      const [from, to] = [feedSeconds(day + at), feedSeconds(day + at + 59)]
+      return { feed: feedKey('BROKERB', 'LIVE'), symbol, resolution: '1' as const, from, to }
+    })
+    await edge.stores.windows.add(windows)
+    expect(await of(symbol)).toEqual([{ from: day, to: day + 120 }])
+    await edge.stores.windows.purge(feedKey('BROKERB', 'LIVE'))
+  })
+
   test('a live bar that the store does not show yet counts', async () => {
     const { symbol } = aSymbol('BROKERA:ZERO:EARLY')
     const last = feedSeconds(day + 3 * hour)

@@ -34,17 +34,50 @@ export function windowPurge(db: DatabaseSync): (feed: FeedKey) => void {
   return (feed) => void statement.run(feed)
 }
 
-/** All windows of a feed, ascending within each series. */
-export function windowReads(db: DatabaseSync): (feed: FeedKey) => readonly Window[] {
-  const statement = db.prepare(`
-    SELECT symbol, resolution, start, stop FROM acknowledged WHERE feed = ?
-    ORDER BY symbol, resolution, start`)
-  return (feed) =>
-    statement.all(feed).map(({ symbol, resolution, start, stop }) => ({
-      feed,
-      symbol: symbol === allSymbols ? undefined : (symbol as CompoundKey),
-      resolution: resolution as Resolution,
-      from: feedSeconds(Number(start)),
-      to: feedSeconds(Number(stop)),
-    }))
+/** The windows of one symbol, or of the whole feed, at one resolution. */
+interface SeriesRows {
+  readonly symbol: string
+  readonly resolution: string
+  readonly count: number
+}
+
+/** Windows as columns, which cross threads without a copy: starts and ends of one series after another. */
+export interface WindowColumns {
+  readonly lists: readonly SeriesRows[]
+  readonly times: Float64Array
+}
+
+/** All windows of a feed, ascending within each series; with a symbol only its own and those of the whole feed. */
+export function windowReads(
+  db: DatabaseSync,
+): (of: { readonly feed: FeedKey; readonly symbol: CompoundKey | undefined }) => WindowColumns {
+  const select = 'SELECT symbol, resolution, start, stop FROM acknowledged WHERE feed = ?'
+  const order = 'ORDER BY symbol, resolution, start'
+  const ofAll = db.prepare(`${select} ${order}`)
+  const ofOne = db.prepare(`${select} AND symbol IN ('${allSymbols}', ?) ${order}`)
+  return ({ feed, symbol }) => {
+    const lists: { symbol: string; resolution: string; count: number }[] = []
+    const times: number[] = []
+    for (const row of symbol === undefined ? ofAll.iterate(feed) : ofOne.iterate(feed, symbol)) {
+      const [name, resolution] = [String(row['symbol']), String(row['resolution'])]
+      const last = lists.at(-1)
+      if (last?.symbol === name && last.resolution === resolution) last.count += 1
+      else lists.push({ symbol: name, resolution, count: 1 })
+      times.push(Number(row['start']), Number(row['stop']))
+    }
+    return { lists, times: Float64Array.from(times) }
+  }
+}
+
+export function windowsOf(feed: FeedKey, { lists, times }: WindowColumns): Window[] {
+  const windows: Window[] = []
+  for (const { symbol: name, resolution, count } of lists) {
+    const symbol = name === allSymbols ? undefined : (name as CompoundKey)
+    for (const end = windows.length + count; windows.length < end; ) {
+      const at = windows.length * 2
+      const [from, to] = [feedSeconds(times[at] as number), feedSeconds(times[at + 1] as number)]
+      windows.push({ feed, symbol, resolution: resolution as Resolution, from, to })
+    }
+  }
+  return windows
 }

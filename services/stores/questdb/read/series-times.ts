@@ -5,13 +5,13 @@ import type { Reader } from '../../../core/fair-queue.ts'
 import { compoundKey, type FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { ReadAs } from '../../../ports/bars.ts'
-import { nameOf } from '../layout/tables.ts'
 import type { TakeRow } from '../pg/connection.ts'
 import { Fields } from '../pg/fields.ts'
 import { isTableMissing, type PgPool } from '../pg/pool.ts'
-import { microsOf, secondsOf, timeMax, timeMin } from '../times.ts'
+import { microsOf, secondsOf, timeMax } from '../times.ts'
 import type { ReadDeps } from './read-bars.ts'
 import { readSteps } from './read-steps.ts'
+import { spanBounds } from './span-bounds.ts'
 
 /** Open time of the newest bar of each series of the feed, by `seriesId`. */
 export async function lastTimes(
@@ -76,36 +76,6 @@ export async function bounds(
   const none = spans.map(() => undefined)
   if (spans.length === 0) return none
   return tableList.about<readonly (BarBounds | undefined)[]>(series, none, (table) =>
-    boundsIn(table, series, spans, { pool, reader }),
+    spanBounds(table, series, spans, { pool, reader }),
   )
-}
-
-async function boundsIn(
-  table: string,
-  series: Series,
-  spans: readonly Span[],
-  { pool, reader }: { readonly pool: PgPool; readonly reader: Reader | undefined },
-): Promise<readonly (BarBounds | undefined)[]> {
-  const asked = spans.map(({ from, to }) => [
-    nameOf(series),
-    microsOf(Math.max(timeMin, from)),
-    microsOf(Math.min(timeMax, to)),
-  ])
-  const ends = async (order: 'ASC' | 'DESC'): Promise<readonly (FeedSeconds | undefined)[]> => {
-    const sql =
-      `SELECT ts::long FROM '${table}' WHERE sym = $1 ` +
-      'AND ts >= $2::long::timestamp AND ts < $3::long::timestamp ' +
-      `ORDER BY ts ${order} LIMIT 1`
-    const found = new Array<FeedSeconds | undefined>(spans.length)
-    const takeRow: TakeRow = (view, start, _, set) => {
-      found[set] = secondsOf(new Fields(view, start).long())
-    }
-    await pool.read({ sql, parameterSets: asked }, () => takeRow, { reader })
-    return found
-  }
-  const [firsts, lasts] = await Promise.all([ends('ASC'), ends('DESC')])
-  return spans.map((_, i) => {
-    const [first, last] = [firsts[i], lasts[i]]
-    return first === undefined || last === undefined ? undefined : { first, last }
-  })
 }

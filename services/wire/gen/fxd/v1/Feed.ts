@@ -1,5 +1,6 @@
 // Original file: proto/fxd/v1/registry.proto
 
+import type { SeriesWindows as _fxd_v1_SeriesWindows, SeriesWindows__Output as _fxd_v1_SeriesWindows__Output } from '../../fxd/v1/SeriesWindows.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface Feed {
@@ -58,6 +59,10 @@ export interface Feed {
    * UTC minus the feed's clock; absent while it is unknown.
    */
   'clockOffsetSeconds'?: (number | string | Long);
+  /**
+   * Series of `symbols` with more than 100 separate windows; on the first page also those of all symbols of the feed.
+   */
+  'manyWindows'?: (_fxd_v1_SeriesWindows)[];
   '_lastBarTime'?: "lastBarTime";
   '_clockOffsetSeconds'?: "clockOffsetSeconds";
 }
@@ -118,6 +123,10 @@ export interface Feed__Output {
    * UTC minus the feed's clock; absent while it is unknown.
    */
   'clockOffsetSeconds'?: (number);
+  /**
+   * Series of `symbols` with more than 100 separate windows; on the first page also those of all symbols of the feed.
+   */
+  'manyWindows': (_fxd_v1_SeriesWindows__Output)[];
   '_lastBarTime'?: "lastBarTime";
   '_clockOffsetSeconds'?: "clockOffsetSeconds";
 }

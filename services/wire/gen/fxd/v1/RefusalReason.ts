@@ -22,7 +22,7 @@ export const RefusalReason = {
    */
   REFUSAL_REASON_REVISION: 'REFUSAL_REASON_REVISION',
   /**
-   * Columns of different lengths, times that do not ascend, too many bars, an invalid window, or too many separate windows.
+   * Columns of different lengths, times that do not ascend, too many bars, or an invalid window.
    */
   REFUSAL_REASON_MALFORMED: 'REFUSAL_REASON_MALFORMED',
   /**
@@ -33,6 +33,11 @@ export const RefusalReason = {
    * Bars or a window arrived before the session's Catalogued. No Ack follows; the sequence stays unused.
    */
   REFUSAL_REASON_NOT_CATALOGUED: 'REFUSAL_REASON_NOT_CATALOGUED',
+  /**
+   * The window touches none of its series, and the series or its feed has the maximum of separate windows. Its Ack
+   * follows; its bars stay stored, and coverage lacks its range.
+   */
+  REFUSAL_REASON_TOO_MANY_WINDOWS: 'REFUSAL_REASON_TOO_MANY_WINDOWS',
 } as const;
 
 export type RefusalReason =
@@ -70,7 +75,7 @@ export type RefusalReason =
   | 'REFUSAL_REASON_REVISION'
   | 12
   /**
-   * Columns of different lengths, times that do not ascend, too many bars, an invalid window, or too many separate windows.
+   * Columns of different lengths, times that do not ascend, too many bars, or an invalid window.
    */
   | 'REFUSAL_REASON_MALFORMED'
   | 13
@@ -84,5 +89,11 @@ export type RefusalReason =
    */
   | 'REFUSAL_REASON_NOT_CATALOGUED'
   | 15
+  /**
+   * The window touches none of its series, and the series or its feed has the maximum of separate windows. Its Ack
+   * follows; its bars stay stored, and coverage lacks its range.
+   */
+  | 'REFUSAL_REASON_TOO_MANY_WINDOWS'
+  | 16
 
 export type RefusalReason__Output = typeof RefusalReason[keyof typeof RefusalReason]

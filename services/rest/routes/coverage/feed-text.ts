@@ -1,0 +1,95 @@
+import type { Coverage } from '../../../bars/coverage.ts'
+import type { Reader } from '../../../core/fair-queue.ts'
+import type { FeedDefinition } from '../../../core/feeds/feed.ts'
+import type { SymbolRecord } from '../../../core/feeds/symbol.ts'
+import { SharedRun } from '../../../platform/serial.ts'
+import type { Call } from '../../route.ts'
+
+/** Maximum symbols whose coverage is read at once. */
+const concurrencyMax = 8
+
+/**
+ * Coverage of all symbols of one feed as JSON. It is read and written once for all requests of one key that wait for it. A
+ * request shares a reading that begins after it, so its answer has every window that was acknowledged before it.
+ */
+class FeedText {
+  readonly #coverage: Coverage
+  readonly #waiting = new Set<Reader>()
+  /** As of the newest request. */
+  #symbols: readonly SymbolRecord[] = []
+  #feed: FeedDefinition
+  #members: readonly string[] = []
+  readonly #readings = new SharedRun(() => this.#read())
+
+  constructor(feed: FeedDefinition, coverage: Coverage) {
+    this.#feed = feed
+    this.#coverage = coverage
+  }
+
+  get isWanted(): boolean {
+    return this.#waiting.size > 0
+  }
+
+  /** The members of the object, one of each symbol. */
+  async of(feed: FeedDefinition, { view, reader }: Call): Promise<readonly string[]> {
+    this.#feed = feed
+    this.#symbols = view.symbolsOf(feed.key)
+    this.#waiting.add(reader)
+    try {
+      await this.#readings.run()
+      return this.#members
+    } finally {
+      this.#waiting.delete(reader)
+    }
+  }
+
+  async #read(): Promise<void> {
+    const symbols = this.#symbols
+    const of = await this.#coverage.ofFeed(this.#feed, this.#reader())
+    const members = new Array<string>(symbols.length)
+    const waiting = symbols.entries()
+    const readNext = async (): Promise<void> => {
+      for (const [i, symbol] of waiting)
+        members[i] = `${JSON.stringify(symbol.symbol)}:${JSON.stringify(await of(symbol))}`
+    }
+    await Promise.all(Array.from({ length: concurrencyMax }, readNext))
+    this.#members = members
+  }
+
+  /** Each answer of the store is progress for all that wait. */
+  #reader(): Reader {
+    const waiting = this.#waiting
+    const [{ key, sinceMs }] = [...waiting] as [Reader, ...Reader[]]
+    return {
+      key,
+      sinceMs,
+      get isGone() {
+        return [...waiting].every((reader) => reader.isGone)
+      },
+      answered() {
+        for (const reader of waiting) reader.answered?.()
+      },
+    }
+  }
+}
+
+/** Keys share nothing here: the reads of one key never wait for those of another. */
+export class FeedTexts {
+  readonly #coverage: Coverage
+  readonly #texts = new Map<string, FeedText>()
+
+  constructor(coverage: Coverage) {
+    this.#coverage = coverage
+  }
+
+  async of(feed: FeedDefinition, call: Call): Promise<readonly string[]> {
+    const id = `${feed.key} ${call.key.id}`
+    const text = this.#texts.get(id) ?? new FeedText(feed, this.#coverage)
+    this.#texts.set(id, text)
+    try {
+      return await text.of(feed, call)
+    } finally {
+      if (!text.isWanted) this.#texts.delete(id)
+    }
+  }
+}
