@@ -115,6 +115,11 @@ export const alertCases: readonly AlertCase[] = [
   is('FxdStoreUnsafe', 'fxd_redis_noeviction{pod="fxd-rest-1"}', 0),
   is('FxdRedisDown', 'fxd_redis_up{pod="fxd-rest-1",connection="calls"}', 0),
   {
+    alert: 'FxdRefusedByShare',
+    series: { 'fxd_limits_by_share_total{pod="fxd-rest-1",outcome="refused"}': '0x5 0+20x20' },
+    atMinute: 15,
+  },
+  {
     alert: 'FxdSlotsFailing',
     series: { 'fxd_stream_slot_failures_total{pod="fxd-stream-1",call="open"}': '0+5x30' },
     atMinute: 15,
@@ -295,6 +300,9 @@ export const quiet: Readonly<Record<string, Course>> = {
   'fxd_questdb_commit_synced{pod="fxd-ingest-1"}': '1x200',
   'fxd_redis_noeviction{pod="fxd-rest-1"}': '1x200',
   'fxd_redis_up{pod="fxd-rest-1",connection="calls"}': '1x200',
+  // Lost replies are decided by share.
+  'fxd_limits_by_share_total{pod="fxd-rest-1",outcome="admitted"}': '0+1x200',
+  'fxd_limits_by_share_total{pod="fxd-rest-1",outcome="refused"}': '4x200',
   // An active collector and a standby.
   'fxd_collector_active{feed="A:B",pod="a-collector-0"}': '1x200',
   'fxd_collector_active{feed="A:B",pod="a-collector-1"}': '0x200',
