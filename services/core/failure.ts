@@ -58,6 +58,17 @@ export class Unavailable extends Error {
 /** A limit on concurrent requests, waiting reads or memory was reached. No dependency failed. */
 export class Overloaded extends Unavailable {}
 
+/**
+ * A table of the store is missing, or another one has its name. The dependency answers otherwise: only reads and writes
+ * of this table fail, until a person has decided what is right.
+ */
+export class TableOutOfOrder extends Unavailable {
+  constructor(table: string, why: string) {
+    super('store')
+    this.message = `the table ${table} ${why}: see "fxd doctor"`
+  }
+}
+
 /** A change was begun and not finished: a dependency is unavailable. The message is for the caller. */
 export class Unfinished extends Unavailable {
   constructor(dependency: string, message: string, cause?: unknown) {

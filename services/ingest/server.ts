@@ -35,7 +35,7 @@ import { wellFormedStatus } from './well-formed-status.ts'
 export interface IngestDeps {
   readonly stores: Pick<
     Stores,
-    'bars' | 'windows' | 'bus' | 'board' | 'leases' | 'limits' | 'usageDays' | 'identity'
+    'bars' | 'windows' | 'tables' | 'bus' | 'board' | 'leases' | 'limits' | 'usageDays' | 'identity'
   >
   readonly registry: FollowedRegistry
   readonly writer: RegistryWriter
@@ -98,6 +98,10 @@ export function createIngest(deps: IngestDeps): Ingest {
     sessions.endFeed(feed, new SessionEnd('FAILED_PRECONDITION', `${feed} is being purged`))
   server.addService(Registry.service, registryService({ ...stores, ...deps, feedTokens, endFeed }))
 
+  stores.tables?.onAccepted((feed) => {
+    const why = `a table of ${feed} was accepted or refilled; connect again`
+    void sessions.endFeed(feed, new SessionEnd('UNAVAILABLE', why))
+  })
   const stopFollowing = deps.registry.onChange((view) => {
     sessions.endHidden(view)
     states.forgetHidden(view)

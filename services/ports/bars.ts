@@ -15,6 +15,11 @@ export interface ReadAs {
   readonly lane?: Lane
 }
 
+export interface LastTimesAs extends ReadAs {
+  /** Leaves out the series whose table is out of order; by default the call rejects. */
+  readonly isPartial?: boolean
+}
+
 /** Inclusive at both ends; compared with the open times of bars. */
 export interface BarQuery extends ReadAs {
   readonly series: Series
@@ -37,6 +42,8 @@ export interface BarQuery extends ReadAs {
  *  - reads wait per key of their reader, and keys take turns. A read of one key waits at most for the reads
  *    under way and for one read of each other waiting key. A read that is not served within the deadline, or
  *    that a key sends above its limit of waiting reads, fails as `Overloaded`;
+ *  - a call about a table that is missing or was replaced fails as `TableOutOfOrder`. Rows of other tables that belong
+ *    to the same write are stored;
  *  - a call that does not end within its deadline fails as `Unavailable`. Deadlines: reads 2 s; reads of the
  *    backfill lane, and of a process without clients, 15 s; writes 30 s. A write that first needs a new table
  *    may take 60 s more.
@@ -47,7 +54,7 @@ export interface BarStore {
   write(batch: readonly SeriesBars[], lane: Lane, onCommitted?: () => void): Promise<void>
   read(query: BarQuery): Promise<Bars>
   /** Open time of the newest stored bar of each series of the feed, by `seriesId`. */
-  lastTimes(feed: FeedKey, as?: ReadAs): Promise<ReadonlyMap<string, FeedSeconds>>
+  lastTimes(feed: FeedKey, as?: LastTimesAs): Promise<ReadonlyMap<string, FeedSeconds>>
   /** First and last bar inside each half-open span; `undefined` for a span without bars. */
   bounds(series: Series, spans: readonly Span[], reader?: Reader): Promise<readonly (BarBounds | undefined)[]>
   /**

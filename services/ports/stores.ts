@@ -6,6 +6,7 @@ import type { Limits } from './limits.ts'
 import type { RegistryStore } from './registry.ts'
 import type { Slots } from './slots.ts'
 import type { StoreIdentity } from './store-identity.ts'
+import type { StoreTables } from './store-tables.ts'
 import type { UsageDays } from './usage-days.ts'
 import type { WindowStore } from './windows.ts'
 
@@ -13,6 +14,8 @@ import type { WindowStore } from './windows.ts'
 export interface Stores {
   readonly bars: BarStore
   readonly windows: WindowStore
+  /** `undefined`: the store is one file. */
+  readonly tables?: StoreTables
   readonly registry: RegistryStore
   readonly limits: Limits
   readonly usageDays: UsageDays

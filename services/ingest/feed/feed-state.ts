@@ -1,6 +1,7 @@
 import type { SeriesBars } from '../../core/bars/series.ts'
 import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { type FeedSeconds, feedNow, feedSeconds, later, type UtcMs } from '../../core/clocks/feed-clock.ts'
+import { TableOutOfOrder } from '../../core/failure.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { BarStore } from '../../ports/bars.ts'
@@ -36,10 +37,15 @@ class UnstoredBars {
     this.#batches.add(batch)
   }
 
-  /** Resolves once all are stored. After an error the rest stays for the next call. */
+  /**
+   * Resolves once all are stored, except those of a table out of order: readers get failures for it, and the collector
+   * sends its bars again. After another error the rest stays for the next call.
+   */
   async write(store: Pick<BarStore, 'write'>): Promise<void> {
     for (const batch of this.#batches) {
-      await store.write(batch, 'live')
+      await store.write(batch, 'live').catch((cause: unknown) => {
+        if (!(cause instanceof TableOutOfOrder)) throw cause
+      })
       this.#batches.delete(batch)
     }
   }
@@ -164,7 +170,8 @@ export class FeedStates {
     try {
       if (mode === 'live') await state.unstored.write(this.#stores.bars)
       const [newest, liveness, windows] = await Promise.all([
-        this.#stores.bars.lastTimes(key, ingestReads(key, 'live')),
+        // A table out of order must not end the collection of the feed's other series.
+        this.#stores.bars.lastTimes(key, { ...ingestReads(key, 'live'), isPartial: true }),
         this.#stores.board.read([key]),
         state.windows.load(),
       ])

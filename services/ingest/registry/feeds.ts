@@ -109,7 +109,7 @@ async function firstReadFacts(
   const known = knownClock(definition, view.clocksOf(definition.key))
   return {
     windows: await windows.of(definition.key),
-    newest: await bars.lastTimes(definition.key),
+    newest: await bars.lastTimes(definition.key, { isPartial: true }),
     depth: definition.source.type === 'Simulator' ? definition.depth : undefined,
     feedNow: feedNow(clock.utcMs(), known?.offsetSeconds, undefined),
   }
@@ -129,7 +129,7 @@ export async function purgeFeed(
   return withLease(feed, stores, async () => {
     // The feed may have been defined again during the wait.
     hiddenFeed(key, view)
-    const series = await stores.bars.lastTimes(feed)
+    const series = await stores.bars.lastTimes(feed, { isPartial: true })
     // The windows are purged first, because a window without its bars would be false coverage.
     await stores.windows.purge(feed)
     await stores.bars.purge(feed)
@@ -203,7 +203,9 @@ async function statusOf(
     now,
     offsetSeconds: known?.offsetSeconds,
     offsetAgeSeconds: ageSeconds(now, known?.measuredAt),
-    newestStored: newestByOpen(await bars.lastTimes(definition.key, { reader: serviceReader('registry') })),
+    newestStored: newestByOpen(
+      await bars.lastTimes(definition.key, { reader: serviceReader('registry'), isPartial: true }),
+    ),
     symbolCount: shownSymbols(definition.key, view).length,
   })
 }

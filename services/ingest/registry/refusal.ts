@@ -1,5 +1,5 @@
 import { status } from '@grpc/grpc-js'
-import { Failure, failures, Unavailable, Unfinished } from '../../core/failure.ts'
+import { Failure, failures, TableOutOfOrder, Unavailable, Unfinished } from '../../core/failure.ts'
 
 /** A refused call of the Registry; the message is for the caller. */
 export class RegistryRefusal extends Error {
@@ -22,6 +22,7 @@ export function refusalOf(error: unknown): RegistryRefusal | undefined {
   if (error instanceof RegistryRefusal) return error
   if (error instanceof Failure && error.code === 'INVALID_PARAMS') return invalid(error.message)
   if (error instanceof Unfinished) return new RegistryRefusal(status.UNAVAILABLE, error.message)
+  if (error instanceof TableOutOfOrder) return failedPrecondition(`${error.message}.`)
   if (error instanceof Unavailable) {
     return new RegistryRefusal(status.UNAVAILABLE, `The ${error.dependency} does not answer; try again.`)
   }

@@ -8,6 +8,7 @@ import { didYouMean } from '../../core/suggest.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Leases } from '../../ports/lease.ts'
 import type { StoreIdentity } from '../../ports/store-identity.ts'
+import type { StoreTables } from '../../ports/store-tables.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
 import type { CreateKeyRequest__Output } from '../../wire/gen/fxd/v1/CreateKeyRequest.ts'
@@ -36,6 +37,7 @@ import {
   refusalOf,
 } from './refusal.ts'
 import { removeSymbol } from './symbols.ts'
+import { acceptTables, refillTable } from './tables.ts'
 
 /** Maximum keys: every pod keeps all keys in memory. */
 const keysMax = 100_000
@@ -48,6 +50,8 @@ export interface RegistryServiceDeps extends FeedStores {
   readonly identity?: StoreIdentity
   /** Called after the store began anew. */
   readonly storeBegan?: () => Promise<void>
+  /** `undefined`: the store is one file. */
+  readonly tables?: StoreTables
   readonly log: Log
 }
 
@@ -88,6 +92,11 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
     BeginStore: answer(() => beginStore(deps)),
     RemoveSymbol: answer((request) => removeSymbol(request, view(), deps)),
     GetHealth: answer(() => health(deps)),
+    AcceptTables: answer((request) => acceptTables(request, deps)),
+    RefillTable: answer(async (request) => {
+      await refillTable(request, deps)
+      return {}
+    }),
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
-import { Unavailable } from '../../core/failure.ts'
+import { TableOutOfOrder, Unavailable } from '../../core/failure.ts'
 
 const suite = new SessionFixture()
 const full = (): Promise<never> => Promise.reject(new Unavailable('the full disk'))
@@ -49,6 +49,26 @@ test('bars of a write that fails after the end of its session are stored by the 
   await second.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
   expect(await suite.times()).toEqual([noon - 240, noon - 180, noon - 120, noon - 60])
   await Promise.all([second.close(), beside.close()])
+})
+
+test('pushed bars of a table out of order do not keep the next session from pushing', async () => {
+  const noon = suite.minute
+  const first = suite.connect()
+  await first.hello(suite.feed.key)
+  suite.liveWrite = () => Promise.reject(new TableOutOfOrder('bars', 'is missing'))
+  first.post('LIVE', [seriesAt('EURUSD', [noon - 180])])
+  expect((await first.ended).code).toBe('UNAVAILABLE')
+  const second = suite.connect()
+  await second.hello(suite.feed.key)
+  second.post('LIVE', [seriesAt('EURUSD', [noon - 120])])
+  expect((await second.ended).code).toBe('UNAVAILABLE')
+  expect(suite.pushed()).toEqual([noon - 180, noon - 120])
+  suite.liveWrite = (write) => write()
+  const third = suite.connect()
+  await third.hello(suite.feed.key)
+  await third.bars('LIVE', [seriesAt('EURUSD', [noon - 180, noon - 120])])
+  expect(await suite.times()).toEqual([noon - 180, noon - 120])
+  await third.close()
 })
 
 test('while pushed bars cannot be stored, no live session starts and no further bar is pushed', async () => {

@@ -5,15 +5,15 @@ import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { within } from '../../platform/within.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
-import { emptyTables } from './empty-tables.ts'
-import type { Administration, ServerQueries } from './exec.ts'
+import { type EmptyingDeps, purgeTables } from './empty-tables.ts'
+import type { ServerQueries } from './exec.ts'
 import { refuseOtherClock, type TimedFeed } from './layout/retention.ts'
 import type { TableList } from './layout/table-list.ts'
 import type { ReadDeps } from './read/read-bars.ts'
 import { readBars } from './read/read-bars.ts'
 import { bounds, lastTimes } from './read/series-times.ts'
 import { encodeBars, refuseUnfit, type TableBars } from './write/encode-bars.ts'
-import { suspendedError, type Visibility } from './write/visibility.ts'
+import type { Visibility } from './write/visibility.ts'
 import type { Writer } from './write/writer.ts'
 
 /**
@@ -27,10 +27,9 @@ const makingDeadlineMs = 60_000
  */
 const purgeDeadlineMs = 30_000
 
-export interface BarDeps extends ReadDeps {
+export interface BarDeps extends ReadDeps, EmptyingDeps {
   readonly writer: Writer
   readonly visibility: Visibility
-  readonly admin: Administration
   readonly queries: ServerQueries
   /** The feed with its clock offset, as of the last registry that this process read. */
   readonly timedFeed: (feed: FeedKey) => TimedFeed | undefined
@@ -60,13 +59,13 @@ export function questdbBars(deps: BarDeps): BarStore {
     bounds: (series, spans, reader) => bounds(series, spans, reader, deps),
     async purge(feed) {
       const tables = (await tableList.barTablesOf(feed)).map(({ table }) => table)
-      await emptyTables(feed, tables, purgeDeadlineMs, deps)
+      await purgeTables(feed, tables, purgeDeadlineMs, deps)
+      await tableList.refresh()
     },
     async ping() {
       await queries.ping()
       writer.throwIfFailing()
-      const [table] = await visibility.check()
-      if (table !== undefined) throw new Unavailable('store', suspendedError(table))
+      await visibility.check()
     },
   }
 }

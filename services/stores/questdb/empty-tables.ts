@@ -1,16 +1,29 @@
 import { Unavailable, Unfinished } from '../../core/failure.ts'
 import { within } from '../../platform/within.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { Administration } from './exec.ts'
+import type { RecordingDeps, TableRecords } from './layout/table-records.ts'
 import type { Visibility } from './write/visibility.ts'
 
 /** Maximum table names in an error; it counts the others. */
 const namesMax = 5
 
-export interface EmptyingDeps {
-  readonly admin: Administration
+export interface EmptyingDeps extends RecordingDeps {
+  readonly records: TableRecords
   readonly visibility: Pick<Visibility, 'waitForStatements'>
-  readonly clock: Clock
+}
+
+/** Empties all tables of one kind of a feed. Afterwards each is right as it is, also one that is missing. */
+export async function purgeTables(
+  what: string,
+  tables: readonly string[],
+  deadlineMs: number,
+  deps: EmptyingDeps,
+): Promise<void> {
+  const states = await deps.records.states()
+  const present = tables.filter((table) => states.get(table) !== 'missing')
+  await emptyTables(what, present, deadlineMs, deps)
+  const doubtful = tables.filter((table) => (states.get(table) ?? 'in order') !== 'in order')
+  await deps.records.accept(doubtful, deps)
 }
 
 /**
@@ -22,7 +35,7 @@ export async function emptyTables(
   what: string,
   tables: readonly string[],
   deadlineMs: number,
-  deps: EmptyingDeps,
+  deps: Pick<EmptyingDeps, 'admin' | 'visibility' | 'clock'>,
 ): Promise<void> {
   const { admin, visibility, clock } = deps
   const end = clock.monotonicMs() + deadlineMs

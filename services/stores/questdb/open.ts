@@ -9,6 +9,7 @@ import { type Administration, administration, type ServerQueries } from './exec.
 import { awaitLayout, migrate, requireLayout } from './layout/migrate.ts'
 import { applyRetention, type TimedFeed } from './layout/retention.ts'
 import { TableList } from './layout/table-list.ts'
+import { TableRecords } from './layout/table-records.ts'
 import { TableNames } from './layout/tables.ts'
 import { untilListed } from './layout/until-listed.ts'
 import type { QuestdbOptions } from './options.ts'
@@ -20,6 +21,7 @@ import { questdbRegistry, RegistryLog } from './registry.ts'
 import { Identity, type IdentityDeps } from './server/identity.ts'
 import { serverJudge } from './server/judge.ts'
 import { exportMemoryMaps } from './server/memory-maps.ts'
+import { questdbTables } from './store-tables.ts'
 import { questdbUsageDays } from './usage-days.ts'
 import { questdbWindows } from './windows.ts'
 import { senderOptions } from './write/sender.ts'
@@ -28,9 +30,9 @@ import { Visibility } from './write/visibility.ts'
 import { Writer } from './write/writer.ts'
 
 /** The data that must never be lost. */
-export type QuestdbStores = Pick<Stores, 'bars' | 'windows' | 'registry' | 'usageDays' | 'close'> & {
-  readonly identity: StoreIdentity
-}
+export type QuestdbStores = Required<
+  Pick<Stores, 'bars' | 'windows' | 'registry' | 'usageDays' | 'tables' | 'close'>
+> & { readonly identity: StoreIdentity }
 
 /** Progress of writes has a connection of its own: acknowledgements must not wait behind reads. */
 const progressConnections = { connections: 1, waiting: 16, lateIsLost: true }
@@ -66,45 +68,42 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const reading = migrates ? undefined : pgQueries(options)
   const queries = reading ?? admin
   const judge = serverJudge(options, queries)
-  const server = { options, names, admin, queries, migrates, judge }
+  const records = new TableRecords({ names, queries, log: options.log })
+  const server = { options, names, admin, queries, migrates, judge, records }
   const changed = (): void => pools.renew()
   const identity = identityOf(server, { replaced: () => log.forget(), changed })
   const check = connectionCheckOf(server, identity)
   const pools = openPools(options, user, check)
   const { pool, backfillPool, progress } = pools
-  const visibility = new Visibility(options, names, progress)
+  const visibility = new Visibility(options, names, progress, records)
   const suspended = new SuspendedTables(options, admin)
   // Only processes that may create tables resume them; the others only report them.
   if (migrates) visibility.onSuspended = (tables) => suspended.seen(tables)
   const tableGone = (): void => refreshSoon()
   const writer = new Writer({ options, sender, names, check, visibility, tableGone })
   const feedsChanged = (): Promise<void> => changeRetention(server, log.timedFeeds())
-  const registryDeps = {
-    table: names.registry,
-    pool,
-    patientPool: backfillPool,
-    writer,
-    sender,
-    clock,
-    feedsChanged,
-  }
+  const base = { names, records, pool, writer, sender, clock }
+  const registryDeps = { ...base, table: names.registry, patientPool: backfillPool, feedsChanged }
   const log = new RegistryLog(registryDeps)
   const registry = questdbRegistry(log, registryDeps)
   const timedFeed = async (feed: FeedKey): Promise<TimedFeed | undefined> => {
     await log.follow()
     return log.timedFeed(feed)
   }
-  const tableList = new TableList({ names, pool, admin, clock, timedFeed })
-  const refreshSoon = (): void => void tableList.refresh().catch(() => undefined)
-  const broken = readingMetrics(options, [pool, backfillPool], visibility)
+  const tableList = new TableList({ names, records, pool, admin, clock, timedFeed })
+  const refreshSoon = (): void =>
+    void Promise.all([tableList.refresh(), records.load()]).catch(() => undefined)
+  const broken = readingMetrics(options, [pool, backfillPool], visibility, records)
   let stopCounting = (): void => undefined
-  const shared = { tableList, pool, backfillPool, writer, visibility, admin, queries, sender, clock, broken }
+  const shared = { ...base, tableList, backfillPool, visibility, admin, queries, broken }
+  const windows = questdbWindows(shared)
   return {
     stores: {
       bars: questdbBars({ ...shared, timedFeed: (feed) => log.timedFeed(feed) }),
-      windows: questdbWindows(shared),
+      windows,
       registry,
-      usageDays: questdbUsageDays({ table: names.usageDays, pool, writer, sender }),
+      usageDays: questdbUsageDays({ ...shared, table: names.usageDays }),
+      tables: questdbTables({ ...shared, windows, log }),
       identity,
       async close() {
         identity.close()
@@ -119,6 +118,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
       await judge()
       await identity.check(() => makeLayout(server)).catch(asWaiting)
       await untilListed(names, queries, clock)
+      await records.load()
       check.open()
       identity.open()
       await log.follow(backfillPool)
@@ -143,10 +143,18 @@ interface Server {
   /** Whether this process may create tables. */
   readonly migrates: boolean
   readonly judge: () => Promise<void>
+  readonly records: TableRecords
 }
 
-const makeLayout = ({ options: { clock }, names, admin, queries, migrates }: Server): Promise<void> =>
-  migrates ? migrate({ names, admin, clock }) : awaitLayout(names, queries)
+async function makeLayout(server: Server): Promise<void> {
+  const { options, names, admin, queries, migrates, records } = server
+  if (!migrates) return awaitLayout(names, queries)
+  const making = { names, admin, clock: options.clock }
+  await migrate(making)
+  // A server that has just started lists its tables late; each one that it lacks would count as missing.
+  await untilListed(names, queries, options.clock)
+  await records.recordNew(making)
+}
 
 const identityOf = (server: Server, told: Pick<IdentityDeps, 'replaced' | 'changed'>): Identity => {
   const { options, names, admin, queries, migrates } = server
@@ -166,13 +174,14 @@ const changeRetention = (
   )
 
 const connectionCheckOf = (
-  { options, names, queries, judge }: Server,
+  { options, names, queries, judge, records }: Server,
   identity: Identity,
 ): ServerConnectionCheck =>
   new ServerConnectionCheck(options, async () => {
     await judge()
     await untilListed(names, queries, options.clock)
     await identity.check(() => requireLayout(names, queries))
+    await records.load()
   })
 
 function openPools(options: QuestdbOptions, user: StoreUser, check: ServerConnectionCheck) {
@@ -207,6 +216,7 @@ function readingMetrics(
   { metrics }: QuestdbOptions,
   pools: readonly PgPool[],
   visibility: Visibility,
+  records: TableRecords,
 ): Counter {
   const sum = (of: (pool: PgPool) => number): number => pools.reduce((total, pool) => total + of(pool), 0)
   metrics.gauge(
@@ -214,6 +224,12 @@ function readingMetrics(
     'Suspended tables: they accept rows and do not show them.',
     [],
     (gauge) => gauge.set(visibility.suspended.size),
+  )
+  metrics.gauge(
+    'fxd_questdb_tables_out_of_order',
+    'Tables that are missing or were replaced: their reads and writes fail.',
+    [],
+    (gauge) => gauge.set(records.outOfOrder.size),
   )
   metrics.gauge('fxd_questdb_connections', 'Connections for reading.', [], (gauge) =>
     gauge.set(sum(({ connections }) => connections)),

@@ -2,10 +2,12 @@ import type { SenderOptions } from '@questdb/nodejs-client'
 import { type ClockReading, knownOffset } from '../../core/clocks/clock-history.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
+import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { Serial } from '../../platform/serial.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AppendOutcome, RegistryBody, RegistryRow, RegistryStore } from '../../ports/registry.ts'
 import type { TimedFeed } from './layout/retention.ts'
+import type { TableRecords } from './layout/table-records.ts'
 import { Fields } from './pg/fields.ts'
 import type { PgPool } from './pg/pool.ts'
 import { RowEncoder } from './write/rows.ts'
@@ -16,6 +18,7 @@ const changeRowsMax = 50_000
 
 export interface RegistryDeps {
   readonly table: string
+  readonly records: TableRecords
   readonly pool: PgPool
   /** For changes and starts, which may wait longer than a request. */
   readonly patientPool: PgPool
@@ -42,7 +45,7 @@ interface LogRow {
  * of the rows, so two writers can never both succeed.
  */
 export class RegistryLog {
-  readonly #deps: Pick<RegistryDeps, 'table' | 'pool'>
+  readonly #deps: Pick<RegistryDeps, 'table' | 'records' | 'pool'>
   readonly #newest = new Map<string, RegistryRow>()
   /** Clock readings by `since`. They are few, and every batch of bars needs them. */
   readonly #clocks = new Map<FeedKey, Map<number, ClockReading>>()
@@ -52,7 +55,7 @@ export class RegistryLog {
   /** Increases when another registry replaced this one. */
   generation = 0
 
-  constructor(deps: Pick<RegistryDeps, 'table' | 'pool'>) {
+  constructor(deps: Pick<RegistryDeps, 'table' | 'records' | 'pool'>) {
     this.#deps = deps
   }
 
@@ -81,12 +84,12 @@ export class RegistryLog {
     return row?.kind === 'feed' ? row.body.definition : undefined
   }
 
-  #definitions(): readonly FeedDefinition[] {
+  definitions(): readonly FeedDefinition[] {
     return [...this.#newest.values()].flatMap((row) => (row.kind === 'feed' ? [row.body.definition] : []))
   }
 
   timedFeeds(): readonly TimedFeed[] {
-    return this.#definitions().flatMap(({ key }) => this.timedFeed(key) ?? [])
+    return this.definitions().flatMap(({ key }) => this.timedFeed(key) ?? [])
   }
 
   /** The feeds that are not hidden. */
@@ -157,6 +160,7 @@ export class RegistryLog {
   }
 
   async #rowsFrom(head: number, pool: PgPool): Promise<LogRow[]> {
+    this.#deps.records.refuse(this.#deps.table)
     const rows: LogRow[] = []
     const sql =
       `SELECT ts::long, change, size, position, kind, id, body FROM '${this.#deps.table}' ` +
@@ -179,6 +183,10 @@ export class RegistryLog {
     return rows
   }
 }
+
+/** The symbols of a feed as of the last read, hidden ones included. */
+export const symbolsOf = (feed: FeedKey, log: RegistryLog): readonly SymbolRecord[] =>
+  log.since(0).flatMap((row) => (row.kind === 'symbol' && row.body.feed === feed ? [row.body] : []))
 
 /**
  * The complete changes, in the order of the log. A request is sent again when its answer was lost, so a change may

@@ -3,6 +3,7 @@ import { dateText, parseDate } from '../../core/clocks/calendar.ts'
 import { serviceReader } from '../../core/fair-queue.ts'
 import { counterNames, type DailyCounters, type Day, greaterCounters } from '../../core/keys/usage.ts'
 import type { UsageDays } from '../../ports/usage-days.ts'
+import type { TableRecords } from './layout/table-records.ts'
 import { Fields } from './pg/fields.ts'
 import type { PgPool } from './pg/pool.ts'
 import { microsOf, secondsOf, timeMax, timeMin } from './times.ts'
@@ -10,13 +11,14 @@ import { RowEncoder } from './write/rows.ts'
 import type { Writer } from './write/writer.ts'
 
 export interface UsageDayDeps {
+  readonly records: TableRecords
   readonly table: string
   readonly pool: PgPool
   readonly writer: Writer
   readonly sender: SenderOptions
 }
 
-export function questdbUsageDays({ table, pool, writer, sender }: UsageDayDeps): UsageDays {
+export function questdbUsageDays({ table, records, pool, writer, sender }: UsageDayDeps): UsageDays {
   const sql =
     `SELECT ts::long, ${counterNames.join(', ')} FROM '${table}' ` +
     'WHERE key = $1 AND ts >= $2::long::timestamp AND ts <= $3::long::timestamp'
@@ -34,6 +36,7 @@ export function questdbUsageDays({ table, pool, writer, sender }: UsageDayDeps):
       await writer.write(encoder.pieces(), { lane: 'backfill' })
     },
     async of(keyId, first, last) {
+      records.refuse(table)
       const found = new Map<Day, DailyCounters>()
       const range = [first, last].map((day) =>
         microsOf(Math.min(timeMax, Math.max(timeMin, secondsOfDay(day)))),

@@ -1,4 +1,3 @@
-import type { SenderOptions } from '@questdb/nodejs-client'
 import { joinSpans } from '../../core/bars/coverage.ts'
 import { refuseUnfitWindow, type Span, type Window } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
@@ -7,36 +6,25 @@ import { type CompoundKey, compoundKey, type FeedKey } from '../../core/feeds/co
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { patientReadDeadlineMs, readDeadlineMs } from '../../platform/read-turns.ts'
 import { SharedRun } from '../../platform/serial.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { WindowStore } from '../../ports/windows.ts'
-import { emptyTables } from './empty-tables.ts'
-import type { Administration } from './exec.ts'
-import type { TableList } from './layout/table-list.ts'
-import { nameOf } from './layout/tables.ts'
+import { type EmptyingDeps, purgeTables } from './empty-tables.ts'
+import { allSymbols, nameOf } from './layout/tables.ts'
 import type { TakeRow } from './pg/connection.ts'
 import { Fields } from './pg/fields.ts'
-import type { PgPool } from './pg/pool.ts'
 import { SpanSlots } from './span-slots.ts'
+import { type Withdrawal, type WithdrawalDeps, withdrawWindows } from './withdraw-windows.ts'
 import { RowEncoder } from './write/rows.ts'
-import type { Visibility } from './write/visibility.ts'
-import type { Writer } from './write/writer.ts'
 
-export interface WindowDeps {
-  readonly tableList: TableList
-  readonly pool: PgPool
-  readonly writer: Writer
-  readonly visibility: Visibility
-  readonly admin: Administration
-  readonly sender: SenderOptions
-  readonly clock: Clock
-}
+export type WindowDeps = EmptyingDeps & WithdrawalDeps
 
 const purgeDeadlineMs = 10_000
 
-/** Means all symbols of the feed; no instrument has this name. */
-const allSymbols = ''
+export interface QuestdbWindows extends WindowStore {
+  /** Withdraws the windows of the series in one table. */
+  withdraw(of: Withdrawal): Promise<void>
+}
 
-export function questdbWindows(deps: WindowDeps): WindowStore {
+export function questdbWindows(deps: WindowDeps): QuestdbWindows {
   const feeds = new Map<FeedKey, FeedRows>()
   const rowsOf = (feed: FeedKey): FeedRows => {
     const rows = feeds.get(feed) ?? new FeedRows(feed, deps)
@@ -54,10 +42,14 @@ export function questdbWindows(deps: WindowDeps): WindowStore {
     },
     of: (feed, reader, symbol) => readWindows(feed, deps, reader, symbol),
     async purge(feed) {
-      const table = await deps.tableList.windowsOf(feed)
+      const table = await deps.tableList.listedWindowsOf(feed)
       if (table === undefined) return
-      await emptyTables(feed, [table], purgeDeadlineMs, deps)
+      await purgeTables(feed, [table], purgeDeadlineMs, deps)
       feeds.delete(feed)
+    },
+    async withdraw(of) {
+      await withdrawWindows(of, deps, (kept) => rowsOf(of.feed).add(kept))
+      feeds.delete(of.feed)
     },
   }
 }
@@ -98,7 +90,7 @@ class FeedRows {
     const { tableList, writer, sender, clock } = this.#deps
     const table = await tableList.needWindows(this.#feed)
     // A request that was given up may still arrive: it must not replace a row that has grown since.
-    if (this.#failures !== writer.failures || (await this.#isPurged(table))) {
+    if (this.#failures !== writer.failures || (await this.#isTaken(table))) {
       this.#failures = writer.failures
       this.#writer = clock.randomHex(8)
       this.#begun = clock.utcMs() * 1_000
@@ -127,14 +119,18 @@ class FeedRows {
     }
   }
 
-  /** Another process may have purged the feed: growing a window must not restore purged ones. */
-  async #isPurged(table: string): Promise<boolean> {
-    let isThere = false
-    const sql = `SELECT start FROM '${table}' WHERE ts = $1::long::timestamp AND writer = $2 LIMIT 1`
-    await this.#deps.pool.read({ sql, parameterSets: [[String(this.#begun), this.#writer]] }, () => () => {
-      isThere = true
-    })
-    return !isThere
+  /** Another process may have purged or withdrawn windows: growing a window must not restore them. */
+  async #isTaken(table: string): Promise<boolean> {
+    let isWhole = false
+    const sql =
+      `SELECT count(), sum(CASE WHEN start < stop THEN 0 ELSE 1 END) FROM '${table}' ` +
+      'WHERE ts = $1::long::timestamp AND writer = $2'
+    const takeRow: TakeRow = (view, start) => {
+      const fields = new Fields(view, start)
+      isWhole = fields.long() > 0 && fields.long() === 0
+    }
+    await this.#deps.pool.read({ sql, parameterSets: [[String(this.#begun), this.#writer]] }, () => takeRow)
+    return !isWhole
   }
 
   #slotsOf(id: string): SpanSlots {

@@ -1,6 +1,8 @@
 import type * as grpc from '@grpc/grpc-js';
 import type { MessageTypeDefinition } from '@grpc/proto-loader';
 
+import type { AcceptTablesRequest as _fxd_v1_AcceptTablesRequest, AcceptTablesRequest__Output as _fxd_v1_AcceptTablesRequest__Output } from './fxd/v1/AcceptTablesRequest.ts';
+import type { AcceptTablesResponse as _fxd_v1_AcceptTablesResponse, AcceptTablesResponse__Output as _fxd_v1_AcceptTablesResponse__Output } from './fxd/v1/AcceptTablesResponse.ts';
 import type { ApplyFeedRequest as _fxd_v1_ApplyFeedRequest, ApplyFeedRequest__Output as _fxd_v1_ApplyFeedRequest__Output } from './fxd/v1/ApplyFeedRequest.ts';
 import type { BeginStoreRequest as _fxd_v1_BeginStoreRequest, BeginStoreRequest__Output as _fxd_v1_BeginStoreRequest__Output } from './fxd/v1/BeginStoreRequest.ts';
 import type { BeginStoreResponse as _fxd_v1_BeginStoreResponse, BeginStoreResponse__Output as _fxd_v1_BeginStoreResponse__Output } from './fxd/v1/BeginStoreResponse.ts';
@@ -22,6 +24,8 @@ import type { ListKeysResponse as _fxd_v1_ListKeysResponse, ListKeysResponse__Ou
 import type { PurgeFeedRequest as _fxd_v1_PurgeFeedRequest, PurgeFeedRequest__Output as _fxd_v1_PurgeFeedRequest__Output } from './fxd/v1/PurgeFeedRequest.ts';
 import type { PurgeFeedResponse as _fxd_v1_PurgeFeedResponse, PurgeFeedResponse__Output as _fxd_v1_PurgeFeedResponse__Output } from './fxd/v1/PurgeFeedResponse.ts';
 import type { PutKeyRequest as _fxd_v1_PutKeyRequest, PutKeyRequest__Output as _fxd_v1_PutKeyRequest__Output } from './fxd/v1/PutKeyRequest.ts';
+import type { RefillTableRequest as _fxd_v1_RefillTableRequest, RefillTableRequest__Output as _fxd_v1_RefillTableRequest__Output } from './fxd/v1/RefillTableRequest.ts';
+import type { RefillTableResponse as _fxd_v1_RefillTableResponse, RefillTableResponse__Output as _fxd_v1_RefillTableResponse__Output } from './fxd/v1/RefillTableResponse.ts';
 import type { RegistryClient as _fxd_v1_RegistryClient, RegistryDefinition as _fxd_v1_RegistryDefinition } from './fxd/v1/Registry.ts';
 import type { RemoveFeedRequest as _fxd_v1_RemoveFeedRequest, RemoveFeedRequest__Output as _fxd_v1_RemoveFeedRequest__Output } from './fxd/v1/RemoveFeedRequest.ts';
 import type { RemoveFeedResponse as _fxd_v1_RemoveFeedResponse, RemoveFeedResponse__Output as _fxd_v1_RemoveFeedResponse__Output } from './fxd/v1/RemoveFeedResponse.ts';
@@ -44,6 +48,8 @@ type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> 
 export interface ProtoGrpcType {
   fxd: {
     v1: {
+      AcceptTablesRequest: MessageTypeDefinition<_fxd_v1_AcceptTablesRequest, _fxd_v1_AcceptTablesRequest__Output>
+      AcceptTablesResponse: MessageTypeDefinition<_fxd_v1_AcceptTablesResponse, _fxd_v1_AcceptTablesResponse__Output>
       ApplyFeedRequest: MessageTypeDefinition<_fxd_v1_ApplyFeedRequest, _fxd_v1_ApplyFeedRequest__Output>
       BeginStoreRequest: MessageTypeDefinition<_fxd_v1_BeginStoreRequest, _fxd_v1_BeginStoreRequest__Output>
       BeginStoreResponse: MessageTypeDefinition<_fxd_v1_BeginStoreResponse, _fxd_v1_BeginStoreResponse__Output>
@@ -65,6 +71,8 @@ export interface ProtoGrpcType {
       PurgeFeedRequest: MessageTypeDefinition<_fxd_v1_PurgeFeedRequest, _fxd_v1_PurgeFeedRequest__Output>
       PurgeFeedResponse: MessageTypeDefinition<_fxd_v1_PurgeFeedResponse, _fxd_v1_PurgeFeedResponse__Output>
       PutKeyRequest: MessageTypeDefinition<_fxd_v1_PutKeyRequest, _fxd_v1_PutKeyRequest__Output>
+      RefillTableRequest: MessageTypeDefinition<_fxd_v1_RefillTableRequest, _fxd_v1_RefillTableRequest__Output>
+      RefillTableResponse: MessageTypeDefinition<_fxd_v1_RefillTableResponse, _fxd_v1_RefillTableResponse__Output>
       /**
        * The only administration API, for the command line and the operator.
        * Requires `authorization: Bearer <token>` metadata with the administration token, or a client certificate with

@@ -3,7 +3,9 @@ import { feedKey } from '../../../services/core/feeds/compound-key.ts'
 import { silentLog } from '../../../services/platform/log/log.ts'
 import { createMetrics } from '../../../services/platform/metrics.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
+import { administration } from '../../../services/stores/questdb/exec.ts'
 import { createBars } from '../../../services/stores/questdb/layout/statements.ts'
+import { TableRecords } from '../../../services/stores/questdb/layout/table-records.ts'
 import { TableNames } from '../../../services/stores/questdb/layout/tables.ts'
 import { PgPool } from '../../../services/stores/questdb/pg/pool.ts'
 import { Visibility } from '../../../services/stores/questdb/write/visibility.ts'
@@ -23,7 +25,8 @@ function openVisibility(names: TableNames): Visibility {
   const metrics = createMetrics({ ofProcess: false })
   const options = { http, pg, credentials, prefix: '', clock: systemClock, log: silentLog, metrics }
   const pool = new PgPool(options, { connections: 1, waiting: 16 })
-  const visibility = new Visibility(options, names, pool)
+  const records = new TableRecords({ names, queries: administration(options), log: silentLog })
+  const visibility = new Visibility(options, names, pool, records)
   onTestFinished(() => {
     visibility.close()
     pool.close()

@@ -5,7 +5,6 @@ import { effort } from '../../support/effort.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
 import { openInTest } from '../../support/questdb/stores.ts'
 import {
-  always,
   batchOf,
   freshFeed,
   freshSeries,
@@ -20,21 +19,7 @@ const h1 = (prefix: string): string => `${prefix}bars_brokera_zero_h1`
 const untilServed = { timeout: 150_000, interval: 50 }
 
 describe('tables that another process removed', () => {
-  test('are made again, and no write to the removed table is acknowledged', async () => {
-    const { stores, prefix } = await openInTest(server())
-    const series = freshSeries('60')
-    await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
-    await server().exec(`DROP TABLE ${h1(prefix)}`)
-    const write = () =>
-      stores.bars.write([batchOf(series, [minuteBar(1)])], 'live').then(
-        () => 'stored',
-        () => 'failed',
-      )
-    await expect.poll(write, untilServed).toBe('stored')
-    expect(await readList(stores.bars, series)).toEqual([minuteBar(1)])
-  })
-
-  test('and made again by one process contain no rows that another process sent to the old tables, nor are those acknowledged', async () => {
+  test('and refilled by one process contain no rows that another process sent to the old tables, nor are those acknowledged', async () => {
     const { stores: a, prefix } = await openInTest(server())
     const { stores: b } = await openInTest(server(), { prefix })
     const series = freshSeries('60')
@@ -55,22 +40,11 @@ describe('tables that another process removed', () => {
     await untilStored(a.bars, 0)
     await untilStored(b.bars, 1)
     await server().exec(`DROP TABLE ${h1(prefix)}`)
-    // This read shows `a` that the table was removed, so `a` makes it again before it sends rows.
-    expect(await readList(a.bars, series)).toEqual([])
+    await a.tables.refill(h1(prefix))
     await untilStored(a.bars, 2)
     await untilStored(b.bars, 3)
     expect(await readList(a.bars, series)).toEqual(minuteBars(2, 4))
     expect(attempts.filter(({ outcome, isCommitted }) => isCommitted !== (outcome === 'stored'))).toEqual([])
-  })
-
-  test('are read as empty', async () => {
-    const { stores, prefix } = await openInTest(server())
-    const series = freshSeries('60')
-    await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
-    await server().exec(`DROP TABLE ${h1(prefix)}`)
-    expect(await readList(stores.bars, series)).toEqual([])
-    expect(await stores.bars.bounds(series, [always])).toEqual([undefined])
-    expect(await stores.bars.lastTimes(series.feed)).toEqual(new Map())
   })
 })
 

@@ -98,6 +98,13 @@ export const createParked = (table: string): string => `
     ts TIMESTAMP, origin SYMBOL, reason VARCHAR, line VARCHAR
   ) TIMESTAMP(ts) PARTITION BY MONTH WAL`
 
+/** One row per table: `ts` is always 0, so a new id replaces the old one. `accepted`: when a person accepted it, in ms. */
+export const createTables = (table: string): string => `
+  CREATE TABLE IF NOT EXISTS '${table}' (
+    ts TIMESTAMP, name SYMBOL, id LONG, accepted LONG
+  ) TIMESTAMP(ts) PARTITION BY YEAR WAL
+  DEDUP UPSERT KEYS(ts, name)`
+
 export const createSchema = (table: string): string => `
   CREATE TABLE IF NOT EXISTS '${table}' (
     ts TIMESTAMP, version INT

@@ -10,15 +10,20 @@ import { bucketOf } from './bucket.ts'
 import { listingTables, type MakingDeps, makeTable } from './make-table.ts'
 import { retentionOf, type TimedFeed } from './retention.ts'
 import { createBars, createWindows } from './statements.ts'
+import type { TableRecords } from './table-records.ts'
 import { type BarTable, bucketCount, nameOf } from './tables.ts'
 
 export interface TableListDeps extends MakingDeps {
+  readonly records: TableRecords
   readonly pool: PgPool
   /** How a feed is stored; `undefined` when no definition exists. */
   readonly timedFeed: (feed: FeedKey) => Promise<TimedFeed | undefined>
 }
 
-/** Which tables exist. A table is created when the first bar of its feed and resolution arrives. */
+/**
+ * Which tables exist, or are recorded and missing. A table is created when the first bar of its feed and resolution
+ * arrives; a recorded one is never created again without a person's decision.
+ */
 export class TableList {
   readonly #deps: TableListDeps
   #tables = new Map<string, BarTable | undefined>()
@@ -38,19 +43,27 @@ export class TableList {
   }
 
   /**
-   * Returns what `use` answers for the table of a series, or `none` when the store reports that the table does not
-   * exist or was removed.
+   * Returns what `use` answers for the table of a series, or `none` when the store reports that the table never
+   * existed. Rejects with `TableOutOfOrder`.
    */
   async about<T>(series: Series, none: T, use: (table: string) => Promise<T>): Promise<T> {
     const table = await this.#tableOf(series)
-    if (table === undefined) return none
+    return table === undefined ? none : this.inOrder(table, none, use)
+  }
+
+  /** As `about`, for a table that was listed. */
+  async inOrder<T>(table: string, none: T, use: (table: string) => Promise<T>): Promise<T> {
+    const { records } = this.#deps
+    records.refuse(table)
     try {
       return await use(table)
     } catch (cause) {
       if (!isTableMissing(cause)) throw cause
+      // It was removed since the last read of the records.
+      await records.load()
       await this.refresh()
-      const now = this.knownTableOf(series)
-      return now === undefined ? none : await use(now)
+      records.refuse(table)
+      return none
     }
   }
 
@@ -70,19 +83,27 @@ export class TableList {
     if (!this.#tables.has(table)) {
       await this.#once(table, async () => {
         await makeTable(table, createWindows, this.#deps)
-        await this.refresh()
+        await this.#record()
       })
     }
+    this.#deps.records.refuse(table)
     return table
   }
 
   async windowsOf(feed: FeedKey): Promise<string | undefined> {
+    const table = await this.listedWindowsOf(feed)
+    if (table !== undefined) this.#deps.records.refuse(table)
+    return table
+  }
+
+  /** The table of the feed's windows, also when it is out of order. */
+  async listedWindowsOf(feed: FeedKey): Promise<string | undefined> {
     const table = this.#deps.names.windows(feed)
     if (!this.#tables.has(table)) await this.refresh()
     return this.#tables.has(table) ? table : undefined
   }
 
-  /** All existing tables of the feed's bars. */
+  /** All tables of the feed's bars that exist or are recorded. */
   async barTablesOf(feed: FeedKey): Promise<readonly { readonly table: string; readonly holds: BarTable }[]> {
     await this.refresh()
     return [...this.#tables].flatMap(([table, holds]) =>
@@ -97,14 +118,16 @@ export class TableList {
   }
 
   async #list(): Promise<void> {
+    const { names, records, pool } = this.#deps
     const tables = new Map<string, BarTable | undefined>()
-    await this.#deps.pool.read({ sql: listingTables, parameterSets: [[]] }, () => {
+    const add = (table: string): void => {
+      if (names.isOurs(table)) tables.set(table, names.parseBars(table))
+    }
+    await pool.read({ sql: listingTables, parameterSets: [[]] }, () => {
       tables.clear()
-      return (view, start) => {
-        const table = new Fields(view, start).text() ?? ''
-        if (this.#deps.names.isOurs(table)) tables.set(table, this.#deps.names.parseBars(table))
-      }
+      return (view, start) => add(new Fields(view, start).text() ?? '')
     })
+    for (const table of records.recorded()) add(table)
     this.#tables = tables
   }
 
@@ -142,19 +165,25 @@ export class TableList {
   >()
 
   async #make(feed: FeedKey, resolution: Resolution): Promise<void> {
-    const { names, timedFeed } = this.#deps
+    const { names, timedFeed, records } = this.#deps
+    await records.load()
     await this.refresh()
     const timed = await timedFeed(feed)
     const buckets =
       this.#bucketsOf(feed, resolution).length ||
       bucketCount(resolution, timed?.definition.storageBuckets ?? storageBucketsDefault)
     const ttl = timed && retentionOf(timed, resolution)
-    for (let bucket = 0; bucket < buckets; bucket++)
-      await makeTable(
-        names.bars(feed, resolution, bucket, buckets),
-        (name) => createBars(name, resolution, ttl),
-        this.#deps,
-      )
+    for (let bucket = 0; bucket < buckets; bucket++) {
+      const table = names.bars(feed, resolution, bucket, buckets)
+      if (!records.isRecorded(table))
+        await makeTable(table, (name) => createBars(name, resolution, ttl), this.#deps)
+    }
+    await this.#record()
+  }
+
+  /** Records tables that were just made. */
+  async #record(): Promise<void> {
+    await this.#deps.records.recordNew(this.#deps)
     await this.refresh()
   }
 

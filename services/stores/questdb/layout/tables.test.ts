@@ -8,6 +8,7 @@ const allOf = (names: TableNames): readonly string[] => [
   names.registry,
   names.schema,
   names.parked,
+  names.tables,
   names.usageDays,
   names.windows(feed),
   names.bars(feed, '1', 3, 4),

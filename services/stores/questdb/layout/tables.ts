@@ -36,6 +36,9 @@ export function nameOf({ symbol }: Pick<Series, 'symbol'>): string {
   return first > 0 && second > first + 1 ? symbol.slice(second + 1) : ''
 }
 
+/** In a window: all symbols of the feed. No instrument has this name. */
+export const allSymbols = ''
+
 function feedWord(feed: FeedKey): string {
   if (!isFeedKey(feed)) throw new RangeError(`"${String(feed)}" is no feed key; it must be BROKER:ACCOUNT.`)
   return feed.toLowerCase().replace(':', '_')
@@ -68,6 +71,11 @@ export class TableNames {
     return `${this.#prefix}schema`
   }
 
+  /** The ids of the other tables. */
+  get tables(): string {
+    return `${this.#prefix}tables`
+  }
+
   get parked(): string {
     return `${this.#prefix}parked`
   }
@@ -98,11 +106,15 @@ export class TableNames {
 
   /** Compares the whole name: the prefix of another fxd on the server may begin with this one's. */
   isOurs(table: string): boolean {
-    const { registry, schema, parked, usageDays } = this
+    const { schema, parked, tables } = this
+    return [schema, parked, tables].includes(table) || this.isRecorded(table)
+  }
+
+  /** Whether the table holds data of users, so that its id is recorded. */
+  isRecorded(table: string): boolean {
+    const { registry, usageDays } = this
     return (
-      [registry, schema, parked, usageDays].includes(table) ||
-      this.isWindows(table) ||
-      this.parseBars(table) !== undefined
+      [registry, usageDays].includes(table) || this.isWindows(table) || this.parseBars(table) !== undefined
     )
   }
 

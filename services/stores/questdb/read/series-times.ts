@@ -1,13 +1,14 @@
 import { type Series, seriesId } from '../../../core/bars/series.ts'
 import type { BarBounds, Span } from '../../../core/bars/window.ts'
 import { type FeedSeconds, toSeconds } from '../../../core/clocks/feed-clock.ts'
+import { TableOutOfOrder } from '../../../core/failure.ts'
 import type { Reader } from '../../../core/fair-queue.ts'
 import { compoundKey, type FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
-import type { ReadAs } from '../../../ports/bars.ts'
+import type { LastTimesAs } from '../../../ports/bars.ts'
 import type { TakeRow } from '../pg/connection.ts'
 import { Fields } from '../pg/fields.ts'
-import { isTableMissing, type PgPool } from '../pg/pool.ts'
+import type { PgPool } from '../pg/pool.ts'
 import { microsOf, secondsOf, timeMax } from '../times.ts'
 import type { ReadDeps } from './read-bars.ts'
 import { readSteps } from './read-steps.ts'
@@ -16,7 +17,7 @@ import { spanBounds } from './span-bounds.ts'
 /** Open time of the newest bar of each series of the feed, by `seriesId`. */
 export async function lastTimes(
   feed: FeedKey,
-  { lane = 'live', reader }: ReadAs,
+  { lane = 'live', reader, isPartial = false }: LastTimesAs,
   { tableList, ...pools }: ReadDeps,
 ): Promise<ReadonlyMap<string, FeedSeconds>> {
   const times = new Map<string, FeedSeconds>()
@@ -40,9 +41,11 @@ export async function lastTimes(
   }
   await Promise.all(
     tables.map(({ table, holds }) =>
-      readTable(table, holds.resolution).catch((cause: unknown) => {
-        if (!isTableMissing(cause)) throw cause
-      }),
+      tableList
+        .inOrder(table, undefined, () => readTable(table, holds.resolution))
+        .catch((cause: unknown) => {
+          if (!isPartial || !(cause instanceof TableOutOfOrder)) throw cause
+        }),
     ),
   )
   return times

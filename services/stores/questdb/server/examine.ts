@@ -6,11 +6,13 @@ import { type Administration, administration } from '../exec.ts'
 import { listTables } from '../layout/make-table.ts'
 import { schemaVersion, storedVersion } from '../layout/migrate.ts'
 import { isRetentionPending, type TimedFeed } from '../layout/retention.ts'
+import { TableRecords } from '../layout/table-records.ts'
 import { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
 import { connectionsOf, type StoreUser, storeUsers } from '../pg/connection-counts.ts'
 import { PgPool } from '../pg/pool.ts'
 import { RegistryLog } from '../registry.ts'
+import { examineRecords } from './examine-records.ts'
 import { examineTables } from './examine-tables.ts'
 import { serverFacts, versionMin } from './facts.ts'
 import { findIdentity, refusalCure, refusalOf, refusalTexts } from './identity.ts'
@@ -55,19 +57,23 @@ export async function examineQuestdb(options: Examined): Promise<readonly Findin
     const schema = await examined('schema', 'remove the cause that the message names', () =>
       examineSchema(names, admin),
     )
-    const tables = await examined('tables', 'remove the cause that the message names', () =>
-      examineTables(names, admin),
-    )
+    const records = new TableRecords({ names, queries: admin, log: options.log })
+    const tables = await examined('tables', 'remove the cause that the message names', async () => [
+      ...(await examineRecords(records, names)),
+      ...(await examineTables(names, admin)),
+    ])
     if ([...pg, ...schema].some(({ state }) => state !== 'ok'))
       return [...http, ...pg, ...identity, ...schema, ...tables]
-    const log = new RegistryLog({ table: names.registry, pool })
+    const log = new RegistryLog({ table: names.registry, records, pool })
     const clocks = await examined('clocks', 'remove the cause that the message names', async () => {
       await log.follow()
       const feeds = log.shownFeeds()
       const newest = await newestBars(feeds, names, admin)
       return [...examineClocks(newest, options.clock.utcMs()), ...pendingRetention(feeds)]
     })
-    const audit = options.audits ? await auditAll({ names, admin, clock: options.clock, pool, log }) : []
+    const audit = options.audits
+      ? await auditAll({ names, admin, clock: options.clock, pool, log, records })
+      : []
     return [...http, ...pg, ...identity, ...schema, ...tables, ...clocks, ...audit]
   } finally {
     pool.close()

@@ -5,9 +5,10 @@ import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import type { FeedStored } from '../../../doctor/examine-audit.ts'
 import type { MakingDeps } from '../layout/make-table.ts'
 import { TableList } from '../layout/table-list.ts'
+import type { TableRecords } from '../layout/table-records.ts'
 import { Fields } from '../pg/fields.ts'
 import type { PgPool } from '../pg/pool.ts'
-import type { RegistryLog } from '../registry.ts'
+import { type RegistryLog, symbolsOf } from '../registry.ts'
 import { secondsOf } from '../times.ts'
 import { readWindows } from '../windows.ts'
 
@@ -15,6 +16,7 @@ import { readWindows } from '../windows.ts'
 const countDeadlineMs = 120_000
 
 export interface StoredBarsDeps extends MakingDeps {
+  readonly records: TableRecords
   readonly pool: PgPool
   readonly log: RegistryLog
 }
@@ -25,13 +27,12 @@ export async function storedBarsOf(feed: FeedDefinition, deps: StoredBarsDeps): 
   const tableList = new TableList({ ...deps, timedFeed: async () => log.timedFeed(feed.key) })
   const stored: StoredSeries[] = []
   for (const { table, holds } of await tableList.barTablesOf(feed.key)) {
+    deps.records.refuse(table)
     const days = await daysIn(table, feed, pool)
     for (const [symbol, of] of days)
       stored.push({ symbol, resolution: holds.resolution, days: of.sort((a, b) => a.day - b.day) })
   }
-  const symbols = log
-    .since(0)
-    .flatMap((row) => (row.kind === 'symbol' && row.body.feed === feed.key ? [row.body] : []))
+  const symbols = symbolsOf(feed.key, log)
   const windows = await readWindows(feed.key, { tableList, pool })
   return { feed, offsetSeconds: log.timedFeed(feed.key)?.offsetSeconds, symbols, windows, stored }
 }

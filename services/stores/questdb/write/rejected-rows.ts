@@ -107,7 +107,7 @@ export class RejectedRows {
     this.connection.renew()
     const retries = new Backoff(options.clock, resendPauses)
     while (!this.#isOver(piece)) {
-      if (visibility.rejectSuspended(piece)) return
+      if (visibility.rejectUnfit(piece)) return
       try {
         return await this.#store(piece)
       } catch (cause) {

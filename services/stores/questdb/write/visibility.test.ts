@@ -3,6 +3,8 @@ import { createVirtualClock } from '../../../../test/support/fixtures/virtual-cl
 import { Unavailable } from '../../../core/failure.ts'
 import { silentLog } from '../../../platform/log/log.ts'
 import { createMetrics } from '../../../platform/metrics.ts'
+import { administration } from '../exec.ts'
+import { TableRecords } from '../layout/table-records.ts'
 import { TableNames } from '../layout/tables.ts'
 import { PgPool } from '../pg/pool.ts'
 import { Visibility, visibleDeadlineMs } from './visibility.ts'
@@ -16,7 +18,9 @@ function fixture() {
   const metrics = createMetrics({ ofProcess: false })
   const options = { http: nowhere, pg: nowhere, credentials, prefix: 'fxd_', clock, log: silentLog, metrics }
   const pool = new PgPool(options, { connections: 1, waiting: 1 })
-  const visibility = new Visibility(options, new TableNames('fxd_'), pool)
+  const names = new TableNames('fxd_')
+  const records = new TableRecords({ names, queries: administration(options), log: silentLog })
+  const visibility = new Visibility(options, names, pool, records)
   onTestFinished(() => {
     visibility.close()
     pool.close()

@@ -1,5 +1,6 @@
 import { Unavailable } from '../../../core/failure.ts'
 import type { Cancel } from '../../../ports/clock.ts'
+import type { TableRecords } from '../layout/table-records.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
 import type { PgPool } from '../pg/pool.ts'
@@ -13,8 +14,8 @@ const pauseMaxMs = 50
 const pausesPerWait = 2
 /** Deadline of a wait, also while the server is unavailable. */
 export const visibleDeadlineMs = 30_000
-/** Suspended tables are noticed within this time even when no rows are written. */
-const watchPeriodMs = 5_000
+/** Suspended, missing and replaced tables are noticed within this time even when no rows are written. */
+const watchPeriodMs = 2_000
 
 interface Waiter {
   readonly sinceMs: number
@@ -31,12 +32,13 @@ interface Waiter {
 
 /**
  * Resolves when committed rows are readable: QuestDB acknowledges a commit before it is applied. It also tracks
- * suspended tables, which acknowledge rows and do not show them.
+ * suspended tables, which acknowledge rows and do not show them, and tables that are missing or were replaced.
  */
 export class Visibility {
   readonly #options: QuestdbOptions
   readonly #names: TableNames
   readonly #pool: PgPool
+  readonly #records: TableRecords
   readonly #waiters = new Set<Waiter>()
   readonly #cancelWatch: Cancel
   readonly #ids = new Map<string, number>()
@@ -58,11 +60,16 @@ export class Visibility {
   /** Called when a table was removed and created again. */
   onReplaced: () => void = () => undefined
 
-  constructor(options: QuestdbOptions, names: TableNames, pool: PgPool) {
+  constructor(options: QuestdbOptions, names: TableNames, pool: PgPool, records: TableRecords) {
     this.#options = options
     this.#names = names
     this.#pool = pool
-    this.#cancelWatch = options.clock.every(watchPeriodMs, () => void this.#look().catch(() => undefined))
+    this.#records = records
+    const watch = async (): Promise<void> => {
+      await records.read()
+      await this.#look()
+    }
+    this.#cancelWatch = options.clock.every(watchPeriodMs, () => void watch().catch(() => undefined))
   }
 
   /** As of the last query. */
@@ -71,13 +78,13 @@ export class Visibility {
   }
 
   /**
-   * Whether the piece belongs to a table that was suspended at the last query; its submission then fails. Such a table
-   * would accept rows, show none and grow.
+   * Whether the piece belongs to a table that was suspended or out of order at the last query; its submission then
+   * fails. A suspended table would accept rows, show none and grow.
    */
-  rejectSuspended({ submission, work: { table } }: Piece): boolean {
-    const isSuspended = this.#suspended.has(table)
-    if (isSuspended) submission.settle(suspendedError(table))
-    return isSuspended
+  rejectUnfit({ submission, work: { table } }: Piece): boolean {
+    const error = this.#suspended.has(table) ? suspendedError(table) : this.#records.errorOf(table)
+    if (error) submission.settle(error)
+    return error !== undefined
   }
 
   /** Replacements seen so far: read it before sending rows, and pass it to `wait` after their commit. */
@@ -133,13 +140,17 @@ export class Visibility {
     })
   }
 
-  /** The suspended tables now; concurrent calls share one query. Rejects when the store does not answer. */
-  async check(): Promise<ReadonlySet<string>> {
+  /**
+   * Rejects when a table is suspended or out of order, or when the store does not answer. Concurrent calls share one
+   * query.
+   */
+  async check(): Promise<void> {
     this.#checking ??= this.#look().finally(() => {
       this.#checking = undefined
     })
     await this.#checking
-    return this.#suspended
+    for (const table of this.#suspended) throw new Unavailable('store', suspendedError(table))
+    for (const table of this.#records.outOfOrder.keys()) this.#records.refuse(table)
   }
 
   close(): void {
@@ -185,6 +196,7 @@ export class Visibility {
     const changed = tablesOf(asking.filter(({ isOfStatement }) => isOfStatement))
     const states = await readTableStates(this.#pool, this.#names, { wanted: tablesOf(asking), changed })
     this.#noteReplaced(states)
+    this.#records.judge(new Map([...states].map(([table, { id }]) => [table, id])))
     this.#suspended = new Set([...states].flatMap(([table, { suspended }]) => (suspended ? [table] : [])))
     this.onSuspended(this.#suspended)
     for (const waiter of asking) this.#advance(waiter, states)
@@ -220,5 +232,5 @@ export class Visibility {
   }
 }
 
-export const suspendedError = (table: string): Error =>
+const suspendedError = (table: string): Error =>
   new Error(`the table ${table} is suspended: see "fxd doctor"`)

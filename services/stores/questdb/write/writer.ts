@@ -112,7 +112,7 @@ export class Writer {
     await new Promise<void>((resolve) => this.#deps.options.clock.soon(resolve))
     for (let pieces = this.#queue.take(); pieces.length > 0 && !this.#closed; pieces = this.#queue.take()) {
       try {
-        const able = pieces.filter((piece) => !this.#deps.visibility.rejectSuspended(piece))
+        const able = pieces.filter((piece) => !this.#deps.visibility.rejectUnfit(piece))
         if (able.length > 0) await this.#request(able)
       } catch (cause) {
         this.#deps.options.log.error({ err: cause }, 'the writer of QuestDB failed; continuing')

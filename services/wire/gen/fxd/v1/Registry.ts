@@ -2,6 +2,8 @@
 
 import type * as grpc from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
+import type { AcceptTablesRequest as _fxd_v1_AcceptTablesRequest, AcceptTablesRequest__Output as _fxd_v1_AcceptTablesRequest__Output } from '../../fxd/v1/AcceptTablesRequest.ts';
+import type { AcceptTablesResponse as _fxd_v1_AcceptTablesResponse, AcceptTablesResponse__Output as _fxd_v1_AcceptTablesResponse__Output } from '../../fxd/v1/AcceptTablesResponse.ts';
 import type { ApplyFeedRequest as _fxd_v1_ApplyFeedRequest, ApplyFeedRequest__Output as _fxd_v1_ApplyFeedRequest__Output } from '../../fxd/v1/ApplyFeedRequest.ts';
 import type { BeginStoreRequest as _fxd_v1_BeginStoreRequest, BeginStoreRequest__Output as _fxd_v1_BeginStoreRequest__Output } from '../../fxd/v1/BeginStoreRequest.ts';
 import type { BeginStoreResponse as _fxd_v1_BeginStoreResponse, BeginStoreResponse__Output as _fxd_v1_BeginStoreResponse__Output } from '../../fxd/v1/BeginStoreResponse.ts';
@@ -22,6 +24,8 @@ import type { ListKeysResponse as _fxd_v1_ListKeysResponse, ListKeysResponse__Ou
 import type { PurgeFeedRequest as _fxd_v1_PurgeFeedRequest, PurgeFeedRequest__Output as _fxd_v1_PurgeFeedRequest__Output } from '../../fxd/v1/PurgeFeedRequest.ts';
 import type { PurgeFeedResponse as _fxd_v1_PurgeFeedResponse, PurgeFeedResponse__Output as _fxd_v1_PurgeFeedResponse__Output } from '../../fxd/v1/PurgeFeedResponse.ts';
 import type { PutKeyRequest as _fxd_v1_PutKeyRequest, PutKeyRequest__Output as _fxd_v1_PutKeyRequest__Output } from '../../fxd/v1/PutKeyRequest.ts';
+import type { RefillTableRequest as _fxd_v1_RefillTableRequest, RefillTableRequest__Output as _fxd_v1_RefillTableRequest__Output } from '../../fxd/v1/RefillTableRequest.ts';
+import type { RefillTableResponse as _fxd_v1_RefillTableResponse, RefillTableResponse__Output as _fxd_v1_RefillTableResponse__Output } from '../../fxd/v1/RefillTableResponse.ts';
 import type { RemoveFeedRequest as _fxd_v1_RemoveFeedRequest, RemoveFeedRequest__Output as _fxd_v1_RemoveFeedRequest__Output } from '../../fxd/v1/RemoveFeedRequest.ts';
 import type { RemoveFeedResponse as _fxd_v1_RemoveFeedResponse, RemoveFeedResponse__Output as _fxd_v1_RemoveFeedResponse__Output } from '../../fxd/v1/RemoveFeedResponse.ts';
 import type { RemoveSymbolRequest as _fxd_v1_RemoveSymbolRequest, RemoveSymbolRequest__Output as _fxd_v1_RemoveSymbolRequest__Output } from '../../fxd/v1/RemoveSymbolRequest.ts';
@@ -46,6 +50,23 @@ import type { UpdateKeyRequest as _fxd_v1_UpdateKeyRequest, UpdateKeyRequest__Ou
  * - ABORTED: the change is based on an outdated version; read again, then retry once. Version 0 means any version.
  */
 export interface RegistryClient extends grpc.Client {
+  /**
+   * Uses tables of the store as they are, after they were copied or restored. Sessions of their feeds end and start
+   * again. FAILED_PRECONDITION: a named table is missing, or the store has no tables of its own.
+   */
+  AcceptTables(argument: _fxd_v1_AcceptTablesRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_AcceptTablesResponse__Output>): grpc.ClientUnaryCall;
+  AcceptTables(argument: _fxd_v1_AcceptTablesRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_AcceptTablesResponse__Output>): grpc.ClientUnaryCall;
+  AcceptTables(argument: _fxd_v1_AcceptTablesRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_AcceptTablesResponse__Output>): grpc.ClientUnaryCall;
+  AcceptTables(argument: _fxd_v1_AcceptTablesRequest, callback: grpc.requestCallback<_fxd_v1_AcceptTablesResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Uses tables of the store as they are, after they were copied or restored. Sessions of their feeds end and start
+   * again. FAILED_PRECONDITION: a named table is missing, or the store has no tables of its own.
+   */
+  acceptTables(argument: _fxd_v1_AcceptTablesRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_AcceptTablesResponse__Output>): grpc.ClientUnaryCall;
+  acceptTables(argument: _fxd_v1_AcceptTablesRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_AcceptTablesResponse__Output>): grpc.ClientUnaryCall;
+  acceptTables(argument: _fxd_v1_AcceptTablesRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_AcceptTablesResponse__Output>): grpc.ClientUnaryCall;
+  acceptTables(argument: _fxd_v1_AcceptTablesRequest, callback: grpc.requestCallback<_fxd_v1_AcceptTablesResponse__Output>): grpc.ClientUnaryCall;
+  
   /**
    * Creates or changes one feed. Idempotent. INVALID_ARGUMENT: the manifest is invalid; each fault is a line of
    * the message. FAILED_PRECONDITION: manifests or another object own the feed.
@@ -204,6 +225,25 @@ export interface RegistryClient extends grpc.Client {
   putKey(argument: _fxd_v1_PutKeyRequest, callback: grpc.requestCallback<_fxd_v1_Key__Output>): grpc.ClientUnaryCall;
   
   /**
+   * Uses a table of the store as it is, or makes it again when it is missing. Windows of its bars are withdrawn, so that
+   * collectors send the bars again. Idempotent. FAILED_PRECONDITION: the table is the registry, or a table that is
+   * needed for it is itself missing, or the store has no tables of its own.
+   */
+  RefillTable(argument: _fxd_v1_RefillTableRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RefillTableResponse__Output>): grpc.ClientUnaryCall;
+  RefillTable(argument: _fxd_v1_RefillTableRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_RefillTableResponse__Output>): grpc.ClientUnaryCall;
+  RefillTable(argument: _fxd_v1_RefillTableRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RefillTableResponse__Output>): grpc.ClientUnaryCall;
+  RefillTable(argument: _fxd_v1_RefillTableRequest, callback: grpc.requestCallback<_fxd_v1_RefillTableResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Uses a table of the store as it is, or makes it again when it is missing. Windows of its bars are withdrawn, so that
+   * collectors send the bars again. Idempotent. FAILED_PRECONDITION: the table is the registry, or a table that is
+   * needed for it is itself missing, or the store has no tables of its own.
+   */
+  refillTable(argument: _fxd_v1_RefillTableRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RefillTableResponse__Output>): grpc.ClientUnaryCall;
+  refillTable(argument: _fxd_v1_RefillTableRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_RefillTableResponse__Output>): grpc.ClientUnaryCall;
+  refillTable(argument: _fxd_v1_RefillTableRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RefillTableResponse__Output>): grpc.ClientUnaryCall;
+  refillTable(argument: _fxd_v1_RefillTableRequest, callback: grpc.requestCallback<_fxd_v1_RefillTableResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
    * Hides a feed of this owner; its bars stay. Does nothing for an unknown feed or another owner.
    */
   RemoveFeed(argument: _fxd_v1_RemoveFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_RemoveFeedResponse__Output>): grpc.ClientUnaryCall;
@@ -323,6 +363,12 @@ export interface RegistryClient extends grpc.Client {
  */
 export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   /**
+   * Uses tables of the store as they are, after they were copied or restored. Sessions of their feeds end and start
+   * again. FAILED_PRECONDITION: a named table is missing, or the store has no tables of its own.
+   */
+  AcceptTables: grpc.handleUnaryCall<_fxd_v1_AcceptTablesRequest__Output, _fxd_v1_AcceptTablesResponse>;
+  
+  /**
    * Creates or changes one feed. Idempotent. INVALID_ARGUMENT: the manifest is invalid; each fault is a line of
    * the message. FAILED_PRECONDITION: manifests or another object own the feed.
    */
@@ -374,6 +420,13 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   PutKey: grpc.handleUnaryCall<_fxd_v1_PutKeyRequest__Output, _fxd_v1_Key>;
   
   /**
+   * Uses a table of the store as it is, or makes it again when it is missing. Windows of its bars are withdrawn, so that
+   * collectors send the bars again. Idempotent. FAILED_PRECONDITION: the table is the registry, or a table that is
+   * needed for it is itself missing, or the store has no tables of its own.
+   */
+  RefillTable: grpc.handleUnaryCall<_fxd_v1_RefillTableRequest__Output, _fxd_v1_RefillTableResponse>;
+  
+  /**
    * Hides a feed of this owner; its bars stay. Does nothing for an unknown feed or another owner.
    */
   RemoveFeed: grpc.handleUnaryCall<_fxd_v1_RemoveFeedRequest__Output, _fxd_v1_RemoveFeedResponse>;
@@ -411,6 +464,7 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
 }
 
 export interface RegistryDefinition extends grpc.ServiceDefinition {
+  AcceptTables: MethodDefinition<_fxd_v1_AcceptTablesRequest, _fxd_v1_AcceptTablesResponse, _fxd_v1_AcceptTablesRequest__Output, _fxd_v1_AcceptTablesResponse__Output>
   ApplyFeed: MethodDefinition<_fxd_v1_ApplyFeedRequest, _fxd_v1_Feed, _fxd_v1_ApplyFeedRequest__Output, _fxd_v1_Feed__Output>
   BeginStore: MethodDefinition<_fxd_v1_BeginStoreRequest, _fxd_v1_BeginStoreResponse, _fxd_v1_BeginStoreRequest__Output, _fxd_v1_BeginStoreResponse__Output>
   CreateKey: MethodDefinition<_fxd_v1_CreateKeyRequest, _fxd_v1_IssuedKey, _fxd_v1_CreateKeyRequest__Output, _fxd_v1_IssuedKey__Output>
@@ -422,6 +476,7 @@ export interface RegistryDefinition extends grpc.ServiceDefinition {
   ListKeys: MethodDefinition<_fxd_v1_ListKeysRequest, _fxd_v1_ListKeysResponse, _fxd_v1_ListKeysRequest__Output, _fxd_v1_ListKeysResponse__Output>
   PurgeFeed: MethodDefinition<_fxd_v1_PurgeFeedRequest, _fxd_v1_PurgeFeedResponse, _fxd_v1_PurgeFeedRequest__Output, _fxd_v1_PurgeFeedResponse__Output>
   PutKey: MethodDefinition<_fxd_v1_PutKeyRequest, _fxd_v1_Key, _fxd_v1_PutKeyRequest__Output, _fxd_v1_Key__Output>
+  RefillTable: MethodDefinition<_fxd_v1_RefillTableRequest, _fxd_v1_RefillTableResponse, _fxd_v1_RefillTableRequest__Output, _fxd_v1_RefillTableResponse__Output>
   RemoveFeed: MethodDefinition<_fxd_v1_RemoveFeedRequest, _fxd_v1_RemoveFeedResponse, _fxd_v1_RemoveFeedRequest__Output, _fxd_v1_RemoveFeedResponse__Output>
   RemoveSymbol: MethodDefinition<_fxd_v1_RemoveSymbolRequest, _fxd_v1_RemoveSymbolResponse, _fxd_v1_RemoveSymbolRequest__Output, _fxd_v1_RemoveSymbolResponse__Output>
   RevokeKey: MethodDefinition<_fxd_v1_RevokeKeyRequest, _fxd_v1_Key, _fxd_v1_RevokeKeyRequest__Output, _fxd_v1_Key__Output>

@@ -1,0 +1,79 @@
+import type { SenderOptions } from '@questdb/nodejs-client'
+import { joinSpans } from '../../core/bars/coverage.ts'
+import { type Span, spansOfSymbol, type Window } from '../../core/bars/window.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
+import { patientReadDeadlineMs } from '../../platform/read-turns.ts'
+import type { TableList } from './layout/table-list.ts'
+import { allSymbols } from './layout/tables.ts'
+import { Fields } from './pg/fields.ts'
+import type { PgPool } from './pg/pool.ts'
+import { RowEncoder } from './write/rows.ts'
+import type { Writer } from './write/writer.ts'
+
+export interface WithdrawalDeps {
+  readonly tableList: TableList
+  readonly pool: PgPool
+  readonly writer: Writer
+  readonly sender: SenderOptions
+}
+
+export interface Withdrawal {
+  readonly feed: FeedKey
+  readonly resolution: Resolution
+  /** Whether the windows of this symbol (its plain name) are withdrawn. */
+  readonly concerns: (name: string) => boolean
+  /** The other symbols of the feed: they keep what windows of all symbols say about them. */
+  readonly others: readonly { readonly symbol: CompoundKey; readonly since?: FeedSeconds | undefined }[]
+}
+
+interface WindowRow {
+  /** In microseconds. */
+  readonly begun: number
+  readonly name: string
+  readonly writer: string
+  /** NaN in rows of an old layout. */
+  readonly slot: number
+  readonly span: Span
+}
+
+/**
+ * Withdraws windows: replaces each of their rows with an empty window, which readers leave out. Other writers notice
+ * that and write new rows. `keep` stores the windows of the other symbols first, so that none is missing after a crash.
+ */
+export async function withdrawWindows(
+  { feed, resolution, concerns, others }: Withdrawal,
+  { tableList, pool, writer, sender }: WithdrawalDeps,
+  keep: (windows: readonly Window[]) => Promise<void>,
+): Promise<void> {
+  const table = await tableList.windowsOf(feed)
+  if (table === undefined) return
+  const rows: WindowRow[] = []
+  const sql = `SELECT ts::long, sym, writer, slot::long, start, stop FROM '${table}' WHERE res = $1 AND start < stop`
+  const begin = () => {
+    rows.length = 0
+    return (view: DataView, start: number): void => {
+      const fields = new Fields(view, start)
+      const [begun, name] = [fields.long(), fields.text() ?? allSymbols]
+      const [writerId, slot] = [fields.text() ?? '', fields.long()]
+      const span = { from: feedSeconds(fields.long()), to: feedSeconds(fields.long()) }
+      if (name === allSymbols || concerns(name)) rows.push({ begun, name, writer: writerId, slot, span })
+    }
+  }
+  await pool.read({ sql, parameterSets: [[resolution]] }, begin, { deadlineMs: patientReadDeadlineMs })
+  const ofAll = joinSpans(rows.flatMap(({ name, span }) => (name === allSymbols ? [span] : [])))
+  await keep(
+    others.flatMap(({ symbol, since }) =>
+      joinSpans(spansOfSymbol([], ofAll, since)).map((span) => ({ feed, symbol, resolution, ...span })),
+    ),
+  )
+  const encoder = new RowEncoder(sender)
+  for (const { begun, name, writer: writerId, slot } of rows)
+    encoder.add(table, (row) => {
+      row.symbol('sym', name).symbol('res', resolution).symbol('writer', writerId)
+      if (!Number.isNaN(slot)) row.intColumn('slot', slot)
+      row.intColumn('start', 0).intColumn('stop', 0).at(begun, 'us')
+    })
+  await writer.write(encoder.pieces(), { lane: 'live' })
+}
