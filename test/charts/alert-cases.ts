@@ -92,6 +92,7 @@ export const alertCases: readonly AlertCase[] = [
     },
     atMinute: 10,
   },
+  is('FxdTableOutOfOrder', 'fxd_questdb_tables_out_of_order{pod="fxd-rest-1"}', 1),
   grows('FxdRowsParked', 'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}'),
   {
     alert: 'FxdRowsParked',
@@ -296,6 +297,7 @@ export const quiet: Readonly<Record<string, Course>> = {
   'fxd_questdb_writes_failing_seconds{pod="fxd-ingest-1"}': '0x200',
   'fxd_registry_age_seconds{pod="fxd-ingest-1"}': '2x200',
   'fxd_questdb_suspended_tables{pod="fxd-ingest-1"}': '0x200',
+  'fxd_questdb_tables_out_of_order{pod="fxd-ingest-1"}': '0x200',
   'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}': '7x200',
   'fxd_questdb_commit_synced{pod="fxd-ingest-1"}': '1x200',
   'fxd_redis_noeviction{pod="fxd-rest-1"}': '1x200',
