@@ -89,9 +89,11 @@ export class SessionWindows {
 
   /** Publishes the whole minutes of a feed-wide window during its write: their bars are already stored. */
   async #publishComplete({ window, end }: CheckedWindow): Promise<void> {
-    const { symbol, resolution, from: first } = window
+    const { symbol, resolution, from } = window
     if (symbol !== undefined || resolution !== '1') return
-    const last = bucketOpen(feedSeconds(end - durationSeconds[resolution]), resolution)
+    const minute = durationSeconds[resolution]
+    const first = bucketOpen(feedSeconds(from + minute - 1), resolution)
+    const last = bucketOpen(feedSeconds(end - minute), resolution)
     if (first <= last) await this.#deps.live.complete(first, last)
   }
 }

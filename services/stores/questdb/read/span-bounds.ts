@@ -43,16 +43,16 @@ export function closeSpans(spans: readonly Span[], seconds: number): Span[][] {
   const groups: Span[][] = []
   let last: Span | undefined
   for (const span of spans) {
-    const isClose =
-      last !== undefined &&
-      last.to - last.from <= seconds &&
-      last.to <= span.from &&
-      span.to - last.to <= seconds
-    if (isClose) groups.at(-1)?.push(span)
+    if (last !== undefined && follows(span, last, seconds)) groups.at(-1)?.push(span)
     else groups.push([span])
     last = span
   }
   return groups
+}
+
+function follows(span: Span, last: Span, seconds: number): boolean {
+  const ascend = last.from <= last.to && last.to <= span.from && span.from <= span.to
+  return ascend && last.to - last.from <= seconds && span.to - last.to <= seconds
 }
 
 const parametersOf = (series: Series, from: number, to: number): string[] => [
