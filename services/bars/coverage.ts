@@ -39,7 +39,7 @@ export interface CoverageDeps {
 }
 
 /** Maximum spans of one read of the store: other keys take their turns between. */
-const spansPerRead = 500
+const spansPerRead = 50
 
 export function createCoverage({ bars, windows, tail }: CoverageDeps): Coverage {
   const boundsOf = async (series: Series, spans: readonly Span[], reader: Reader) => {
