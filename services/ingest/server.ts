@@ -102,7 +102,11 @@ export function createIngest(deps: IngestDeps): Ingest {
     const why = `a table of ${feed} was accepted or refilled; connect again`
     void sessions.endFeed(feed, new SessionEnd('UNAVAILABLE', why))
   })
+  const copyDays = () => copyClosedDays({ ...stores, ...deps })
+  // Without a registry no key is known.
+  let closedDays = deps.registry.loaded ? copyDays() : undefined
   const stopFollowing = deps.registry.onChange((view) => {
+    closedDays ??= copyDays()
     sessions.endHidden(view)
     states.forgetHidden(view)
   })
@@ -110,7 +114,6 @@ export function createIngest(deps: IngestDeps): Ingest {
   let stopCounting = (): void => undefined
   const stopClockHistory = keepClockHistory(deps)
   const stopFreeing = freeHiddenNames({ ...stores, ...deps })
-  const closedDays = copyClosedDays({ ...stores, ...deps })
   const stopReadingBoard = exportFeedGauges({ ...deps, board: stores.board, sessions, states })
 
   return {
@@ -126,7 +129,7 @@ export function createIngest(deps: IngestDeps): Ingest {
       stopClockHistory()
       stopFreeing()
       stopReadingBoard()
-      const copied = closedDays.stop()
+      const copied = closedDays?.stop()
       const inTime = new AbortController()
       const finished = sessions
         .endAll(new SessionEnd('UNAVAILABLE', 'ingest is stopping; connect again'))
