@@ -98,8 +98,9 @@ export function createIngest(deps: IngestDeps): Ingest {
     sessions.endFeed(feed, new SessionEnd('FAILED_PRECONDITION', `${feed} is being purged`))
   server.addService(Registry.service, registryService({ ...stores, ...deps, feedTokens, endFeed }))
 
-  stores.tables?.onAccepted((feed) => {
-    const why = `a table of ${feed} was accepted or refilled; connect again`
+  // Messages without an Ack come again, and bars of a refilled table.
+  stores.tables?.onRepaired((feed) => {
+    const why = `a table of ${feed} is in order again; connect again`
     void sessions.endFeed(feed, new SessionEnd('UNAVAILABLE', why))
   })
   const copyDays = () => copyClosedDays({ ...stores, ...deps })

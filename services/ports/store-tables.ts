@@ -24,6 +24,6 @@ export interface StoreTables {
    * bars again. Another call continues after an error.
    */
   refill(table: string): Promise<void>
-  /** Calls `listen` when any process has accepted or refilled a table of the feed. */
-  onAccepted(listen: (feed: FeedKey) => void): void
+  /** Calls `listen` when a table of the feed is in order again, or any process has accepted or refilled it. */
+  onRepaired(listen: (feed: FeedKey) => void): void
 }

@@ -1,5 +1,6 @@
 import { barCount } from '../../core/bars/bar.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { TableOutOfOrder } from '../../core/failure.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
@@ -66,7 +67,7 @@ export class BackfillIntake {
       await announce(changed)
       return counts
     } catch (cause) {
-      this.#failed.abort(cause)
+      if (!(cause instanceof TableOutOfOrder)) this.#failed.abort(cause)
       throw cause
     } finally {
       this.#bars.leave(count)

@@ -1,6 +1,6 @@
 import { barAt, barCount, countUntil, sliceBars } from '../../core/bars/bar.ts'
 import { type FeedSeconds, feedSeconds, later } from '../../core/clocks/feed-clock.ts'
-import { Unavailable } from '../../core/failure.ts'
+import { TableOutOfOrder, Unavailable } from '../../core/failure.ts'
 import type { LiveBar } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Stores } from '../../ports/stores.ts'
@@ -80,8 +80,8 @@ export class LiveIntake {
     const begin = published && this.#deps.writeDelay.pass(published, receivedMs)
     const write = this.#write(fresh, begin)
     const noteUnstored = (cause: unknown): void => {
-      // Any other error is a defect; a retry would fail again.
-      if (cause instanceof Unavailable) this.#state.unstored.add(fresh)
+      // A retry would fail again after a defect, and until a person has repaired the table.
+      if (cause instanceof Unavailable && !(cause instanceof TableOutOfOrder)) this.#state.unstored.add(fresh)
     }
     // Bars that are published after their commit may still never become readable.
     const isPushed = published ? Promise.resolve() : write.committed
@@ -130,13 +130,12 @@ export class LiveIntake {
   #finish(batch: Batch): Taken {
     const committed = this.#commit(this.#lastCommitted, batch)
     const done = this.#apply(this.#lastDone, committed, batch)
-    this.#lastCommitted = committed
-    this.#lastDone = done
+    this.#lastCommitted = committed.catch(exceptOutOfOrder)
+    this.#lastDone = done.catch(exceptOutOfOrder)
     this.#inFlight += 1
     done.finally(() => (this.#inFlight -= 1)).catch(() => undefined)
     // The caller and the next batch handle the rejections.
-    committed.catch(() => undefined)
-    done.catch(() => undefined)
+    for (const each of [committed, done, this.#lastCommitted, this.#lastDone]) each.catch(() => undefined)
     return { committed: committed.then(({ counts }) => counts), done }
   }
 
@@ -201,6 +200,11 @@ export class LiveIntake {
   #publish(event: Parameters<Publisher['publish']>[0]): Promise<number | undefined> {
     return this.#state.publisher.publish(event, this.#epoch)
   }
+}
+
+/** A batch with bars of a table out of order does not keep later batches from being acknowledged. */
+function exceptOutOfOrder(cause: unknown): void {
+  if (!(cause instanceof TableOutOfOrder)) throw cause
 }
 
 /** After a failure nothing of a batch may still be in flight: the next session starts when this one ended. */

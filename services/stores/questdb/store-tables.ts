@@ -66,8 +66,8 @@ export function questdbTables(deps: StoreTablesDeps): StoreTables {
       await withdraw(table)
       await accept([table])
     },
-    onAccepted(listen) {
-      records.onAccepted = (tables) => {
+    onRepaired(listen) {
+      records.onRepaired = (tables) => {
         const feeds = new Set(tables.flatMap((table) => feedOf(table) ?? []))
         for (const feed of feeds) listen(feed)
       }

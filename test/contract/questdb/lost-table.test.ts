@@ -15,7 +15,10 @@ const timeout = 400_000
 const untilServed = { timeout: 150_000, interval: 100 }
 const prefix = 'lost_'
 const table = `${prefix}bars_brokera_zero_h1`
-const symbol = (account: string): string => `BROKERA:${account}:BTCUSD`
+const symbol = (account: string, name = 'BTCUSD'): string => `BROKERA:${account}:${name}`
+/** The minutes of BTCUSD and ETHUSD are in different tables. */
+const names = ['BTCUSD', 'ETHUSD']
+const minutesOfBtc = `${prefix}bars_brokera_zero_m1_2of4`
 
 /** A feed with bars of its hours and minutes; each resolution has tables of its own. */
 const manifestOf = (account: string): string =>
@@ -24,7 +27,7 @@ const manifestOf = (account: string): string =>
       account,
       resolutions: ['1', '60'],
       depth: { '1': '1h', '60': '30d' },
-      symbols: { list: [{ raw: 'BTCUSD', type: 'crypto', digits: 2 }] },
+      symbols: { list: names.map((raw) => ({ raw, type: 'crypto', digits: 2 })) },
       source: { type: 'Simulator', seed: 1 },
     }),
   )
@@ -72,9 +75,10 @@ async function started() {
     coverage: (account: string) => get(`/v1/coverage?symbol=${symbol(account)}`),
     history: (account: string, resolution = '60') =>
       get(`/v1/history?symbol=${symbol(account)}&resolution=${resolution}&${range}`),
-    newest: async (account: string): Promise<number> => {
-      const { text } = await get(`/v1/history?symbol=${symbol(account)}&resolution=1&countback=1`)
-      return (JSON.parse(text) as { t?: number[] }).t?.[0] ?? 0
+    /** Open times of the newest bars of one minute. */
+    minutes: async (name: string, count: number): Promise<readonly number[]> => {
+      const { text } = await get(`/v1/history?symbol=${symbol('ZERO', name)}&resolution=1&countback=${count}`)
+      return (JSON.parse(text) as { t?: number[] }).t ?? []
     },
     status: () => get('/v1/status'),
   }
@@ -83,7 +87,7 @@ async function started() {
 test('a dropped table of bars fails the history and coverage of its series alone; a refill brings its bars back', {
   timeout,
 }, async () => {
-  const { cli, coverage, history, newest, status } = await started()
+  const { cli, coverage, history, minutes, status } = await started()
   const isFilled = (text: string): boolean => text.split(',').length > 6 * 700
   const full = async (account: string): Promise<string> => {
     await expect.poll(async () => isFilled((await history(account)).text), untilServed).toBe(true)
@@ -102,12 +106,6 @@ test('a dropped table of bars fails the history and coverage of its series alone
   expect((await history('VIP')).text).toBe(other)
   const found = await cli('doctor')
   expect([found.code, found.out]).toEqual([1, expect.stringContaining(`fxd store refill ${table}`)])
-  // Minutes of both feeds are collected on.
-  const [zero, vip] = [await newest('ZERO'), await newest('VIP')]
-  await expect.poll(() => newest('ZERO'), untilServed).toBeGreaterThan(zero)
-  await expect.poll(() => newest('VIP'), untilServed).toBeGreaterThan(vip)
-  expect((await history('ZERO')).status).toBe(500)
-
   const accepted = await cli(`store accept ${table}`)
   expect([accepted.code, accepted.err]).toEqual([1, expect.stringContaining('is missing')])
   const refilled = await cli(`store refill ${table}`)
@@ -116,4 +114,21 @@ test('a dropped table of bars fails the history and coverage of its series alone
   await expect.poll(async () => (await coverage('ZERO')).text, untilServed).toContain(covered.slice(0, -10))
   await expect.poll(async () => (await status()).text, untilServed).toMatch(/^{"status":"ok"/)
   expect((await cli('store accept --all')).out).toBe('All tables are in order already.\n')
+
+  // Series in other tables of the same resolution are collected on.
+  const stored = async (): Promise<number> =>
+    Number((await server().exec(`SELECT count() FROM ${minutesOfBtc} WHERE sym = 'BTCUSD'`))[0]?.[0])
+  await expect.poll(() => stored().catch(() => 0), untilServed).toBeGreaterThan(50)
+  await server().exec(`DROP TABLE ${minutesOfBtc}`)
+  await expect.poll(async () => (await history('ZERO', '1')).status, untilServed).toBe(500)
+  const [newest = 0] = await minutes('ETHUSD', 1)
+  const next = async (): Promise<number> => (await minutes('ETHUSD', 1))[0] ?? 0
+  await expect.poll(next, untilServed).toBe(newest + 60)
+  await expect.poll(next, untilServed).toBe(newest + 120)
+  expect((await history('ZERO', '1')).status).toBe(500)
+  expect((await cli(`store refill ${minutesOfBtc}`)).code).toBe(0)
+  await expect.poll(async () => (await minutes('BTCUSD', 50)).length, untilServed).toBe(50)
+  await expect
+    .poll(async () => (await minutes('BTCUSD', 1))[0], untilServed)
+    .toBe((await minutes('ETHUSD', 1))[0])
 })

@@ -1,4 +1,5 @@
 import type { Window } from '../../../core/bars/window.ts'
+import { TableOutOfOrder } from '../../../core/failure.ts'
 import type { ReceivedSeries } from '../../../wire/decode-bars.ts'
 import type { IngestMetrics, LaneName } from '../../metrics.ts'
 import type { CollectorStream } from '../stream/collector-stream.ts'
@@ -65,6 +66,7 @@ export class InFlight {
   readonly #counts = { live: 0, backfill: 0, import: 0, windows: 0 }
   #refusals = 0
   #hasFailed = false
+  #outOfOrder: TableOutOfOrder | undefined
 
   constructor(stream: CollectorStream, metrics: IngestMetrics) {
     this.#stream = stream
@@ -74,6 +76,14 @@ export class InFlight {
   /** True when a message could not be committed; the session ends. */
   get hasFailed(): boolean {
     return this.#hasFailed
+  }
+
+  /**
+   * Set when a message got no answer, because it has bars of a table out of order. The session goes on for other
+   * tables; the collector sends the message again in the session after the table was repaired.
+   */
+  get outOfOrder(): TableOutOfOrder | undefined {
+    return this.#outOfOrder
   }
 
   /** True while a bound is reached: reading should pause. */
@@ -100,7 +110,10 @@ export class InFlight {
       })
     const tracked = Promise.allSettled([counted, done])
       .then(() => Promise.all([answered, done]))
-      .then(() => undefined, this.#fail)
+      .then(
+        () => undefined,
+        (cause: unknown) => this.#fail(kind, cause),
+      )
       .finally(() => this.#tracked.delete(tracked))
     this.#tracked.set(tracked, { precedes, passed: passed ?? tracked })
     this.#stream.throttle(this.isFull)
@@ -127,7 +140,12 @@ export class InFlight {
     if (kind !== 'windows') this.#metrics.queued(kind, by)
   }
 
-  #fail = (cause: unknown): void => {
+  #fail(kind: LaneName | 'windows', cause: unknown): void {
+    // A person waits for the end of an import.
+    if (cause instanceof TableOutOfOrder && kind !== 'import') {
+      this.#outOfOrder = cause
+      return
+    }
     this.#hasFailed = true
     this.#stream.fail(cause)
   }

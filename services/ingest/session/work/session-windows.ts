@@ -63,6 +63,7 @@ export class SessionWindows {
     const begun = passed.then(() => {
       if (inFlight.hasFailed)
         throw new SessionEnd('UNAVAILABLE', 'bars that the window covers were not stored; connect again')
+      if (inFlight.outOfOrder) throw inFlight.outOfOrder
     })
     const written = begun.then(() => state.windows.add(window))
     const completed = begun.then(() => this.#publishComplete(checked))

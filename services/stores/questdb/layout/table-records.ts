@@ -41,8 +41,8 @@ export class TableRecords {
   readonly #deps: TableRecordsDeps
   #records: ReadonlyMap<string, TableRecord> = new Map()
   #outOfOrder: ReadonlyMap<string, Exclude<TableState, 'in order'>> = new Map()
-  /** Called with the tables that a person has accepted since the last read. */
-  onAccepted: (tables: readonly string[]) => void = () => undefined
+  /** Called with tables that are in order again, or that a person has accepted. */
+  onRepaired: (tables: readonly string[]) => void = () => undefined
 
   constructor(deps: TableRecordsDeps) {
     this.#deps = deps
@@ -95,7 +95,7 @@ export class TableRecords {
       const known = before.get(table)
       return known !== undefined && record.accepted > known.accepted
     })
-    if (accepted.length > 0) this.onAccepted(accepted.map(([table]) => table))
+    if (accepted.length > 0) this.onRepaired(accepted.map(([table]) => table))
   }
 
   /** Compares the records with the ids of the server's tables. */
@@ -113,9 +113,10 @@ export class TableRecords {
           { table, state },
           'table of QuestDB unavailable: it is missing or was replaced; see fxd doctor',
         )
-    for (const table of this.#outOfOrder.keys())
-      if (!found.has(table)) log.info({ table }, 'table of QuestDB available again')
+    const repaired = [...this.#outOfOrder.keys()].filter((table) => !found.has(table))
+    for (const table of repaired) log.info({ table }, 'table of QuestDB available again')
     this.#outOfOrder = found
+    if (repaired.length > 0) this.onRepaired(repaired)
   }
 
   /** The states of all recorded tables now. */
