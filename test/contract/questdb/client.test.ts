@@ -193,6 +193,7 @@ test(
     const before = writersNow()
     expect(before).toHaveLength(1)
     await server().exec(`DROP TABLE ${table}`)
+    await other.tables.refill(table)
     const stored = (bars: typeof stores.bars, minute: number) => () =>
       bars.write([batchOf(series, [minuteBar(minute)])], 'live').then(
         () => 'stored',

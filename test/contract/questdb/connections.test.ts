@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { Unavailable } from '../../../services/core/failure.ts'
+import { TableOutOfOrder, Unavailable } from '../../../services/core/failure.ts'
 import { silentLog } from '../../../services/platform/log/log.ts'
 import { createMetrics } from '../../../services/platform/metrics.ts'
 import { readsWaitingMax } from '../../../services/platform/read-turns.ts'
@@ -120,6 +120,8 @@ describe('connections for reading', () => {
     await server().exec(`TRUNCATE TABLE ${table}`)
     await expect.poll(() => readList(stores.bars, series), untilServed).toEqual([])
     await server().exec(`DROP TABLE ${table}`)
+    await expect(readList(stores.bars, series)).rejects.toBeInstanceOf(TableOutOfOrder)
+    await stores.tables.refill(table)
     expect(await readList(stores.bars, series)).toEqual([])
     await store(2)
     expect(await readList(stores.bars, series)).toEqual([minuteBar(2)])
