@@ -103,19 +103,13 @@ export function createIngest(deps: IngestDeps): Ingest {
     const why = `a table of ${feed} is in order again; connect again`
     void sessions.endFeed(feed, new SessionEnd('UNAVAILABLE', why))
   })
-  const copyDays = () => copyClosedDays({ ...stores, ...deps })
-  // Without a registry no key is known.
-  let closedDays = deps.registry.loaded ? copyDays() : undefined
   const stopFollowing = deps.registry.onChange((view) => {
-    closedDays ??= copyDays()
     sessions.endHidden(view)
     states.forgetHidden(view)
   })
   let listening: Listening | undefined
   let stopCounting = (): void => undefined
-  const stopClockHistory = keepClockHistory(deps)
-  const stopFreeing = freeHiddenNames({ ...stores, ...deps })
-  const stopReadingBoard = exportFeedGauges({ ...deps, board: stores.board, sessions, states })
+  const stopJobs = startJobs(deps, sessions, states)
 
   return {
     async listen(host, port) {
@@ -127,10 +121,7 @@ export function createIngest(deps: IngestDeps): Ingest {
       writeDelay.end()
       const left = listening?.close()
       stopFollowing()
-      stopClockHistory()
-      stopFreeing()
-      stopReadingBoard()
-      const copied = closedDays?.stop()
+      const copied = stopJobs()
       const inTime = new AbortController()
       const finished = sessions
         .endAll(new SessionEnd('UNAVAILABLE', 'ingest is stopping; connect again'))
@@ -144,6 +135,24 @@ export function createIngest(deps: IngestDeps): Ingest {
       states.close()
       stopCounting()
     },
+  }
+}
+
+/** Starts the work that needs no collector. Returns a function that ends it and copies the usage of closed days. */
+function startJobs(deps: IngestDeps, sessions: OpenSessions, states: FeedStates): () => Promise<void> {
+  const { stores, registry } = deps
+  const copyDays = () => copyClosedDays({ ...stores, ...deps })
+  // Without a registry no key is known.
+  let closedDays = registry.loaded ? copyDays() : undefined
+  const stops = [
+    registry.onChange(() => void (closedDays ??= copyDays())),
+    keepClockHistory(deps),
+    freeHiddenNames({ ...stores, ...deps }),
+    exportFeedGauges({ ...deps, board: stores.board, sessions, states }),
+  ]
+  return async () => {
+    for (const stop of stops) stop()
+    await closedDays?.stop()
   }
 }
 
