@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { GoodSeries } from '../check/check-batch.ts'
 
 /** Maximum old partitions that a feed opens in one minute, per lane; more wait. */
-export const oldPartitionsPerMinute = 100
+const oldPartitionsPerMinute = 100
 
 const minuteMs = 60_000
 const partitionMs = minuteMs / oldPartitionsPerMinute

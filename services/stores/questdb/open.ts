@@ -94,7 +94,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const refreshSoon = (): void =>
     void Promise.all([tableList.refresh(), records.load()]).catch(() => undefined)
   const broken = readingMetrics(options, [pool, backfillPool], visibility, records)
-  let stopCounting = (): void => undefined
+  const stopCounting = migrates ? exportMemoryMaps(options, admin) : undefined
   const shared = { ...base, tableList, backfillPool, visibility, admin, queries, broken }
   const windows = questdbWindows(shared)
   return {
@@ -107,7 +107,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
       identity,
       async close() {
         identity.close()
-        stopCounting()
+        stopCounting?.()
         writer.close()
         visibility.close()
         pools.close()
@@ -122,10 +122,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
       check.open()
       identity.open()
       await log.follow(backfillPool)
-      if (!migrates) return
-      await feedsChanged()
-      stopCounting()
-      stopCounting = exportMemoryMaps(options, admin)
+      if (migrates) await feedsChanged()
     },
   }
 }

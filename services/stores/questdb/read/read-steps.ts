@@ -3,10 +3,10 @@ import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { shortestSeconds } from '../layout/statements.ts'
 
 /**
- * Maximum partitions of one statement, apart from those after the present. The server maps 11 files of each for as
- * long as the statement runs, so a few reads of a scattered series could reach its limit of memory maps.
+ * Maximum partitions of one statement, apart from those after the present. The server maps 11 files of each while
+ * the statement runs. Otherwise a few reads of a scattered series could reach its limit of memory maps.
  */
-export const partitionsPerStatement = 128
+const partitionsPerStatement = 128
 
 /** Times of bars, both ends included. */
 interface Range {

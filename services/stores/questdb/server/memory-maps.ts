@@ -51,9 +51,9 @@ export async function memoryMaps(admin: Administration): Promise<MemoryMaps> {
   }
 }
 
-const periodMs = 5 * 60_000
+const periodMs = 60_000
 
-/** Exports what `memoryMaps` counts, every five minutes. Returns the function that ends it. */
+/** Exports what `memoryMaps` counts, once a minute. Returns the function that ends it. */
 export function exportMemoryMaps(
   { clock, metrics, log }: Pick<QuestdbOptions, 'metrics' | 'log'> & { readonly clock: Clock },
   admin: Administration,
@@ -71,10 +71,11 @@ export function exportMemoryMaps(
     needed.set(found.needed)
     limit.set(found.limit ?? recommendedLimit)
   }
-  const run = (): void =>
-    void count().catch((cause: unknown) =>
-      log.debug({ err: cause }, 'failed to count the partitions of QuestDB; retrying in 5 min'),
-    )
-  run()
-  return clock.every(periodMs, run)
+  return clock.every(
+    periodMs,
+    () =>
+      void count().catch((cause: unknown) =>
+        log.debug({ err: cause }, 'failed to count the partitions of QuestDB; retrying in 1 min'),
+      ),
+  )
 }
