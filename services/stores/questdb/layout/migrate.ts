@@ -1,7 +1,14 @@
 import { WrongServer } from '../../../core/failure.ts'
 import type { ServerQueries } from '../exec.ts'
 import { listTables, type MakingDeps, makeTable } from './make-table.ts'
-import { createParked, createRegistry, createSchema, createUsageDays, numberWindows } from './statements.ts'
+import {
+  createParked,
+  createRegistry,
+  createSchema,
+  createTables,
+  createUsageDays,
+  numberWindows,
+} from './statements.ts'
 import type { TableNames } from './tables.ts'
 
 /** Increased with every change of the layout that an older fxd would misread. */
@@ -28,6 +35,8 @@ const steps: readonly ((deps: MakingDeps) => Promise<void>)[] = [
 export async function migrate(deps: MakingDeps): Promise<void> {
   const { names, admin } = deps
   await makeTable(names.schema, createSchema, deps)
+  // Earlier versions do not know it, so it is no step.
+  await makeTable(names.tables, createTables, deps)
   await settled(names, admin)
   const found = await storedVersion(names, admin)
   refuseNewer(found, names)
