@@ -78,9 +78,8 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
     shouldUpgradeCallback: (request) =>
       request.isOneTooMany || (isFirst(request) && asksWebSocket(request, upgrade?.path)),
   })
-  // Otherwise a client that ends its side after its request, such as `nc -N`, gets no answer.
-  Object.assign(server, { httpAllowHalfOpen: true })
-  server.timeout = timings.stalledMs
+  // Without `httpAllowHalfOpen` a client that ends its side after its request, such as `nc -N`, gets no answer.
+  Object.assign(server, { httpAllowHalfOpen: true, timeout: timings.stalledMs })
   server.on('timeout', (socket: Socket) => connections.stalled(socket))
 
   let isDraining = false
