@@ -93,6 +93,8 @@ export interface FeedSpec {
   readonly depth?: Readonly<Record<string, string>>
   /** How long bars are kept, per resolution. Bars of other resolutions have no age limit. */
   readonly retention?: Readonly<Record<string, string>>
+  /** Bars before this date of the feed's clock are refused, such as "2000-01-01". By default none after 1970 is. */
+  readonly earliest?: string
   readonly storage?: {
     /** Number of tables per resolution, such as 16 for 1,600 symbols. */
     readonly buckets: 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128 | 256

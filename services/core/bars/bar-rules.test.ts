@@ -71,6 +71,12 @@ test('a bar older than the retention is rejected', () => {
   expect(barFault(good, '1', { retention: feedSeconds(good.time + 1) })?.reason).toBe('PAST_RETENTION')
 })
 
+test('a bar before the earliest date of the manifest is rejected, and without one none is for its age', () => {
+  expect(barFault(good, '1', { earliest: good.time })).toBeUndefined()
+  expect(barFault(good, '1', { earliest: feedSeconds(good.time + 60) })?.reason).toBe('BEFORE_EARLIEST')
+  expect(barFault({ ...good, time: feedSeconds(0) }, '1')).toBeUndefined()
+})
+
 test('the rules never throw, whatever the numbers, and every store can store a bar that passes', () => {
   const number = fc.oneof(fc.double(), fc.integer(), fc.constantFrom(0, -0, 60, 1e300, 1_704_103_200))
   const bar = fc.record({

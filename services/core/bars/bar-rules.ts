@@ -21,6 +21,7 @@ export const refusalReasons = [
   'SEQUENCE',
   'NOT_CATALOGUED',
   'TOO_MANY_WINDOWS',
+  'BEFORE_EARLIEST',
 ] as const
 export type RefusalReason = (typeof refusalReasons)[number]
 
@@ -35,6 +36,8 @@ export interface BarLimits {
   readonly now?: FeedSeconds | undefined
   /** The oldest time that is kept; absent: all times are. */
   readonly retention?: FeedSeconds | undefined
+  /** The oldest time that the manifest accepts. */
+  readonly earliest?: FeedSeconds | undefined
 }
 
 /** No bar opens before 1970. */
@@ -58,7 +61,11 @@ export function barFault(bar: Bar, r: Resolution, at: BarLimits = {}): BarFault 
 export const gridSeconds = (r: Resolution): number =>
   r === '1' || r === '5' || r === '10' || r === '15' || r === '30' ? durationSeconds[r] : 60
 
-function timeFault(time: number, r: Resolution, { now, retention }: BarLimits): BarFault | undefined {
+function timeFault(
+  time: number,
+  r: Resolution,
+  { now, retention, earliest }: BarLimits,
+): BarFault | undefined {
   const grid = gridSeconds(r)
   if (time < 0) return fault('BEFORE_1970', `time: got ${time}, wanted 0 (1970-01-01) or later`)
   if (!Number.isSafeInteger(time) || time % grid !== 0) {
@@ -70,6 +77,12 @@ function timeFault(time: number, r: Resolution, { now, retention }: BarLimits): 
   }
   if (retention !== undefined && time < retention) {
     return fault('PAST_RETENTION', `time: got ${time}, wanted ${retention} or later, the feed's retention`)
+  }
+  if (earliest !== undefined && time < earliest) {
+    return fault(
+      'BEFORE_EARLIEST',
+      `time: got ${time}, wanted ${earliest} or later, "earliest" of the manifest`,
+    )
   }
   return undefined
 }

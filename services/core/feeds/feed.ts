@@ -49,6 +49,8 @@ export interface FeedDefinition {
    * QuestDB removes bars that have become older: the embedded store keeps every bar until its feed is purged.
    */
   readonly retention: Readonly<Partial<Record<Resolution, number>>>
+  /** Ingest rejects bars before it, such as those of a terminal with a wrong clock. Absent: from 1970 on all are kept. */
+  readonly earliest?: FeedSeconds
   readonly storageBuckets: number
   readonly suffixes: readonly string[]
   readonly symbols: readonly ListedSymbol[]

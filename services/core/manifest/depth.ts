@@ -40,6 +40,13 @@ export function parseDepth(
   return { ...usual, ...given }
 }
 
+/** The date before which ingest refuses bars, on the feed's clock; there is no default. */
+export const parseEarliest = (place: Place): FeedSeconds | undefined =>
+  place.read('a date such as 2024-01-01', (value) => {
+    const date = asDate(value)
+    return date === undefined ? undefined : feedSeconds(date)
+  })
+
 /** Seconds for which bars are kept, per resolution; there is no default. */
 export const parseRetention = (place: Place, served: readonly Resolution[]): PerResolution<number> =>
   perResolution(place, served, (field) => field.read(durationWanted, asSeconds))
@@ -73,9 +80,12 @@ function asSeconds(value: unknown): number | undefined {
 function asDepth(value: unknown): Depth | undefined {
   const seconds = asSeconds(value)
   if (seconds !== undefined) return { seconds }
-  const date = typeof value === 'string' ? parseDate(value) : dateValue(value)
+  const date = asDate(value)
   return date === undefined ? undefined : { since: feedSeconds(date) }
 }
+
+const asDate = (value: unknown): number | undefined =>
+  typeof value === 'string' ? parseDate(value) : dateValue(value)
 
 /** Some YAML parsers make a date object of `2024-01-01`. */
 function dateValue(value: unknown): number | undefined {

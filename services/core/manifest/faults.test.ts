@@ -65,6 +65,7 @@ describe('a fault names the field, the value and what is wanted', () => {
     ['spec.depth', { '1': '0d' }, 'spec.depth.1: got "0d"'],
     ['spec.depth', { '1d': '9d' }, 'spec.depth.1d: got an unknown field "1d" (did you mean 1D?)'],
     ['spec.depth', { '30': '9d' }, 'spec.depth.30: got a value for "30", wanted it for "1"'],
+    ['spec.earliest', '90d', 'spec.earliest: got "90d", wanted a date such as 2024-01-01'],
     [
       'spec.retention',
       { '1': '2024-01-01' },

@@ -2,7 +2,7 @@ import { feedKey } from '../feeds/compound-key.ts'
 import { type FeedDefinition, storageBucketsDefault } from '../feeds/feed.ts'
 import { finestFirst, type Resolution, resolutions, terminalCodes } from '../feeds/resolution.ts'
 import { delaySecondsMax } from '../feeds/symbol.ts'
-import { parseDepth, parseRetention } from './depth.ts'
+import { parseDepth, parseEarliest, parseRetention } from './depth.ts'
 import { type ManifestFault, type Mapping, Place } from './document.ts'
 import { parseClock, parseSource } from './source.ts'
 import { parseSymbols } from './symbols.ts'
@@ -23,6 +23,7 @@ const specFields = [
   'liveness',
   'depth',
   'retention',
+  'earliest',
   'storage',
   'symbols',
   'source',
@@ -53,6 +54,7 @@ function parseSpec(name: string, spec: Mapping<SpecField>): FeedDefinition {
   const clock = parseClock(spec.need('clock'))
   const served = parseResolutions(spec.need('resolutions'))
   const source = parseSource(spec.need('source'))
+  const earliest = parseEarliest(spec.may('earliest'))
   const { suffixes, symbols } = parseSymbols(spec.may('symbols'))
   checkCollector(spec.may('collector'))
   return {
@@ -72,6 +74,7 @@ function parseSpec(name: string, spec: Mapping<SpecField>): FeedDefinition {
       (source.type === 'Mt5Csv' ? 'candle' : 'heartbeat'),
     depth: parseDepth(spec.may('depth'), served, clock),
     retention: parseRetention(spec.may('retention'), served),
+    ...(earliest !== undefined && { earliest }),
     storageBuckets: parseBuckets(spec.may('storage')),
     suffixes,
     symbols,

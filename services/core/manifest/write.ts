@@ -1,3 +1,4 @@
+import { dateText } from '../clocks/calendar.ts'
 import { durationText } from '../clocks/duration.ts'
 import type { FeedDefinition } from '../feeds/feed.ts'
 import { depthText } from './depth.ts'
@@ -20,6 +21,7 @@ export const definitionToManifest = (definition: FeedDefinition) => ({
     liveness: definition.liveness,
     depth: mapValues(definition.depth, depthText),
     retention: mapValues(definition.retention, durationText),
+    ...(definition.earliest !== undefined && { earliest: dateText(definition.earliest) }),
     storage: { buckets: definition.storageBuckets },
     symbols: { suffixes: definition.suffixes, list: definition.symbols },
     source: definition.source,

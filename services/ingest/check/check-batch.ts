@@ -148,6 +148,7 @@ function keepGood(bars: Bars, of: SeriesContext, at: CheckContext, refused: Refu
     now: at.feedNow,
     retention:
       retained === undefined || at.feedNow === undefined ? undefined : feedSeconds(at.feedNow - retained),
+    earliest: at.definition.earliest,
   }
   const bar = { time: feedSeconds(0), open: 0, high: 0, low: 0, close: 0, volume: 0 }
   const good: number[] = []

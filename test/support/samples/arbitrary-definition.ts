@@ -63,12 +63,14 @@ export const arbitraryDefinition: fc.Arbitrary<FeedDefinition> = fc
     symbols: fc.uniqueArray(listed, { selector: (symbol) => symbol.raw.replace(/\..*$/, ''), maxLength: 5 }),
     source,
     eachDepth: depth,
+    earliestDay: fc.option(fc.integer({ min: 0, max: 30_000 }), { nil: undefined }),
     eachRetention: fc.option(fc.integer({ min: 1, max: 1e6 }), { nil: undefined }),
   })
-  .map(({ eachDepth, eachRetention, ...definition }) => {
+  .map(({ eachDepth, eachRetention, earliestDay, ...definition }) => {
     const stored = definition.resolutions.filter((r) => r !== '30')
     return {
       ...definition,
+      ...(earliestDay !== undefined && { earliest: feedSeconds(earliestDay * daySeconds) }),
       key: feedKey(definition.broker, definition.account),
       depth: Object.fromEntries(stored.map((r) => [r, eachDepth])),
       retention: eachRetention === undefined ? {} : Object.fromEntries(stored.map((r) => [r, eachRetention])),

@@ -38,6 +38,10 @@ export const RefusalReason = {
    * follows; its bars stay stored, and coverage lacks its range.
    */
   REFUSAL_REASON_TOO_MANY_WINDOWS: 'REFUSAL_REASON_TOO_MANY_WINDOWS',
+  /**
+   * Before the date that the manifest names in `earliest`.
+   */
+  REFUSAL_REASON_BEFORE_EARLIEST: 'REFUSAL_REASON_BEFORE_EARLIEST',
 } as const;
 
 export type RefusalReason =
@@ -95,5 +99,10 @@ export type RefusalReason =
    */
   | 'REFUSAL_REASON_TOO_MANY_WINDOWS'
   | 16
+  /**
+   * Before the date that the manifest names in `earliest`.
+   */
+  | 'REFUSAL_REASON_BEFORE_EARLIEST'
+  | 17
 
 export type RefusalReason__Output = typeof RefusalReason[keyof typeof RefusalReason]
