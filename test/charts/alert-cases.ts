@@ -234,6 +234,10 @@ export const alertCases: readonly AlertCase[] = [
     },
     atMinute: 15,
   },
+  grows(
+    'FxdWindowsRefused',
+    'fxd_ingest_refused_windows_total{reason="too_many_windows",pod="fxd-ingest-1"}',
+  ),
   is('FxdBarsNotPushed', 'fxd_ingest_backlog_bars{pod="fxd-ingest-1"}', 20_000),
   grows('FxdBarsNotPushed', 'fxd_ingest_backlog_dropped_bars_total{pod="fxd-ingest-1"}'),
   grows('FxdGaps', 'fxd_stream_gaps_total{pod="fxd-stream-1",cause="lost"}'),

@@ -6,7 +6,7 @@ import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LaneRouter } from '../connection/lane-router.ts'
 import { outside, upTo, within } from '../series/bar-spans.ts'
-import { type CollectedSeries, missingHistory, noteRead, pastRetention } from '../series/collected-series.ts'
+import { type CollectedSeries, missingHistory, noteRead, refusedForAge } from '../series/collected-series.ts'
 import { takeClosed } from '../series/forming.ts'
 import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
 import type { Claims } from './claims.ts'
@@ -58,7 +58,7 @@ export class CatchUp {
     for (const series of list) {
       const { resolution } = series
       const missing = missingHistory(series, definition.depth[resolution], now)
-      history.add(series, subtractSpans(missing, pastRetention(definition, resolution, now)))
+      history.add(series, subtractSpans(missing, refusedForAge(definition, resolution, now)))
     }
     await history.run()
   }
@@ -97,7 +97,7 @@ export class CatchUp {
     const id = rawSeriesId(series)
     series.phase = 'queued'
     do {
-      const unkept = pastRetention(definition, series.resolution, time.now())
+      const unkept = refusedForAge(definition, series.resolution, time.now())
       series.holes.addSpans(unkept)
       // A line may arrive after its minute was claimed. So bars newer than all stored ones are always sent.
       const changes = changed.get(id)

@@ -143,14 +143,16 @@ function historyEndOf(newest: FeedSeconds | undefined, now: FeedSeconds | undefi
   return feedSeconds(Math.max(newest ?? 0, reach ?? 0))
 }
 
-/** The times whose bars ingest refuses as older than the feed's retention; none while the time is unknown. */
-export function pastRetention(
-  { retention }: FeedDefinition,
+/** The times whose bars ingest refuses for their age; those of the feed's retention are none while the time is unknown. */
+export function refusedForAge(
+  { retention, earliest }: FeedDefinition,
   r: Resolution,
   now: FeedSeconds | undefined,
 ): Span[] {
   const kept = retention[r]
-  return kept === undefined || now === undefined ? [] : [{ from: allTimes.from, to: feedSeconds(now - kept) }]
+  const oldest = kept === undefined || now === undefined ? allTimes.from : now - kept
+  const to = feedSeconds(Math.max(oldest, earliest ?? allTimes.from))
+  return to > allTimes.from ? [{ from: allTimes.from, to }] : []
 }
 
 /** Returns the spans of a series' history that no window covers, back to the feed's depth. */

@@ -45,6 +45,8 @@ export interface GoodSeries {
 export interface CheckedBatch {
   readonly good: readonly GoodSeries[]
   readonly refused: readonly Refusal[]
+  /** Bars that are refused only for the partitions of their message. */
+  readonly scattered?: readonly GoodSeries[]
 }
 
 /** Splits the bars of one message into those that may be stored and refusals. */
@@ -71,8 +73,10 @@ export function checkBatch(message: readonly ReceivedSeries[], at: CheckContext)
     good.push(checked)
   })
   const { size } = partitionsOf(good.map(({ series: { resolution }, bars }) => ({ resolution, bars })))
-  if (size > messagePartitionsMax)
-    return { good: [], refused: [{ ...wholeSeries(0, count), ...tooScattered(size) }] }
+  if (size > messagePartitionsMax) {
+    const whole = message.map((each, i) => ({ ...wholeSeries(i, each.count), ...tooScattered(size) }))
+    return { good: [], refused: whole, scattered: good }
+  }
   return { good, refused }
 }
 

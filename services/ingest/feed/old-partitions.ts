@@ -10,6 +10,16 @@ const oldPartitionsPerMinute = 100
 const minuteMs = 60_000
 const partitionMs = minuteMs / oldPartitionsPerMinute
 
+/** When bars may be stored. */
+export interface Turn {
+  /** Delay until then; 0: at once. */
+  readonly waitMs: number
+  /** Called when the bars are not stored after all: their partitions count again when they come again. */
+  readonly giveUp: () => void
+}
+
+const atOnce: Turn = { waitMs: 0, giveUp: () => undefined }
+
 /**
  * The old partitions that a feed touched since the start of the process. A partition that the store does not have yet
  * costs every later query over it, so a feed opens new ones slowly. Each lane has its own allowance: a live bar must
@@ -28,18 +38,23 @@ export class OldPartitions {
     this.#clock = clock
   }
 
-  /** Opens the partitions of these bars that ended before `now`; returns for how long the bars must wait. */
-  open(batch: readonly GoodSeries[], lane: Lane, now: FeedSeconds): number {
-    let opened = 0
+  /** Opens the partitions of these bars that ended before `now`. */
+  open(batch: readonly GoodSeries[], lane: Lane, now: FeedSeconds): Turn {
+    const opened: string[] = []
     for (const [id, end] of partitionsOf(batch.map(({ series, bars }) => ({ ...series, bars })))) {
       if (end > now || this.#opened.has(id)) continue
       this.#opened.add(id)
-      opened += 1
+      opened.push(id)
     }
-    if (opened === 0) return 0
+    if (opened.length === 0) return atOnce
     const nowMs = this.#clock.monotonicMs()
     const dueMs = Math.max(this.#dueMs[lane], nowMs - minuteMs)
-    this.#dueMs[lane] = dueMs + opened * partitionMs
-    return Math.max(0, dueMs - nowMs)
+    this.#dueMs[lane] = dueMs + opened.length * partitionMs
+    return {
+      waitMs: Math.max(0, dueMs - nowMs),
+      giveUp: () => {
+        for (const id of opened) this.#opened.delete(id)
+      },
+    }
   }
 }

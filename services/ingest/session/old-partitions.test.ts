@@ -47,6 +47,11 @@ test('a message is refused for the partitions of all its series together', async
     ),
   ])
   expect(ack).toMatchObject({ accepted: 0 })
+  expect(refused.map(({ series, count }) => [series, count])).toEqual([
+    [0, 20],
+    [1, 20],
+    [2, 400],
+  ])
   expect(refused[0]?.message).toContain('33 partitions')
   await session.close()
 })
@@ -97,4 +102,64 @@ test('bars that wait when their collector leaves are not stored', async () => {
   await suite.clock.advance(60_000)
   expect((await suite.times()).length).toBe(129)
   await next.close()
+})
+
+test('bars that waited when their collector left wait again in its next session', async () => {
+  const session = suite.connect()
+  await session.hello(suite.feed.key)
+  for (const before of [160, 128, 96, 64])
+    await session.bars('BACKFILL', [seriesAt('EURUSD', weekly(32, before))])
+  session.post('BACKFILL', [seriesAt('EURUSD', weekly(32, 32))])
+  await session.bars('LIVE', [seriesAt('EURUSD', [suite.minute - 60])])
+  session.stream.cancel()
+  await session.ended
+  const next = suite.connect()
+  await next.hello(suite.feed.key)
+  const again = next.bars('BACKFILL', [seriesAt('EURUSD', weekly(32, 32))])
+  let isStored = false
+  void again.then(() => (isStored = true))
+  await next.bars('LIVE', [seriesAt('EURUSD', [suite.minute - 60])])
+  await suite.clock.advance(10_000)
+  expect(isStored).toBe(false)
+  while (!isStored) await suite.clock.advance(1_000)
+  await next.close()
+})
+
+test('bars that wait when their collector closed its side are stored and acknowledged', async () => {
+  const session = suite.connect()
+  await session.hello(suite.feed.key)
+  for (const before of [160, 128, 96, 64])
+    await session.bars('BACKFILL', [seriesAt('EURUSD', weekly(32, before))])
+  const late = session.bars('BACKFILL', [seriesAt('EURUSD', weekly(32, 32))])
+  await session.bars('LIVE', [seriesAt('EURUSD', [suite.minute - 60])])
+  session.stream.end()
+  let isOver = false
+  void session.ended.then(() => (isOver = true))
+  while (!isOver) await suite.clock.advance(1_000)
+  expect((await late).ack).toMatchObject({ accepted: 32 })
+  expect((await session.ended).code).toBe('OK')
+})
+
+test('a window over bars that were refused for their partitions is refused until they come by time', async () => {
+  const session = suite.connect()
+  await session.hello(suite.feed.key)
+  const times = weekly(33)
+  const [first, last] = [times[0] as number, times.at(-1) as number]
+  await session.bars('BACKFILL', [seriesAt('EURUSD', times)])
+  const claim = async (): Promise<readonly string[]> => {
+    const answers = [
+      await session.window('1', first, last + 60, 'EURUSD'),
+      await session.window('1', first, last + 60),
+    ]
+    return answers.flatMap(({ refused }) => refused.map(({ message }) => message))
+  }
+  expect(await claim()).toEqual([
+    expect.stringContaining(`send the bar of ${first} again, by time`),
+    expect.stringContaining(`send the bar of ${first} again, by time`),
+  ])
+  await session.bars('BACKFILL', [seriesAt('EURUSD', times.slice(0, 20))])
+  expect(await claim()).toHaveLength(2)
+  await session.bars('BACKFILL', [seriesAt('EURUSD', times.slice(20))])
+  expect(await claim()).toEqual([])
+  await session.close()
 })

@@ -68,7 +68,7 @@ export class CollectorSession {
       access.until === undefined ? () => undefined : atTime(access.until, deps.clock, expire)
     call.on('data', (received: Received) => this.#attempt(() => this.#receive(received)))
     // The collector closed its side: earlier messages are still processed.
-    call.on('end', () => this.#attempt(() => this.#stream.run(() => void this.end())))
+    call.on('end', () => this.#attempt(() => this.#stream.run(() => void this.#finish())))
     call.on('cancelled', () => void this.end())
     call.on('close', () => void this.end())
     // Unread answers stay in memory after the end, so until then the session counts towards the maximum.
@@ -96,6 +96,11 @@ export class CollectorSession {
   end(cause?: unknown): Promise<void> {
     this.#ended ??= this.#end(cause).catch((defect: unknown) => this.#cut(defect))
     return this.#ended
+  }
+
+  async #finish(): Promise<void> {
+    await this.#work?.finish()
+    await this.end()
   }
 
   /** Called when the regular end failed through a defect. */

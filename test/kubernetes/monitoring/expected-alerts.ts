@@ -29,6 +29,9 @@ export const reachedSeparately = [
 export const notReached: Readonly<Record<string, string>> = {
   FxdBackupMissing: 'needs kube-state-metrics and six hours',
   FxdRefusedByShare: 'needs a key that uses up its share in an outage of Redis',
+  FxdMemoryMapsShort: 'needs thousands of partitions of QuestDB',
+  FxdTableOutOfOrder: 'needs a dropped table; the contract of QuestDB drops some',
+  FxdWindowsRefused: 'needs 50,000 separate windows',
   FxdFeedStale: 'needs half an hour without a tick or bar, on a weekday',
 }
 

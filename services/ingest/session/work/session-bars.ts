@@ -17,11 +17,13 @@ import type { BackfillIntake } from '../../feed/backfill-intake.ts'
 import type { FeedState } from '../../feed/feed-state.ts'
 import type { ImportedSymbols } from '../../feed/imported-symbols.ts'
 import type { LiveIntake } from '../../feed/live-intake.ts'
+import type { Turn } from '../../feed/old-partitions.ts'
 import { type Counts, noCounts } from '../../feed/store-history.ts'
 import type { IngestMetrics, LaneName } from '../../metrics.ts'
 import { SessionEnd } from '../../session-end.ts'
 import type { Acknowledgements } from './acknowledgements.ts'
 import { historyPrecedes, type InFlight, precedesAll } from './in-flight.ts'
+import type { ScatteredBars } from './scattered-bars.ts'
 
 export interface SessionBarsDeps {
   readonly clock: Clock
@@ -33,6 +35,7 @@ export interface SessionBarsDeps {
   readonly backfill: BackfillIntake
   readonly inFlight: InFlight
   readonly acknowledgements: Acknowledgements
+  readonly scattered: ScatteredBars
   /** Whether old bars wait for their turn; see `OldPartitions`. */
   readonly isPartitioned: boolean
 }
@@ -108,19 +111,20 @@ export class SessionBars {
     const { clock, state, isPartitioned } = this.#deps
     if (!isPartitioned) return undefined
     const now = state.now(state.registry.current(), clock) ?? feedSeconds(toSeconds(clock.utcMs()))
-    const waitMs = state.oldPartitions.open(good, lane, now)
-    return waitMs > 0 ? this.#wait(waitMs) : undefined
+    const turn = state.oldPartitions.open(good, lane, now)
+    return turn.waitMs > 0 ? this.#wait(turn) : undefined
   }
 
-  async #wait(ms: number): Promise<void> {
+  async #wait({ waitMs, giveUp }: Turn): Promise<void> {
     const { signal } = this.#left
-    await this.#deps.clock.sleep(ms, signal)
-    if (signal.aborted)
-      throw new SessionEnd('UNAVAILABLE', 'the session ended before its old bars were stored')
+    await this.#deps.clock.sleep(waitMs, signal)
+    if (!signal.aborted) return
+    giveUp()
+    throw new SessionEnd('UNAVAILABLE', 'the session ended before its old bars were stored')
   }
 
   #check({ series }: ReceivedBars): CheckedBatch {
-    const { clock, state, imported } = this.#deps
+    const { clock, state, imported, scattered } = this.#deps
     const feed = state.registry.current()
     const checked = checkBatch(series, {
       view: imported?.over(feed.view) ?? feed.view,
@@ -132,6 +136,8 @@ export class SessionBars {
     const isSuspect = !imported && checked.refused.some(({ reason }) => dueToManifest.has(reason))
     if (isSuspect && !isDeepStrictEqual(feed.definition, this.#definition))
       throw new SessionEnd('UNAVAILABLE', `the manifest of ${state.key} was changed; connect again`)
+    scattered.refused(checked.scattered ?? [])
+    scattered.taken(checked.good)
     return checked
   }
 

@@ -1,4 +1,5 @@
 import { bucketOpen } from '../../../core/bars/derive.ts'
+import type { Window } from '../../../core/bars/window.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import { durationSeconds } from '../../../core/feeds/resolution.ts'
 import type { LimitedLog } from '../../../platform/log/limited-log.ts'
@@ -21,6 +22,7 @@ import type { IngestMetrics } from '../../metrics.ts'
 import { SessionEnd } from '../../session-end.ts'
 import type { Acknowledgements } from './acknowledgements.ts'
 import { type InFlight, windowPrecedes } from './in-flight.ts'
+import type { ScatteredBars } from './scattered-bars.ts'
 
 export interface SessionWindowsDeps {
   readonly clock: Clock
@@ -32,6 +34,7 @@ export interface SessionWindowsDeps {
   readonly live: LiveIntake
   readonly inFlight: InFlight
   readonly acknowledgements: Acknowledgements
+  readonly scattered: ScatteredBars
 }
 
 /** Stores the windows of one session, each after everything that it covers. */
@@ -44,7 +47,7 @@ export class SessionWindows {
 
   /** Stores the window after the commit of all that it covers: no window may cover bars that a crash could lose. */
   take(message: Window__Output, digest: string): void {
-    const { clock, state, imported, inFlight, acknowledgements } = this.#deps
+    const { clock, state, imported, inFlight, acknowledgements, scattered } = this.#deps
     const { sequence } = message
     if (!acknowledgements.isNew(sequence, digest)) return
     const feed = state.registry.current()
@@ -55,6 +58,8 @@ export class SessionWindows {
       isImport: imported !== undefined,
     })
     if ('reason' in checked) return this.#refuse(sequence, checked)
+    const missing = scattered.inside(checked.window)
+    if (missing !== undefined) return this.#refuse(sequence, missingBar(checked.window, missing))
     const reserved = state.windows.reserve(checked.window)
     if (typeof reserved === 'string') return this.#refuse(sequence, tooManyWindows(checked.window, reserved))
     this.#nameMany(reserved)
@@ -98,3 +103,8 @@ export class SessionWindows {
     if (first <= last) await this.#deps.live.complete(first, last)
   }
 }
+
+const missingBar = ({ from, to }: Window, time: number): WindowFault => ({
+  reason: 'MALFORMED',
+  message: `from, to: got ${from}, ${to}, wanted no refused bar inside: send the bar of ${time} again, by time`,
+})

@@ -16,6 +16,7 @@ import { Acknowledgements } from './acknowledgements.ts'
 import { welcomeOf } from './answers.ts'
 import { InFlight } from './in-flight.ts'
 import { knownParts } from './known-parts.ts'
+import { ScatteredBars } from './scattered-bars.ts'
 import { SessionBars } from './session-bars.ts'
 import { SessionCatalogue } from './session-catalogue.ts'
 import { SessionWindows } from './session-windows.ts'
@@ -69,7 +70,8 @@ export class SessionWork {
     this.#inFlight = inFlight
     this.#catalogue = new SessionCatalogue(log, stream, state, imported)
     const acknowledgements = new Acknowledgements({ metrics, log }, stream, this.#catalogue)
-    const answering = { clock, metrics, state, imported, live, inFlight, acknowledgements }
+    const scattered = new ScatteredBars()
+    const answering = { clock, metrics, state, imported, live, inFlight, acknowledgements, scattered }
     const isPartitioned = deps.stores.bars.isPartitioned ?? false
     this.#bars = new SessionBars({ ...answering, backfill, isPartitioned })
     this.#windows = new SessionWindows({ ...answering, log })
@@ -123,7 +125,12 @@ export class SessionWork {
     return undefined
   }
 
-  /** Resolves when every received message is committed or has failed; messages that wait for their turn fail. */
+  /** Resolves when every received message is committed or has failed, also those that wait for their turn. */
+  finish(): Promise<void> {
+    return this.#inFlight.settle()
+  }
+
+  /** The same, but messages that wait for their turn fail at once. */
   settle(): Promise<void> {
     this.#bars.stopWaiting()
     return this.#inFlight.settle()
