@@ -99,8 +99,10 @@ test('a folder that was read before the clock was known gets windows of all symb
     source.listener.watched('1', { from: feedSeconds(0), to: end })
     ends.push(end)
   }
-  await suite.clock.advance(10_000)
-  await expect
-    .poll(async () => (await suite.windows()).filter(([name]) => name === '*'), patient)
-    .toEqual([['*', ends[0], ends[2]]])
+  // The last window follows the Ack of its bars, by a timer: a busy machine delivers the Ack late.
+  const claimed = async () => {
+    await suite.clock.advance(1_000)
+    return (await suite.windows()).filter(([name]) => name === '*')
+  }
+  await expect.poll(claimed, patient).toEqual([['*', ends[0], ends[2]]])
 })
