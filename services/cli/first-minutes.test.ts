@@ -119,7 +119,7 @@ describe('a start with FXD_FEEDS', () => {
     ]
     for (const sentence of wanted) await expect.poll(logged, patience).toContain(sentence)
     const names = [
-      /_M2\.csv is not read: "M2" is no resolution \(did you mean M1\?\)/,
+      /_M2\.csv is not read: "M2" is a timeframe that fxd does not serve; wanted/,
       /notes\.txt is not read: wanted/,
     ]
     for (const sentence of names)

@@ -16,6 +16,10 @@ export function addImport(program: Command, terminal: Terminal): void {
       'of the bars in the file: 1, 5, 10, 15, 60, 120, 240, 1D, 1W or 1M',
     )
     .option(
+      '--resolution-is-right',
+      'import the file although the distances between its bars contradict --resolution',
+    )
+    .option(
       '--digits <count>',
       'decimals of the price (default: the most in the first 1,000 lines; a single odd line is ignored). ' +
         'A symbol never gets fewer, and one that a manifest or collector lists keeps its own',
@@ -39,7 +43,7 @@ times, the last line is stored. The same file again changes nothing. Resolution 
 Exit codes:
    0  every line is stored, was stored before or is still forming
    1  the service refused: there is no such feed, it does not store this resolution, or it accepts no such symbol
-  64  the command line is wrong
+  64  the command line is wrong, or the file's name or bars contradict --resolution; nothing is stored
   65  some lines or derived bars were refused or left out, or coverage does not show some ranges (stderr
       says why); all others are stored
   66  the file does not exist, cannot be read, is empty or is no export, or changed while it was read;

@@ -6,7 +6,7 @@ import { Fatal } from '../../platform/process/exit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { json } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
-import { checkResolution } from './check-resolution.ts'
+import { checkName, checkSpacing } from './check-resolution.ts'
 import type { FileTimes } from './file/file-times.ts'
 import { explained, type FileShape, hasChanged, inspectFile } from './file/inspect-file.ts'
 import { type LineOrder, scanOrder } from './file/order.ts'
@@ -100,7 +100,7 @@ async function run(
   piped?: Pick<FileTimes, 'readAt'>,
 ): Promise<Outcome> {
   const { path, resolution } = options
-  checkResolution(options.name, resolution)
+  checkName(options)
   const shape = await inspectFile(options, resolution)
   const found = await explained(options.name, () => mostDecimals(path, resolution, { untilBar: true }))
   const scan = (): Promise<LineOrder> => {
@@ -108,6 +108,7 @@ async function run(
     return explained(options.name, () => scanOrder(path, shape, (bytes) => progress.add(bytes)))
   }
   if (found === undefined) return nothingGood(options, await scan(), shape)
+  await checkSpacing(options)
   const digits = options.digits ?? Math.min(found.digits, digitsMax)
   return withSession(options, terminal, async (session) => {
     const times = piped ? { ...piped, writtenAt: undefined } : timesOf(shape, session, terminal.clock)

@@ -86,7 +86,7 @@ describe('while a file is imported', () => {
     timeout: patienceMs,
   }, async () => {
     const path = join(fixture.folder, 'breaks.csv')
-    writeRepeated(path, 40_000)
+    writeRepeated(path, 120_000)
     appendFileSync(path, 'x'.repeat(3 * mebibyte))
     const args = [path, ...seriesOptions('BREAKS'), '--derive', '60']
     const { code, stderr, json } = await fixture.importing(...args, '--json')

@@ -22,6 +22,7 @@ export interface GivenOptions {
   readonly description?: string | undefined
   readonly derive?: string | undefined
   readonly maxGap?: string | undefined
+  readonly resolutionIsRight?: boolean | undefined
   readonly json?: boolean | undefined
 }
 
@@ -38,6 +39,8 @@ export interface ImportOptions extends ImportedFile {
   /** The clean name. The service refuses a name with a suffix of its feed. */
   readonly symbol: string
   readonly resolution: Resolution
+  /** Whether distances between bars may contradict the resolution. */
+  readonly insists: boolean
   /** Absent: the most decimals in the file's first lines. */
   readonly digits: number | undefined
   readonly type: SymbolType | undefined
@@ -63,6 +66,7 @@ export function parseOptions(name: string, given: GivenOptions, folder: string):
     feed: given.feed,
     symbol: parseSymbol(given.symbol),
     resolution,
+    insists: given.resolutionIsRight === true,
     digits: given.digits === undefined ? undefined : parseDigits(given.digits),
     type: given.type === undefined ? undefined : parseType(given.type),
     description: parseDescription(given.description ?? ''),

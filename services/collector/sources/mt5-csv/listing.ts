@@ -1,12 +1,11 @@
 import { opendir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
-import { terminalCodes } from '../../../core/feeds/resolution.ts'
 import { show } from '../../../core/show.ts'
 import { didYouMean } from '../../../core/suggest.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { SourceSeries } from '../source.ts'
-import { type FileSeries, seriesOfFile } from './export/file-name.ts'
+import { fileTimeframes, mt4Minutes, seriesOfFile } from './export/file-name.ts'
 
 export interface ListedFile {
   readonly path: string
@@ -15,13 +14,19 @@ export interface ListedFile {
   readonly series: SourceSeries
 }
 
+const wanted = `wanted is RAW_TIMEFRAME.csv with one of ${[...fileTimeframes.keys()].join(', ')}, such as EURUSD_M1.csv, or MT4's RAW and minutes, such as EURUSD60.csv`
+
 /** Describes why a name is not the name of an export. */
 function nameFault(name: string): string {
-  const wanted = `wanted is RAW_RESOLUTION.csv with one of ${[...terminalCodes.keys()].join(', ')}, such as EURUSD_M1.csv`
-  const [stem = '', ...after] = name.replace(/\.[^.]*$/, '').split('_')
-  const last = after.at(-1)
-  if (!name.toLowerCase().endsWith('.csv') || stem === '' || last === undefined) return wanted
-  return `${show(last)} is no resolution${didYouMean(last, terminalCodes.keys())}; ${wanted}`
+  const stem = name.replace(/\.[^.]*$/, '')
+  const [raw = '', ...after] = stem.split('_')
+  if (!name.toLowerCase().endsWith('.csv') || raw === '') return wanted
+  const hint = (part: string): string => didYouMean(part, fileTimeframes.keys())
+  const near = after.find((part) => hint(part) !== '') ?? (after.length === 1 ? after[0] : undefined)
+  if (near !== undefined) return `${show(near)} is no timeframe${hint(near)}; ${wanted}`
+  const isUnclear = [...mt4Minutes.keys()].some((minutes) => stem.endsWith(minutes))
+  const unlisted = 'spec.symbols.list must have a RAW that contains _ or ends in a digit'
+  return `it names no timeframe; ${isUnclear ? unlisted : wanted}`
 }
 
 /** Maximum entries of a folder, more than any terminal writes; further ones are not read, with a warning. */
@@ -35,7 +40,7 @@ const entriesPerCall = 1_000
  */
 export function createListing(
   path: string,
-  { key, resolutions }: Pick<FeedDefinition, 'key' | 'resolutions'>,
+  { key, resolutions, symbols }: Pick<FeedDefinition, 'key' | 'resolutions' | 'symbols'>,
   log: Log,
   max = entriesMax,
 ): () => Promise<readonly ListedFile[]> {
@@ -48,14 +53,21 @@ export function createListing(
     const file = isFolder ? join(path, name) : path
     log.warn({ file }, `${file} is not read: ${why}`)
   }
-  const seriesOf = (name: string): FileSeries | undefined => {
-    const series = seriesOfFile(name)
-    if (!series) ignore(name, nameFault(name))
-    else if (series.resolution === '30')
+  const raws = symbols.map(({ raw }) => raw)
+  const seriesOf = (name: string): SourceSeries | undefined => {
+    const named = seriesOfFile(name, raws)
+    if (!named) {
+      ignore(name, nameFault(name))
+      return undefined
+    }
+    const { raw, timeframe, resolution } = named
+    if (resolution === undefined)
+      ignore(name, `${show(timeframe)} is a timeframe that fxd does not serve; ${wanted}`)
+    else if (resolution === '30')
       ignore(name, '30 is derived from M1 when it is read: the file is not needed')
-    else if (!resolutions.includes(series.resolution))
-      ignore(name, `${key} does not list resolution ${series.resolution} in spec.resolutions`)
-    else return series
+    else if (!resolutions.includes(resolution))
+      ignore(name, `${key} does not list resolution ${resolution} in spec.resolutions`)
+    else return { raw, resolution }
     return undefined
   }
   return async () => {
