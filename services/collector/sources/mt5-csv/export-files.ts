@@ -182,6 +182,7 @@ export class ExportFiles {
   #follow({ path, folder, series }: ListedFile): FollowedFile {
     const { definition, now: nowOnFeed, follow, log } = this.#deps
     const delaySeconds = this.#listed(series.raw)?.delaySeconds ?? definition.delaySeconds
+    let isReported = false
     return new FollowedFile({
       path,
       openFile: openWithin(folder),
@@ -203,6 +204,12 @@ export class ExportFiles {
       },
       onBad: (bad: readonly BadLine[]) =>
         log.warn({ file: path, badLines: bad.length, first: bad.slice(0, badLinesNamed) }, 'lines rejected'),
+      onSpacing: (fault) => {
+        if (isReported) return
+        isReported = true
+        const { resolution } = series
+        log.warn({ file: path }, `${path} ${fault}; by its name its bars are stored as ${resolution}`)
+      },
     })
   }
 }

@@ -26,6 +26,7 @@ test('lines are read again after a read failed', async () => {
     hasEnded: () => true,
     hasBegun: () => true,
     showsTime: () => true,
+    onSpacing: () => undefined,
     onBad: () => {
       throw new Error('the disk is gone')
     },

@@ -22,6 +22,7 @@ import {
   readExport,
 } from './export/read-export.ts'
 import { RejectedTimes } from './export/rejected-times.ts'
+import { SpacingSample } from './export/spacing.ts'
 import { type Change, FileChange } from './file-change.ts'
 
 export interface FollowedFileDeps {
@@ -43,6 +44,8 @@ export interface FollowedFileDeps {
   /** Whether a bar with this open shows which minute the terminal writes; not for future bars or delayed quotes. */
   readonly showsTime: (open: FeedSeconds) => boolean
   readonly onBad: (bad: readonly BadLine[]) => void
+  /** Called when the distances of its bars contradict the resolution of its name, with text that follows its path. */
+  readonly onSpacing: (fault: string) => void
 }
 
 /** A bar that is still forming, and where its line begins. */
@@ -59,6 +62,8 @@ export class FollowedFile {
   readonly #change: FileChange
   #clusters: BarClusters
   #rejected: RejectedTimes
+  /** Times by which its resolution is judged; only while the whole file is read. */
+  #spacing: SpacingSample | undefined
   /** The newest bar while it is forming: its line is read again until it has closed. */
   #forming: FeedSeconds | undefined
   /** The bar of the file's last line, once it was returned: that line is read again until another one follows. */
@@ -123,7 +128,11 @@ export class FollowedFile {
     this.#reportedUntil = 0
     this.#clusters = this.#noClusters()
     this.#rejected = this.#noneRejected()
+    this.#spacing = new SpacingSample()
     yield* this.#read()
+    const fault = this.#spacing.fault(this.options.series.resolution)
+    this.#spacing = undefined
+    if (fault !== undefined) this.options.onSpacing(fault)
   }
 
   /**
@@ -231,6 +240,7 @@ export class FollowedFile {
       tooFine.length === 0
         ? { good: bars, lines }
         : { good: pickBars(bars, fits), lines: lines.filter((_, i) => fits(i)) }
+    this.#spacing?.add(good.good.time)
     this.#rejected.holes.fill(good.good)
     this.#rejected.add(good.good.time, good.lines, rejected)
     return good

@@ -34,6 +34,26 @@ test('a real export is read completely, with one window from its first open to i
   expect(complete).toEqual([{ from: bars[0]?.time, to: last.time + 60 }])
 })
 
+test("a real export of days without a time column is read by MT5's own name", async () => {
+  const data = join(import.meta.dirname, '../../../../test/data')
+  await copyFile(join(data, 'GOOGL_D1.csv'), join(folder, 'GOOGL_CFD.US_Daily_200905220000_201808280000.csv'))
+  const { log, read } = await exports.open()
+  const { bars, complete } = await read('GOOGL_CFD.US', '1D')
+  expect([bars.length, complete.length, log]).toEqual([2_335, 1, []])
+})
+
+test('an export whose name contradicts its bars is read by its name, and the log warns once', async () => {
+  const data = join(import.meta.dirname, '../../../../test/data')
+  const path = join(folder, 'GBPUSD_M1.csv')
+  await copyFile(join(data, 'EURUSD_H1_2017.csv'), path)
+  await copyFile(join(data, 'EURUSD_H1_2017.csv'), join(folder, 'USDJPY60.csv'))
+  const { log, read } = await exports.open()
+  for (let i = 0; i < 2; i++) expect((await read('GBPUSD', '1')).bars).toHaveLength(6_225)
+  expect((await read('USDJPY', '60')).bars).toHaveLength(6_225)
+  const why = 'looks like an export of 60: all 6224 distances between bars are multiples of 1h'
+  expect(log.map(({ msg }) => msg)).toEqual([`${path} ${why}; by its name its bars are stored as 1`])
+})
+
 test('a line appended after the first full read is reported at once, in a separate window', async () => {
   const path = join(folder, 'EURUSD.z_M1.csv')
   await writeFile(path, header + line(-3))
