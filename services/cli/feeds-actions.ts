@@ -45,12 +45,14 @@ export const showFeed = (key: string, options: JsonOption, terminal: Terminal): 
     const reading = new Set(feed.reading)
     const withoutBars = new Set(feed.withoutBars)
     const manyWindows = [...feed.manyWindows]
+    const lacking = new Map(lackingOf(feed))
     for (let next = feed.nextSymbol; next !== ''; ) {
       const page = await registry.call('GetFeed', { key, afterSymbol: next })
       symbols.push(...page.symbols)
       for (const symbol of page.reading) reading.add(symbol)
       for (const symbol of page.withoutBars) withoutBars.add(symbol)
       manyWindows.push(...page.manyWindows)
+      for (const [symbol, resolutions] of lackingOf(page)) lacking.set(symbol, resolutions)
       next = page.nextSymbol
     }
     const manifest = JSON.parse(feed.definitionJson) as unknown
@@ -61,6 +63,7 @@ export const showFeed = (key: string, options: JsonOption, terminal: Terminal): 
           symbols,
           reading: [...reading],
           without_bars: [...withoutBars],
+          resolutions_without_bars: Object.fromEntries(lacking),
           many_windows: manyWindows,
           manifest,
         }),
@@ -68,7 +71,9 @@ export const showFeed = (key: string, options: JsonOption, terminal: Terminal): 
     const { stringify } = await import('yaml')
     const stateOf = (symbol: string): string => {
       if (reading.has(symbol)) return '  (its history is being read for the first time)'
-      return withoutBars.has(symbol) ? '  (no bars yet)' : ''
+      if (withoutBars.has(symbol)) return '  (no bars yet)'
+      const resolutions = lacking.get(symbol)
+      return resolutions ? `  (no bars of ${resolutions.join(', ')})` : ''
     }
     const head = fields([
       ['feed', feed.key],
@@ -84,6 +89,12 @@ export const showFeed = (key: string, options: JsonOption, terminal: Terminal): 
     const listed = symbols.map((symbol) => `${symbol}${stateOf(symbol)}\n`)
     terminal.out(`${head}\n${stringify(manifest)}\n${[...listed, ...many].join('')}`)
   })
+
+/** The resolutions of which each symbol of a page lacks bars; symbols without any bar are not among them. */
+const lackingOf = (feed: Feed__Output): (readonly [string, readonly string[]])[] =>
+  feed.resolutionsWithoutBars.flatMap(({ resolutions, symbols }) =>
+    symbols.map((position) => [feed.symbols[position] ?? '', resolutions] as const),
+  )
 
 export const purgeFeed = (key: string, options: JsonOption, terminal: Terminal): Promise<void> =>
   withRegistry(terminal, async (registry) => {

@@ -63,6 +63,15 @@ test('feeds show marks a symbol without bars', async () => {
   expect(stdout).toMatch(/^BROKERA:ZERO:EURUSD {2}\(no bars yet\)$/m)
 })
 
+test('feeds show names the resolutions of which a symbol has no bars', async () => {
+  await importing('PART')
+  const { stdout } = await fixture.running('feeds', 'show', 'BROKERA:ZERO')
+  const others = '5, 10, 15, 60, 120, 240, 1D, 1W, 1M'
+  expect(stdout).toContain(`\nBROKERA:ZERO:PART  (no bars of ${others})\n`)
+  const { json } = await fixture.running('feeds', 'show', 'BROKERA:ZERO', '--json')
+  expect(json['resolutions_without_bars']).toMatchObject({ 'BROKERA:ZERO:PART': others.split(', ') })
+})
+
 describe('symbols remove', () => {
   const remove = (feed: string, symbol: string) => fixture.running('symbols', 'remove', feed, symbol)
 

@@ -151,6 +151,28 @@ describe('feeds', () => {
     await fixture.call('PurgeFeed', { key: zero.key })
   })
 
+  test('a symbol with bars is shown with the resolutions of which it has none', async () => {
+    const gbpusd = compoundKey(zero.key, 'GBPUSD')
+    const shown = async () => (await fixture.call('GetFeed', { key: zero.key })).resolutionsWithoutBars
+    const stored = zero.resolutions.filter((resolution) => resolution !== '30')
+    expect(await shown()).toEqual([])
+    const bars = barsOf([
+      { time: feedSeconds(0), open: 1, high: 1, low: 1, close: 1, volume: 1, revision: 1 },
+    ])
+    const store = async (resolution: (typeof stored)[number]) => {
+      await fixture.stores.bars.write(
+        [{ series: { feed: zero.key, symbol: gbpusd, resolution }, bars }],
+        'backfill',
+      )
+    }
+    await store('1')
+    expect(await shown()).toEqual([{ resolutions: stored.filter((r) => r !== '1'), symbols: [1] }])
+    for (const resolution of stored) await store(resolution)
+    expect(await shown()).toEqual([])
+    await applyFeeds(fixture.writer, [live])
+    await fixture.call('PurgeFeed', { key: zero.key })
+  })
+
   test('an unknown feed is NOT_FOUND with a suggestion', async () => {
     expect(await fixture.refusal('GetFeed', { key: 'BROKERA:ZER' })).toEqual([
       'NOT_FOUND',

@@ -23,6 +23,7 @@ import { type LeadDeps, lead, leaseOf } from '../session/lead.ts'
 import { type FirstRead, type FirstReadFacts, firstReads } from './first-read.ts'
 import { feedMessage, page } from './messages.ts'
 import { failedPrecondition, notFound } from './refusal.ts'
+import { resolutionsWithoutBars } from './resolutions-without-bars.ts'
 
 /** Maximum wait of a purge for the end of a session at another ingest. */
 const leaseWaitMs = 5_000
@@ -77,6 +78,7 @@ export async function getFeed(
     nextSymbol: shown.next,
     reading: symbolsWith('reading'),
     withoutBars: symbolsWith('none'),
+    resolutionsWithoutBars: resolutionsWithoutBars(shown.items, feed.definition.resolutions, facts.newest),
     manyWindows: manyWindowsOf(facts.windows, view, request.afterSymbol === '', new Set(shown.items)),
   }
 }

@@ -31,6 +31,7 @@ import type { RemoveFeedRequest as _fxd_v1_RemoveFeedRequest, RemoveFeedRequest_
 import type { RemoveFeedResponse as _fxd_v1_RemoveFeedResponse, RemoveFeedResponse__Output as _fxd_v1_RemoveFeedResponse__Output } from './fxd/v1/RemoveFeedResponse.ts';
 import type { RemoveSymbolRequest as _fxd_v1_RemoveSymbolRequest, RemoveSymbolRequest__Output as _fxd_v1_RemoveSymbolRequest__Output } from './fxd/v1/RemoveSymbolRequest.ts';
 import type { RemoveSymbolResponse as _fxd_v1_RemoveSymbolResponse, RemoveSymbolResponse__Output as _fxd_v1_RemoveSymbolResponse__Output } from './fxd/v1/RemoveSymbolResponse.ts';
+import type { ResolutionsWithoutBars as _fxd_v1_ResolutionsWithoutBars, ResolutionsWithoutBars__Output as _fxd_v1_ResolutionsWithoutBars__Output } from './fxd/v1/ResolutionsWithoutBars.ts';
 import type { RevokeKeyRequest as _fxd_v1_RevokeKeyRequest, RevokeKeyRequest__Output as _fxd_v1_RevokeKeyRequest__Output } from './fxd/v1/RevokeKeyRequest.ts';
 import type { RotateKeyRequest as _fxd_v1_RotateKeyRequest, RotateKeyRequest__Output as _fxd_v1_RotateKeyRequest__Output } from './fxd/v1/RotateKeyRequest.ts';
 import type { SeriesWindows as _fxd_v1_SeriesWindows, SeriesWindows__Output as _fxd_v1_SeriesWindows__Output } from './fxd/v1/SeriesWindows.ts';
@@ -89,6 +90,7 @@ export interface ProtoGrpcType {
       RemoveFeedResponse: MessageTypeDefinition<_fxd_v1_RemoveFeedResponse, _fxd_v1_RemoveFeedResponse__Output>
       RemoveSymbolRequest: MessageTypeDefinition<_fxd_v1_RemoveSymbolRequest, _fxd_v1_RemoveSymbolRequest__Output>
       RemoveSymbolResponse: MessageTypeDefinition<_fxd_v1_RemoveSymbolResponse, _fxd_v1_RemoveSymbolResponse__Output>
+      ResolutionsWithoutBars: MessageTypeDefinition<_fxd_v1_ResolutionsWithoutBars, _fxd_v1_ResolutionsWithoutBars__Output>
       RevokeKeyRequest: MessageTypeDefinition<_fxd_v1_RevokeKeyRequest, _fxd_v1_RevokeKeyRequest__Output>
       RotateKeyRequest: MessageTypeDefinition<_fxd_v1_RotateKeyRequest, _fxd_v1_RotateKeyRequest__Output>
       SeriesWindows: MessageTypeDefinition<_fxd_v1_SeriesWindows, _fxd_v1_SeriesWindows__Output>

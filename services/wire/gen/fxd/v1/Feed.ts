@@ -1,6 +1,7 @@
 // Original file: proto/fxd/v1/registry.proto
 
 import type { SeriesWindows as _fxd_v1_SeriesWindows, SeriesWindows__Output as _fxd_v1_SeriesWindows__Output } from '../../fxd/v1/SeriesWindows.ts';
+import type { ResolutionsWithoutBars as _fxd_v1_ResolutionsWithoutBars, ResolutionsWithoutBars__Output as _fxd_v1_ResolutionsWithoutBars__Output } from '../../fxd/v1/ResolutionsWithoutBars.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface Feed {
@@ -63,6 +64,10 @@ export interface Feed {
    * Series of `symbols` with more than 100 separate windows; on the first page also those of all symbols of the feed.
    */
   'manyWindows'?: (_fxd_v1_SeriesWindows)[];
+  /**
+   * Those of `symbols` with bars that lack bars of some resolutions that the feed stores.
+   */
+  'resolutionsWithoutBars'?: (_fxd_v1_ResolutionsWithoutBars)[];
   '_lastBarTime'?: "lastBarTime";
   '_clockOffsetSeconds'?: "clockOffsetSeconds";
 }
@@ -127,6 +132,10 @@ export interface Feed__Output {
    * Series of `symbols` with more than 100 separate windows; on the first page also those of all symbols of the feed.
    */
   'manyWindows': (_fxd_v1_SeriesWindows__Output)[];
+  /**
+   * Those of `symbols` with bars that lack bars of some resolutions that the feed stores.
+   */
+  'resolutionsWithoutBars': (_fxd_v1_ResolutionsWithoutBars__Output)[];
   '_lastBarTime'?: "lastBarTime";
   '_clockOffsetSeconds'?: "clockOffsetSeconds";
 }
