@@ -100,7 +100,7 @@ describe('the bars of a file', () => {
     ['weeks', dailyText(weeks()), '1M', 'an export of 1W: '],
     ['two minutes', exportText(fold(bitcoinMinutes(), 120)), '1', 'an export of bars of 2m: all'],
     ['four hours', exportText(fold(euroHours(), 4 * hours)), '60', 'an export of 240: all'],
-    ['six hours', exportText(fold(euroHours(), 6 * hours)), '60', 'an export of 120: all'],
+    ['six hours', exportText(fold(euroHours(), 6 * hours)), '60', 'an export of bars of 6h: all'],
   ] as const)('of %s are refused with 64 before any is sent: %#', async ([, text, resolution, sentence]) => {
     const path = fixture.write(text)
     const ran = await fixture.importing(path, ...seriesOptions('WRONG', resolution))

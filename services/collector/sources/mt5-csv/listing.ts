@@ -57,7 +57,7 @@ export function createListing(
   const seriesOf = (name: string): SourceSeries | undefined => {
     const named = seriesOfFile(name, raws)
     if (!named) {
-      ignore(name, nameFault(name))
+      if (!reported.has(name)) ignore(name, nameFault(name))
       return undefined
     }
     const { raw, timeframe, resolution } = named

@@ -57,7 +57,7 @@ function mt5Series(stem: string): NamedSeries | undefined {
 }
 
 function mt4Series(stem: string, symbols: readonly string[]): NamedSeries | undefined {
-  if (symbols.includes(stem)) return undefined
+  if (!/\d$/.test(stem) || symbols.includes(stem)) return undefined
   const known = symbols.filter((raw) => stem.startsWith(raw) && mt4Minutes.has(stem.slice(raw.length)))
   const longest = known.sort((a, b) => b.length - a.length)[0]
   const raw = longest ?? /^([^_]*[^\d_\s-])\d+$/.exec(stem)?.[1]

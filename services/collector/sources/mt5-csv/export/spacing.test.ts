@@ -36,13 +36,13 @@ describe('the distances between bars', () => {
     )
   })
 
-  test('contradict every finer resolution up to 60, which is named with a longer one', () => {
+  test('contradict every finer resolution up to 60, and no other finer one', () => {
     fc.assert(
       fc.property(pair, steps, ({ finer, longer }, some) => {
-        const fault = faultOf(timesOf(durationSeconds[longer], some), finer)
-        const named = fixed.find((r) => fault?.startsWith(`looks like an export of ${r}: all `))
-        if (durationSeconds[finer] > 3_600) expect(fault).toBeUndefined()
-        else expect(durationSeconds[named ?? '1']).toBeGreaterThan(durationSeconds[finer])
+        const times = timesOf(durationSeconds[longer], [...some, 1])
+        const isJudged = durationSeconds[finer] <= 3_600
+        const wanted = `looks like an export of ${longer}: all ${some.length + 1} distances`
+        expect(faultOf(times, finer)?.slice(0, wanted.length)).toBe(isJudged ? wanted : undefined)
       }),
     )
   })
@@ -80,9 +80,15 @@ test.for([
   ['30 bars that are far apart', Array<number>(29).fill(5), '1', '5'],
   ['bars of three minutes', Array<number>(40).fill(3), '1', 'bars of 3m'],
   ['bars of three hours', Array<number>(40).fill(180), '60', 'bars of 3h'],
-  ['bars of a month', Array<number>(40).fill(30 * 1_440), '60', '1D'],
+  ['bars of a month', Array<number>(40).fill(30 * 1_440), '60', '1M'],
 ] as const)('%s contradict the resolution', ([, some, resolution, named]) => {
   expect(faultOf(timesOf(60, some), resolution)).toMatch(new RegExp(`^looks like an export of ${named}: `))
+})
+
+test('bars of ten seconds contradict minutes', () => {
+  expect(faultOf(timesOf(10, Array<number>(20).fill(1)), '1')).toMatch(
+    'looks like an export of bars of 10s: 20 of',
+  )
 })
 
 test('months contradict no resolution of their own, and days contradict it', () => {

@@ -50,8 +50,7 @@ function spacingFault(times: readonly number[], resolution: Resolution): string 
   if (opens.length < barsMin || duration > longestMultipleSeconds) return undefined
   const unit = distances.reduce(divisor, 0)
   if (unit <= duration) return undefined
-  const served = fixed.findLast((r) => durationSeconds[r] > duration && unit % durationSeconds[r] === 0)
-  return `looks like an export of ${served ?? nameOf(unit)}: all ${count} distances between bars are multiples of ${durationText(unit)}`
+  return `looks like an export of ${nameOf(unit)}: all ${count} distances between bars are multiples of ${durationText(unit)}`
 }
 
 const fixed = resolutions.filter((r) => r !== '1M')
