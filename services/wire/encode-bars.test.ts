@@ -11,9 +11,9 @@ import { Collector } from './load.ts'
 const { requestSerialize } = Collector.service.Session
 
 const units = fc.oneof(
-  fc.integer({ min: 0, max: 200_000 }),
+  fc.integer({ min: -200_000, max: 200_000 }),
   fc.integer({ min: 0, max: 2 ** 31 + 10 }),
-  fc.integer({ min: 0, max: 2 ** 51 }),
+  fc.integer({ min: -(2 ** 51), max: 2 ** 51 }),
 )
 const row = fc.record({
   time: fc.integer({ min: 0, max: 253_402_300_799 }),
@@ -86,8 +86,24 @@ describe('bars encoded from columns', () => {
     expect(toList(back(bars))).toEqual(toList(bars))
   })
 
+  test('are decoded to the last bit down to the smallest exact number', () => {
+    const min = Number.MIN_SAFE_INTEGER
+    const bars = barsOf(
+      [min, -1, 0, min, -(2 ** 52)].map((price, i) => ({
+        time: feedSeconds(60 * i),
+        open: price,
+        high: price,
+        low: price,
+        close: price,
+        volume: 1,
+        revision: 1,
+      })),
+    )
+    expect(toList(back(bars))).toEqual(toList(bars))
+  })
+
   test('an invalid number makes only its own bar invalid', () => {
-    for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -3, 1e300]) {
+    for (const wrong of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -1e300, 1e300]) {
       const good = { open: 2, high: 3, low: 1, close: 2, volume: 5, revision: 7 }
       const bars = barsOf([
         { ...good, time: feedSeconds(0) },

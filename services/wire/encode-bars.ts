@@ -31,13 +31,20 @@ export function encodeSeriesBars({ symbol, resolution, scale }: EncodedHead, bar
   out.text(1, symbol)
   out.text(2, resolution)
   out.number(3, scale)
-  const price = (value: number): number => unitsOf(value, scale)
+  /** Bars with a price that the wire cannot carry. Their volume becomes one that ingest refuses. */
+  const spoilt = new Set<number>()
+  const price = (value: number, i: number): number => {
+    const units = toInteger(value, scale)
+    if (Math.abs(units) <= Number.MAX_SAFE_INTEGER) return units
+    spoilt.add(i)
+    return 0
+  }
   out.deltas(4, bars.time, whole)
   out.deltas(5, bars.open, price)
   out.deltas(6, bars.high, price)
   out.deltas(7, bars.low, price)
   out.deltas(8, bars.close, price)
-  out.deltas(9, bars.volume, whole)
+  out.deltas(9, bars.volume, spoilt.size === 0 ? whole : (value, i) => (spoilt.has(i) ? -1 : whole(value)))
   out.deltas(10, bars.revision, whole)
   return out.bytes() as EncodedSeries
 }
@@ -53,12 +60,6 @@ export function encodeBars(sequence: number, lane: WireLane, series: readonly En
   const message = new Writer(body.byteLength + headBytesMax)
   message.block(3, body)
   return Buffer.from(message.bytes().buffer)
-}
-
-/** The price in units; 0, which ingest refuses, if differences of such numbers would not be exact. */
-function unitsOf(price: number, scale: number): number {
-  const units = toInteger(price, scale)
-  return units >= 0 && units <= Number.MAX_SAFE_INTEGER ? units : 0
 }
 
 /** A whole number of 0 or more; any other value becomes -1, which ingest refuses. */
@@ -93,7 +94,7 @@ class Writer {
   }
 
   /** Writes the first value and then the differences, as zigzag varints packed into one block. */
-  deltas(field: number, column: Float64Array, read: (value: number) => number): void {
+  deltas(field: number, column: Float64Array, read: (value: number, index: number) => number): void {
     if (column.length === 0) return
     // The length is known afterwards: the block is written behind a length of maximum size, then moved.
     const bytes = this.#bytes
@@ -101,7 +102,7 @@ class Writer {
     let end = start
     let previous = 0
     for (let i = 0; i < column.length; i++) {
-      const value = read(column[i] as number)
+      const value = read(column[i] as number, i)
       end = putZigzag(bytes, end, value - previous)
       previous = value
     }

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type Bar, minutes } from './client/bars.ts'
+import { type Bar, fold, minutes } from './client/bars.ts'
 import { minutesAgo } from './client/clocks.ts'
 import { barsOf, readHistory } from './client/history.ts'
 import { read } from './client/http.ts'
@@ -38,6 +38,23 @@ describe('a closed minute', () => {
     expect(Object.keys(message.bar)).toEqual(['time', 'open', 'high', 'low', 'close', 'volume'])
     expect(message).toEqual({ type: 'bar', symbol, bar: coming[0] })
     expect(socket.frames.at(-1)).toBe(JSON.stringify(message))
+  })
+
+  test('prices below zero are stored, pushed and folded as the terminal wrote them', async () => {
+    const { symbol, file, bars, coming } = await series('BROKERA:ZERO', 'US500.z', -0.15, 2)
+    const socket = await connect(key)
+    await socket.subscribe([symbol])
+    file.append(coming[0] as Bar)
+    expect((await socket.next<BarMessage>('bar')).bar).toEqual(coming[0])
+    file.append(...coming.slice(1))
+    await until('all bars', async () => (await history(symbol)).length === bars.length)
+    expect(await history(symbol)).toEqual(bars)
+    expect(bars.some(({ open }) => open === 0) && bars.some(({ open }) => open < 0)).toBe(true)
+    const halves = fold(bars, 1_800).filter(
+      ({ time }) => time >= (bars[0]?.time ?? 0) && time + 1_800 <= (bars.at(-1)?.time ?? 0),
+    )
+    const got = await readHistory(key, { symbol, resolution: '30', countback: 10 })
+    expect(barsOf(got)).toEqual(expect.arrayContaining(halves))
   })
 
   test('a pushed bar equals the bar of history, which has it at once', async () => {

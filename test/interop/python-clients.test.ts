@@ -167,6 +167,15 @@ describe('a collector written in Python', () => {
     })
   })
 
+  test('bars of prices below zero are stored as they are', async () => {
+    const { terminal } = await session('PYOIL')
+    const times = [12, 11].map((back) => lastMinute() - back * 60)
+    terminal.send({ bars: { sequence: 1, lane: 'LANE_LIVE', series: [columns('PYOIL', times, -3_763_000)] } })
+    expect((await terminal.next('Ack', has('ack')))['ack']).toMatchObject({ accepted: 2 })
+    const got = await readHistory(key, { symbol: `${feed}:PYOIL`, resolution: '1', countback: 10 })
+    expect(barsOf(got)).toEqual(times.map((time, at) => bar(time, -3_763_000 + at * 10, 50 + at)))
+  })
+
   test('an impossible bar is refused by series, index and reason, the other bars are stored', async () => {
     const { terminal } = await session('PYBAD')
     const times = [12, 11, 10].map((back) => lastMinute() - back * 60)

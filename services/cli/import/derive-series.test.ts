@@ -59,6 +59,13 @@ describe('--derive', () => {
     }
   })
 
+  test('folds prices at and below zero, which an import stores as they are', async () => {
+    const bars = minutes(monday, 120, -0.05, 2)
+    await importing(fixture.write(exportText(bars)), ...seriesOptions('OIL', '1'), '--derive', '60')
+    expect(await fixture.history('BROKERA:ZERO:OIL', '1')).toEqual(bars)
+    expect(await fixture.history('BROKERA:ZERO:OIL', '60')).toEqual(fold(bars, 3_600))
+  })
+
   test('leaves out bars that begin in a gap of the file', async () => {
     const early = minutes(monday + 600, 120, 1.1, 5)
     const late = minutes(monday + 10 * day + 600, 120, 1.2, 5)

@@ -87,12 +87,10 @@ function timeFault(
   return undefined
 }
 
-const isPrice = (price: number): boolean => price > 0 && price < Number.POSITIVE_INFINITY
-
+/** Zero and negative prices are the broker's own values, as of oil, power and spreads. */
 function priceFault(bar: Bar): BarFault | undefined {
-  if (isPrice(bar.open) && isPrice(bar.high) && isPrice(bar.low) && isPrice(bar.close)) return undefined
-  const field = (['open', 'high', 'low', 'close'] as const).find((name) => !isPrice(bar[name])) ?? 'open'
-  return fault('PRICE', `${field}: got ${bar[field]}, wanted a finite number above 0`)
+  const field = (['open', 'high', 'low', 'close'] as const).find((name) => !Number.isFinite(bar[name]))
+  return field && fault('PRICE', `${field}: got ${bar[field]}, wanted a finite number`)
 }
 
 function orderFault({ open, high, low, close }: Bar): BarFault | undefined {

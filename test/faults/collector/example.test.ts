@@ -54,7 +54,7 @@ class ExampleFolder {
     let text = ''
     for (; this.#minutes < last; this.#minutes++)
       for (const symbol of symbols)
-        text += `${symbol},${this.timeOf(this.#minutes)},1.1,1.3,1.05,${this.closeOf(this.#minutes)},${this.#minutes}\n`
+        text += `${symbol},${this.timeOf(this.#minutes)},1.1,1.3,-1.05,${this.closeOf(this.#minutes)},${this.#minutes}\n`
     appendFileSync(this.bars, text)
   }
 

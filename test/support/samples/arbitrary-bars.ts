@@ -10,7 +10,7 @@ interface Shape {
   readonly lengthMax?: number
 }
 
-const price = fc.integer({ min: 1, max: 9 }).map((units) => units / 2)
+const price = fc.integer({ min: -4, max: 9 }).map((units) => units / 2)
 
 /** Valid bars of few different values, so that equal times, prices and revisions are common. */
 export const arbitraryBar = ({ stepSeconds = 60, steps = 40 }: Shape = {}): fc.Arbitrary<RevisedBar> =>

@@ -92,8 +92,7 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
     ['a decimal comma', cell(7, 3, '1,2'), /high is "1,2".*decimal comma.*decimal point/],
     ['a word for a price', cell(7, 2, 'n/a'), /open is "n\/a"/],
     ['a missing price', cell(7, 2, ''), /open is missing/],
-    ['a price of 0', cell(7, 4, '0'), /low: got 0/],
-    ['a negative price', cell(7, 4, '-1.1'), /low is "-1.1"/],
+    ['a sign without a number', cell(7, 4, '-'), /low is "-"/],
     ['a high below the open', cell(7, 3, '1.0'), /high: got 1, wanted at least open/],
     ['more decimals than the symbol has', cell(7, 5, '1.100001'), /got 6 decimals, wanted at most 5/],
     ['a volume with decimals', cell(7, 6, '1.5'), /volume is "1.5"; wanted is a whole number$/],
@@ -124,7 +123,7 @@ describe('a damaged file: its good lines are stored, the bad ones are listed, an
   })
 
   test('no window includes a refused line, or times between the neighbours of one without a readable time', async () => {
-    const text = withLines({ 7: cell(7, 3, 'n/a'), 12: cell(12, 4, '0'), 20: 'x', 21: '2024.01.08' })
+    const text = withLines({ 7: cell(7, 3, 'n/a'), 12: cell(12, 4, '9'), 20: 'x', 21: '2024.01.08' })
     const { code, json } = await fixture.importing(
       fixture.write(text),
       ...seriesOptions('HOLES'),

@@ -8,7 +8,7 @@ const written = (values: readonly number[]): string => numberText(Float64Array.f
 
 /** Prices like those of terminals: integers of a few decimals, and on mid-quoted feeds half a unit more. */
 const price = fc
-  .record({ integer: fc.integer({ min: 0, max: 2 ** 40 }), scale: fc.integer({ min: 0, max: 8 }) })
+  .record({ integer: fc.integer({ min: -(2 ** 40), max: 2 ** 40 }), scale: fc.integer({ min: 0, max: 8 }) })
   .map(({ integer, scale }) => integer / 10 ** scale)
 
 describe('numbers are written as JSON.stringify writes them', () => {

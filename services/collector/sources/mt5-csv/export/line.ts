@@ -19,7 +19,7 @@ export interface LineValues {
 /** 10^0 to 10^15: a mantissa above 2^53 is rejected, so no more are needed. */
 const powers = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent)
 
-const code = { dot: 46, comma: 44, colon: 58, zero: 48, nine: 57, tab: 9 } as const
+const code = { minus: 45, dot: 46, colon: 58, zero: 48, nine: 57 } as const
 
 /**
  * Reads lines of one layout. `read` fills `values` and returns `undefined`, or returns the fault of the line.
@@ -94,13 +94,15 @@ export class LineReader {
     return pair(0) * 3600 + pair(3) * 60 + seconds
   }
 
-  /** Digits with at most one point, read as an integer and divided once: the nearest double, as printed. */
+  /** A sign, and digits with at most one point, read as an integer and divided once: the nearest double, as printed. */
   #price(name: string): number {
     const start = this.#at
     const end = this.#cellEnd()
+    const isNegative = this.#text.charCodeAt(start) === code.minus
+    const first = isNegative ? start + 1 : start
     let mantissa = 0
     let decimals = -1
-    for (let i = start; i < end; i++) {
+    for (let i = first; i < end; i++) {
       const c = this.#text.charCodeAt(i)
       if (c >= code.zero && c <= code.nine) {
         mantissa = mantissa * 10 + (c - code.zero)
@@ -109,10 +111,13 @@ export class LineReader {
       else return this.#badNumber(name, start, end)
     }
     this.#at = end + 1
-    if (end === start || mantissa > Number.MAX_SAFE_INTEGER || decimals > 15)
+    const hasDigits = end - first > (decimals < 0 ? 0 : 1)
+    if (!hasDigits || mantissa > Number.MAX_SAFE_INTEGER || decimals > 15)
       return this.#badNumber(name, start, end)
     const places = Math.max(decimals, 0)
     if (places > this.values.decimals) this.values.decimals = places
+    // A zero has no sign: two readings of it are the same bar.
+    if (isNegative && mantissa > 0) mantissa = -mantissa
     return mantissa / (powers[places] as number)
   }
 

@@ -141,6 +141,9 @@ test('good lines of a damaged file are read, and each bad one is reported with n
     [`${lineAt('13:06:00')}\t9`, /10 columns/],
     ['2024.03.08\t13:07:00\t1.1', /high is missing/],
     [lineAt('13:08:00').replace('1.09321', '1e5'), /open is "1e5"/],
+    [lineAt('13:08:00').replace('1.09321', '.'), /open is "."/],
+    [lineAt('13:08:00').replace('1.09318', '-'), /low is "-"/],
+    [lineAt('13:08:00').replace('1.09318', '--1'), /low is "--1"/],
     [lineAt('13:09:00').replace('1.09321', `${'9'.repeat(30)}`), /open is "9+"/],
     [lineAt('23:59:00').replace('2024.03.08', '1969.12.31'), /date is "1969.12.31"; wanted is 1970.01.01 to/],
     [lineAt('23:48:00').replace('2024.03.08', '2255.06.05'), /date is "2255.06.05"/],
@@ -202,7 +205,7 @@ test('a file of many chunks is read like one of a single chunk', async () => {
 test('every printed price is read as exactly the double that the text means', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.tuple(fc.nat(10_000_000), fc.integer({ min: 0, max: 8 })), { minLength: 1, maxLength: 50 }),
+      fc.array(fc.tuple(fc.integer({ min: -10_000_000, max: 10_000_000 }), fc.integer({ min: 0, max: 8 })), { minLength: 1, maxLength: 50 }),
       async (prices) => {
         const texts = prices.map(([points, decimals]) => (points / 10 ** decimals).toFixed(decimals))
         const { bars } = await readText(
@@ -213,6 +216,14 @@ test('every printed price is read as exactly the double that the text means', as
     ),
     { numRuns: 20 },
   )
+})
+
+test('a minus sign is read, and a zero has no sign', async () => {
+  const line = '2020.04.20\t18:15\t-37.63\t0.00\t-40.32\t-0.00\t7\t0\t0\n'
+  const { bars, bad } = await readText(`${header}\n${line}`)
+  expect(bad).toEqual([])
+  expect(bars).toMatchObject([{ open: -37.63, high: 0, low: -40.32, close: 0 }])
+  expect(Object.is(bars[0]?.close, 0)).toBe(true)
 })
 
 test('any bytes are read as bars or bad lines, or the file is rejected', async () => {
