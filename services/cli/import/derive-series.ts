@@ -1,5 +1,7 @@
-import { type Bars, barCount, pickBars, timeAt } from '../../core/bars/bar.ts'
+import { Holes } from '../../collector/series/holes.ts'
+import { type Bars, barCount, noBars, pickBars, timeAt } from '../../core/bars/bar.ts'
 import { barEnd } from '../../core/bars/closed.ts'
+import { anyOverlaps } from '../../core/bars/coverage.ts'
 import { bucketOpen, createFold, type Fold } from '../../core/bars/derive.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
@@ -11,11 +13,11 @@ interface Derived {
   readonly resolution: Resolution
   readonly fold: Fold
   readonly sender: SeriesSender
-  /** Opens of buckets whose first minutes the file lacks. */
+  /** Opens of buckets whose first minutes the file lacks, or that have a refused line. */
   readonly parts: Set<number>
 }
 
-/** Derived bars that are not sent because the file lacks their first minutes. */
+/** Derived bars that are not sent because the file lacks their first minutes, or because a line of them was refused. */
 export interface LeftOut {
   readonly incomplete: number
   /** Open times of the first left-out bars, on the feed's clock; at most `leftOutKept`. */
@@ -23,6 +25,8 @@ export interface LeftOut {
 }
 
 const leftOutKept = 100
+/** Maximum separate times of refused lines; above it all times from the first to the last count as refused. */
+const refusedTimesMax = 10_000
 
 export interface DeriveOptions extends FileTimes {
   /** Maximum seconds between two bars; a longer time is a gap in the coverage. */
@@ -34,6 +38,7 @@ export interface DeriveOptions extends FileTimes {
 export class DerivedSeries {
   readonly #options: DeriveOptions
   readonly #all: readonly Derived[]
+  readonly #refused = new Holes('1', refusedTimesMax)
   #newest = Number.NEGATIVE_INFINITY
 
   constructor(senders: ReadonlyMap<Resolution, SeriesSender>, options: DeriveOptions) {
@@ -46,19 +51,38 @@ export class DerivedSeries {
     }))
   }
 
+  /** Called for the times of refused lines, before `add` has a later line. */
+  refuse(spans: readonly Span[]): void {
+    if (this.#all.length > 0) this.#refused.addSpans(spans)
+  }
+
   async add(m1: Bars): Promise<void> {
     if (this.#all.length === 0) return
     this.#noteParts(m1)
-    for (const { fold, sender, parts } of this.#all) await sender.add(without(parts, fold.push(m1)))
+    // In a file that does not ascend another line may have the minute of a refused one.
+    this.#refused.fill(m1)
+    for (const derived of this.#all) await derived.sender.add(this.#wholeOf(derived, derived.fold.push(m1)))
+  }
+
+  /** Returns the bars whose minutes are all there, and notes the others. */
+  #wholeOf({ resolution, parts }: Derived, bars: Bars): Bars {
+    const { spans } = this.#refused
+    for (let i = 0; spans.length > 0 && i < barCount(bars); i++) {
+      const open = timeAt(bars, i)
+      if (anyOverlaps(spans, { from: open, to: barEnd(open, resolution) })) parts.add(open)
+    }
+    return parts.size === 0 ? bars : pickBars(bars, (i) => !parts.has(bars.time[i] as number))
   }
 
   async end(): Promise<void> {
-    for (const { resolution, fold, sender, parts } of this.#all) {
-      const rest = without(parts, fold.end())
-      const isSent = barCount(rest) > 0 && isWhole(timeAt(rest, 0), resolution, this.#options)
-      if (isSent) await sender.add(rest)
+    for (const derived of this.#all) {
+      const { resolution, fold, sender } = derived
+      const last = fold.end()
+      const isOver = barCount(last) > 0 && isWhole(timeAt(last, 0), resolution, this.#options)
+      const rest = isOver ? this.#wholeOf(derived, last) : noBars
+      await sender.add(rest)
       await sender.end()
-      if (isSent) this.#leaveUnclaimed(rest, resolution, sender)
+      if (barCount(rest) > 0) this.#leaveUnclaimed(rest, resolution, sender)
     }
   }
 
@@ -96,6 +120,3 @@ export const bucketsOf = ({ from, to }: Span, r: Resolution): Span => ({
   from: bucketOpen(from, r),
   to: barEnd(bucketOpen(feedSeconds(to - 1), r), r),
 })
-
-const without = (parts: ReadonlySet<number>, bars: Bars): Bars =>
-  parts.size === 0 ? bars : pickBars(bars, (i) => !parts.has(bars.time[i] as number))

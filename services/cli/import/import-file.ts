@@ -69,7 +69,7 @@ function* leftOutText({ derived }: Outcome): Generator<string> {
   const counts = leftOut.map(
     ([resolution, { incomplete }]) => `${grouped(incomplete)} of resolution ${resolution}`,
   )
-  yield `Derived bars were left out (${counts.join(', ')}): the file lacks their earlier minutes.`
+  yield `Derived bars were left out (${counts.join(', ')}): the file has no good line for some of their minutes.`
 }
 
 function* refusedDerivedText({ derived }: Outcome): Generator<string> {

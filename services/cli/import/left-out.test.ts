@@ -24,11 +24,11 @@ describe('a derived bar whose earlier minutes the file lacks', () => {
     )
     expect([code, stderr]).toEqual([
       65,
-      'fxd: Derived bars were left out (1 of resolution 60, 1 of resolution 1D): the file lacks their earlier minutes.\n',
+      'fxd: Derived bars were left out (1 of resolution 60, 1 of resolution 1D): the file has no good line for some of their minutes.\n',
     ])
     expect(stdout).toContain(
       '  derived 60: 3 accepted\n' +
-        '    left out: the bar of resolution 60 at 2024-01-08 02:00; the file lacks its earlier minutes\n',
+        '    left out: the bar of resolution 60 at 2024-01-08 02:00; the file has no good line for some of its minutes\n',
     )
     expect(stdout).toContain('left out: the bar of resolution 1D at 2024-01-08 00:00')
     expect(stdout).not.toContain('bar of resolution 10 ')
@@ -45,6 +45,41 @@ describe('a derived bar whose earlier minutes the file lacks', () => {
     expect(json['derived']).toMatchObject({
       60: { accepted: 3, incomplete: 1, incomplete_from: [monday + 10 * hour] },
     })
+  })
+
+  test('is left out when a line of it was refused, wherever that line is in the bar', async () => {
+    const bars = minutes(monday, 300, 1.1, 5)
+    const lines = exportText(bars).split('\r\n')
+    const damage = (minute: number, to: (line: string) => string) => {
+      lines[minute + 1] = to(lines[minute + 1] as string)
+    }
+    damage(10, (line) => line.replace('1.1', 'n/a'))
+    damage(119, (line) => line.replace('1.1', '1,1'))
+    damage(200, () => 'x')
+    const args = [...seriesOptions('REFUSED'), '--derive', '5,60', '--json']
+    const { code, json, stderr } = await fixture.importing(fixture.write(lines.join('\r\n')), ...args)
+    const at = (minute: number) => monday + minute * 60
+    expect(json['derived']).toMatchObject({
+      5: { accepted: 57, incomplete: 3, incomplete_from: [at(10), at(115), at(200)] },
+      60: { accepted: 2, incomplete: 3, incomplete_from: [at(0), at(60), at(180)] },
+    })
+    expect(code).toBe(65)
+    expect(stderr).toContain(
+      '(3 of resolution 5, 3 of resolution 60): the file has no good line for some of their minutes.',
+    )
+    expect((await fixture.history('BROKERA:ZERO:REFUSED', '60')).map(({ time }) => time)).toEqual([
+      at(120),
+      at(240),
+    ])
+  })
+
+  test('is stored when another line of a file that does not ascend has the minute of the refused one', async () => {
+    const bars = minutes(monday, 120, 1.1, 5)
+    const lines = exportText(bars).trimEnd().split('\r\n')
+    lines.push((lines[11] as string).replace('1.1', 'n/a'))
+    const args = [...seriesOptions('TWICE'), '--derive', '60', '--json']
+    const { json } = await fixture.importing(fixture.write(`${lines.join('\r\n')}\r\n`), ...args)
+    expect(json).toMatchObject({ refused: 1, derived: { 60: { accepted: 2, incomplete: 0 } } })
   })
 
   test('does not exist when the file begins with its first minute', async () => {

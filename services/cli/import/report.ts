@@ -112,7 +112,7 @@ function* derivedLines({ derived }: ImportReport): Generator<string> {
     const shown = countNames.filter((name) => counts[name] > 0 || name === 'accepted')
     yield `  derived ${resolution}: ${shown.map((name) => `${grouped(counts[name])} ${name}`).join(', ')}\n`
     for (const open of counts.incomplete_from.slice(0, spansShown))
-      yield `    left out: the bar of resolution ${resolution} at ${minuteText(open)}; the file lacks its earlier minutes\n`
+      yield `    left out: the bar of resolution ${resolution} at ${minuteText(open)}; the file has no good line for some of its minutes\n`
     const more = counts.incomplete - Math.min(counts.incomplete, spansShown)
     if (more > 0) yield `    and ${grouped(more)} more left out\n`
   }

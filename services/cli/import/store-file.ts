@@ -35,7 +35,11 @@ export interface StoreFile {
 /** Sends a file's bars, the bars derived from them, and then their windows. Resolves once all are stored. */
 export async function storeFile(work: StoreFile): Promise<Outcome> {
   const { options, times, order, session, symbol, odd, onBegin } = work
-  const refusals = new Refusals({ resolution: options.resolution, now: () => session.feedNow() })
+  const refusals = new Refusals({
+    resolution: options.resolution,
+    now: () => session.feedNow(),
+    onSpans: (spans) => derived.refuse(spans),
+  })
   let unended: number | undefined
   const { bars, duplicates } = ascendingBars(work, refusals, (line) => (unended = line))
   const sender = senderOf(work, options.resolution, refusals)

@@ -7,16 +7,18 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import { refusedBySeries } from './refused-bars.ts'
 
-/** Maximum holes of a series; above it all times from the first to the last hole become one hole. */
-const holesMax = 256
+/** Maximum holes of a series, unless said otherwise; above it all times from the first to the last hole become one hole. */
+const defaultHolesMax = 256
 
 /** Times of a series whose bars were read and not stored: no window may claim them. */
 export class Holes {
   readonly #resolution: Resolution
+  readonly #holesMax: number
   #spans: Span[] = []
 
-  constructor(resolution: Resolution) {
+  constructor(resolution: Resolution, holesMax = defaultHolesMax) {
     this.#resolution = resolution
+    this.#holesMax = holesMax
   }
 
   /** Adds the times `[open, end)` of bars that were not stored. */
@@ -48,7 +50,7 @@ export class Holes {
 
   #take(spans: Span[]): void {
     const [first, last] = [spans[0], spans.at(-1)]
-    this.#spans = first && last && spans.length > holesMax ? [{ from: first.from, to: last.to }] : spans
+    this.#spans = first && last && spans.length > this.#holesMax ? [{ from: first.from, to: last.to }] : spans
   }
 }
 

@@ -30,7 +30,12 @@ test.each<[string, Partial<Record<keyof Bar, number>>, RefusalReason, string]>([
   ['a high below the open', { open: 5 }, 'OHLC_ORDER', 'high: got 4'],
   ['a high below the close', { close: 5 }, 'OHLC_ORDER', 'high: got 4, wanted at least open 2 and close 5'],
   ['an infinite price', { high: Number.POSITIVE_INFINITY }, 'PRICE', 'high'],
-  ['a price below all numbers', { low: Number.NEGATIVE_INFINITY }, 'PRICE', 'low: got -Infinity, wanted a finite number'],
+  [
+    'a price below all numbers',
+    { low: Number.NEGATIVE_INFINITY },
+    'PRICE',
+    'low: got -Infinity, wanted a finite number',
+  ],
   ['no number as price', { close: Number.NaN }, 'PRICE', 'close: got NaN'],
   ['a negative volume', { volume: -1 }, 'VOLUME', 'volume: got -1, wanted a whole number, 0 or more'],
   ['half a tick', { volume: 1.5 }, 'VOLUME', 'volume: got 1.5'],

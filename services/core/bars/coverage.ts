@@ -40,6 +40,12 @@ function firstIndex<T>(list: readonly T[], fits: (each: T) => boolean): number {
   return low
 }
 
+/** Whether one of these joined, ascending spans has a time of this span. */
+export function anyOverlaps(spans: readonly Span[], { from, to }: Span): boolean {
+  const next = spans[firstIndex(spans, (each) => each.to > from)]
+  return next !== undefined && next.from < to
+}
+
 /** The parts of `wanted` that no span of `have` covers, ascending and joined. */
 export function subtractSpans(wanted: readonly Span[], have: readonly Span[]): Span[] {
   const covered = joinSpans(have)

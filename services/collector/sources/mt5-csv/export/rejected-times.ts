@@ -11,6 +11,8 @@ interface RejectedTimesDeps {
   readonly resolution: Resolution
   /** "Now" on the feed's clock: no rejected line is later. `undefined` while that is unknown. */
   readonly now: () => FeedSeconds | undefined
+  /** Called with each further span that no window may claim. */
+  readonly onSpans?: (spans: readonly Span[]) => void
 }
 
 /**
@@ -44,7 +46,9 @@ export class RejectedTimes {
       this.#isUnknown = false
     }
     if (next < unknown.length) this.#isUnknown = true
-    if (spans.length > 0) this.holes.addSpans(spans)
+    if (spans.length === 0) return
+    this.holes.addSpans(spans)
+    this.#deps.onSpans?.(spans)
   }
 
   /** Called when the terminal has just written the end of the file: no bar there is later than now. */
