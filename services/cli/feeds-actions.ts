@@ -65,6 +65,7 @@ export const showFeed = (key: string, options: JsonOption, terminal: Terminal): 
           without_bars: [...withoutBars],
           resolutions_without_bars: Object.fromEntries(lacking),
           many_windows: manyWindows,
+          rejected_lines: feed.rejectedLines ?? null,
           manifest,
         }),
       )
@@ -81,6 +82,7 @@ export const showFeed = (key: string, options: JsonOption, terminal: Terminal): 
       ['liveness source', feed.livenessSource],
       ['newest bar', `${barTime(feed.lastBarTime)} (the feed's clock)`],
       ['symbols', String(feed.symbolCount)],
+      ...rejectedField(feed.rejectedLines),
     ])
     const many = manyWindows.map(
       ({ symbol, resolution, count }) =>
@@ -95,6 +97,12 @@ const lackingOf = (feed: Feed__Output): (readonly [string, readonly string[]])[]
   feed.resolutionsWithoutBars.flatMap(({ resolutions, symbols }) =>
     symbols.map((position) => [feed.symbols[position] ?? '', resolutions] as const),
   )
+
+/** Not shown for a source without files, and while another ingest has the session of the feed. */
+const rejectedField = (lines: number | undefined): [string, string][] =>
+  lines === undefined
+    ? []
+    : [['rejected lines', lines === 0 ? '0' : `${lines} (the log of the collector has their reasons)`]]
 
 export const purgeFeed = (key: string, options: JsonOption, terminal: Terminal): Promise<void> =>
   withRegistry(terminal, async (registry) => {

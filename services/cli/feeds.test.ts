@@ -71,6 +71,19 @@ describe('feeds', () => {
     })
   })
 
+  test('show has the number of lines that the collector rejects, while its session is open', async () => {
+    const token = readFileSync(join(fixture.home, 'data', 'token'), 'utf8').trim()
+    const session = new RawSession(fixture.environment.FXD_GRPC_ADDR, token)
+    const shown = () => fixture.answer('feeds show BROKERA:ZERO')
+    await session.hello('BROKERA:ZERO')
+    expect(await shown()).toMatchObject({ rejected_lines: null })
+    session.send({ heartbeat: { terminalConnected: true, rejectedLines: 7 } })
+    await expect.poll(shown).toMatchObject({ rejected_lines: 7 })
+    expect((await fixture.fxd('feeds show BROKERA:ZERO')).out).toMatch(/^rejected lines +7 \(the log/m)
+    await session.close()
+    await expect.poll(shown).toMatchObject({ rejected_lines: null })
+  })
+
   test('token issues a token that allows pushing one feed only', async () => {
     const { code, out, err } = await fixture.fxd('feeds token BROKERA:ZERO --expires 30d')
     expect([code, err]).toEqual([0, expect.stringMatching(/BROKERA:ZERO: this token may push until \d{4}-/)])

@@ -201,10 +201,12 @@ class Collector {
   #sendHeartbeat(client: SessionClient): void {
     const { newestTick } = this.#time
     const spooled = this.#deps.spool?.depth
+    const rejectedLines = this.#deps.source.rejectedLines?.()
     client.heartbeat({
       terminalConnected: this.#relay.isConnected,
       ...(spooled && { spooledBars: spooled.bars, spoolAgeSeconds: Math.floor(spooled.ageMs / 1_000) }),
       ...(newestTick !== undefined && { newestTick }),
+      ...(rejectedLines !== undefined && { rejectedLines }),
     })
   }
 }

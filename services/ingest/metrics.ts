@@ -15,6 +15,8 @@ export interface CollectorState {
   readonly spooledBars: number
   /** `undefined`: the collector does not say how many bars it spools. */
   readonly spoolAgeSeconds?: number | undefined
+  /** `undefined`: its source has no files. */
+  readonly rejectedLines?: number | undefined
 }
 
 export interface IngestMetrics {
@@ -126,10 +128,15 @@ function collectorGauges(metrics: Metrics): IngestMetrics['collector'] {
     'fxd_ingest_spool_age_seconds',
     'age of the oldest bar in the spool of its collector, as the collector says',
   )
+  const rejected = gauge(
+    'fxd_ingest_rejected_lines',
+    'lines of its files that its collector rejects, as the files are now; the log of the collector has their reasons',
+  )
   return (feed, state) => {
-    for (const each of [connected, bars, age]) each.remove({ feed })
+    for (const each of [connected, bars, age, rejected]) each.remove({ feed })
     if (!state) return
     connected.set({ feed }, Number(state.terminalConnected))
+    if (state.rejectedLines !== undefined) rejected.set({ feed }, state.rejectedLines)
     if (state.spoolAgeSeconds === undefined) return
     bars.set({ feed }, state.spooledBars)
     age.set({ feed }, state.spoolAgeSeconds)

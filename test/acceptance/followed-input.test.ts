@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { type Bar, minutes } from './client/bars.ts'
 import { feedNow, minutesAgo } from './client/clocks.ts'
 import { barsOf, readHistory } from './client/history.ts'
+import { read } from './client/http.ts'
 import { FollowedFile } from './client/input.ts'
 import { issueKey } from './client/keys.ts'
+import { target } from './client/target.ts'
 import { until } from './client/until.ts'
 
 let key = ''
@@ -74,6 +77,47 @@ describe('a followed file', () => {
     const opens = (await stored('BROKERA:ZERO:EURAUD', '30')).map(({ time }) => time)
     expect(opens).toEqual([start + 1800, start + 3600])
   })
+})
+
+describe('prices with more decimals', () => {
+  const digitsOf = async (symbol: string) =>
+    (await read<{ digits: number }>(`/v1/symbols?symbol=${symbol}`, key)).digits
+
+  test('a symbol that the manifest does not list gets the digits of its later lines, and loses no bar', async () => {
+    const symbol = 'BROKERA:ZERO:FINER'
+    const start = minutesAgo('BROKERA:ZERO', 1_300)
+    const coarse = minutes(start, 1_200, 55, 2)
+    const fine = minutes(start + 1_200 * 60, 10, 55, 3)
+    const file = new FollowedFile('brokera-zero', 'FINER.z_M1.csv')
+    file.write(coarse)
+    await storedExactly(symbol, coarse)
+    expect(await digitsOf(symbol)).toBe(2)
+    for (const [i, bar] of fine.entries()) {
+      file.append(bar)
+      if (i === 4) await storedExactly(symbol, [...coarse, ...fine.slice(0, 5)])
+    }
+    await storedExactly(symbol, [...coarse, ...fine])
+    expect(await digitsOf(symbol)).toBe(3)
+  })
+
+  test('rejected lines of a listed symbol are counted, and the log names the cure', async () => {
+    const bars = minutes(minutesAgo('BROKERA:ZERO', 100), 10, 1.1, 5)
+    const file = new FollowedFile('brokera-zero', 'GBPUSD.z_M1.csv')
+    file.write(bars)
+    await storedExactly('BROKERA:ZERO:GBPUSD', bars)
+    const before = await rejectedLines()
+    file.append(...minutes(minutesAgo('BROKERA:ZERO', 90), 3, 1.1, 6))
+    await until('two rejected lines more', async () => (await rejectedLines()) >= before + 2)
+    expect(readFileSync(target().log, 'utf8')).toContain(
+      'GBPUSD.z_M1.csv has prices with more decimals than the 5 digits of GBPUSD.z in spec.symbols.list; ' +
+        'these lines are rejected; digits: 6 would accept them',
+    )
+  })
+
+  const rejectedLines = async (): Promise<number> => {
+    const text = await (await fetch(`${target().ops}/metrics`)).text()
+    return Number(/^fxd_ingest_rejected_lines\{feed="BROKERA:ZERO"\} (\d+)$/m.exec(text)?.[1])
+  }
 })
 
 describe('only closed bars are stored', () => {

@@ -21,7 +21,7 @@ export function addImport(program: Command, terminal: Terminal): void {
     )
     .option(
       '--digits <count>',
-      'decimals of the price (default: the most in the first 1,000 lines; a single odd line is ignored). ' +
+      'decimals of the price (default: the most in the first 1,000 lines and the last ones; a single odd line is ignored). ' +
         'A symbol never gets fewer, and one that a manifest or collector lists keeps its own',
     )
     .option('--type <type>', 'of a symbol that is added: forex, crypto, index or cfd (default: cfd)')

@@ -46,6 +46,7 @@ export async function importFile(name: string, given: GivenOptions, terminal: Te
   print(outcome)
   const faults = [
     ...refusedText(outcome),
+    ...tooFineText(outcome, options.digits),
     ...leftOutText(outcome),
     ...refusedDerivedText(outcome),
     ...windowText(outcome),
@@ -61,6 +62,19 @@ function* refusedText(outcome: Outcome): Generator<string> {
   const lines = refused === 1 ? '1 line was' : `${grouped(refused)} lines were`
   const others = forming > 0 ? 'every other one that has closed is stored' : 'every other one is stored'
   yield `${lines} refused; ${storedOf(outcome) === 0 ? 'none is stored' : others}.`
+}
+
+/** `asked`: the value of --digits. A symbol that a manifest or collector lists keeps its own. */
+function* tooFineText(
+  { too_fine: fine, digits, symbol }: Outcome,
+  asked: number | undefined,
+): Generator<string> {
+  if (!fine || fine.digits > digitsMax) return
+  const cure =
+    asked !== undefined && asked > digits
+      ? `the manifest or the collector of the feed says ${digits}, so change it there`
+      : `--digits ${fine.digits} accepts them, unless a manifest or collector lists ${symbol}`
+  yield `${grouped(fine.count)} of them have more decimals than the ${digits} digits of ${symbol}: ${cure}.`
 }
 
 function* leftOutText({ derived }: Outcome): Generator<string> {

@@ -89,6 +89,32 @@ describe('a derived bar whose earlier minutes the file lacks', () => {
   })
 })
 
+describe('lines with more decimals than the symbol', () => {
+  const coarse = minutes(monday, 3_000, 1.1, 2)
+  const after = (count: number) => minutes(monday + 3_000 * 60, count, 1.1, 3)
+
+  test('at the end of a file decide its digits', async () => {
+    const path = fixture.write(exportText([...coarse, ...after(20)]))
+    const { code, stdout } = await fixture.importing(path, ...seriesOptions('LATER3'))
+    expect([code, stdout.includes(', 3 digits:')]).toEqual([0, true])
+    expect(await fixture.history('BROKERA:ZERO:LATER3', '1')).toHaveLength(3_020)
+  })
+
+  test('are refused where the symbol has fewer digits, and the end says which --digits accepts them', async () => {
+    const path = fixture.write(exportText([...coarse, ...after(20)]))
+    const { code, stderr } = await fixture.importing(path, ...seriesOptions('LATER2'), '--digits', '2')
+    const fine = after(20).filter((bar) =>
+      [bar.open, bar.high, bar.low, bar.close].some((price) => !/^\d\.\d{1,2}$/.test(String(price))),
+    )
+    expect([code, stderr]).toEqual([
+      65,
+      `fxd: ${fine.length} lines were refused; every other one is stored. ` +
+        `${fine.length} of them have more decimals than the 2 digits of LATER2: --digits 3 accepts them, unless a manifest or collector lists LATER2.\n`,
+    ])
+    expect((await fixture.importing(path, ...seriesOptions('LATER2'), '--digits', '3')).code).toBe(0)
+  })
+})
+
 describe('windows of derived bars', () => {
   const day = 24 * hour
   /** Minutes of whole days, counted from Monday. */

@@ -18,6 +18,13 @@ export type DerivedCounts = SentCounts &
     readonly refusal?: string
   }
 
+/** Lines that were refused because the symbol has fewer digits; a single one may be damaged. */
+interface TooFine {
+  readonly count: number
+  /** Digits that accept them, except a single one with more decimals than all others. */
+  readonly digits: number
+}
+
 export interface ImportReport {
   readonly file: string
   readonly feed: string
@@ -42,6 +49,7 @@ export interface ImportReport {
   readonly refused_windows?: { readonly count: number; readonly reason: string }
   /** A single line with more decimals than all others; it was ignored for the digits. */
   readonly odd_line?: OddLine
+  readonly too_fine?: TooFine
   /** The last line, stored although it has no line end: its volume may be cut. */
   readonly unended_line?: number
   readonly seconds: number

@@ -11,7 +11,7 @@ import { bucketsOf, DerivedSeries } from './derive-series.ts'
 import type { FileTimes } from './file/file-times.ts'
 import { type FileShape, hasChanged } from './file/inspect-file.ts'
 import type { LineOrder } from './file/order.ts'
-import { type LineBars, readLines } from './file/read-lines.ts'
+import { type LineBars, type LineRules, readLines } from './file/read-lines.ts'
 import { sortLines } from './file/sort-lines.ts'
 import type { ImportOptions } from './options.ts'
 import type { Progress } from './progress.ts'
@@ -41,7 +41,16 @@ export async function storeFile(work: StoreFile): Promise<Outcome> {
     onSpans: (spans) => derived.refuse(spans),
   })
   let unended: number | undefined
-  const { bars, duplicates } = ascendingBars(work, refusals, (line) => (unended = line))
+  const tooFine = { count: 0, most: 0, digits: 0 }
+  const { bars, duplicates } = ascendingBars(work, refusals, {
+    onUnended: (line) => (unended = line),
+    onTooFine(decimals) {
+      const needed = decimals - (symbol.decimalsMax - symbol.digits)
+      tooFine.count++
+      tooFine.digits = Math.max(tooFine.digits, Math.min(tooFine.most, needed))
+      tooFine.most = Math.max(tooFine.most, needed)
+    },
+  })
   const sender = senderOf(work, options.resolution, refusals)
   const derivedSenders = new Map(options.derive.map((r) => [r, senderOf(work, r)]))
   const derived = new DerivedSeries(derivedSenders, {
@@ -72,6 +81,7 @@ export async function storeFile(work: StoreFile): Promise<Outcome> {
         ]),
       ),
       ...(odd && odd.decimals > symbol.decimalsMax && { odd_line: odd }),
+      ...(tooFine.count > 1 && { too_fine: { count: tooFine.count, digits: tooFine.digits } }),
       ...(unended !== undefined && { unended_line: unended }),
       ...(refusedWindows[0] !== undefined && {
         refused_windows: { count: refusedWindows.length, reason: refusedWindows[0] },
@@ -115,7 +125,7 @@ const gapOf = ({ maxGapSeconds }: ImportOptions, r: Resolution): number =>
 function ascendingBars(
   { options, shape, order, session, symbol, progress }: StoreFile,
   refusals: Refusals,
-  onUnended: (line: number) => void,
+  events: Pick<LineRules, 'onUnended' | 'onTooFine'>,
 ): { bars: AsyncIterable<LineBars>; duplicates: () => number } {
   const rules = {
     resolution: options.resolution,
@@ -123,7 +133,7 @@ function ascendingBars(
     decimalsMax: symbol.decimalsMax,
     feedNow: () => session.feedNow(),
     hasChanged: () => hasChanged(options.path, shape),
-    onUnended,
+    ...events,
   }
   const lines = readLines(options, rules, refusals)
   let duplicates = 0

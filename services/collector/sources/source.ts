@@ -15,6 +15,8 @@ export interface Source {
   /** Text for Hello and the log, such as `mt5-csv exports/` or `simulator seed 7`. */
   readonly terminal: string
   readonly capabilities: SourceCapabilities
+  /** Lines of its files that are rejected, as the files are now; absent for a source without files. */
+  readonly rejectedLines?: () => number
   /**
    * Starts watching. Resolves once the listener has received the first catalogue snapshot. Calls the
    * listener until the signal aborts. Rejects when the terminal is unavailable: the collector opens the

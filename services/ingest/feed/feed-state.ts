@@ -75,6 +75,8 @@ export class FeedState {
   /** A tick that contradicts the measured clock; it is the feed's time until ticks agree or a new clock is measured. */
   contradictingTick: FeedSeconds | undefined
   sessions = 0
+  /** As the collector of the active session here says. */
+  rejectedLines: number | undefined
   readonly #notes: LivenessNotes
 
   constructor(key: FeedKey, stores: FeedStores, deps: FeedStateDeps, notes: LivenessNotes) {
@@ -157,6 +159,11 @@ export class FeedStates {
   /** When the live lane last delivered a bar of the feed to this process. */
   receivedAt(key: FeedKey): UtcMs | undefined {
     return this.#states.get(key)?.receivedAt
+  }
+
+  /** Lines that the collector of the feed rejects; `undefined` if it says nothing, or has its session elsewhere. */
+  rejectedLines(key: FeedKey): number | undefined {
+    return this.#states.get(key)?.rejectedLines
   }
 
   /**

@@ -27,6 +27,7 @@ export class Liveness {
   heartbeat(heartbeat: Heartbeat__Output): void {
     const { terminalConnected, newestTick } = heartbeat
     this.#deps.metrics.collector(this.#state.key, heartbeat)
+    this.#state.rejectedLines = heartbeat.rejectedLines
     const tick = timeOf(newestTick)
     if (tick !== undefined) {
       this.#measured.heartbeat(tick)
@@ -46,6 +47,7 @@ export class Liveness {
 
   end(): void {
     this.#deps.metrics.collector(this.#state.key, undefined)
+    this.#state.rejectedLines = undefined
     this.#measured.end()
   }
 

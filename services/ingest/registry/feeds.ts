@@ -33,6 +33,8 @@ export interface FeedStores {
   readonly windows: WindowStore
   readonly board: FeedBoard
   readonly clock: Clock
+  /** Lines that the collector of the feed rejects; `undefined` where that is unknown here. */
+  readonly rejectedLines: (feed: FeedKey) => number | undefined
   /** Ends the sessions of a hidden feed. This process writes nothing of the feed afterwards. */
   endFeed(feed: FeedKey): Promise<void>
 }
@@ -69,6 +71,7 @@ export async function getFeed(
   const shown = page(symbols, request.afterSymbol, (symbol) => symbol, partBytesMax)
   const facts = await firstReadFacts(feed.definition, view, stores)
   const firstRead = firstReads(facts)
+  const rejectedLines = stores.rejectedLines(key)
   const symbolsWith = (wanted: FirstRead): string[] =>
     shown.items.filter((symbol) => firstRead({ symbol }) === wanted)
   return {
@@ -80,6 +83,7 @@ export async function getFeed(
     withoutBars: symbolsWith('none'),
     resolutionsWithoutBars: resolutionsWithoutBars(shown.items, feed.definition.resolutions, facts.newest),
     manyWindows: manyWindowsOf(facts.windows, view, request.afterSymbol === '', new Set(shown.items)),
+    ...(rejectedLines !== undefined && { rejectedLines }),
   }
 }
 

@@ -24,6 +24,8 @@ export interface LineRules {
   readonly hasChanged: () => Promise<boolean>
   /** Called with the number of such a line that was accepted. */
   readonly onUnended?: (line: number) => void
+  /** Called with the decimals of each line that has more than `decimalsMax`. */
+  readonly onTooFine?: (decimals: number) => void
 }
 
 /**
@@ -66,6 +68,7 @@ function keepGood(chunk: Chunk, rules: LineRules, refusals: Refusals, cutLine: n
           ? tooManyDecimals(decimals[i] as number, rules)
           : barFault(bar, rules.resolution, limits)?.message
     bars.revision[i] = lines[i] as number
+    if ((decimals[i] as number) > rules.decimalsMax) rules.onTooFine?.(decimals[i] as number)
     if (fault === undefined) continue
     bad.add(i)
     rejected.push({ line: lines[i] as number, reason: fault, time: timeAt(bars, i) })

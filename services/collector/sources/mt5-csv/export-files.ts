@@ -12,8 +12,9 @@ import { type MostDecimals, mostDecimals, oddLineText } from './export/most-deci
 import type { BadLine, OpenFile } from './export/read-export.ts'
 import { fileFailure } from './file-fault.ts'
 import { FileIndex } from './file-index.ts'
-import { FollowedFile } from './followed-file.ts'
+import { type FineLine, FollowedFile } from './followed-file.ts'
 import { createListing, type ListedFile } from './listing.ts'
+import { SymbolDigits } from './symbol-digits.ts'
 
 /** Maximum bad lines of one read that are logged; further ones are counted. */
 const badLinesNamed = 20
@@ -41,8 +42,11 @@ export class ExportFiles {
   readonly #deps: ExportFilesDeps
   readonly #list: () => Promise<readonly ListedFile[]>
   readonly index = new FileIndex()
-  /** Digits of symbols that the manifest does not list. */
-  readonly #digits = new Map<string, number>()
+  readonly #digits = new SymbolDigits()
+  /** Decimals of lines of listed symbols that were logged. */
+  readonly #named = new Map<string, number>()
+  /** Called for a symbol whose digits were raised: all its lines must be read again. */
+  onRaised: (raw: string) => void = () => undefined
   /** Files without a usable bar, with the size and time of modification at that check. */
   readonly #waiting = new Map<string, string>()
   /** The raw name of each clean name. */
@@ -88,8 +92,8 @@ export class ExportFiles {
     for (const file of this.index.all()) if (!paths.has(file.options.path)) this.#forget(file)
     for (const path of this.#waiting.keys()) if (!paths.has(path)) this.#waiting.delete(path)
     for (const path of this.#misnamed) if (!paths.has(path)) this.#misnamed.delete(path)
-    for (const raw of this.#digits.keys())
-      if (this.index.resolutionsOf(raw).length === 0) this.#digits.delete(raw)
+    for (const raw of this.#digits.symbols)
+      if (this.index.resolutionsOf(raw).length === 0) this.#digits.forget(raw)
   }
 
   /** A symbol without a file leaves the catalogue. Otherwise feed-wide windows would claim its unread minutes. */
@@ -129,8 +133,8 @@ export class ExportFiles {
     const found = await this.#mostDecimals(file)
     if (found === undefined) return false
     this.#waiting.delete(path)
-    const digits = Math.max(this.#digits.get(raw) ?? 0, found.digits)
-    this.#digits.set(raw, digits)
+    this.#digits.raise(raw, found.digits)
+    const digits = this.#digits.of(raw)
     const { odd } = found
     if (odd && odd.decimals > this.#decimalsMaxOf(raw))
       this.#deps.log.warn(
@@ -162,7 +166,7 @@ export class ExportFiles {
     return [...new Set(of.map(({ raw }) => raw))].map((raw) => ({
       ...this.#listed(raw),
       raw,
-      digits: this.#digitsOf(raw),
+      digits: this.digitsOf(raw),
       resolutions: this.index.resolutionsOf(raw),
     }))
   }
@@ -171,12 +175,46 @@ export class ExportFiles {
     return this.#deps.definition.symbols.find((symbol) => symbol.raw === raw)
   }
 
-  #digitsOf(raw: string): number {
-    return this.#listed(raw)?.digits ?? this.#digits.get(raw) ?? 0
+  digitsOf(raw: string): number {
+    return this.#listed(raw)?.digits ?? this.#digits.of(raw)
   }
 
   #decimalsMaxOf(raw: string): number {
-    return this.#digitsOf(raw) + (this.#deps.definition.quoteBasis === 'Mid' ? 1 : 0)
+    return this.digitsOf(raw) + this.#halfUnit
+  }
+
+  /** Decimals that a price of a mid-quoted feed may have beyond the digits. */
+  get #halfUnit(): number {
+    return this.#deps.definition.quoteBasis === 'Mid' ? 1 : 0
+  }
+
+  #noteTooFine(path: string, raw: string, lines: readonly FineLine[]): void {
+    const { log } = this.#deps
+    const before = this.digitsOf(raw)
+    if (this.#listed(raw)) return this.#nameListed(path, raw, lines)
+    const needed = lines.map(({ line, decimals }) => ({ path, line, decimals: decimals - this.#halfUnit }))
+    if (needed.filter((line) => this.#digits.note(raw, line)).length === 0) return
+    const digits = this.digitsOf(raw)
+    log.warn(
+      { symbol: raw, before, digits },
+      `${path} has prices with more decimals; all lines of its symbol are read again`,
+    )
+    this.onRaised(raw)
+  }
+
+  /** Names the cure once, and again for more decimals. */
+  #nameListed(path: string, raw: string, lines: readonly FineLine[]): void {
+    const decimals = lines.reduce((most, each) => Math.max(most, each.decimals - this.#halfUnit), 0)
+    if (decimals <= (this.#named.get(raw) ?? 0)) return
+    this.#named.set(raw, decimals)
+    const digits = this.digitsOf(raw)
+    const why = `${path} has prices with more decimals than the ${digits} digits of ${raw} in spec.symbols.list; these lines are rejected; digits: ${decimals} would accept them`
+    this.#deps.log.warn({ file: path, symbol: raw, digits, decimals }, why)
+  }
+
+  /** Lines that were rejected, in all files as they are now. */
+  get rejectedLines(): number {
+    return this.index.all().reduce((sum, file) => sum + file.rejectedLines, 0)
   }
 
   #follow({ path, folder, series }: ListedFile): FollowedFile {
@@ -210,6 +248,7 @@ export class ExportFiles {
         const { resolution } = series
         log.warn({ file: path }, `${path} ${fault}; by its name its bars are stored as ${resolution}`)
       },
+      onTooFine: (lines) => this.#noteTooFine(path, series.raw, lines),
     })
   }
 }

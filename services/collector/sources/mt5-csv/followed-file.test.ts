@@ -27,6 +27,7 @@ test('lines are read again after a read failed', async () => {
     hasBegun: () => true,
     showsTime: () => true,
     onSpacing: () => undefined,
+    onTooFine: () => expect.unreachable(),
     onBad: () => {
       throw new Error('the disk is gone')
     },

@@ -46,6 +46,15 @@ export interface FollowedFileDeps {
   readonly onBad: (bad: readonly BadLine[]) => void
   /** Called when the distances of its bars contradict the resolution of its name, with text that follows its path. */
   readonly onSpacing: (fault: string) => void
+  /** Called with lines that have a price with more decimals than `decimalsMax`; a line may be read again. */
+  readonly onTooFine: (lines: readonly FineLine[]) => void
+}
+
+/** A line whose prices have more decimals than its symbol. */
+export interface FineLine {
+  /** Counted from 1. */
+  readonly line: number
+  readonly decimals: number
 }
 
 /** A bar that is still forming, and where its line begins. */
@@ -71,6 +80,8 @@ export class FollowedFile {
   #newestMinute: FeedSeconds | undefined
   /** Number of the last bad line that was reported. */
   #reportedUntil = 0
+  /** Lines rejected so far, since the file was last read from its start. */
+  rejectedLines = 0
 
   constructor(deps: FollowedFileDeps) {
     this.options = deps
@@ -126,6 +137,7 @@ export class FollowedFile {
     this.#forming = undefined
     this.#returned = undefined
     this.#reportedUntil = 0
+    this.rejectedLines = 0
     this.#clusters = this.#noClusters()
     this.#rejected = this.#noneRejected()
     this.#spacing = new SpacingSample()
@@ -232,9 +244,10 @@ export class FollowedFile {
     const fits = (i: number): boolean => (decimals[i] as number) <= decimalsMax
     const tooFine = [...lines].flatMap((line, i) => {
       const reason = `a price has ${decimals[i]} decimals; the symbol has ${decimalsMax}`
-      return fits(i) ? [] : [{ line, reason, time: timeAt(bars, i) }]
+      return fits(i) ? [] : [{ line, reason, time: timeAt(bars, i), decimals: decimals[i] as number }]
     })
-    const rejected = [...bad, ...tooFine]
+    if (tooFine.length > 0) this.options.onTooFine(tooFine)
+    const rejected = [...bad, ...tooFine.map(({ line, reason, time }) => ({ line, reason, time }))]
     this.#reportBad(rejected)
     const good =
       tooFine.length === 0
@@ -251,6 +264,7 @@ export class FollowedFile {
     const unreported = bad.filter(({ line }) => line > this.#reportedUntil)
     if (unreported.length === 0) return
     this.#reportedUntil = unreported.reduce((most, { line }) => Math.max(most, line), 0)
+    this.rejectedLines += unreported.length
     this.options.onBad(unreported)
   }
 }

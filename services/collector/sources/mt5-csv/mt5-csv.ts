@@ -41,8 +41,12 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
   return {
     terminal: `mt5-csv ${deps.path}`,
     capabilities: { rereadable: true, reads: 'whole', live: deps.follow },
+    rejectedLines: () => files.rejectedLines,
     async open(listener, signal) {
       utcMs = () => listener.time.utcMs()
+      // A change of digits makes the session read the series of the symbol again.
+      files.onRaised = (raw) =>
+        listener.catalogue(files.symbols([{ raw, resolution: '1' }]), { snapshot: false })
       await files.refresh().catch((cause: unknown) => {
         throw asSourceFault(deps.path, cause)
       })
@@ -59,13 +63,14 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
     },
     async *read(series, _span, signal) {
       const all = files.index.of(series)
+      const digits = files.digitsOf(series.raw)
       for (const file of all) asked.add(file)
       const owners = await ownersOf(all, latestNow(utcMs(), offset), signal)
       for (const [index, file] of all.entries()) {
         const done = await fileLock.acquire(file, signal)
         try {
           for await (const bars of file.readAll()) {
-            if (signal.aborted) return
+            if (signal.aborted || files.digitsOf(series.raw) !== digits) return
             for (const piece of pieces(owners.of(bars, index))) yield { bars: piece }
           }
           readOnce.add(file)

@@ -1,8 +1,10 @@
+import { stat } from 'node:fs/promises'
 import type { Resolution } from '../../../../core/feeds/resolution.ts'
-import { type BadLine, type OpenFile, readExport } from './read-export.ts'
+import { type BadLine, type OpenFile, type Position, readExport } from './read-export.ts'
 
-/** Lines from which the digits are determined. */
+/** First lines, and bytes of the last lines, from which the digits are determined. */
 const digitsLines = 1_000
+const lastBytes = 1 << 16
 /** Minimum other lines that are needed to ignore a single odd one. */
 const othersMin = 2
 
@@ -31,8 +33,8 @@ export const oddLineText = ({ line, decimals }: OddLine, digits: number): string
   `line ${line} alone has ${decimals} decimals, so it does not decide the digits: they are ${digits}`
 
 /**
- * Returns the most decimals of a price in an export's first lines. A single line with more decimals than all others
- * is ignored. Returns `undefined` when none of the lines is a bar.
+ * Returns the most decimals of a price in an export's first and last lines: a symbol may have got more. A single line
+ * with more decimals than all others is ignored. Returns `undefined` when none of the first lines is a bar.
  */
 export async function mostDecimals(
   path: string,
@@ -40,25 +42,54 @@ export async function mostDecimals(
   { openFile, untilBar = false, onBad }: MostDecimalsOptions = {},
 ): Promise<MostDecimals | undefined> {
   const options = { resolution, finished: true, ...(openFile && { openFile }) }
-  const most = { decimals: -1, line: 0, count: 0 }
-  let others = -1
-  let bars = 0
+  const found = new Found()
+  let rest: Position | undefined
   let left = digitsLines
-  for await (const { lines, decimals, bad } of readExport(path, options)) {
-    for (const [i, each] of decimals.subarray(0, left).entries()) {
-      bars++
-      if (each === most.decimals) most.count++
-      else if (each > most.decimals) {
-        others = most.decimals
-        Object.assign(most, { decimals: each, line: lines[i], count: 1 })
-      } else others = Math.max(others, each)
-    }
+  for await (const { lines, decimals, bad, positionOf } of readExport(path, options)) {
+    found.add(decimals.subarray(0, left), lines)
+    if (lines.length > left) rest = positionOf(lines[left] as number)
     left -= lines.length + bad.length
     onBad?.(bad)
-    if (untilBar && bars === 0) left = digitsLines
+    if (untilBar && found.bars === 0) left = digitsLines
     if (left <= 0) break
   }
-  if (bars === 0) return undefined
-  if (most.count > 1 || bars - 1 < othersMin) return { digits: most.decimals }
-  return { digits: others, odd: { line: most.line, decimals: most.decimals } }
+  const from = rest && lastPart(rest, (await stat(path)).size)
+  if (from) for await (const { decimals } of readExport(path, { ...options, from })) found.add(decimals)
+  return found.most
+}
+
+/** The rest of the file, or the last part of it, whose first line may begin within: then it is no bar. */
+function lastPart(rest: Position, size: number): Position {
+  const skipped = Math.max(0, size - lastBytes - rest.offset)
+  return { ...rest, offset: rest.offset + skipped - (skipped % 2) }
+}
+
+/** The most decimals of the lines so far. */
+class Found {
+  bars = 0
+  #decimals = -1
+  /** The first line with the most decimals; `undefined` where line numbers are unknown. */
+  #line: number | undefined
+  #count = 0
+  #others = -1
+
+  add(decimals: Uint8Array, lines?: Uint32Array): void {
+    for (const [i, each] of decimals.entries()) {
+      this.bars++
+      if (each === this.#decimals) this.#count++
+      else if (each > this.#decimals) {
+        this.#others = this.#decimals
+        this.#decimals = each
+        this.#line = lines?.[i]
+        this.#count = 1
+      } else this.#others = Math.max(this.#others, each)
+    }
+  }
+
+  get most(): MostDecimals | undefined {
+    if (this.bars === 0) return undefined
+    if (this.#count > 1 || this.bars - 1 < othersMin) return { digits: this.#decimals }
+    const odd = this.#line === undefined ? {} : { odd: { line: this.#line, decimals: this.#decimals } }
+    return { digits: this.#others, ...odd }
+  }
 }

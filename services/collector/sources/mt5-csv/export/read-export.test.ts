@@ -205,7 +205,10 @@ test('a file of many chunks is read like one of a single chunk', async () => {
 test('every printed price is read as exactly the double that the text means', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.tuple(fc.integer({ min: -10_000_000, max: 10_000_000 }), fc.integer({ min: 0, max: 8 })), { minLength: 1, maxLength: 50 }),
+      fc.array(fc.tuple(fc.integer({ min: -10_000_000, max: 10_000_000 }), fc.integer({ min: 0, max: 8 })), {
+        minLength: 1,
+        maxLength: 50,
+      }),
       async (prices) => {
         const texts = prices.map(([points, decimals]) => (points / 10 ** decimals).toFixed(decimals))
         const { bars } = await readText(

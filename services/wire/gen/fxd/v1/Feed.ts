@@ -65,11 +65,16 @@ export interface Feed {
    */
   'manyWindows'?: (_fxd_v1_SeriesWindows)[];
   /**
+   * Lines that the collector of the feed rejects, as it says. Absent: it says nothing, or its session is at another ingest.
+   */
+  'rejectedLines'?: (number);
+  /**
    * Those of `symbols` with bars that lack bars of some resolutions that the feed stores.
    */
   'resolutionsWithoutBars'?: (_fxd_v1_ResolutionsWithoutBars)[];
   '_lastBarTime'?: "lastBarTime";
   '_clockOffsetSeconds'?: "clockOffsetSeconds";
+  '_rejectedLines'?: "rejectedLines";
 }
 
 export interface Feed__Output {
@@ -133,9 +138,14 @@ export interface Feed__Output {
    */
   'manyWindows': (_fxd_v1_SeriesWindows__Output)[];
   /**
+   * Lines that the collector of the feed rejects, as it says. Absent: it says nothing, or its session is at another ingest.
+   */
+  'rejectedLines'?: (number);
+  /**
    * Those of `symbols` with bars that lack bars of some resolutions that the feed stores.
    */
   'resolutionsWithoutBars': (_fxd_v1_ResolutionsWithoutBars__Output)[];
   '_lastBarTime'?: "lastBarTime";
   '_clockOffsetSeconds'?: "clockOffsetSeconds";
+  '_rejectedLines'?: "rejectedLines";
 }

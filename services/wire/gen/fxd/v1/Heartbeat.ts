@@ -20,8 +20,13 @@ export interface Heartbeat {
    * `spooled_bars` is not used either.
    */
   'spoolAgeSeconds'?: (number);
+  /**
+   * Lines of the files of this source that are rejected, as the files are now. Absent: the source has no files.
+   */
+  'rejectedLines'?: (number);
   '_newestTick'?: "newestTick";
   '_spoolAgeSeconds'?: "spoolAgeSeconds";
+  '_rejectedLines'?: "rejectedLines";
 }
 
 /**
@@ -42,6 +47,11 @@ export interface Heartbeat__Output {
    * `spooled_bars` is not used either.
    */
   'spoolAgeSeconds'?: (number);
+  /**
+   * Lines of the files of this source that are rejected, as the files are now. Absent: the source has no files.
+   */
+  'rejectedLines'?: (number);
   '_newestTick'?: "newestTick";
   '_spoolAgeSeconds'?: "spoolAgeSeconds";
+  '_rejectedLines'?: "rejectedLines";
 }
