@@ -111,6 +111,7 @@ export function randomMessages(minuteAgo: (count: number) => number): fc.Arbitra
           newestTick: integer,
           spooledBars: unsigned,
           spoolAgeSeconds: unsigned,
+          rejectedLines: unsigned,
         })
         .map((heartbeat) => ({ heartbeat })),
     },

@@ -19,7 +19,10 @@ export interface LineValues {
 /** 10^0 to 10^15: a mantissa above 2^53 is rejected, so no more are needed. */
 const powers = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent)
 
-const code = { minus: 45, dot: 46, colon: 58, zero: 48, nine: 57 } as const
+const code = { minus: 45, dot: 46, colon: 58, zero: 48, nine: 57, space: 32 } as const
+
+/** Characters of `YYYY.MM.DD`. */
+const dateLength = 10
 
 /**
  * Reads lines of one layout. `read` fills `values` and returns `undefined`, or returns the fault of the line.
@@ -64,7 +67,8 @@ export class LineReader {
   }
 
   #date(): number {
-    const end = this.#cellEnd()
+    const isFollowed = this.#layout.isTimeInDate && this.#text.charCodeAt(dateLength) === code.space
+    const end = isFollowed ? dateLength : this.#cellEnd()
     const cell = this.#text.slice(this.#at, end)
     this.#at = end + 1
     if (cell === this.#lastDate) return this.#lastDay
@@ -127,6 +131,8 @@ export class LineReader {
     let value = 0
     for (let i = start; i < end; i++) {
       const c = this.#text.charCodeAt(i)
+      // Tools that keep numbers as floats write `30.0`.
+      if (c === code.dot && i > start && /^0+$/.test(this.#text.slice(i + 1, end))) break
       if (c < code.zero || c > code.nine) return this.#badVolume(start, end)
       value = value * 10 + (c - code.zero)
     }
@@ -138,7 +144,8 @@ export class LineReader {
   /** Columns after the tick volume (real volume, spread) are not used, but too many columns mean a damaged line. */
   #rest(isEnded: boolean): void {
     let columns = this.#layout.columnsMin
-    while (this.#at <= this.#text.length) {
+    // A separator at the end of a line begins no column.
+    while (this.#at < this.#text.length) {
       this.#at = this.#cellEnd() + 1
       columns++
     }
@@ -166,8 +173,7 @@ export class LineReader {
     const cell = this.#text.slice(start, end)
     this.#at = end + 1
     if (cell === '') return this.#bad(() => `the ${name} is missing`)
-    const hint = cell.includes(',') ? ' (a decimal comma; the export needs a decimal point)' : ''
-    return this.#bad(() => `the ${name} is ${show(cell)}${hint}; wanted is a plain number`)
+    return this.#bad(() => `the ${name} is ${show(cell)}${hintOf(cell)}; wanted is a plain number`)
   }
 
   /** Notes the first fault of a line. Only its text is made. */
@@ -178,3 +184,9 @@ export class LineReader {
 }
 
 const inRange = (value: number, end: number): boolean => value >= 0 && value < end
+
+function hintOf(cell: string): string {
+  if (/^-?\d{1,3}(?:,\d{3})+\.\d*$/.test(cell) || /^-?\d{1,3}(?:[\s'’.]\d{3})+(?:[.,]\d*)?$/.test(cell))
+    return ' (with thousands separators)'
+  return cell.includes(',') ? ' (a decimal comma; the export needs a decimal point)' : ''
+}

@@ -63,6 +63,11 @@ const first: RevisedBar = {
 
 describe('all forms of an export are read to the same bars', () => {
   const text = `${header}\r\n${lineAt('13:01:00')}\r\n${lineAt('13:02:00')}\r\n`
+  const mt4 = text
+    .slice(header.length + 2)
+    .replaceAll(':00\t', '\t')
+    .replaceAll('\t0\t3', '')
+    .replaceAll('\t', ',')
   const utf16be = (s: string) => Buffer.from(s, 'utf16le').swap16()
   test.each<[string, string | Buffer]>([
     ['UTF-8 with CRLF', text],
@@ -73,15 +78,18 @@ describe('all forms of an export are read to the same bars', () => {
     ['UTF-16 big endian with a mark', utf16be(`\ufeff${text}`)],
     ['times without seconds', text.replaceAll(':00\t', '\t')],
     ['a last line without its line end', text.slice(0, -2)],
+    ['commas', text.replaceAll('\t', ',')],
+    ['semicolons', text.replaceAll('\t', ';')],
+    ['a separator at the end of each line', text.replaceAll('\r', '\t\r')],
+    ['volumes as floats', text.replaceAll('\t42\t', '\t42.0\t')],
+    ['a header of words', text.replaceAll(/[<>]/g, '').replace('TICKVOL', 'Tick Volume')],
+    ["a header of words above MT4's lines", `Date,Time,Open,High,Low,Close,Volume\n${mt4}`],
+    ["MT4's lines with semicolons", mt4.replaceAll(',', ';')],
+    ["MT4's lines with a comma at the end", mt4.replaceAll('\r', ',\r')],
+    ["MT4's lines with date and time in one column", mt4.replaceAll('08,', '08 ')],
+    ['the same below a header of words', `Date,Open,High,Low,Close,Volume\n${mt4.replaceAll('08,', '08 ')}`],
     ['blank lines between', text.replace('\r\n2024', '\r\n\r\n2024')],
-    [
-      "MT4's headerless comma form",
-      text
-        .slice(header.length + 2)
-        .replaceAll(':00\t', '\t')
-        .replaceAll('\t0\t3', '')
-        .replaceAll('\t', ','),
-    ],
+    ["MT4's headerless comma form", mt4],
   ])('%s', async (_, content) => {
     const { bars, bad } = await readText(content)
     expect(bad).toEqual([])
@@ -105,9 +113,9 @@ describe('a file that is no export is rejected with what was found and what is w
   test.each<[string, string, Resolution, RegExp]>([
     [
       'wrong separator',
-      header.replaceAll('\t', ';'),
+      header.replaceAll('\t', '|'),
       '1',
-      /separated by ";"; an MT5 export separates them by tabs/,
+      /separated by "\|"; an MT5 export separates them by tabs/,
     ],
     ['missing column', header.replace('<CLOSE>\t', ''), '1', /Column <CLOSE> is missing/],
     [
@@ -123,6 +131,19 @@ describe('a file that is no export is rejected with what was found and what is w
       '1',
       /decimal commas/,
     ],
+    [
+      'thousands separators without a header',
+      '2024.03.08,13:01,1,093.21,1,093.30,1,093.18,1,093.27,42',
+      '1',
+      /11 columns, as with thousands separators; prices need plain numbers/,
+    ],
+    ['a header of other words', 'Name,Phone\na,1', '1', /Column <DATE>, <OPEN>, .* is missing/],
+    [
+      'a header of words in another order',
+      'Date,Time,Close,Open,High,Low,Volume',
+      '1',
+      /are not those of an MT5 export: .*, in this order/,
+    ],
     ['another text', 'hello world', '1', /The first line has 11 characters; wanted is MT5's header/],
     ['one endless line', 'x'.repeat(3 << 20), '1', /longer than 131072 bytes/],
   ])('%s', async (_, content, resolution, message) => {
@@ -135,6 +156,10 @@ test('good lines of a damaged file are read, and each bad one is reported with n
   const damage: [string, RegExp][] = [
     [lineAt('13:02:00').replace('1.09330', '1,09330'), /high is "1,09330" \(a decimal comma/],
     [lineAt('25:00:00'), /time is "25:00:00"/],
+    [lineAt('13:02:00').replace('1.09330', '1,093.30'), /high is "1,093.30" \(with thousands separators\)/],
+    [lineAt('13:02:00').replace('1.09330', '1 093.30'), /high is "1 093.30" \(with thousands separators\)/],
+    [lineAt('13:02:00').replace('\t42', '\t42.5'), /volume is "42.5"; wanted is a whole number/],
+    [lineAt('13:02:00').replace('\t42', '\t42.'), /volume is "42."; wanted is a plain number/],
     [lineAt('13:03:00').replace('03.08', '02.30'), /date is "2024.02.30"/],
     [lineAt('13:04:00').replace('1.09327', 'NaN'), /close is "NaN"/],
     [lineAt('13:05:00').replace('\t42', '\t-42'), /volume is "-42"/],
