@@ -107,3 +107,19 @@ test('a folder that was read before the clock was known gets windows of all symb
   }
   await expect.poll(claimed, patient).toEqual([['*', ends[0], ends[2]]])
 })
+
+test('while the clock is unknown a bar that is later than the newest tick is stored, once another one closes it', async () => {
+  const { source, from, to } = startWithoutTicks()
+  await expect.poll(() => suite.times(), patient).toEqual(minutes(from, to - minute))
+  const start = feedSeconds(suite.clock.utcMs() / 1_000)
+  for (let i = 1; i <= 3; i++) {
+    // A line comes first; its tick reaches ingest with a later heartbeat.
+    await suite.clock.advance(20 * minute * 1_000)
+    const end = feedSeconds(suite.clock.utcMs() / 1_000)
+    source.listener.closed([source.closedBars('EURUSD.z', '1', end - minute, end)])
+    source.listener.tick(feedSeconds(end - minute))
+  }
+  await suite.clock.advance(10_000)
+  const bars = [1, 2].map((i) => feedSeconds(start + i * 20 * minute - minute))
+  await expect.poll(async () => (await suite.times()).filter((time) => time >= start), patient).toEqual(bars)
+})

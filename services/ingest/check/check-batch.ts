@@ -22,6 +22,8 @@ export interface CheckContext {
   readonly utcNow: UtcMs
   /** "Now" on the feed's clock; `undefined` while that is unknown. */
   readonly feedNow: FeedSeconds | undefined
+  /** The same; `undefined` also while only ticks show the time: then a bar may be later. */
+  readonly latest: FeedSeconds | undefined
   /** The newest known time of a series, by `seriesId`. */
   readonly newestOf: (id: string) => FeedSeconds | undefined
 }
@@ -149,7 +151,7 @@ function keepGood(bars: Bars, of: SeriesContext, at: CheckContext, refused: Refu
   const { resolution, symbol, position } = of
   const retained = at.definition.retention[resolution]
   const limits = {
-    now: at.feedNow,
+    now: at.latest,
     retention:
       retained === undefined || at.feedNow === undefined ? undefined : feedSeconds(at.feedNow - retained),
     earliest: at.definition.earliest,

@@ -105,6 +105,12 @@ export class FeedState {
     return feedNow(clock.utcMs(), knownOffset(definition, view), this.newestTick)
   }
 
+  /** "Now" as no bar may be later; `undefined` while only ticks show the time: a bar may arrive before its tick. */
+  latest(feed: FeedView, clock: Clock): FeedSeconds | undefined {
+    const isKnown = knownOffset(feed.definition, feed.view) !== undefined
+    return isKnown ? this.now(feed, clock) : undefined
+  }
+
   get newestBar(): FeedSeconds | undefined {
     return this.#newestBar
   }

@@ -30,11 +30,7 @@ const cell = (number: number, at: number, text: string): string => cells(number)
 
 describe('a file that is no export stores no bar, adds no symbol and exits with 66', () => {
   test.for([
-    [
-      'columns separated by semicolons',
-      good.replaceAll('\t', ';'),
-      /separated by ";".*separates them by tabs/,
-    ],
+    ['columns separated by bars', good.replaceAll('\t', '|'), /separated by "\|".*separates them by tabs/],
     ['a missing column', good.replace('<CLOSE>\t', ''), /Column <CLOSE> is missing/],
     ['minutes without a time column', dailyText(bars), /Column <TIME> is missing/],
     ['columns in another order', good.replace('<HIGH>\t<LOW>', '<LOW>\t<HIGH>'), /in this order/],

@@ -131,6 +131,7 @@ export class SessionBars {
       definition: feed.definition,
       utcNow: clock.utcMs(),
       feedNow: state.now(feed, clock),
+      latest: state.latest(feed, clock),
       newestOf: (id) => state.newest.get(id),
     })
     const isSuspect = !imported && checked.refused.some(({ reason }) => dueToManifest.has(reason))
