@@ -96,11 +96,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   )
   const endFeed = (feed: FeedKey): Promise<void> =>
     sessions.endFeed(feed, new SessionEnd('FAILED_PRECONDITION', `${feed} is being purged`))
-  const rejectedLines = (feed: FeedKey): number | undefined => states.rejectedLines(feed)
-  server.addService(
-    Registry.service,
-    registryService({ ...stores, ...deps, feedTokens, endFeed, rejectedLines }),
-  )
+  server.addService(Registry.service, registryService({ ...stores, ...deps, feedTokens, endFeed, states }))
 
   // Messages without an Ack come again, and bars of a refilled table.
   stores.tables?.onRepaired((feed) => {

@@ -7,6 +7,7 @@ import type { LeftOut } from './derive-series.ts'
 import { grouped } from './progress.ts'
 import type { Refusal } from './refusals.ts'
 import type { SentCounts } from './send-series.ts'
+import type { TooFine } from './too-fine-lines.ts'
 
 /** Maximum refused lines in the text for a person; `--json` has more. */
 const refusalsShown = 20
@@ -17,13 +18,6 @@ export type DerivedCounts = SentCounts &
     /** Why the service refused the first derived bar that it refused. */
     readonly refusal?: string
   }
-
-/** Lines that were refused because the symbol has fewer digits; a single one may be damaged. */
-interface TooFine {
-  readonly count: number
-  /** Digits that accept them, except a single one with more decimals than all others. */
-  readonly digits: number
-}
 
 export interface ImportReport {
   readonly file: string

@@ -18,6 +18,7 @@ import type { Progress } from './progress.ts'
 import { Refusals } from './refusals.ts'
 import type { Outcome } from './report.ts'
 import { SeriesSender } from './send-series.ts'
+import { TooFineLines } from './too-fine-lines.ts'
 
 export interface StoreFile {
   readonly options: ImportOptions
@@ -41,15 +42,10 @@ export async function storeFile(work: StoreFile): Promise<Outcome> {
     onSpans: (spans) => derived.refuse(spans),
   })
   let unended: number | undefined
-  const tooFine = { count: 0, most: 0, digits: 0 }
+  const tooFine = new TooFineLines()
   const { bars, duplicates } = ascendingBars(work, refusals, {
     onUnended: (line) => (unended = line),
-    onTooFine(decimals) {
-      const needed = decimals - (symbol.decimalsMax - symbol.digits)
-      tooFine.count++
-      tooFine.digits = Math.max(tooFine.digits, Math.min(tooFine.most, needed))
-      tooFine.most = Math.max(tooFine.most, needed)
-    },
+    onTooFine: (decimals) => tooFine.add(decimals - (symbol.decimalsMax - symbol.digits)),
   })
   const sender = senderOf(work, options.resolution, refusals)
   const derivedSenders = new Map(options.derive.map((r) => [r, senderOf(work, r)]))
@@ -81,7 +77,7 @@ export async function storeFile(work: StoreFile): Promise<Outcome> {
         ]),
       ),
       ...(odd && odd.decimals > symbol.decimalsMax && { odd_line: odd }),
-      ...(tooFine.count > 1 && { too_fine: { count: tooFine.count, digits: tooFine.digits } }),
+      ...tooFine.report,
       ...(unended !== undefined && { unended_line: unended }),
       ...(refusedWindows[0] !== undefined && {
         refused_windows: { count: refusedWindows.length, reason: refusedWindows[0] },
@@ -90,12 +86,7 @@ export async function storeFile(work: StoreFile): Promise<Outcome> {
   }
   onBegin(outcome)
   try {
-    for await (const piece of bars) {
-      await sender.add(piece)
-      await derived.add(piece)
-    }
-    await sender.end()
-    await derived.end()
+    await sendAll(bars, [sender, derived])
   } catch (cause) {
     // What is in flight may be stored, so the outcome must count it.
     await Promise.all([sender, ...derivedSenders.values()].map((each) => each.settled()))
@@ -112,6 +103,14 @@ export async function storeFile(work: StoreFile): Promise<Outcome> {
     await claim(resolution, subtractSpans(each.spans, inBuckets(gaps)))
   }
   return outcome()
+}
+
+async function sendAll(
+  bars: AsyncIterable<LineBars>,
+  receivers: readonly Pick<SeriesSender, 'add' | 'end'>[],
+): Promise<void> {
+  for await (const piece of bars) for (const each of receivers) await each.add(piece)
+  for (const each of receivers) await each.end()
 }
 
 /** The times between these spans, which ascend. */

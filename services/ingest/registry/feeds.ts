@@ -18,6 +18,7 @@ import type { WindowStore } from '../../ports/windows.ts'
 import type { Feed } from '../../wire/gen/fxd/v1/Feed.ts'
 import type { SeriesWindows } from '../../wire/gen/fxd/v1/SeriesWindows.ts'
 import { partBytesMax } from '../../wire/limits.ts'
+import type { FeedStates } from '../feed/feed-state.ts'
 import { manyWindows, separateWindows } from '../feed/separate-windows.ts'
 import { type LeadDeps, lead, leaseOf } from '../session/lead.ts'
 import { type FirstRead, type FirstReadFacts, firstReads } from './first-read.ts'
@@ -33,8 +34,7 @@ export interface FeedStores {
   readonly windows: WindowStore
   readonly board: FeedBoard
   readonly clock: Clock
-  /** Lines that the collector of the feed rejects; `undefined` where that is unknown here. */
-  readonly rejectedLines: (feed: FeedKey) => number | undefined
+  readonly states: Pick<FeedStates, 'rejectedLines'>
   /** Ends the sessions of a hidden feed. This process writes nothing of the feed afterwards. */
   endFeed(feed: FeedKey): Promise<void>
 }
@@ -71,7 +71,7 @@ export async function getFeed(
   const shown = page(symbols, request.afterSymbol, (symbol) => symbol, partBytesMax)
   const facts = await firstReadFacts(feed.definition, view, stores)
   const firstRead = firstReads(facts)
-  const rejectedLines = stores.rejectedLines(key)
+  const rejectedLines = stores.states.rejectedLines(key)
   const symbolsWith = (wanted: FirstRead): string[] =>
     shown.items.filter((symbol) => firstRead({ symbol }) === wanted)
   return {
