@@ -99,8 +99,8 @@ describe('a start with FXD_FEEDS', () => {
     mkdirSync(aside)
     const bars = exportText(minutes(monday, 5, 1.1, 5))
     const files = {
-      'EURUSD.z_M1.csv': '<DATE>;<OPEN>\r\n2024.01.08;1\r\n',
-      'USDJPY.z_M1.csv': '<DATE>;<OPEN>\r\n2024.01.08;1\r\n',
+      'EURUSD.z_M1.csv': '<DATE>|<OPEN>\r\n2024.01.08|1\r\n',
+      'USDJPY.z_M1.csv': '<DATE>|<OPEN>\r\n2024.01.08|1\r\n',
       'GBPUSD_M1.csv': bars,
       'GBPUSD.z_M2.csv': bars,
       'GBPUSD.z_M5.csv': bars,
@@ -110,7 +110,7 @@ describe('a start with FXD_FEEDS', () => {
     // The files appear at once, because a file that is read while it is written gets another message.
     renameSync(aside, exports)
     const at = (name: string): string => join(exports, name)
-    const broken = 'The columns are separated by ";"; an MT5 export separates them by tabs'
+    const broken = 'The columns are separated by "|"; an MT5 export separates them by tabs'
     const wanted = [
       `${at('EURUSD.z_M1.csv')} is no export: ${broken}; retrying`,
       `${at('USDJPY.z_M1.csv')} is no export: ${broken}; ignored until it changes`,

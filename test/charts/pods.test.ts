@@ -64,11 +64,11 @@ test('only the operator and the Jobs for secrets can call the API server', () =>
   ])
 })
 
-test('the Job that creates secrets may only create; the Job that removes may delete only its own and the collectors, and see ingest', () => {
+test('the Job that creates secrets may only create; the Job that removes may delete only what the release made, and change only the state of objects', () => {
   expect(part(find(everything, 'Role', 'fxd-secrets-make'), 'rules')).toEqual([
     { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
   ])
-  const [sets, configs, ingest, rule] = part<readonly Rule[]>(
+  const [sets, configs, ingest, pods, objects, states, lease, rule] = part<readonly Rule[]>(
     find(everything, 'Role', 'fxd-secrets-remove'),
     'rules',
   )
@@ -80,6 +80,13 @@ test('the Job that creates secrets may only create; the Job that removes may del
     verbs: ['get'],
     resourceNames: ['fxd-ingest'],
   })
+  const kinds = ['feeds', 'apikeys', 'streampools']
+  const group = ['marketdata.fxd.dev']
+  expect(pods).toEqual({ apiGroups: [''], resources: ['pods'], verbs: ['list'] })
+  expect(objects).toEqual({ apiGroups: group, resources: kinds, verbs: ['list'] })
+  const ofStates = kinds.map((kind) => `${kind}/status`)
+  expect(states).toEqual({ apiGroups: group, resources: ofStates, verbs: ['patch'] })
+  expect(lease).toMatchObject({ resources: ['leases'], verbs: ['delete'], resourceNames: ['fxd-operator'] })
   expect(rule?.verbs).toEqual(['get', 'delete'])
   expect(rule?.resourceNames).toEqual([
     'fxd-admin-token',
