@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
-  createWriteStream,
+  closeSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -102,15 +103,15 @@ export const startService = async (
     ...env,
   }
   const command = [join(repository, 'bin/node'), join(root, 'services/main.ts')] as const
+  const log = join(home, 'service.log')
+  // Opened at once: a stream may open it after the end of the process, when its folder is removed already.
+  const file = openSync(log, 'a')
   const child = spawn(command[0], [command[1], 'all'], {
     cwd: root,
     env: { ...withoutServiceVariables(process.env), ...settings },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', file, file],
   })
-  const log = join(home, 'service.log')
-  const sink = createWriteStream(log, { flags: 'a' })
-  child.stdout.pipe(sink, { end: false })
-  child.stderr.pipe(sink, { end: false })
+  closeSync(file)
   const ended = new Promise<number | string>((resolve) => {
     child.once('exit', (code, signal) => resolve(code ?? signal ?? -1))
   })

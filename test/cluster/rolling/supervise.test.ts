@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -25,10 +25,16 @@ async function supervised(script: string, ready: () => boolean) {
   onTestFinished(async () => {
     ending.abort()
     await program.kill()
+    await done
     rmSync(home, { recursive: true, force: true })
   })
   return { program, printed, ending, done }
 }
+
+test('a program that has begun has its log at once, so its folder may be removed when it ends', async () => {
+  const { program } = await supervised('process.exit(0)', () => true)
+  expect(existsSync(program.log)).toBe(true)
+})
 
 test('a process that cannot start is restarted repeatedly, and each exit code is printed', async () => {
   const { printed, ending, done } = await supervised('process.exit(3)', () => false)

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createWriteStream, readFileSync } from 'node:fs'
+import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { freezeProcess } from '../processes/freeze-process.ts'
 import { killWithParent } from '../processes/kill-with-parent.ts'
@@ -53,18 +53,15 @@ export class Program {
   begin(): void {
     if (this.isAlive) throw new Error(`${this.name} is already running`)
     const { command, args, env, log } = this.#options
-    const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    // Opened at once: a stream may open it after the end of the process, when its folder is removed already.
+    const file = openSync(log, 'a')
+    const child = spawn(command, args, { env, stdio: ['ignore', file, file] })
+    closeSync(file)
     this.#child = child
     killWithParent(child)
-    const sink = createWriteStream(log, { flags: 'a' })
-    child.stdout.pipe(sink, { end: false })
-    child.stderr.pipe(sink, { end: false })
     this.#ended = new Promise((resolve) => {
-      child.once('close', (code, signal) => {
-        sink.end()
-        resolve(code ?? signal ?? -1)
-      })
-      child.once('error', (cause) => sink.write(`${String(cause)}\n`))
+      child.once('close', (code, signal) => resolve(code ?? signal ?? -1))
+      child.once('error', (cause) => appendFileSync(log, `${String(cause)}\n`))
     })
   }
 
