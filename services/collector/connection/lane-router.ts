@@ -61,8 +61,9 @@ export class LaneRouter {
     this.#outbox.begin()
   }
 
-  route(series: CollectedSeries, bars: Bars, derived: boolean): Routed {
-    return route(series, bars, (part) => this.#prepare(series, part, derived))
+  /** `isReport`: the source reported these bars now. */
+  route(series: CollectedSeries, bars: Bars, derived: boolean, isReport = false): Routed {
+    return route(series, bars, (part) => this.#prepare(series, part, derived), isReport)
   }
 
   /** Sends bars that have just closed, however many bars are in flight. */

@@ -170,9 +170,9 @@ export class Collection {
       this.#log.error({ err: cause }, 'failed to read or send bars or windows; the next session retries')
   }
 
-  /** Routes those of the source's bars that have closed. */
+  /** Routes those of the reported bars that have closed. */
   #take(series: CollectedSeries, given: Bars, derived: boolean): Routed {
-    return this.#lanes.route(series, takeClosed(series, given, derived, this.#time.now()), derived)
+    return this.#lanes.route(series, takeClosed(series, given, derived, this.#time.now()), derived, true)
   }
 
   #releaseForming(): void {

@@ -4,7 +4,6 @@ import {
   type FeedSeconds,
   feedNow,
   fixedOffset,
-  later,
   type UtcMs,
   utcMs,
 } from '../../core/clocks/feed-clock.ts'
@@ -49,8 +48,9 @@ export class FeedTime {
     return this.#activeMs === undefined ? undefined : this.#clock.monotonicMs() - this.#activeMs
   }
 
+  /** A tick before the last one shows that the broker set its clock back. */
   tick(newest: FeedSeconds): void {
     this.noteActivity()
-    this.newestTick = later(this.newestTick, newest)
+    this.newestTick = newest
   }
 }

@@ -1,15 +1,23 @@
 import { type Bars, barCount, sliceBars, timeAt } from '../../core/bars/bar.ts'
 import { isClosed } from '../../core/bars/closed.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
-import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { clockStepSecondsMax, type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { CollectedSeries } from './collected-series.ts'
 
 /** Check interval for bars that were kept because they were still forming. */
 export const formingCheckMs = 1_000
 
+/** Steps of broker clocks are at least a quarter of an hour. */
+const clockStepSecondsMin = 900
+
+/** Whether a bar that was reported after another one shows that the broker set its clock back between. */
+const wasSetBack = (before: FeedSeconds, reported: FeedSeconds): boolean =>
+  before - reported >= clockStepSecondsMin && before - reported <= clockStepSecondsMax
+
 /**
  * Returns the source's bars (ascending) that have closed. A last bar that is still forming is kept in its
- * series until it closes. A bar kept before is returned as soon as a later one has arrived.
+ * series until it closes. A bar kept before is returned as soon as a later one has arrived, or one that shows that the
+ * clock was set back: by the new clock it would close only an hour later.
  */
 export function takeClosed(
   series: CollectedSeries,
@@ -21,7 +29,7 @@ export function takeClosed(
   const newest = timeAt(given, barCount(given) - 1)
   const kept = series.forming?.bars
   const keptTime = kept && timeAt(kept, 0)
-  if (kept && keptTime !== undefined && keptTime > newest) return given
+  if (kept && keptTime !== undefined && keptTime > newest && !wasSetBack(keptTime, newest)) return given
   series.forming = undefined
   // For one time, the later report counts.
   const isRead = keptTime !== undefined && given.time.includes(keptTime)

@@ -1,4 +1,5 @@
 import { type Bars, barCount, countUntil, pickBars, sliceBars, timeAt } from '../../core/bars/bar.ts'
+import { clockStepSecondsMax } from '../../core/clocks/feed-clock.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { barsAboveScale } from '../../wire/bars-above-scale.ts'
 import type { OutgoingBars } from '../connection/pack-bars.ts'
@@ -27,19 +28,31 @@ export const barPreparer =
     return { series, symbol, resolution, scale, bars: { ...bars, revision } }
   }
 
-/** New bars, and corrections of bars that were sent before. */
+/** Bars for the live lane, and for the backfill lane. */
 export interface Routed {
   readonly fresh: readonly PreparedBars[]
   readonly corrections: readonly PreparedBars[]
 }
 
-/** Splits a series' closed bars into new ones, for the live lane, and corrections, for the backfill lane. */
-export function route(series: CollectedSeries, bars: Bars, prepare: (bars: Bars) => PreparedBars): Routed {
+/**
+ * Splits a series' closed bars into new ones, for the live lane, and corrections, for the backfill lane. `isReport`: a
+ * source that watches its terminal reported them now. After the broker has set its clock back, the last of them is no
+ * newer than the bars before, but it shows that the feed is live: it goes on the live lane, where ingest stores it and
+ * does not push it.
+ */
+export function route(
+  series: CollectedSeries,
+  bars: Bars,
+  prepare: (bars: Bars) => PreparedBars,
+  isReport = false,
+): Routed {
   const count = barCount(bars)
-  const start = countUntil(bars, series.sentUntil)
+  const { sentUntil } = series
+  const isLive = isReport && count > 0 && sentUntil - timeAt(bars, count - 1) <= clockStepSecondsMax
+  const start = Math.min(countUntil(bars, sentUntil), isLive ? count - 1 : count)
   const of = (from: number, to: number): PreparedBars[] =>
     from === to ? [] : [prepare(sliceBars(bars, from, to))]
   const routed = { corrections: of(0, start), fresh: of(start, count) }
-  if (start < count) series.sentUntil = timeAt(bars, count - 1)
+  if (start < count) series.sentUntil = Math.max(sentUntil, timeAt(bars, count - 1))
   return routed
 }

@@ -122,7 +122,10 @@ export interface SourceListener {
   rejected(series: SourceSeries, spans: readonly Span[]): void
   /** The whole series may have changed (a file that shrank): read the span again, covered or not. */
   readAgain(series: SourceSeries, span: Span): void
-  /** Time of the newest tick, on the feed's clock. While that clock is measured, ticks of delayed symbols are not reported. */
+  /**
+   * Time of the newest tick, on the feed's clock. It falls when the broker sets its clock back, and then only. While
+   * that clock is measured, ticks of delayed symbols are not reported.
+   */
   tick(newest: FeedSeconds): void
   /** Whether the terminal is connected to its broker; assumed to be connected until this is called. */
   connected(is: boolean): void

@@ -20,6 +20,9 @@ export type FeedClock =
 /** Maximum offset, about thirty years, so that "now" on the feed's clock is after 1970. */
 export const offsetSecondsMax = 1_000_000_000
 
+/** Maximum step of a broker's clock that is put back or forward, such as at the end of summer time. */
+export const clockStepSecondsMax = 7_200
+
 export const feedSeconds = (value: number): FeedSeconds => value as FeedSeconds
 export const utcMs = (value: number): UtcMs => value as UtcMs
 export const toSeconds = (at: UtcMs): UtcSeconds => Math.floor(at / 1000) as UtcSeconds

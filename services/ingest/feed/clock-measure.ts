@@ -1,4 +1,10 @@
-import { type FeedSeconds, offsetSecondsMax, toSeconds, type UtcMs } from '../../core/clocks/feed-clock.ts'
+import {
+  clockStepSecondsMax,
+  type FeedSeconds,
+  offsetSecondsMax,
+  toSeconds,
+  type UtcMs,
+} from '../../core/clocks/feed-clock.ts'
 
 /** Offsets of broker clocks are multiples of a quarter of an hour. */
 const stepSeconds = 900
@@ -11,8 +17,6 @@ const pauseMsMax = 90_000
 const spreadSecondsMax = 60
 /** Maximum distance of a lag from a quarter of an hour; above it the offset is ambiguous, or the ticks lag. */
 const distanceSecondsMax = 180
-/** Maximum step of a clock put forward; a tick farther ahead is an error until a run proves it. */
-export const jumpSecondsMax = 7_200
 
 /** The newest tick of symbols without delayed quotes, and when ingest received it. */
 export interface ClockSample {
@@ -61,8 +65,11 @@ export function measuredOffset(run: ClockRun): number | undefined {
   return isNear && Math.abs(offset) <= offsetSecondsMax ? offset : undefined
 }
 
-/** Whether the sample shows that the clock may have been put back or forward since it was measured. */
+/**
+ * Whether the sample shows that the clock may have been put back or forward since it was measured. A tick farther ahead
+ * than the maximum step is an error until a run proves it.
+ */
 export function contradicts(offsetSeconds: number, sample: ClockSample): boolean {
   const late = lagSeconds(sample) - offsetSeconds
-  return Math.abs(late) > distanceSecondsMax && late >= -jumpSecondsMax
+  return Math.abs(late) > distanceSecondsMax && late >= -clockStepSecondsMax
 }

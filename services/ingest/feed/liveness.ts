@@ -1,9 +1,8 @@
 import { knownOffset } from '../../core/clocks/clock-history.ts'
-import { type FeedSeconds, feedNow, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { clockStepSecondsMax, type FeedSeconds, feedNow, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { ClockSample__Output } from '../../wire/gen/fxd/v1/ClockSample.ts'
 import type { Heartbeat__Output } from '../../wire/gen/fxd/v1/Heartbeat.ts'
 import type { IngestMetrics } from '../metrics.ts'
-import { jumpSecondsMax } from './clock-measure.ts'
 import type { FeedState } from './feed-state.ts'
 import { type MeasureDeps, MeasuredClock } from './measured-clock.ts'
 
@@ -53,12 +52,12 @@ export class Liveness {
 
   /**
    * A tick from the future would close bars that are still forming. So a known clock limits it; a measured clock
-   * may have been put forward meanwhile and allows `jumpSecondsMax` more.
+   * may have been put forward meanwhile and allows `clockStepSecondsMax` more.
    */
   #tick(newest: FeedSeconds): void {
     const { view, definition } = this.#state.registry.current()
     const now = feedNow(this.#deps.clock.utcMs(), knownOffset(definition, view), undefined)
-    const ahead = definition.clock.mode === 'Measured' ? jumpSecondsMax : 0
+    const ahead = definition.clock.mode === 'Measured' ? clockStepSecondsMax : 0
     const newestTick = now === undefined ? newest : feedSeconds(Math.min(newest, now + ahead))
     this.#state.tick(newestTick)
     this.#state.note({ newestTick })

@@ -7,6 +7,7 @@ import { type SourceListener, type SourceSeries, sourceBarsMax } from '../source
 import { CompleteMinutes } from './complete-minutes.ts'
 import type { ExportFiles } from './export-files.ts'
 import { fileFailure } from './file-fault.ts'
+import { FolderTicks } from './folder-ticks.ts'
 import type { FollowedFile } from './followed-file.ts'
 import type { KeyedLock } from './keyed-lock.ts'
 
@@ -33,6 +34,7 @@ export class FolderScan {
   readonly #log: Log
   readonly #clock: Clock
   readonly #minutes: CompleteMinutes
+  readonly #ticks = new FolderTicks()
   /** Files that are to be scanned once more. */
   readonly #again = new WeakSet<FollowedFile>()
   readonly #outages = new WeakMap<FollowedFile, OutageLog>()
@@ -50,7 +52,7 @@ export class FolderScan {
 
   async #takeChange(file: FollowedFile, listener: SourceListener): Promise<void> {
     const change = await file.check()
-    if (change === 'appended') await sendAdded(file, listener)
+    if (change === 'appended') await sendAdded(file, this.#ticks, listener)
     if (change !== 'anew') return
     this.#readOnce.delete(file)
     listener.readAgain(file.options.series, allTimes)
@@ -122,12 +124,14 @@ export class FolderScan {
 }
 
 /** Reports new lines at once, and then the windows that they extended. */
-async function sendAdded(file: FollowedFile, listener: SourceListener): Promise<void> {
-  const { series } = file.options
+async function sendAdded(file: FollowedFile, ticks: FolderTicks, listener: SourceListener): Promise<void> {
+  const { series, reportsTicks } = file.options
   const before = new Set(file.spans.map(textOf))
   for await (const bars of file.readNew()) {
     for (const piece of pieces(bars)) listener.closed([{ ...series, bars: piece }])
-    if (file.options.reportsTicks) listener.tick(timeAt(bars, barCount(bars) - 1))
+    const last = timeAt(bars, barCount(bars) - 1)
+    const newestMinute = series.resolution === '1' ? file.newestMinute : undefined
+    if (reportsTicks && ticks.take(last, newestMinute)) listener.tick(last)
   }
   for (const span of file.spans) if (!before.has(textOf(span))) listener.complete(series, span)
 }

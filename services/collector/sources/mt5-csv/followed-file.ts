@@ -225,7 +225,8 @@ export class FollowedFile {
   /** Returns the good bars of a chunk, and the newest of them while it is forming. */
   #newestOf(chunk: Chunk): { good: Bars; lines: Uint32Array; newest: Forming | undefined } {
     const { good, lines } = this.#good(chunk)
-    let last = newestIndex(good, () => true)
+    // While the clock is unknown, it may have been set back: the last line is the one that forms, not the newest.
+    let last = this.options.now() === undefined ? barCount(good) - 1 : newestIndex(good, () => true)
     // A line far ahead of the clock is itself kept back, and only while it is the last; it delays no other.
     if (last >= 0 && last < barCount(good) - 1 && !this.options.hasBegun(timeAt(good, last)))
       last = newestIndex(good, this.options.hasBegun)
