@@ -207,6 +207,58 @@ describe('a collector written in Python', () => {
   })
 })
 
+describe('a name with spaces', () => {
+  const name = 'Volatility 75 (1s) Index'
+  const symbol = `${feed}:${name}`
+
+  test('is listed, and its bars are in history, coverage and pushes', async () => {
+    const { terminal, catalogued } = await session(name)
+    expect(catalogued['names']).toMatchObject([{ raw: name, symbol: name }])
+    const socket = streamClient(key)
+    await socket.next('connected', ofType('connected'))
+    await until('the symbol', async () => {
+      const query = new URLSearchParams({ symbol })
+      return (await ask(`/v1/symbols?${query.toString()}`, { key })).status === 200
+    })
+    socket.send({ action: 'subscribe', symbols: [symbol], type: 'bar' })
+    expect(await socket.next('subscribed', ofType('subscribed'))).toMatchObject({ symbols: [symbol] })
+    const time = lastMinute() - 300
+    terminal.send({ bars: { sequence: 1, lane: 'LANE_LIVE', series: [columns(name, [time], 140_000)] } })
+    expect(await socket.next('bar', ofType('bar'))).toEqual({
+      type: 'bar',
+      symbol,
+      bar: bar(time, 140_000, 50),
+    })
+    await terminal.next('Ack', has('ack'))
+    terminal.send({ window: { sequence: 2, symbol: name, resolution: '1', from: time, to: time + 60 } })
+    await terminal.next('Ack', has('ack'))
+
+    const clients = [`symbol=${feed.replace(':', '%3A')}%3AVolatility+75+%281s%29+Index`]
+    clients.push(clients[0] as string, (clients[0] as string).replaceAll('+', '%20'))
+    const answers = async (path: string, more: object = {}) => {
+      const client = new ForeignProcess(interpreter, 'query.py', [`${target().url}/v1/${path}`, key])
+      client.send({ symbol, ...more })
+      const lines: Line[] = []
+      for (const _ of clients) lines.push(await client.next('an answer', has('query')))
+      client.end()
+      expect(lines.map((line) => String(line['query']).split('&')[0])).toEqual(clients)
+      return lines.map((line) => line['body'])
+    }
+    for (const body of await answers('symbols')) expect(body).toMatchObject({ symbol, display_symbol: name })
+    for (const body of await answers('coverage')) {
+      expect(body).toMatchObject({ coverage: [{ from: time, to: time }] })
+    }
+    for (const body of await answers('history', { resolution: '1', countback: 5 })) {
+      expect(barsOf(body as Parameters<typeof barsOf>[0])).toEqual([bar(time, 140_000, 50)])
+    }
+    const { symbols } = await read<{ symbols: Line[] }>(
+      `/v1/symbols?${new URLSearchParams({ search: 'lity 75 (1s) i' }).toString()}`,
+      key,
+    )
+    expect(symbols).toMatchObject([{ symbol }])
+  })
+})
+
 describe('a WebSocket client written in Python', () => {
   test('it subscribes and receives the bar that a collector written in Python sent', async () => {
     const { terminal } = await session('PYLIVE')

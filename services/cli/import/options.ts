@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { durationMs, durationWanted } from '../../core/clocks/duration.ts'
+import { isFeedKey, parseCompoundKey } from '../../core/feeds/compound-key.ts'
 import {
   finestFirst,
   type Resolution,
@@ -85,7 +86,8 @@ function parseStored(option: string, text: string, allowed = storedResolutions):
 }
 
 function parseSymbol(name: string): string {
-  if (name.includes(':')) {
+  const parts = parseCompoundKey(name)
+  if (parts && isFeedKey(parts.feed)) {
     return refuse('--symbol', name, 'the clean name alone; give the feed with --feed')
   }
   return isCleanName(name) ? name : refuse('--symbol', name, nameWanted)

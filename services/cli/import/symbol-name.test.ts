@@ -29,6 +29,23 @@ describe('a name with a suffix of its feed', () => {
   })
 })
 
+test('a name with single spaces is stored, served, shown and removed', async () => {
+  const name = 'Boom 500 (1s) Index'
+  expect(await importing(name)).toMatchObject({ code: 0, stderr: '' })
+  expect(await fixture.history(`BROKERA:ZERO:${name}`, '1')).toEqual(bars)
+  expect(await fixture.symbol(`BROKERA:ZERO:${name}`)).toMatchObject({ display_symbol: name })
+  expect(await symbolsOf()).toContain(`BROKERA:ZERO:${name}`)
+  const removed = await fixture.running('symbols', 'remove', 'BROKERA:ZERO', name)
+  expect(removed).toMatchObject({ code: 0, stdout: expect.stringContaining(`${name} is removed`) as string })
+})
+
+test('a name with colons is a name, and a compound key is none', async () => {
+  expect(await importing('A:B')).toMatchObject({ code: 0, stderr: '' })
+  expect(await fixture.history('BROKERA:ZERO:A:B', '1')).toEqual(bars)
+  await fixture.running('symbols', 'remove', 'BROKERA:ZERO', 'A:B')
+  expect(await importing('BROKERA:LIVE:B')).toMatchObject({ code: 64 })
+})
+
 describe('a symbol whose bars are all refused', () => {
   test('is not added when no line is a bar', async () => {
     const odd = exportText(bars.map((bar) => ({ ...bar, high: bar.low - 1 })))

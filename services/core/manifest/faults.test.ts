@@ -121,8 +121,8 @@ describe('symbols', () => {
   const share = { raw: 'AAPL_CFD.US', type: 'cfd', digits: 2 }
   test.each<[unknown[], string]>([
     [
-      [{ ...good, raw: 'EUR USD' }],
-      'list.0.raw: got "EUR USD", wanted the terminal\'s own name, 1 to 64 printable',
+      [{ ...good, raw: 'EUR  USD' }],
+      'list.0.raw: got "EUR  USD", wanted the terminal\'s own name, 1 to 64 printable',
     ],
     [
       [{ ...good, type: 'stock' }],

@@ -5,7 +5,7 @@ import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import { Registry } from '../../core/feeds/registry.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
-import { isCleanName } from '../../core/feeds/symbol-name.ts'
+import { isCleanName, nameWanted } from '../../core/feeds/symbol-name.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
 import { feedSymbolsMax } from '../../wire/limits.ts'
 import { type Absence, decideCatalogue, feedIsFull, type WholeCatalogue } from './catalogue.ts'
@@ -204,7 +204,7 @@ describe("a live session's catalogue", () => {
     const { symbols, refused } = decide({
       symbols: [
         wire(''),
-        wire('TWO WORDS'),
+        wire('TWO  SPACES'),
         wire('A', { digits: 11 }),
         wire('B', { type: 'stock' }),
         wire('C', { session: 'always' }),
@@ -214,8 +214,8 @@ describe("a live session's catalogue", () => {
     })
     expect(symbols).toEqual([])
     expect(refused.map(({ reason }) => reason)).toEqual([
-      'raw: got "", wanted 1 to 64 printable characters without spaces',
-      'raw: got "TWO WORDS", wanted 1 to 64 printable characters without spaces',
+      `raw: got "", wanted ${nameWanted}`,
+      `raw: got "TWO  SPACES", wanted ${nameWanted}`,
       'digits: got 11, wanted 0 to 10',
       'type: got "stock", wanted one of forex, crypto, index, cfd',
       'session: got "always", wanted one of 24x7, 24x5',

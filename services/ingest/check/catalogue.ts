@@ -107,7 +107,7 @@ function byCleanName(
   const groups = new Map<string, CatalogueSymbol__Output[]>()
   for (const symbol of symbols) {
     const name = cleanName(symbol.raw, suffixes)
-    const fault = isCleanName(name)
+    const fault = isCleanName(symbol.raw)
       ? symbolFault(symbol)
       : `raw: got ${show(symbol.raw)}, wanted ${nameWanted}`
     if (fault !== undefined) {
