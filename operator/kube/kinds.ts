@@ -104,6 +104,8 @@ export interface FeedSpec {
     readonly list?: readonly {
       /** Name of the symbol in the terminal. */
       readonly raw: string
+      /** Clean name of the symbol, such as VOL75. By default raw without a suffix. */
+      readonly name?: string
       readonly display?: string
       readonly description?: string
       readonly type: 'forex' | 'crypto' | 'index' | 'cfd'

@@ -3,7 +3,7 @@ import { compoundKey, type FeedKey } from '../core/feeds/compound-key.ts'
 import type { FeedDefinition, FeedOwner, ListedSymbol } from '../core/feeds/feed.ts'
 import type { RegistryView } from '../core/feeds/registry.ts'
 import { type SymbolRecord, sessionOfType } from '../core/feeds/symbol.ts'
-import { cleanName } from '../core/feeds/symbol-name.ts'
+import { cleanNames } from '../core/feeds/symbol-name.ts'
 import type { ManifestFault } from '../core/manifest/manifest.ts'
 import type { RegistryBody } from '../ports/registry.ts'
 
@@ -51,9 +51,11 @@ export function immutableFaults(
 
 function symbolRows(definition: FeedDefinition, view: RegistryView): RegistryBody[] {
   const had = new Map(view.allSymbolsOf(definition.key).map((symbol) => [symbol.symbol, symbol]))
+  const named = new Set(definition.symbols.flatMap(({ raw, name }) => (name === undefined ? [] : raw)))
+  const nameOf = cleanNames(definition)
   const rows: RegistryBody[] = []
   for (const listed of definition.symbols) {
-    const wanted = symbolOf(listed, definition)
+    const wanted = symbolOf(listed, nameOf(listed.raw), definition)
     const old = had.get(wanted.symbol)
     had.delete(wanted.symbol)
     // `since` comes from live sessions, not from a manifest. While the symbol was hidden, nobody had to send its bars.
@@ -62,14 +64,15 @@ function symbolRows(definition: FeedDefinition, view: RegistryView): RegistryBod
     if (!sameRecord(old, body)) rows.push({ kind: 'symbol', id: body.symbol, body })
   }
   for (const symbol of had.values()) {
-    if (symbol.origin !== 'manifest' || symbol.hidden) continue
+    // A session that still sends the bars of a renamed symbol under its earlier name ends with the next one.
+    const isGone = symbol.origin === 'manifest' || named.has(symbol.raw)
+    if (!isGone || symbol.hidden) continue
     rows.push({ kind: 'symbol', id: symbol.symbol, body: { ...symbol, hidden: true } })
   }
   return rows
 }
 
-function symbolOf(listed: ListedSymbol, definition: FeedDefinition): SymbolRecord {
-  const name = cleanName(listed.raw, definition.suffixes)
+function symbolOf(listed: ListedSymbol, name: string, definition: FeedDefinition): SymbolRecord {
   return {
     symbol: compoundKey(definition.key, name),
     feed: definition.key,

@@ -59,7 +59,7 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
   const earlyHttpPort = runtime.areRemote ? await startEdges(context, runtime) : undefined
   const writer = writerOf(runtime)
   const feedsPath = config.feeds ?? demoFeeds
-  const apply = () => applyManifests(feedsPath, writer)
+  const apply = () => applyManifests(feedsPath, { writer, bars: runtime.stores.bars })
   // Before the store is available, as in an ingest.
   const token = ownToken(config, clock)
   const { port: grpcPort, identity } = await startIngestEdge(context, runtime, { writer, token, apply })

@@ -5,9 +5,12 @@ import type { Log } from '../platform/log/log.ts'
 import { Fatal } from '../platform/process/exit.ts'
 import { Serial } from '../platform/serial.ts'
 import { untilAvailable, type WaitingDeps } from '../platform/until-available.ts'
+import type { BarStore } from '../ports/bars.ts'
 import { applyFeeds } from '../registry/apply-feeds.ts'
+import type { FeedFault } from '../registry/feed-rows.ts'
 import { ManifestsInvalid } from '../registry/manifest-files.ts'
 import { faultText, readManifests } from '../registry/manifests.ts'
+import { renameFaults } from '../registry/rename-faults.ts'
 import type { RegistryWriter } from '../registry/writer.ts'
 
 /** Folder of the manifests that are used without FXD_FEEDS. */
@@ -19,15 +22,17 @@ export const demoFeeds = fileURLToPath(new URL('demo-feeds', import.meta.url))
  */
 export async function applyManifests(
   path: string,
-  writer: RegistryWriter,
+  stores: { readonly writer: RegistryWriter; readonly bars: BarStore },
 ): Promise<readonly FeedDefinition[]> {
   const { definitions, where } = await readManifests(path)
-  const applied = await applyFeeds(writer, definitions)
-  if (applied.outcome === 'applied') return definitions
-  throw new ManifestsInvalid(
-    path,
-    applied.faults.map((fault) => faultText(where(fault.feed, fault.path), fault)),
-  )
+  const refuse = (faults: readonly FeedFault[]): never => {
+    const texts = faults.map((fault) => faultText(where(fault.feed, fault.path), fault))
+    throw new ManifestsInvalid(path, texts)
+  }
+  const renamed = await Promise.all(definitions.map((definition) => renameFaults(definition, stores)))
+  if (renamed.flat().length > 0) refuse(renamed.flat())
+  const applied = await applyFeeds(stores.writer, definitions)
+  return applied.outcome === 'applied' ? definitions : refuse(applied.faults)
 }
 
 /** Returns a function that reads the manifests again; invalid ones are logged, and the old ones stay in use. */

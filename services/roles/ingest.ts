@@ -37,7 +37,8 @@ export function startIngest(config: Config, overrides: RoleOverrides = {}): Prom
     const { health } = runtime
     const writer = writerOf(runtime)
     const { feeds } = config
-    const apply = async (): Promise<unknown> => (feeds === undefined ? [] : applyManifests(feeds, writer))
+    const apply = async (): Promise<unknown> =>
+      feeds === undefined ? [] : applyManifests(feeds, { writer, bars: runtime.stores.bars })
     // Listens before the store is available: a person may accept a refused one. Until then other calls are UNAVAILABLE.
     const { port } = await startIngestEdge(context, runtime, { writer, token, apply })
     await runtime.loaded()

@@ -4,11 +4,13 @@ import { oneServer } from '../support/questdb/one-server.ts'
 import { openOn } from '../support/questdb/stores.ts'
 import { registryFeeds } from './suites/registry-feeds.ts'
 import { registryKeys } from './suites/registry-keys.ts'
+import { registryNames } from './suites/registry-names.ts'
 import { registrySymbols } from './suites/registry-symbols.ts'
 
 describe('fxd.v1.Registry on the embedded store', () => {
   registryFeeds(openRegistryFixture)
   registryKeys(openRegistryFixture)
+  registryNames(openRegistryFixture)
   registrySymbols(openRegistryFixture)
 })
 
@@ -27,5 +29,6 @@ describe('fxd.v1.Registry on QuestDB', () => {
   }
   registryFeeds(open)
   registryKeys(open)
+  registryNames(open)
   registrySymbols(open)
 })

@@ -7,6 +7,15 @@ useImportFixture({
     symbols: { suffixes: ['.z'], list: [{ raw: 'EURUSD.z', type: 'forex', digits: 5 }] },
     retention: { '1': '3650d' },
   },
+  NAMED: {
+    symbols: {
+      suffixes: ['.z'],
+      list: [
+        { raw: 'Volatility 75 Index', name: 'VOL75', type: 'index', digits: 5 },
+        { raw: 'Quartz.z', name: 'Quartz.z', type: 'cfd', digits: 5 },
+      ],
+    },
+  },
 })
 
 const monday = Date.UTC(2024, 0, 8) / 1000
@@ -44,6 +53,22 @@ test('a name with colons is a name, and a compound key is none', async () => {
   expect(await fixture.history('BROKERA:ZERO:A:B', '1')).toEqual(bars)
   await fixture.running('symbols', 'remove', 'BROKERA:ZERO', 'A:B')
   expect(await importing('BROKERA:LIVE:B')).toMatchObject({ code: 64 })
+})
+
+test('a symbol with a clean name of the manifest is imported under that name only', async () => {
+  const file = fixture.write(exportText(bars))
+  const named = (symbol: string) => fixture.importing(file, ...seriesOptions(symbol, '1', 'NAMED'))
+  expect(await named('Volatility 75 Index')).toMatchObject({
+    code: 1,
+    stderr:
+      'fxd: symbol: got "Volatility 75 Index", wanted "VOL75": the manifest gives this raw name of BROKERA:NAMED that name.\n',
+  })
+  for (const name of ['VOL75', 'Quartz.z']) {
+    expect(await named(name)).toMatchObject({ code: 0, stderr: '' })
+    expect(await fixture.history(`BROKERA:NAMED:${name}`, '1')).toEqual(bars)
+  }
+  const { json } = await fixture.running('feeds', 'show', 'BROKERA:NAMED', '--json')
+  expect(json['symbols']).toEqual(['BROKERA:NAMED:Quartz.z', 'BROKERA:NAMED:VOL75'])
 })
 
 describe('a symbol whose bars are all refused', () => {

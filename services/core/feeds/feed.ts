@@ -10,6 +10,8 @@ export type Depth = { readonly seconds: number } | { readonly since: FeedSeconds
 
 export interface ListedSymbol {
   readonly raw: string
+  /** The clean name; absent: the raw name without a suffix of the feed. */
+  readonly name?: string | undefined
   readonly display?: string | undefined
   readonly description?: string | undefined
   readonly type: SymbolType

@@ -20,6 +20,17 @@ export function cleanName(raw: string, suffixes: readonly string[]): string {
   return raw.slice(0, raw.length - longest)
 }
 
+interface NameRules {
+  readonly suffixes: readonly string[]
+  readonly symbols: readonly { readonly raw: string; readonly name?: string | undefined }[]
+}
+
+/** Returns a function from raw names of the feed to clean names: the manifest's own, or those without suffixes. */
+export function cleanNames({ suffixes, symbols }: NameRules): (raw: string) => string {
+  const own = new Map(symbols.flatMap(({ raw, name }) => (name === undefined ? [] : [[raw, name]])))
+  return (raw) => own.get(raw) ?? cleanName(raw, suffixes)
+}
+
 export const nameLengthMax = 64
 /** No control character, no invisible character, and no space but single U+0020 between other characters. */
 const nameShape = /^[^\s\p{Z}\p{C}]+( [^\s\p{Z}\p{C}]+)*$/u

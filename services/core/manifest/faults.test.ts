@@ -136,11 +136,27 @@ describe('symbols', () => {
     [[{ ...good, digit: 1 }], 'list.0.digit: got an unknown field "digit" (did you mean digits?)'],
     [[{ ...good, session: '24/7' }], 'list.0.session: got "24/7", wanted one of "24x7", "24x5"'],
     [[{ ...good, delaySeconds: '0' }], 'list.0.delaySeconds: got "0"'],
-    [[good, 'EURUSD'], 'list.1: got "EURUSD", wanted a mapping with raw, display'],
+    [[good, 'EURUSD'], 'list.1: got "EURUSD", wanted a mapping with raw, name, display'],
     [[good, good], 'list.1.raw: got "EURUSD.z" twice, wanted each symbol once'],
     [
       [good, { ...good, raw: 'EURUSD' }],
-      'got "EURUSD" beside "EURUSD.z", which both become EURUSD without their suffix',
+      'got "EURUSD" beside "EURUSD.z", which both become "EURUSD"; wanted one raw name per clean name',
+    ],
+    [
+      [good, { ...share, raw: '#EUR', name: 'EURUSD' }],
+      'list.1.raw: got "#EUR" beside "EURUSD.z", which both become "EURUSD"',
+    ],
+    [
+      [
+        { ...good, name: 'A' },
+        { ...good, name: 'B' },
+      ],
+      'list.1.raw: got "EURUSD.z" twice, wanted each symbol once',
+    ],
+    [[{ ...good, name: 'EUR  USD' }], 'list.0.name: got "EUR  USD", wanted a clean name, 1 to 64 printable'],
+    [
+      [{ ...good, raw: '#AAPL', name: 'AAPL_CFD.US' }],
+      'list.0.type: got "forex" for "AAPL_CFD.US", wanted "cfd"',
     ],
     [[{ ...share, type: 'index' }], 'list.0.type: got "index" for "AAPL_CFD.US", wanted "cfd"'],
   ])('%j', (list, words) => {

@@ -16,7 +16,16 @@ const listedSymbolsMax = 200
 const suffixesMax = 32
 const suffixLengthMax = 16
 
-const symbolFields = ['raw', 'display', 'description', 'type', 'digits', 'session', 'delaySeconds'] as const
+const symbolFields = [
+  'raw',
+  'name',
+  'display',
+  'description',
+  'type',
+  'digits',
+  'session',
+  'delaySeconds',
+] as const
 
 export interface SymbolRules {
   readonly suffixes: readonly string[]
@@ -26,7 +35,7 @@ export interface SymbolRules {
 export function parseSymbols(place: Place): SymbolRules {
   const fields = place.mapping(['suffixes', 'list'])
   const suffixes = parseSuffixes(fields.may('suffixes'))
-  const seen = new Map<string, Named>()
+  const seen = new Map<string, string>()
   const symbols = fields.may('list').items(listedSymbolsMax)
   return { suffixes, symbols: symbols.map((item) => parseSymbol(item, suffixes, seen)) }
 }
@@ -47,15 +56,14 @@ function parseSuffixes(place: Place): string[] {
   return suffixes
 }
 
-interface Named {
-  readonly raw: string
-  readonly place: Place
-}
-
-function parseSymbol(item: Place, suffixes: readonly string[], seen: Map<string, Named>): ListedSymbol {
+/** `seen`: raw names by their clean names. */
+function parseSymbol(item: Place, suffixes: readonly string[], seen: Map<string, string>): ListedSymbol {
   const fields = item.mapping(symbolFields)
-  const raw = parseRaw(fields.need('raw'), suffixes, seen)
-  const type = parseType(fields.need('type'), raw)
+  const rawField = fields.need('raw')
+  const raw = rawField.text(`the terminal's own name, ${nameWanted}`, isCleanName) ?? ''
+  const name = fields.may('name').text(`a clean name, ${nameWanted}`, isCleanName)
+  if (raw !== '') refuseSecond(rawField, raw, name ?? cleanName(raw, suffixes), seen)
+  const type = parseType(fields.need('type'), raw, name)
   const display = fields.may('display').words(nameLengthMax)
   const description = fields.may('description').words(descriptionLengthMax)
   const digits = fields.need('digits').integer(0, digitsMax) ?? 0
@@ -63,6 +71,7 @@ function parseSymbol(item: Place, suffixes: readonly string[], seen: Map<string,
   const delaySeconds = fields.may('delaySeconds').integer(0, delaySecondsMax)
   return {
     raw,
+    ...(name !== undefined && { name }),
     ...(display !== undefined && { display }),
     ...(description !== undefined && { description }),
     type,
@@ -72,24 +81,20 @@ function parseSymbol(item: Place, suffixes: readonly string[], seen: Map<string,
   }
 }
 
-function parseRaw(place: Place, suffixes: readonly string[], seen: Map<string, Named>): string {
-  const raw = place.text(`the terminal's own name, ${nameWanted}`, isCleanName)
-  if (raw === undefined) return ''
-  const clean = cleanName(raw, suffixes)
-  const earlier = seen.get(clean)
-  if (earlier === undefined) seen.set(clean, { raw, place })
-  else if (earlier.raw === raw) place.fault(`got "${raw}" twice, wanted each symbol once`)
-  else {
+/** Two symbols cannot have one name, raw or clean. */
+function refuseSecond(place: Place, raw: string, clean: string, seen: Map<string, string>): void {
+  const rival = seen.get(clean)
+  if ([...seen.values()].includes(raw)) place.fault(`got "${raw}" twice, wanted each symbol once`)
+  else if (rival !== undefined)
     place.fault(
-      `got "${raw}" beside "${earlier.raw}", which both become ${clean} without their suffix; ` +
-        'wanted one raw name per clean name',
+      `got "${raw}" beside "${rival}", which both become "${clean}"; wanted one raw name per clean name`,
     )
-  }
-  return raw
+  if (rival === undefined) seen.set(clean, raw)
 }
 
-function parseType(place: Place, raw: string): SymbolType {
+function parseType(place: Place, raw: string, name = raw): SymbolType {
   const type = place.oneOf(symbolTypes, symbolTypeNicknames) ?? 'cfd'
-  if (type !== 'cfd' && isShareCfd(raw)) place.fault(`got "${type}" for "${raw}", wanted "cfd"`)
+  const share = [raw, name].find(isShareCfd)
+  if (type !== 'cfd' && share !== undefined) place.fault(`got "${type}" for "${share}", wanted "cfd"`)
   return type
 }

@@ -195,6 +195,32 @@ describe("a live session's catalogue", () => {
     expect(renamed.symbols.map(({ raw }) => raw)).toEqual(['EURUSD.z'])
   })
 
+  test('a raw name gets the clean name of the manifest, which no other raw name can have', () => {
+    const list = [
+      { raw: '#AAPL', name: 'AAPL', type: 'cfd', digits: 2 },
+      { raw: 'Platin.z', name: 'Platin.z', type: 'cfd', digits: 2 },
+    ]
+    const named = defineFeed({ symbols: { suffixes: ['.z'], list } })
+    const view = registryOf(record('AAPL', { raw: '#AAPL', origin: 'manifest' }))
+    const symbols = ['#AAPL', 'AAPL', 'Platin.z', 'Gold.z'].map((raw) => wire(raw))
+    const whole = { snapshot: true, symbols, removed: [] }
+    const at = { view, definition: named, watchedUntil, absences: { of: () => undefined } }
+    const { result } = decideCatalogue(whole, at)
+    expect(result.symbols.map(({ name, raw }) => [name, raw])).toEqual([
+      ['AAPL', '#AAPL'],
+      ['Platin.z', 'Platin.z'],
+      ['Gold', 'Gold.z'],
+    ])
+    expect(result.refused).toEqual([
+      {
+        raw: 'AAPL',
+        reason:
+          '"AAPL" and "#AAPL" would both become "AAPL"; ' +
+          "the feed's symbols.suffixes must keep them apart, or a name in symbols.list",
+      },
+    ])
+  })
+
   test('share classes and exchanges are part of the clean name', () => {
     const { symbols } = decide({ symbols: [wire('BRKb_CFD.US'), wire('BRKB_CFD.US'), wire('VOD_CFD.x')] })
     expect(symbols.map(({ name }) => name)).toEqual(['BRKb_CFD.US', 'BRKB_CFD.US', 'VOD_CFD'])

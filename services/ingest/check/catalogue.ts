@@ -3,7 +3,7 @@ import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
-import { cleanName, isCleanName, nameWanted } from '../../core/feeds/symbol-name.ts'
+import { cleanNames, isCleanName, nameWanted } from '../../core/feeds/symbol-name.ts'
 import { show } from '../../core/show.ts'
 import type { RegistryBody } from '../../ports/registry.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
@@ -101,12 +101,13 @@ const knownSymbols = ({ view, definition }: CatalogueContext): Map<CompoundKey, 
 /** Groups raw names by their clean name; refuses what cannot be a symbol. */
 function byCleanName(
   symbols: readonly CatalogueSymbol__Output[],
-  { suffixes }: FeedDefinition,
+  definition: FeedDefinition,
   refused: CatalogueRefusal[],
 ): Map<string, CatalogueSymbol__Output[]> {
   const groups = new Map<string, CatalogueSymbol__Output[]>()
+  const nameOf = cleanNames(definition)
   for (const symbol of symbols) {
-    const name = cleanName(symbol.raw, suffixes)
+    const name = nameOf(symbol.raw)
     const fault = isCleanName(symbol.raw)
       ? symbolFault(symbol)
       : `raw: got ${show(symbol.raw)}, wanted ${nameWanted}`
@@ -137,7 +138,7 @@ function chooseRaw(
     )
     refused.push({
       raw,
-      reason: `${show(raw)} and ${show(rivals[0])} would both become ${show(name)}; the feed's symbols.suffixes must keep them apart`,
+      reason: `${show(raw)} and ${show(rivals[0])} would both become ${show(name)}; the feed's symbols.suffixes must keep them apart, or a name in symbols.list`,
     })
   }
   return wins

@@ -2,7 +2,7 @@ import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
 import { type SymbolRecord, symbolTypes } from '../../core/feeds/symbol.ts'
-import { cleanName, isCleanName, nameWanted } from '../../core/feeds/symbol-name.ts'
+import { cleanNames, isCleanName, nameWanted } from '../../core/feeds/symbol-name.ts'
 import { show } from '../../core/show.ts'
 import type { RegistryBody } from '../../ports/registry.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
@@ -51,13 +51,17 @@ export function decideImport(
   return { rows, result: { symbols, refused, absent: new Map() } }
 }
 
-/** Faults of a name in an import. Imports use clean names, so a suffix of the feed is a fault. */
-function importNameFault(name: string, { key, suffixes }: FeedDefinition): string | undefined {
+/** Faults of a name in an import. Imports use clean names, so a raw name that has another clean name is a fault. */
+function importNameFault(name: string, definition: FeedDefinition): string | undefined {
   if (!isCleanName(name)) return `symbol: got ${show(name)}, wanted ${nameWanted}`
-  const clean = cleanName(name, suffixes)
+  const { key, symbols } = definition
+  if (symbols.some((listed) => listed.name === name)) return undefined
+  const clean = cleanNames(definition)(name)
   if (clean === name) return undefined
-  const suffix = show(name.slice(clean.length))
-  return `symbol: got ${show(name)}, wanted ${show(clean)}: ${suffix} is a suffix of the raw names of ${key}`
+  const why = symbols.some((listed) => listed.raw === name && listed.name !== undefined)
+    ? `the manifest gives this raw name of ${key} that name`
+    : `${show(name.slice(clean.length))} is a suffix of the raw names of ${key}`
+  return `symbol: got ${show(name)}, wanted ${show(clean)}: ${why}`
 }
 
 /** The record after an import. Only the given fields of an earlier import change; digits never decrease. */

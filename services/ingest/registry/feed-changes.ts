@@ -1,6 +1,7 @@
 import { parseManifest } from '../../core/manifest/manifest.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
+import type { BarStore } from '../../ports/bars.ts'
 import {
   applyFeed,
   type FeedsOwner,
@@ -8,7 +9,9 @@ import {
   removeFeed,
   setFeedsOwner,
 } from '../../registry/apply-feed.ts'
+import type { FeedFault } from '../../registry/feed-rows.ts'
 import { faultText } from '../../registry/manifests.ts'
+import { renameFaults } from '../../registry/rename-faults.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
 import type { ApplyFeedRequest__Output } from '../../wire/gen/fxd/v1/ApplyFeedRequest.ts'
 import { changedMeanwhile, failedPrecondition, invalid } from './refusal.ts'
@@ -18,16 +21,17 @@ const uidLengthMax = 64
 /** Applies the manifest of one object. Resolves with the feed's key; throws `RegistryRefusal`. */
 export async function applyManifest(
   request: ApplyFeedRequest__Output,
-  writer: RegistryWriter,
+  stores: { readonly writer: RegistryWriter; readonly bars: BarStore },
 ): Promise<string> {
   const { manifestJson, uid, previousUid, basedOn } = request
   checkUid(uid)
   const parsed = parseManifest(documentOf(manifestJson))
-  if ('faults' in parsed) throw invalid(parsed.faults.map((fault) => faultText('manifest', fault)).join('\n'))
+  if ('faults' in parsed) throw refused(parsed.faults)
   const { definition } = parsed
-  const applied = await applyFeed(writer, definition, { uid, previousUid, basedOn })
-  if (applied.outcome === 'refused')
-    throw invalid(applied.faults.map((fault) => faultText('manifest', fault)).join('\n'))
+  const renamed = await renameFaults(definition, stores)
+  if (renamed.length > 0) throw refused(renamed)
+  const applied = await applyFeed(stores.writer, definition, { uid, previousUid, basedOn })
+  if (applied.outcome === 'refused') throw refused(applied.faults)
   if (applied.outcome === 'moved')
     throw changedMeanwhile(
       `${definition.key} was changed meanwhile: version ${applied.version} is newer than ${basedOn}.`,
@@ -35,6 +39,9 @@ export async function applyManifest(
   if (applied.outcome === 'owned') throw failedPrecondition(ownedText(definition.key, applied.owner))
   return definition.key
 }
+
+const refused = (faults: readonly Pick<FeedFault, 'path' | 'message'>[]) =>
+  invalid(faults.map((fault) => faultText('manifest', fault)).join('\n'))
 
 export async function removeOwnFeed(
   { key, uid }: { readonly key: string; readonly uid: string },

@@ -82,7 +82,7 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
     })),
     GetFeed: answer((request) => getFeed(request, view(), deps)),
     ApplyFeed: answer(async (request) => {
-      const key = await applyManifest(request, deps.writer)
+      const key = await applyManifest(request, deps)
       return getFeed({ key, afterSymbol: '' }, view(), deps)
     }),
     RemoveFeed: answer(async (request) => ({ removed: await removeOwnFeed(request, deps.writer) })),

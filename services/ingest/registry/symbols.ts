@@ -4,9 +4,10 @@ import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
 import type { BarStore } from '../../ports/bars.ts'
+import { readStored } from '../../registry/read-stored.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
 import { feedRecordOf } from './feeds.ts'
-import { freedRow, readHiddenNames, readStored } from './hidden-names.ts'
+import { freedRow, readHiddenNames } from './hidden-names.ts'
 import { failedPrecondition, invalid, notFound } from './refusal.ts'
 
 interface SymbolStores {

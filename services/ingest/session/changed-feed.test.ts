@@ -43,6 +43,23 @@ test.for([
   },
 )
 
+test('a live session of a symbol that gets another name ends, and the next one gets that name', async () => {
+  const raw = 'Volatility 75 Index'
+  const symbols = [{ raw, digits: 2 }]
+  const session = suite.connect()
+  await session.hello(suite.feed.key)
+  await session.catalogue(symbols)
+  await redefine({ symbols: [{ raw, name: 'VOL75', type: 'index', digits: 2 }] })
+  session.post('LIVE', [seriesAt(raw, [suite.minute - 60], { scale: 2 })])
+  expect(await session.ended).toEqual(ended())
+  const next = suite.connect()
+  await next.hello(suite.feed.key)
+  await next.catalogue(symbols)
+  const names = next.received.flatMap(({ catalogued }) => catalogued?.names ?? [])
+  expect(names).toMatchObject([{ raw, symbol: 'VOL75', digits: 2 }])
+  await next.close()
+})
+
 test('a live session whose bars are still accepted after a change of the manifest goes on', async () => {
   const session = suite.connect()
   await session.hello(suite.feed.key)

@@ -18,6 +18,7 @@ const served = fc
 const listed: fc.Arbitrary<ListedSymbol> = fc.record(
   {
     raw: fc.stringMatching(/^[A-Za-z0-9#£][A-Za-z0-9.]{0,11}$/),
+    name: fc.stringMatching(/^[A-Z]{3} [A-Z]{1,8}$/),
     type: fc.constantFrom(...symbolTypes),
     digits: fc.integer({ min: 0, max: 10 }),
     display: words,
@@ -60,7 +61,11 @@ export const arbitraryDefinition: fc.Arbitrary<FeedDefinition> = fc
     liveness: fc.constantFrom('heartbeat' as const, 'candle' as const),
     storageBuckets: fc.constantFrom(1, 2, 4, 32, 256),
     suffixes: fc.uniqueArray(fc.stringMatching(/^\.[a-z]{1,5}$/), { maxLength: 3 }),
-    symbols: fc.uniqueArray(listed, { selector: (symbol) => symbol.raw.replace(/\..*$/, ''), maxLength: 5 }),
+    symbols: fc
+      .uniqueArray(listed, { selector: (symbol) => symbol.raw.replace(/\..*$/, ''), maxLength: 5 })
+      .map((list) =>
+        list.filter(({ name }, i) => !list.slice(0, i).some((each) => name && each.name === name)),
+      ),
     source,
     eachDepth: depth,
     earliestDay: fc.option(fc.integer({ min: 0, max: 30_000 }), { nil: undefined }),

@@ -18,10 +18,10 @@ interface Logged {
 const logTo = (lines: Logged[]) =>
   createLog('warn', { write: (text: string) => void lines.push(JSON.parse(text) as Logged) })
 
-async function openFiles(log = silentLog) {
+async function openFiles(log = silentLog, list: readonly object[] = []) {
   const folder = await mkdtemp(join(tmpdir(), 'fxd-exports-'))
   onTestFinished(() => rm(folder, { recursive: true }))
-  const definition = defineFeed({ symbols: { list: [] } })
+  const definition = defineFeed({ symbols: { list } })
   const files = new ExportFiles({ definition, path: folder, now: () => undefined, follow: true, log })
   return { folder, files }
 }
@@ -36,6 +36,18 @@ test('a file that was found without a bar is added when it grows within the same
   await appendFile(path, line)
   await utimes(path, tick, tick)
   expect(await files.refresh()).toEqual([{ raw: 'GBPUSD', resolution: '1' }])
+})
+
+test('a file with the raw name of the manifest is read, one with its clean name is refused', async () => {
+  const logged: Logged[] = []
+  const raw = 'Volatility 75 Index'
+  const { folder, files } = await openFiles(logTo(logged), [{ raw, name: 'VOL75', type: 'index', digits: 2 }])
+  await writeFile(join(folder, `${raw}_M1.csv`), header + line)
+  await writeFile(join(folder, 'VOL75_M1.csv'), header + line)
+  expect(await files.refresh()).toEqual([{ raw, resolution: '1' }])
+  expect(logged.map(({ msg }) => msg)).toEqual([
+    expect.stringContaining(`the manifest lists ${raw}, not VOL75; name the file ${raw}_M1.csv`),
+  ])
 })
 
 test('a file that is renamed repeatedly is known by its newest name only', async () => {

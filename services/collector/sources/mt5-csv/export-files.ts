@@ -4,7 +4,7 @@ import { hasEnded } from '../../../core/bars/closed.ts'
 import { defaultMaxGapSeconds } from '../../../core/bars/clusters.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
-import { cleanName } from '../../../core/feeds/symbol-name.ts'
+import { cleanNames } from '../../../core/feeds/symbol-name.ts'
 import { openRegular } from '../../../platform/files/open-regular.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { SourceSeries, SourceSymbol } from '../source.ts'
@@ -41,6 +41,7 @@ const openWithin =
 export class ExportFiles {
   readonly #deps: ExportFilesDeps
   readonly #list: () => Promise<readonly ListedFile[]>
+  readonly #nameOf: (raw: string) => string
   readonly index = new FileIndex()
   readonly #digits = new SymbolDigits()
   /** Decimals of lines of listed symbols that were logged. */
@@ -58,6 +59,7 @@ export class ExportFiles {
 
   constructor(deps: ExportFilesDeps) {
     this.#deps = deps
+    this.#nameOf = cleanNames(deps.definition)
     this.#list = createListing(deps.path, deps.definition, deps.log)
   }
 
@@ -80,7 +82,7 @@ export class ExportFiles {
   }
 
   #noteName(raw: string): void {
-    const clean = cleanName(raw, this.#deps.definition.suffixes)
+    const clean = this.#nameOf(raw)
     const before = this.#raws.get(clean)
     if (before === raw || (before !== undefined && this.index.resolutionsOf(before).length > 0)) return
     if (before !== undefined) this.relistings += 1
@@ -106,8 +108,8 @@ export class ExportFiles {
   #hasOtherName({ path, series: { raw } }: ListedFile): boolean {
     if (this.#listed(raw)) return false
     const { definition, log } = this.#deps
-    const clean = cleanName(raw, definition.suffixes)
-    const meant = definition.symbols.find((each) => cleanName(each.raw, definition.suffixes) === clean)
+    const clean = this.#nameOf(raw)
+    const meant = definition.symbols.find((each) => this.#nameOf(each.raw) === clean)
     if (meant === undefined) return false
     if (!this.#misnamed.has(path)) {
       const wanted = basename(path).replace(raw, meant.raw)

@@ -5,7 +5,7 @@ import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.t
 import type { FeedDefinition, ListedSymbol } from '../../../core/feeds/feed.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { sessionOfType } from '../../../core/feeds/symbol.ts'
-import { cleanName } from '../../../core/feeds/symbol-name.ts'
+import { cleanNames } from '../../../core/feeds/symbol-name.ts'
 import type { SourceAnswer, SourceBars, SourceSeries } from '../source.ts'
 import { instrumentOf } from './instrument.ts'
 import { type Simulation, simulate } from './simulate.ts'
@@ -30,10 +30,11 @@ const closedUntil = ({ delaySeconds }: Listed, r: Resolution, at: FeedSeconds): 
 
 export function createMarket(definition: FeedDefinition, seed: number, offsetSeconds: number): Market {
   const resolutions = definition.resolutions.filter((r) => r !== '30')
+  const nameOf = cleanNames(definition)
   const listed = new Map(definition.symbols.map((symbol) => [symbol.raw, list(symbol)]))
 
   function list(symbol: ListedSymbol): Listed {
-    const name = cleanName(symbol.raw, definition.suffixes)
+    const name = nameOf(symbol.raw)
     const session = symbol.session ?? sessionOfType(symbol.type)
     const simulated = { name, type: symbol.type, digits: symbol.digits, session }
     return {

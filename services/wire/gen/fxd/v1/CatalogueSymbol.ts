@@ -3,7 +3,7 @@
 
 export interface CatalogueSymbol {
   /**
-   * The terminal's name. The feed's suffix rules make the clean name from it. Imports leave it empty.
+   * The terminal's name. The feed's symbol rules make the clean name from it. Imports leave it empty.
    */
   'raw'?: (string);
   /**
@@ -34,7 +34,7 @@ export interface CatalogueSymbol {
 
 export interface CatalogueSymbol__Output {
   /**
-   * The terminal's name. The feed's suffix rules make the clean name from it. Imports leave it empty.
+   * The terminal's name. The feed's symbol rules make the clean name from it. Imports leave it empty.
    */
   'raw': (string);
   /**
