@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { CollectorFixture, hour, minute } from '../../../test/support/fixtures/collector-fixture.ts'
 import { FakeTerminal, fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
 import { knownOffset } from '../../core/clocks/clock-history.ts'
@@ -48,13 +48,13 @@ class Broker {
   /** A broker whose clock is measured, and whose bars are live. */
   static async measured(): Promise<Broker> {
     const broker = new Broker()
-    await expect.poll(() => broker.source.isOpen, patient).toBe(true)
-    const measured = async () => (await broker.minute(), offset())
-    await expect.poll(measured, patient).toBe(-3 * hour)
+    await vi.waitUntil(() => broker.source.isOpen, patient)
+    const isMeasured = async () => (await broker.minute(), offset() === -3 * hour)
+    await vi.waitUntil(isMeasured, patient)
     const last = await broker.minute()
     // The bar was still forming at the tick before it.
     await suite.clock.advance(2_000)
-    await expect.poll(() => suite.pushed().at(-1), patient).toBe(last)
+    await vi.waitUntil(() => suite.pushed().at(-1) === last, patient)
     return broker
   }
 }
