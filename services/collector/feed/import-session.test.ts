@@ -175,7 +175,7 @@ describe('bars', () => {
 describe('refusals', () => {
   test('refusals of a symbol and of a window have a reason', async () => {
     const session = await open()
-    await expect(session.addSymbol({ name: 'TWO WORDS', digits: 2 })).rejects.toThrow(
+    await expect(session.addSymbol({ name: 'TWO  SPACES', digits: 2 })).rejects.toThrow(
       'wanted 1 to 64 printable',
     )
     await expect(session.send({ name: 'NOBODY', resolution: '1' }, barsOf([]))).rejects.toThrow(ImportRefused)
