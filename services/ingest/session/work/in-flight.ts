@@ -3,6 +3,7 @@ import { TableOutOfOrder } from '../../../core/failure.ts'
 import type { ReceivedSeries } from '../../../wire/decode-bars.ts'
 import type { IngestMetrics, LaneName } from '../../metrics.ts'
 import type { CollectorStream } from '../stream/collector-stream.ts'
+import { ScatteredBars } from './scattered-bars.ts'
 
 /** Unacknowledged backfill batches at which the collector is asked to pause. */
 export const backfillBatchesSlow = 12
@@ -62,6 +63,8 @@ interface Tracked {
 export class InFlight {
   readonly #stream: CollectorStream
   readonly #metrics: IngestMetrics
+  /** Bars that the collector has to send again. */
+  readonly scattered = new ScatteredBars()
   readonly #tracked = new Map<Promise<void>, Tracked>()
   readonly #counts = { live: 0, backfill: 0, import: 0, windows: 0 }
   #refusals = 0

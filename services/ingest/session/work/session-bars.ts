@@ -23,7 +23,6 @@ import type { IngestMetrics, LaneName } from '../../metrics.ts'
 import { SessionEnd } from '../../session-end.ts'
 import type { Acknowledgements } from './acknowledgements.ts'
 import { historyPrecedes, type InFlight, precedesAll } from './in-flight.ts'
-import type { ScatteredBars } from './scattered-bars.ts'
 
 export interface SessionBarsDeps {
   readonly clock: Clock
@@ -35,7 +34,6 @@ export interface SessionBarsDeps {
   readonly backfill: BackfillIntake
   readonly inFlight: InFlight
   readonly acknowledgements: Acknowledgements
-  readonly scattered: ScatteredBars
   /** Whether old bars wait for their turn; see `OldPartitions`. */
   readonly isPartitioned: boolean
 }
@@ -124,7 +122,7 @@ export class SessionBars {
   }
 
   #check({ series }: ReceivedBars): CheckedBatch {
-    const { clock, state, imported, scattered } = this.#deps
+    const { clock, state, imported, inFlight } = this.#deps
     const feed = state.registry.current()
     const checked = checkBatch(series, {
       view: imported?.over(feed.view) ?? feed.view,
@@ -137,8 +135,8 @@ export class SessionBars {
     const isSuspect = !imported && checked.refused.some(({ reason }) => dueToManifest.has(reason))
     if (isSuspect && !isDeepStrictEqual(feed.definition, this.#definition))
       throw new SessionEnd('UNAVAILABLE', `the manifest of ${state.key} was changed; connect again`)
-    scattered.refused(checked.scattered ?? [])
-    scattered.taken(checked.good)
+    inFlight.scattered.refused(checked.scattered ?? [])
+    inFlight.scattered.taken(checked.good)
     return checked
   }
 

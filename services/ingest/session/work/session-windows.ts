@@ -22,7 +22,6 @@ import type { IngestMetrics } from '../../metrics.ts'
 import { SessionEnd } from '../../session-end.ts'
 import type { Acknowledgements } from './acknowledgements.ts'
 import { type InFlight, windowPrecedes } from './in-flight.ts'
-import type { ScatteredBars } from './scattered-bars.ts'
 
 export interface SessionWindowsDeps {
   readonly clock: Clock
@@ -34,7 +33,6 @@ export interface SessionWindowsDeps {
   readonly live: LiveIntake
   readonly inFlight: InFlight
   readonly acknowledgements: Acknowledgements
-  readonly scattered: ScatteredBars
 }
 
 /** Stores the windows of one session, each after everything that it covers. */
@@ -47,7 +45,7 @@ export class SessionWindows {
 
   /** Stores the window after the commit of all that it covers: no window may cover bars that a crash could lose. */
   take(message: Window__Output, digest: string): void {
-    const { clock, state, imported, inFlight, acknowledgements, scattered } = this.#deps
+    const { clock, state, imported, inFlight, acknowledgements } = this.#deps
     const { sequence } = message
     if (!acknowledgements.isNew(sequence, digest)) return
     const feed = state.registry.current()
@@ -58,7 +56,7 @@ export class SessionWindows {
       isImport: imported !== undefined,
     })
     if ('reason' in checked) return this.#refuse(sequence, checked)
-    const missing = scattered.inside(checked.window)
+    const missing = inFlight.scattered.inside(checked.window)
     if (missing !== undefined) return this.#refuse(sequence, missingBar(checked.window, missing))
     const reserved = state.windows.reserve(checked.window)
     if (typeof reserved === 'string') return this.#refuse(sequence, tooManyWindows(checked.window, reserved))

@@ -16,7 +16,6 @@ import { Acknowledgements } from './acknowledgements.ts'
 import { welcomeOf } from './answers.ts'
 import { InFlight } from './in-flight.ts'
 import { knownParts } from './known-parts.ts'
-import { ScatteredBars } from './scattered-bars.ts'
 import { SessionBars } from './session-bars.ts'
 import { SessionCatalogue } from './session-catalogue.ts'
 import { SessionWindows } from './session-windows.ts'
@@ -70,8 +69,7 @@ export class SessionWork {
     this.#inFlight = inFlight
     this.#catalogue = new SessionCatalogue(log, stream, state, imported)
     const acknowledgements = new Acknowledgements({ metrics, log }, stream, this.#catalogue)
-    const scattered = new ScatteredBars()
-    const answering = { clock, metrics, state, imported, live, inFlight, acknowledgements, scattered }
+    const answering = { clock, metrics, state, imported, live, inFlight, acknowledgements }
     const isPartitioned = deps.stores.bars.isPartitioned ?? false
     this.#bars = new SessionBars({ ...answering, backfill, isPartitioned })
     this.#windows = new SessionWindows({ ...answering, log })
