@@ -148,7 +148,8 @@ export class RunningControllers {
     if (!isGone || (kind !== 'feeds' && kind !== 'apikeys')) return
     // Another Feed may wait for the key of the deleted one.
     this.#addAll(kind)
-    this.#sweep.soon()
+    if (kind === 'apikeys') this.#sweep.keyDeleted(object.metadata.name)
+    else this.#sweep.soon()
   }
 
   #addAll(kind: Kind): void {

@@ -7,7 +7,17 @@ import { Sweep, type SweepDeps } from './sweep.ts'
 
 const feed = (account: string) => ({ key: `BROKERA:${account}`, owner: `uid of ${account}`, hidden: false })
 const key = (id: string) => ({ id, owner: `uid of ${id}`, state: 'active' })
-const secret = (of: string) => ({ metadata: { name: `${of}-digest`, uid: of, labels: { [keyLabel]: of } } })
+const secretsOf = (of: string, deletionPolicy: string) => [
+  {
+    metadata: {
+      name: `${of}-digest`,
+      uid: of,
+      labels: { [keyLabel]: of },
+      annotations: { 'marketdata.fxd.dev/deletion-policy': deletionPolicy },
+    },
+  },
+  { metadata: { name: of, uid: `${of}-2`, labels: { [keyLabel]: of } } },
+]
 
 /** The sweep's input, which a test changes: objects of the cluster and rows of the registry. */
 function start() {
@@ -18,7 +28,8 @@ function start() {
     isSynced: true,
     accounts: ['A', 'B'],
     apikeys: ['a', 'b'],
-    secrets: ['a', 'b'],
+    /** ApiKeys with Secrets, and their policies. */
+    policies: { a: 'Retain', b: 'Retain' } as Record<string, string>,
     annotations: {} as Record<string, string>,
     /** The API server's list; `undefined`: the same as the caches. */
     listed: undefined as readonly object[] | undefined,
@@ -62,7 +73,7 @@ function start() {
     caches: {
       feeds: cache(feedObjects),
       apikeys: cache(keyObjects),
-      secrets: cache(() => cluster.secrets.map(secret)),
+      secrets: cache(() => Object.entries(cluster.policies).flatMap((each) => secretsOf(...each))),
     },
     registry: {
       storeIdentity: '',
@@ -102,24 +113,47 @@ function start() {
   return { clock, done, cluster, keys, sweep }
 }
 
-test('feeds and keys of deleted objects are removed after a delay', async () => {
+test('the feed of a deleted object is removed after a delay', async () => {
   const { clock, done, cluster, sweep } = start()
   await clock.advance(60_000)
   expect(done).toEqual([])
   cluster.accounts = ['A']
-  cluster.apikeys = ['b']
   sweep.soon()
   await clock.advance(5_500)
   expect(done).toEqual([])
   await clock.advance(3_000)
-  expect(done).toEqual(['remove BROKERA:B', 'suspend a'])
+  expect(done).toEqual(['remove BROKERA:B'])
+})
+
+test('the key of a deleted object is suspended after a second', async () => {
+  const { clock, done, cluster, sweep } = start()
+  await clock.advance(65_000)
+  cluster.apikeys = ['b']
+  sweep.keyDeleted('a')
+  await clock.advance(999)
+  expect(done).toEqual([])
+  await clock.advance(1)
+  expect(done).toEqual(['suspend a'])
+})
+
+test('an ApiKey that is deleted just before a round and made again within a second loses nothing', async () => {
+  const { clock, done, cluster, sweep } = start()
+  await clock.advance(65_000)
+  sweep.soon()
+  await clock.advance(500)
+  cluster.apikeys = ['b']
+  sweep.keyDeleted('a')
+  await clock.advance(900)
+  cluster.apikeys = ['a', 'b']
+  await clock.advance(120_000)
+  expect(done).toEqual([])
 })
 
 test('an object that reappears within the delay loses nothing', async () => {
   const { clock, done, cluster } = start()
-  cluster.apikeys = ['b']
+  cluster.accounts = ['A']
   await clock.advance(4_000)
-  cluster.apikeys = ['a', 'b']
+  cluster.accounts = ['A', 'B']
   await clock.advance(120_000)
   expect(done).toEqual([])
 })
@@ -127,42 +161,47 @@ test('an object that reappears within the delay loses nothing', async () => {
 test('nothing is removed while a cache is not in sync or another replica leads', async () => {
   const { clock, done, cluster } = start()
   cluster.isSynced = false
-  cluster.accounts = []
+  Object.assign(cluster, { accounts: [], apikeys: [], policies: { a: 'Delete' } })
   await clock.advance(60_000)
   Object.assign(cluster, { isSynced: true, isLeader: false })
   await clock.advance(60_000)
   expect(done).toEqual([])
 })
 
-test('the Secrets of a deleted key are deleted after ten minutes', async () => {
+test.for([
+  ['Delete', ['suspend a', 'delete a', 'delete a-digest']],
+  ['Retain', ['suspend a']],
+] as const)('after a deletion with the policy %s these steps follow: %s', async ([policy, wanted]) => {
   const { clock, done, cluster } = start()
+  cluster.policies = { a: policy, b: 'Delete' }
   cluster.apikeys = ['b']
-  await clock.advance(595_000)
-  expect(done).toEqual(['suspend a'])
   await clock.advance(40_000)
-  expect(done).toContain('delete a-digest')
-  expect(done).not.toContain('delete b-digest')
+  expect(done.slice(0, wanted.length)).toEqual(wanted)
+  expect(new Set(done)).toEqual(new Set(wanted))
+  await clock.advance(3_600_000)
+  expect(new Set(done)).toEqual(new Set(wanted))
 })
 
-test.for([
-  ['the caches are not in sync', { isSynced: false }, { isSynced: true }],
-  ['another replica leads', { isLeader: false }, { isLeader: true }],
-] as const)(
-  'time in which %s does not count towards the ten minutes of Secrets',
-  async ([, during, after]) => {
-    const { clock, done, cluster } = start()
-    // As when a person deletes the kinds, and applies kinds and objects again later.
-    cluster.apikeys = ['b']
-    await clock.advance(60_000)
-    Object.assign(cluster, during)
-    await clock.advance(600_000)
-    Object.assign(cluster, after)
-    await clock.advance(595_000)
-    expect(done).toEqual(['suspend a'])
-    await clock.advance(40_000)
-    expect(done).toContain('delete a-digest')
-  },
-)
+test('while the removal of keys is held, their Secrets stay, whatever the policy', async () => {
+  const { clock, done, cluster, keys } = start()
+  for (const id of many) keys.set(id, key(id))
+  cluster.policies = Object.fromEntries(many.map((id) => [id, 'Delete']))
+  await clock.advance(60_000)
+  expect(done).toEqual([])
+  cluster.annotations = { 'marketdata.fxd.dev/allow-mass-deletion': '20 apikeys' }
+  await clock.advance(60_000)
+  expect(new Set(done.slice(0, 20))).toEqual(new Set(many.map((id) => `suspend ${id}`)))
+  expect(done).toContain('delete k19-digest')
+})
+
+test('the Secrets of a key that cannot be suspended stay', async () => {
+  const { clock, done, cluster, keys } = start()
+  cluster.policies = { a: 'Delete' }
+  cluster.apikeys = ['b']
+  keys.set('a', { ...key('a'), owner: '' })
+  await clock.advance(120_000)
+  expect(done).toEqual([])
+})
 
 const many = Array.from({ length: 20 }, (_, i) => `k${i}`)
 

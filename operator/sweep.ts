@@ -4,18 +4,13 @@ import { OutageLog } from '../services/platform/outage-log.ts'
 import type { Clock } from '../services/platform/system-clock.ts'
 import { NotLeading } from './controller.ts'
 import { feedKeyOf } from './feed/objects.ts'
+import { GoneSince, type Moment } from './gone-since.ts'
+import { deletableKeys, secretsOf } from './key/secrets.ts'
 import type { KubeApi } from './kube/api.ts'
 import { type Caches, each } from './kube/caches.ts'
 import { leaseName } from './kube/elector.ts'
 import type { EventSink } from './kube/event-sink.ts'
-import {
-  type ApiKeyObject,
-  type FeedObject,
-  group,
-  keyLabel,
-  resources,
-  type Secret,
-} from './kube/resources.ts'
+import { type ApiKeyObject, type FeedObject, group, resources } from './kube/resources.ts'
 import { allowedOf, MassDeletion, withoutKind } from './mass-deletion.ts'
 import type { Registry } from './registry.ts'
 import type { RegisteredKind } from './routes.ts'
@@ -25,9 +20,10 @@ import { keepStoreIdentity } from './store-identity.ts'
 const sweepEveryMs = 15_000
 /** Delay before a removal, so that objects deleted together count together and a slow cache does no harm. */
 const goneForMs = 5_000
+/** The same for keys: a deletion must close sockets as fast as a revocation. */
+const keysGoneForMs = 1_000
+/** Minimum interval of rounds. */
 const soonMs = 1_000
-/** Delay before the Secrets of a deleted ApiKey are deleted: a backup may restore the ApiKey. */
-const secretsStayMs = 600_000
 /** Annotation of the Lease with the allowed number of removals per kind. */
 const allowAnnotation = `${group}/allow-mass-deletion`
 
@@ -95,6 +91,12 @@ export class Sweep {
     this.#pause.abort()
   }
 
+  /** Records that an ApiKey was deleted now, and starts the next round soon. */
+  keyDeleted(name: string): void {
+    this.#gone.apikeys.record(name, this.#deps.clock.monotonicMs())
+    this.soon()
+  }
+
   async close(): Promise<void> {
     this.#ending.abort()
     this.#pause.abort()
@@ -107,10 +109,16 @@ export class Sweep {
       this.#pause = new AbortController()
       if (isLeader()) await this.#round()
       else this.#forget()
-      const isWaiting = this.#gone.feeds.isWaiting || this.#gone.apikeys.isWaiting
-      await clock.sleep(isWaiting ? goneForMs : sweepEveryMs, this.#pause.signal)
+      await clock.sleep(this.#pauseMs(), this.#pause.signal)
       await clock.sleep(soonMs, this.#ending.signal)
     }
+  }
+
+  /** The shortest delay that an item waits for; the minimum interval of rounds follows. */
+  #pauseMs(): number {
+    const { feeds, apikeys, secrets } = this.#gone
+    if (apikeys.isWaiting) return 0
+    return feeds.isWaiting || secrets.isWaiting ? goneForMs : sweepEveryMs
   }
 
   /** Reads and removes feeds and keys separately: a failure of one does not stop the other. */
@@ -198,7 +206,8 @@ export class Sweep {
   async #removeGone(kind: RegisteredKind, { owned, known, list, remove }: Owned): Promise<void> {
     const gone = owned.filter(({ id }) => !known.has(id))
     const removable = this.#allowed(kind, gone, owned.length)
-    const long = this.#gone[kind].longGone(removable, ({ id }) => id, this.#ago(goneForMs))
+    const delayMs = kind === 'apikeys' ? keysGoneForMs : goneForMs
+    const long = this.#gone[kind].longGone(removable, ({ id }) => id, this.#ago(delayMs))
     if (long.length === 0) return
     const listed = await list()
     for (const item of long) {
@@ -208,19 +217,21 @@ export class Sweep {
     }
   }
 
+  /** A key that is still active is not suspended yet, perhaps because its removal is held. */
   async #deleteSecrets(): Promise<void> {
-    const { api, caches } = this.#deps
-    const isOrphan = ({ metadata: { labels = {} } }: Secret, names: ReadonlySet<string>): boolean =>
-      keyLabel in labels && !names.has(labels[keyLabel] ?? '')
+    const { api, caches, registry } = this.#deps
+    const secrets = caches.secrets.all()
     const known = namesOf(caches.apikeys.all())
-    const orphans = caches.secrets.all().filter((secret) => isOrphan(secret, known))
-    const uidOf = ({ metadata }: Secret): string => metadata.uid ?? ''
-    const gone = this.#gone.secrets.longGone(orphans, uidOf, this.#ago(secretsStayMs))
+    const leftover = deletableKeys(secrets).filter(
+      (name) => !known.has(name) && (registry.keys.get(name)?.state ?? 'inactive') === 'inactive',
+    )
+    const gone = this.#gone.secrets.longGone(leftover, (name) => name, this.#ago(goneForMs))
     if (this.#held.apikeys > 0 || gone.length === 0) return
     const now = await this.#keyNames()
-    for (const secret of gone)
-      if (isOrphan(secret, now))
-        await api.delete(resources.secrets, secret.metadata.name, { uid: secret.metadata.uid })
+    for (const { metadata } of gone
+      .filter((name) => !now.has(name))
+      .flatMap((name) => secretsOf(name, secrets)))
+      await api.delete(resources.secrets, metadata.name, { uid: metadata.uid })
   }
 
   /** Names from a new list of the API server: after a lost watch the cache is old. */
@@ -264,33 +275,3 @@ export class Sweep {
 
 const namesOf = (keys: readonly ApiKeyObject[]): ReadonlySet<string> =>
   new Set(keys.map(({ metadata }) => metadata.name))
-
-interface Moment {
-  readonly nowMs: number
-  readonly beforeMs: number
-}
-
-/** Times since which items have no object. An item whose object reappears is dropped. */
-class GoneSince {
-  readonly #since = new Map<string, number>()
-  #isWaiting = false
-
-  /** Whether an item waits for its delay to end. */
-  get isWaiting(): boolean {
-    return this.#isWaiting
-  }
-
-  clear(): void {
-    this.#since.clear()
-    this.#isWaiting = false
-  }
-
-  longGone<T>(gone: readonly T[], idOf: (thing: T) => string, { nowMs, beforeMs }: Moment): readonly T[] {
-    const ids = new Set(gone.map(idOf))
-    for (const id of this.#since.keys()) if (!ids.has(id)) this.#since.delete(id)
-    for (const id of ids) if (!this.#since.has(id)) this.#since.set(id, nowMs)
-    const long = gone.filter((thing) => (this.#since.get(idOf(thing)) ?? nowMs) <= beforeMs)
-    this.#isWaiting = long.length < gone.length
-    return long
-  }
-}

@@ -210,3 +210,26 @@ test.for([
   expect(cluster.reasons.at(-1)).toBe('NameTaken')
   expect(cluster.messages.at(-1)).toContain(advice)
 })
+
+test.for(['active', 'revoked'])(
+  'a changed deletionPolicy of an %s key is kept beside its digest',
+  async (state) => {
+    const { cluster, settle } = startKey({})
+    await settle()
+    const policyOf = () =>
+      cluster.secrets.get('one-digest')?.metadata.annotations?.['marketdata.fxd.dev/deletion-policy']
+    expect(policyOf()).toBeUndefined()
+    const change = async (spec: object) => {
+      const { metadata } = cluster.key
+      const generation = (metadata.generation ?? 0) + 1
+      cluster.key = { metadata: { ...metadata, generation }, spec: { ...cluster.key.spec, ...spec } }
+      await settle()
+    }
+    if (state === 'revoked') await change({ revoked: true })
+    await change({ deletionPolicy: 'Delete' })
+    expect(policyOf()).toBe('Delete')
+    await change({ deletionPolicy: 'Retain' })
+    expect(policyOf()).toBe('Retain')
+    expect(cluster.puts).toHaveLength(1)
+  },
+)

@@ -22,6 +22,7 @@ import {
   ownSecretIn,
   refuseDelivery,
   refuseForeignSecret,
+  withPolicy,
 } from './secrets.ts'
 import { expiresInMs, keyStatusOf } from './status.ts'
 
@@ -95,6 +96,7 @@ export class KeyController implements Controller {
     const marks = this.#marks(key, ownVersion)
     if (this.#settled.get(uid) === marks) return
     const hasChanged = key.spec.revoked ? await this.#keys.revoke(key) : await this.#takeSteps(key)
+    await this.#writePolicy(key)
     if (hasChanged || this.#marks(key, ownVersion) !== marks) this.#settled.delete(uid)
     else this.#settled.set(uid, marks)
   }
@@ -211,6 +213,13 @@ export class KeyController implements Controller {
     return existing === undefined
       ? api.create(resources.secrets, secret)
       : api.replace(resources.secrets, secret)
+  }
+
+  /** A change of the policy alone stores no digest. */
+  async #writePolicy(key: ApiKeyObject): Promise<void> {
+    const digest = this.#deps.caches.secrets.get(digestName(key.metadata.name))
+    const wanted = digest && withPolicy(key, digest)
+    if (wanted !== digest && wanted) await this.#write(wanted, digest)
   }
 
   /** Deletes the delivered Secret after `deleteAfter`. Returns the milliseconds until then. */

@@ -7,6 +7,8 @@ import type { Delivery, Digest } from './plan.ts'
 
 const issueAnnotation = `${group}/issue`
 const deliveredAnnotation = `${group}/delivered`
+/** `spec.deletionPolicy` of the ApiKey, on the Secret of its digest: it must be known after the ApiKey is gone. */
+const policyAnnotation = `${group}/deletion-policy`
 /** Field of a Secret that contains the digest. */
 const digestField = 'digest.json'
 const secretShape = /^fxd_[0-9a-f]{32}$/
@@ -46,7 +48,34 @@ export function deliverySecret(
 
 export function digestSecret(key: ApiKeyObject, digest: Digest, existing: Secret | undefined): Secret {
   const made = secretOf(key.metadata.name, digestName(key.metadata.name))
-  return onTopOf(existing, { ...made, data: { [digestField]: base64(JSON.stringify(digest)) } })
+  const data = { [digestField]: base64(JSON.stringify(digest)) }
+  return withPolicy(key, onTopOf(existing, { ...made, data }))
+}
+
+/** The Secret of the digest with the policy of the ApiKey; the same object when it has it. */
+export function withPolicy({ spec: { deletionPolicy = 'Retain' } }: ApiKeyObject, digest: Secret): Secret {
+  if (policyOf(digest) === deletionPolicy) return digest
+  const annotations = { ...digest.metadata.annotations, [policyAnnotation]: deletionPolicy }
+  return { ...digest, metadata: { ...digest.metadata, annotations } }
+}
+
+const policyOf = ({ metadata: { annotations = {} } }: Secret): string =>
+  annotations[policyAnnotation] ?? 'Retain'
+
+/** Names of the ApiKeys whose Secrets are deleted after them. */
+export const deletableKeys = (secrets: readonly Secret[]): readonly string[] =>
+  secrets.flatMap((secret) => {
+    const { name, labels = {} } = secret.metadata
+    const key = labels[keyLabel] ?? ''
+    return policyOf(secret) === 'Delete' && name === digestName(key) ? key : []
+  })
+
+/** The Secrets that the operator made for this ApiKey. The digest, which has the policy, is the last. */
+export const secretsOf = (key: string, secrets: readonly Secret[]): readonly Secret[] => {
+  const isDigest = ({ metadata }: Secret): number => Number(metadata.name === digestName(key))
+  return secrets
+    .filter(({ metadata: { labels = {} } }) => labels[keyLabel] === key)
+    .toSorted((a, b) => isDigest(a) - isDigest(b))
 }
 
 function onTopOf(existing: Secret | undefined, made: Secret): Secret {

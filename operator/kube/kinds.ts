@@ -16,6 +16,8 @@ export interface ApiKeySpec {
   readonly expires?: string
   /** Revokes the key. This is final. */
   readonly revoked?: boolean
+  /** Whether the Secrets that the operator made stay after a deletion of the ApiKey. With Retain, the default, an ApiKey of the same name gets the same secret again. */
+  readonly deletionPolicy?: 'Retain' | 'Delete'
   /** Number of the secret. Add one to rotate the secret. Default 1. */
   readonly issue?: number
   /** How long the old secret stays valid after a rotation. Default 24h. */

@@ -76,6 +76,30 @@ test('a key whose object is deleted is invalid, and valid with its secret once t
   expect(setting.opens(secret)).toBe('lost')
 })
 
+test('a deleted ApiKey with deletionPolicy Delete is invalid within 5 s, loses its Secrets, and gets another secret later', async () => {
+  await setting.applyKey('passing')
+  await active('passing')
+  await setting.applyKey('passing', { deletionPolicy: 'Delete' })
+  const secret = await setting.secret('passing')
+  const policyOf = async (): Promise<string | undefined> =>
+    (await setting.get<Secret>(resources.secrets, 'passing-digest'))?.metadata.annotations?.[
+      'marketdata.fxd.dev/deletion-policy'
+    ]
+  await until('the policy beside the digest', async () => (await policyOf()) === 'Delete')
+  const begunMs = performance.now()
+  await setting.remove(resources.apikeys, 'passing')
+  await until('the key to be inactive', () => setting.opens(secret) === undefined, 5_000)
+  console.log(`inactive after ${((performance.now() - begunMs) / 1_000).toFixed(1)} s`)
+  for (const name of ['passing', 'passing-digest'])
+    await until(`no Secret ${name}`, async () => !(await setting.get(resources.secrets, name)), 60_000)
+  await setting.applyKey('passing')
+  await active('passing')
+  const next = await setting.secret('passing')
+  expect(next).not.toBe(secret)
+  expect(setting.opens(next)).toBe('passing')
+  expect(setting.opens(secret)).toBeUndefined()
+}, 90_000)
+
 test('a key whose object and Secrets are restored from a backup is valid with its secret', async () => {
   await setting.applyKey('restored')
   await active('restored')
