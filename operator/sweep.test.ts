@@ -39,6 +39,8 @@ function start() {
     unreadable: '',
     warnings: [] as string[],
     infos: [] as string[],
+    /** Lists of the registry as they were read, also in vain. */
+    read: [] as string[],
   }
   const cache = (all: () => readonly object[]) => ({
     all,
@@ -106,7 +108,7 @@ function start() {
       if (value === undefined) delete cluster.annotations[name]
       else cluster.annotations[name] = value
     },
-    hasRead: () => undefined,
+    hasRead: (kind: string) => void cluster.read.push(kind),
     readStores: async () => undefined,
   }
   const sweep = new Sweep(deps as unknown as SweepDeps)
@@ -276,6 +278,22 @@ test.for([
   await clock.advance(60_000)
   expect(done).toEqual(wanted)
   expect(cluster.warnings[0]).toBe('registry of ingest unavailable; retrying')
+})
+
+test('an outage of ingest ends for the operator within a second, and until then it reads every 15 s', async () => {
+  const { clock, cluster, sweep } = start()
+  const { read } = cluster
+  await clock.advance(30_000)
+  cluster.unreadable = 'keys'
+  await clock.advance(60_000)
+  read.length = 0
+  await clock.advance(60_000)
+  expect(read.filter((kind) => kind === 'apikeys')).toHaveLength(4)
+  read.length = 0
+  cluster.unreadable = ''
+  await clock.advance(1_000)
+  expect(read).toContain('apikeys')
+  await sweep.close()
 })
 
 test('an outage of the registry is logged once when it begins and once when it ends', async () => {

@@ -69,6 +69,8 @@ export class Sweep {
   readonly #ending = new AbortController()
   readonly #running: Promise<void>
   #pause = new AbortController()
+  /** Whether the keys could not be read in the last round. Their list needs no store. */
+  #isSilent = false
   readonly #held: Record<RegisteredKind, number> = { feeds: 0, apikeys: 0 }
   readonly #outages: Readonly<Record<RegisteredKind, OutageLog>>
   readonly #guards = { feeds: new MassDeletion(), apikeys: new MassDeletion() }
@@ -109,9 +111,23 @@ export class Sweep {
       this.#pause = new AbortController()
       if (isLeader()) await this.#round()
       else this.#forget()
-      await clock.sleep(this.#pauseMs(), this.#pause.signal)
-      await clock.sleep(soonMs, this.#ending.signal)
+      if (this.#isSilent && isLeader()) await this.#untilAnswer()
+      else await clock.sleep(this.#pauseMs(), this.#pause.signal)
+      if (!this.#isSilent) await clock.sleep(soonMs, this.#ending.signal)
     }
+  }
+
+  /** Asks a silent ingest every second, so that a round follows at once when it answers again. */
+  async #untilAnswer(): Promise<void> {
+    const { clock, registry } = this.#deps
+    const endMs = clock.monotonicMs() + sweepEveryMs
+    const fails = (): Promise<boolean> =>
+      registry.keys.refresh().then(
+        () => false,
+        () => true,
+      )
+    do await clock.sleep(soonMs, this.#ending.signal)
+    while (!this.#pause.signal.aborted && clock.monotonicMs() < endMs && (await fails()))
   }
 
   /** The shortest delay that an item waits for; the minimum interval of rounds follows. */
@@ -129,6 +145,7 @@ export class Sweep {
       this.#read('apikeys', () => registry.keys.refresh()),
       this.#deps.readStores(),
     ])
+    this.#isSilent = !hasKeys
     if (each(this.#deps.caches).some(([, cache]) => !cache.isSynced)) return this.#startDelaysAgain()
     if (hasFeeds) {
       await this.#attempt('keep the identity of the store', () =>
@@ -144,6 +161,7 @@ export class Sweep {
   /** The leader reports what is held. */
   #forget(): void {
     this.#startDelaysAgain()
+    this.#isSilent = false
     Object.assign(this.#held, { feeds: 0, apikeys: 0 })
   }
 

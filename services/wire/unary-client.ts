@@ -32,9 +32,16 @@ export type RegistryCall = keyof RegistryMethods
 export type RequestOf<Name extends RegistryCall> = RequestFor<RegistryMethods[Name]>
 export type AnswerOf<Name extends RegistryCall> = AnswerFor<RegistryMethods[Name]>
 
+/** The library's own maximum is two minutes, after which an ingest that is back would still seem silent. */
+const registryOptions = { ...channelOptions, 'grpc.max_reconnect_backoff_ms': 1_000 }
+
 /** A client of `fxd.v1.Registry` at the address (host:port). */
 export const registryClient = (address: string, identity: ClientIdentity): UnaryClient<RegistryMethods> =>
-  unaryClient(new Registry(address, channelCredentials(identity), channelOptions), Registry.service, identity)
+  unaryClient(
+    new Registry(address, channelCredentials(identity), registryOptions),
+    Registry.service,
+    identity,
+  )
 
 /** A client of `fxd.v1.Shard` at the address (host:port). */
 export const shardClient = (address: string, identity: ClientIdentity): UnaryClient<ShardMethods> =>
