@@ -1,3 +1,4 @@
+import { status } from '@grpc/grpc-js'
 import { expect, test } from 'vitest'
 import { type Put, type Row, startKey } from '../../test/support/fixtures/api-key-fixture.ts'
 import type { ApiKeyObject, Secret } from '../kube/resources.ts'
@@ -212,7 +213,7 @@ test.for([
 })
 
 test.for(['active', 'revoked'])(
-  'a changed deletionPolicy of an %s key is kept beside its digest',
+  'a changed deletionPolicy of a key that is %s is kept beside its digest',
   async (state) => {
     const { cluster, settle } = startKey({})
     await settle()
@@ -233,3 +234,19 @@ test.for(['active', 'revoked'])(
     expect(cluster.puts).toHaveLength(1)
   },
 )
+
+test('a key that expires while ingest refuses its steps is not ready', async () => {
+  const { cluster, clock, controller, settle } = startKey({})
+  await settle()
+  const expiresAt = clock.utcMs() + 90_000
+  cluster.keys.set('one', { ...(cluster.stored.get('one') as Row), owner: 'u', expiresAt, version: 1_000 })
+  cluster.refusal = () => ({ code: status.UNAVAILABLE, details: 'away' })
+  const { metadata, spec } = cluster.key
+  const conditions = [{ type: 'Ready', status: 'True' }]
+  cluster.key = { metadata, spec, status: { observedGeneration: 1, conditions } } as unknown as ApiKeyObject
+  await expect(controller.reconcile('one')).rejects.toThrow('away')
+  expect(cluster.reasons.at(-1)).toBe('Active')
+  await clock.advance(90_000)
+  await expect(controller.reconcile('one')).rejects.toThrow('away')
+  expect([cluster.ready.at(-1), cluster.reasons.at(-1)]).toEqual(['False', 'Expired'])
+})

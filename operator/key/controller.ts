@@ -24,7 +24,7 @@ import {
   refuseForeignSecret,
   withPolicy,
 } from './secrets.ts'
-import { expiresInMs, keyStatusOf } from './status.ts'
+import { expiresInMs, isExpired, keyStatusOf } from './status.ts'
 
 const overlapDefault = '24h'
 const secretBytes = 16
@@ -251,9 +251,11 @@ export class KeyController implements Controller {
     )
   }
 
-  /** A ready key stays ready while ingest is unavailable: clients can still use it. */
+  /** A ready key stays ready while ingest is unavailable: clients can still use it until it expires. */
   async #writeUnavailable(key: ApiKeyObject, why = unavailable): Promise<void> {
     const isCurrent = key.status?.observedGeneration === key.metadata.generation
+    if (isCurrent && isExpired(this.#keys.of(key), this.#deps.clock.utcMs()))
+      return this.#writeStatus(key, undefined)
     if (isCurrent && readyOf(key.status?.conditions)?.status === 'True') return
     await this.#writeStatus(key, why)
   }

@@ -41,6 +41,9 @@ export function expiresInMs(registered: Key__Output | undefined, nowMs: UtcMs): 
   return leftMs > 0 ? leftMs : undefined
 }
 
+export const isExpired = (registered: Key__Output | undefined, nowMs: UtcMs): boolean =>
+  registered !== undefined && stateOf(registered, nowMs) === 'expired'
+
 /** The key may have expired since the registry was read. */
 const stateOf = ({ state, expiresAt }: Key__Output, nowMs: UtcMs): string =>
   state === 'active' && expiresAt !== undefined && nowMs >= expiresAt ? 'expired' : state
@@ -63,7 +66,7 @@ function readiness({ key, registered, blocked, nowMs }: KeyFacts): Outcome {
   if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
   if (key.spec.revoked)
     return { status: 'False', reason: 'Revoked', message: 'The key is revoked and cannot be used again.' }
-  if (registered && stateOf(registered, nowMs) === 'expired')
+  if (isExpired(registered, nowMs))
     return {
       status: 'False',
       reason: 'Expired',
