@@ -216,3 +216,14 @@ async function exec({ http }: QuestdbServer, sql: string): Promise<unknown> {
   if (!answer.ok) throw new Error(body.error)
   return body.dataset
 }
+
+test('no eviction ends QuestDB, unless its pod is not ready or the values allow it', () => {
+  const specOf = (values: object): unknown =>
+    part(find(render({ values }), 'PodDisruptionBudget', 'fxd-questdb'), 'spec')
+  const labels = part(find(render(), 'StatefulSet', 'fxd-questdb'), 'spec.selector.matchLabels')
+  const selector = { matchLabels: labels }
+  expect(specOf({})).toEqual({ maxUnavailable: 0, unhealthyPodEvictionPolicy: 'AlwaysAllow', selector })
+  expect(specOf({ questdb: { podDisruptionBudget: { maxUnavailable: 1 } } })).toMatchObject({
+    maxUnavailable: 1,
+  })
+})

@@ -99,6 +99,68 @@ test.for([
   ['text for a number', { rest: { replicas: 'two' } }, 'got string, want integer'],
   ['no replica', { ingest: { replicas: 0 } }, 'minimum: got 0, want 1'],
   ['an unknown mode of TLS', { tls: { mode: 'On' } }, "value must be one of 'Off', 'CertManager', 'Secret'"],
+  [
+    'the mode Off without quotes',
+    { tls: { mode: false } },
+    'tls.mode: write "Off" in quotes, because YAML reads Off',
+  ],
+  [
+    'a limit of Redis below its maxMemory and a quarter',
+    { redis: { resources: { limits: { memory: '1279Mi' } } } },
+    'redis.resources.limits.memory: got 1279Mi, wanted at least 1280Mi, because redis.maxMemory is 1gb',
+  ],
+  [
+    'a limit of QuestDB below its heap and 512 MiB',
+    { questdb: { heap: '4g' } },
+    'questdb.resources.limits.memory: got 3Gi, wanted at least 4608Mi, because questdb.heap is 4g',
+  ],
+  [
+    'a limit of QuestDB in bytes',
+    { questdb: { resources: { limits: { memory: 1_610_612_735 } } } },
+    'wanted at least 1536Mi',
+  ],
+  [
+    'an old QuestDB',
+    { questdb: { image: { tag: '9.2.10-rhel' } } },
+    'questdb.image.tag: got 9.2.10, wanted 9.3.4 or newer',
+  ],
+  [
+    'millibytes of memory',
+    { rest: { resources: { limits: { memory: '512m' } } } },
+    '/rest/resources/limits/memory',
+  ],
+  [
+    'a quantity with B',
+    { ingest: { resources: { requests: { memory: '1GB' } } } },
+    '/ingest/resources/requests/memory',
+  ],
+  [
+    'a CPU with a wrong unit',
+    { stream: { resources: { requests: { cpu: '2cores' } } } },
+    '/stream/resources/requests/cpu',
+  ],
+  ['no CPU', { rest: { resources: { requests: { cpu: 0 } } } }, '/rest/resources/requests/cpu'],
+  [
+    'a peer with a wrong word',
+    { networkPolicy: { clients: [{ namespaceSelector: {}, podSelectr: {} }] } },
+    "additional properties 'podSelectr' not allowed",
+  ],
+  ['a peer that names nothing', { networkPolicy: { metrics: [{}] } }, '/networkPolicy/metrics/0'],
+  [
+    'a peer with addresses and pods',
+    { networkPolicy: { collectors: [{ podSelector: {}, ipBlock: { cidr: '192.0.2.0/24' } }] } },
+    '/networkPolicy/collectors/0',
+  ],
+  [
+    'a wrong word in the selector of a peer',
+    { networkPolicy: { stores: [{ podSelector: { matchlabels: {} } }] } },
+    "additional properties 'matchlabels' not allowed",
+  ],
+  [
+    'a rule of egress with a wrong word, which would allow everything',
+    { networkPolicy: { extraEgress: [{ too: [] }] } },
+    "additional properties 'too' not allowed",
+  ],
   ['a proxy that is no block of addresses', { trustedProxies: ['ingress'] }, 'does not match pattern'],
   ['too few workers of QuestDB', { questdb: { workers: 2 } }, 'minimum: got 2, want 4'],
   [
@@ -162,6 +224,36 @@ test.for([
   const { status, said } = template({ values: given })
   expect(said).toContain(reason)
   expect(status).not.toBe(0)
+})
+
+test.for([
+  ['Redis at its need', { redis: { resources: { limits: { memory: '1280Mi' } } } }],
+  ['Redis without a limit', { redis: { resources: { limits: null } } }],
+  ['QuestDB at its need', { questdb: { resources: { limits: { memory: '1.5Gi' } } } }],
+  ['a newer QuestDB', { questdb: { image: { tag: '9.10.0' } } }],
+  ['a QuestDB without a version', { questdb: { image: { tag: 'nightly' } } }],
+  ['a CPU as a number', { rest: { resources: { requests: { cpu: 0.5 } } } }],
+  ['other resources', { rest: { resources: { limits: { 'nvidia.com/gpu': 1, 'hugepages-2Mi': '4Mi' } } } }],
+  [
+    'peers by labels and namespace',
+    {
+      networkPolicy: {
+        clients: [
+          {
+            podSelector: { matchLabels: { a: 'b' } },
+            namespaceSelector: { matchExpressions: [{ key: 'x', operator: 'Exists' }] },
+          },
+          { ipBlock: { cidr: '2001:db8::/32', except: ['2001:db8:1::/48'] } },
+        ],
+      },
+    },
+  ],
+  [
+    'a rule of egress to any address',
+    { networkPolicy: { extraEgress: [{ ports: [{ port: 4317, endPort: 4318 }] }] } },
+  ],
+])('%s is accepted', ([, given]) => {
+  expect(template({ values: given as object })).toMatchObject({ status: 0 })
 })
 
 test.for(['@daily', '*/30 0-6 * * 1,3'])('the schedule %s of backups is accepted', (schedule) => {

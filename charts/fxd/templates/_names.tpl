@@ -88,6 +88,7 @@ annotations:
 {{- end }}
 
 {{- define "fxd.hasTls" -}}
+{{- if kindIs "bool" .Values.tls.mode }}{{ fail "tls.mode: write \"Off\" in quotes, because YAML reads Off as false" }}{{ end -}}
 {{- if ne .Values.tls.mode "Off" }}true{{ end }}
 {{- end }}
 
