@@ -81,3 +81,23 @@ test.for([
 ] as const)('the condition of a pool is right when %s', ([, seen, wanted]) => {
   expect(readyOf({ deployment: seen })).toBe(wanted)
 })
+
+test.for([
+  [2, true],
+  [3, false],
+  [undefined, false],
+] as const)('a pool of 3 shards with replicasMax %s names the maximum: %s', ([replicasMax, isNamed]) => {
+  const had = pool(2, condition('True', 'Serving'))
+  const spec = { ...had.spec, replicas: 3, ...(replicasMax && { replicasMax }) }
+  const facts = { loads: [], unreachable: 0, scaling: undefined, stores: undefined, blocked: undefined }
+  const { conditions = [] } = poolStatusOf({
+    ...facts,
+    pool: { ...had, spec },
+    deployment: deployment({ readyReplicas: 3 }, 3),
+    nowMs: utcMs(0),
+  })
+  const found = conditions.find(({ type }) => type === 'AboveMaximum')
+  expect(found?.status).toBe(isNamed ? 'True' : undefined)
+  if (isNamed) expect(found?.message).toContain('scaled to 3 shards, and spec.replicasMax is 2')
+  expect(conditions[0]).toMatchObject({ type: 'Ready', status: 'True' })
+})

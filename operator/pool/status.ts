@@ -1,6 +1,6 @@
 import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { Load__Output } from '../../services/wire/gen/fxd/v1/Load.ts'
-import { conditionOf, type Outcome, readyOf } from '../kube/condition.ts'
+import { type Condition, conditionOf, type Outcome, readyOf } from '../kube/condition.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'
 import type { PoolObject, Workload } from '../kube/resources.ts'
@@ -41,9 +41,22 @@ export function poolStatusOf(facts: PoolFacts): StreamPoolStatus {
     selector: selectorOf(pool),
     conditions: [
       ...underStores(readiness(facts), facts.stores, about),
+      ...aboveMaximum(pool, about),
       ...(scaling ? [conditionOf('Autoscaled', autoscaled(scaling), about)] : []),
     ],
   }
+}
+
+/** Nothing else shows that QuestDB may run out of connections: further ones hang without an error. */
+function aboveMaximum(
+  { spec: { replicas, replicasMax = replicas } }: PoolObject,
+  about: Parameters<typeof conditionOf>[2],
+): readonly Condition[] {
+  if (replicas <= replicasMax) return []
+  const message =
+    `The pool was scaled to ${replicas} shards, and spec.replicasMax is ${replicasMax}: QuestDB may run out of connections. ` +
+    `Scale the pool to ${replicasMax}, or raise QuestDB's limit of connections and stream.replicasMax of the chart.`
+  return [conditionOf('AboveMaximum', { status: 'True', reason: 'ScaledAboveMaximum', message }, about)]
 }
 
 const autoscaled = ({ reason, message }: Scaling): Outcome => ({

@@ -41,6 +41,24 @@ test.for(kinds().map((kind) => [kind.spec.names.kind, kind] as const))(
   },
 )
 
+/** Paths of the fields that have no description. */
+const undescribed = ({ properties = {}, items }: Schema, path: string): string[] => [
+  ...Object.entries(properties).flatMap(([name, field]) => {
+    const at = path === '' ? name : `${path}.${name}`
+    const isPlain = [...ofKubernetes, 'spec', 'status'].includes(at) || 'description' in field
+    return [...(isPlain ? [] : [at]), ...undescribed(field, at)]
+  }),
+  ...(items ? undescribed(items, `${path}[]`) : []),
+]
+
+test.for(kinds().map((kind) => [kind.spec.names.kind, kind] as const))(
+  'kubectl explain describes every field of %s',
+  ([, { spec }]) => {
+    expect(spec.versions.flatMap(({ schema }) => undescribed(schema.openAPIV3Schema, ''))).toEqual([])
+    expect(undescribed({ properties: { planted: { type: 'string' } } } as Schema, '')).toEqual(['planted'])
+  },
+)
+
 describe('a planted field without a bound is found', () => {
   const text: Schema = { type: 'string', maxLength: 9 }
   test.for<[title: string, field: Schema, complaint: string]>([
