@@ -22,6 +22,7 @@ export const rights: readonly Right[] = [
   },
   { group: '', resource: 'configmaps', verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
   { group: '', resource: 'services', verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+  { group: '', resource: 'persistentvolumeclaims', verbs: ['get'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch', 'patch'] },
   { group: 'apps', resource: 'statefulsets', verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
   { group: 'apps', resource: 'deployments', verbs: ['get', 'list', 'watch', 'create', 'patch'] },

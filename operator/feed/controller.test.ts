@@ -192,6 +192,19 @@ test.for([
   },
 )
 
+test('an Mt5Csv feed whose claim does not exist names it, and its collector is made', async () => {
+  const source = { type: 'Mt5Csv', path: 'exports', volumeClaim: 'data' }
+  const object = { ...feed, spec: { ...feed.spec, source } } as unknown as FeedObject
+  const made: string[] = []
+  const { controller, written } = controllerOf(object, ({ plural }) => made.push(plural))
+  await controller.reconcile('zero')
+  expect(written).toMatchObject([{ status: 'False', reason: 'VolumeClaimMissing' }])
+  expect(written[0]?.message).toContain(
+    'The PersistentVolumeClaim data of spec.source.volumeClaim does not exist',
+  )
+  expect(made).toContain('statefulsets')
+})
+
 test.each([
   ['without a volume', { type: 'Mt5Csv', path: 'exports' }, 'volumeClaim is needed'],
   ['whose path contains ..', { type: 'Mt5Csv', path: 'a/../../b', volumeClaim: 'data' }, 'a/../../b'],

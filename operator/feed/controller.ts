@@ -150,8 +150,18 @@ export class FeedController implements Controller {
     await applyOwned({ api, of: configmaps, existing: caches.configmaps.get(names.manifest), owner }, () =>
       manifestMap(feed),
     )
-    return applyOwned({ api, of: statefulsets, existing: caches.statefulsets.get(names.set), owner }, () =>
-      collectorSet(feed, template),
+    const place = { api, of: statefulsets, existing: caches.statefulsets.get(names.set), owner }
+    const set = await applyOwned(place, () => collectorSet(feed, template))
+    if (volumeClaim !== undefined && !set.status?.readyReplicas) await this.#refuseMissing(volumeClaim)
+    return set
+  }
+
+  /** Its pods would wait for the claim without a word on the Feed. They start as soon as it exists. */
+  async #refuseMissing(claim: string): Promise<void> {
+    if (await this.#deps.api.get(resources.persistentvolumeclaims, claim)) return
+    throw new NotReady(
+      'VolumeClaimMissing',
+      `The PersistentVolumeClaim ${claim} of spec.source.volumeClaim does not exist; create it in the namespace of the Feed.`,
     )
   }
 

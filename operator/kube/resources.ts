@@ -84,6 +84,7 @@ export const resources = {
   secrets: { group: '', version: 'v1', plural: 'secrets', label: managedLabel },
   configmaps: { group: '', version: 'v1', plural: 'configmaps', label: managedLabel },
   services: { group: '', version: 'v1', plural: 'services', label: managedLabel },
+  persistentvolumeclaims: { group: '', version: 'v1', plural: 'persistentvolumeclaims' },
   pods: { group: '', version: 'v1', plural: 'pods', label: poolLabel },
   statefulsets: { group: 'apps', version: 'v1', plural: 'statefulsets', label: managedLabel },
   deployments: { group: 'apps', version: 'v1', plural: 'deployments', label: managedLabel },

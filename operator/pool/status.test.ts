@@ -101,3 +101,17 @@ test.for([
   if (isNamed) expect(found?.message).toContain('scaled to 3 shards, and spec.replicasMax is 2')
   expect(conditions[0]).toMatchObject({ type: 'Ready', status: 'True' })
 })
+
+test('a pool that only grows reports missing shards, and no pods that are replaced', () => {
+  const had = pool(1, condition('True', 'Serving'))
+  const grown = { ...had, spec: { ...had.spec, replicas: 4 } }
+  const unseen = deployment({ observedGeneration: 4 }, 4)
+  expect(readinessOf({ pool: grown, deployment: unseen })).toMatchObject({
+    reason: 'ShardsNotReady',
+    message: '2 of 4 shards are ready.',
+  })
+  const making = deployment({ replicas: 4, updatedReplicas: 4 }, 4)
+  expect(readyOf({ pool: grown, deployment: making })).toBe('False ShardsNotReady')
+  const replaced = deployment({ replicas: 4, updatedReplicas: 1 }, 4)
+  expect(readyOf({ pool: grown, deployment: replaced })).toBe('False RollingOut')
+})

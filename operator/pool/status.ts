@@ -65,6 +65,9 @@ const autoscaled = ({ reason, message }: Scaling): Outcome => ({
   message,
 })
 
+/** More pods are wanted than there are, as in a plain scale-up. */
+const isGrowing = ({ spec, status }: Workload): boolean => (spec?.replicas ?? 0) > (status?.replicas ?? 0)
+
 function readiness({ pool, deployment, unreachable, blocked }: PoolFacts): Outcome {
   if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
   const wanted = pool.spec.replicas
@@ -80,7 +83,9 @@ function readiness({ pool, deployment, unreachable, blocked }: PoolFacts): Outco
   // Only the number of shards changed, just now.
   if (deployment && isUnseen(deployment) && isKnown && !isShort) return had
   const surplus = (deployment?.spec?.replicas ?? 0) - wanted
-  if (deployment === undefined || isUnseen(deployment) || isRollingOut(deployment))
+  const isReplacing =
+    deployment && (isRollingOut(deployment) || (isUnseen(deployment) && !isGrowing(deployment)))
+  if (deployment === undefined || isReplacing)
     return {
       status: 'False',
       reason: 'RollingOut',

@@ -207,7 +207,9 @@ test('every alert has a case, a severity, a summary and a runbook', () => {
   for (const { alert, annotations, labels } of alerts()) {
     expect(['critical', 'warning'], alert).toContain(labels?.['severity'])
     expect(annotations?.['summary'], alert).toBeTruthy()
-    expect(runbooks, alert).toContain(annotations?.['runbook_url'])
+    expect(runbooks, alert).toContain(annotations?.['runbook'])
+    // A relative address is no link.
+    expect(annotations, alert).not.toHaveProperty('runbook_url')
   }
 })
 
@@ -222,7 +224,19 @@ test('every metric of an alert is in a case', () => {
 test.for(runbooks)('%s names the alerts that name it, and no others', (path) => {
   const [, line = ''] = /^Alerts?: (.*)$/m.exec(readFileSync(join(charts, '..', path), 'utf8')) ?? []
   const naming = alerts().flatMap(({ alert, annotations }) =>
-    annotations?.['runbook_url'] === path ? [`\`${alert}\``] : [],
+    annotations?.['runbook'] === path ? [`\`${alert}\``] : [],
   )
   expect(line.replace(/\.$/, '').split(', ').toSorted()).toEqual(naming.toSorted())
+})
+
+test('with an address of the runbooks every alert links to its page', () => {
+  const rules = { create: 'Always', runbooks: 'https://example.org/books/' }
+  const rule = find(render({ values: { monitoring: { rules } } }), 'PrometheusRule', 'fxd')
+  const all = part<typeof spec>(rule, 'spec').groups.flatMap((group) => group.rules)
+  const linked = all.filter(({ alert }) => alert !== undefined)
+  expect(linked.length).toBeGreaterThan(20)
+  for (const { annotations } of linked)
+    expect(`docs/runbooks/${annotations?.['runbook_url']?.slice('https://example.org/books/'.length)}`).toBe(
+      annotations?.['runbook'],
+    )
 })

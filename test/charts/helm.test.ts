@@ -3,12 +3,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { helm3Program } from '../kubernetes/cluster/programs.ts'
 import {
   chart,
   charts,
   examples,
   find,
   helm,
+  helmOf,
   objectsOf,
   part,
   type Rendered,
@@ -49,6 +51,21 @@ describe.for(examples.map((file) => [basename(file), file] as const))('%s', ([, 
     expect(template({ file }).text).toBe(template({ file }).text)
     expect(render({ file }).filter(({ kind }) => kind === 'Secret')).toEqual([])
   })
+})
+
+test.for(examples.map((file) => [basename(file), file] as const))(
+  'Helm 3 renders the same objects as Helm 4 with %s',
+  ([, file]) => {
+    const args = ['template', 'fxd', chart, '--namespace', 'bars', '-f', file]
+    const [three, four] = [helmOf(helm3Program(), ...args), helm(...args)]
+    expect([three.status, three.said === '']).toEqual([0, false])
+    expect(objectsOf(three.text)).toEqual(objectsOf(four.text))
+  },
+)
+
+test('Helm 3 renders the same kinds as Helm 4', () => {
+  const kinds = ['template', 'kinds', join(charts, 'fxd-crds')]
+  expect(objectsOf(helmOf(helm3Program(), ...kinds).text)).toEqual(objectsOf(helm(...kinds).text))
 })
 
 test('the kinds survive removal of the chart fxd-crds and have a default status and no values', () => {
@@ -196,7 +213,8 @@ test('the notes show how to make the first feed and key and how to request a bar
   for (const line of feed.split('\n')) expect(notes).toContain(line)
   expect(notes).toContain('kubectl apply -n bars -f -')
   expect(notes).toContain('kubectl get secret -n bars first')
-  expect(notes).toContain('/v1/history?symbol=DEMO:SIM:EURUSD')
+  // It trades at weekends too.
+  expect(notes).toContain('/v1/history?symbol=DEMO:SIM:BTCUSD')
 })
 
 test('the first command of the notes, pasted into a shell, applies a feed and a key', () => {
@@ -216,7 +234,22 @@ test('the first command of the notes, pasted into a shell, applies a feed and a 
     { kind: 'Feed', metadata: { name: 'demo' } },
     { kind: 'ApiKey', metadata: { name: 'first' } },
   ])
-  expect(stdout).toContain('# wait -n bars --for=condition=Ready feed/demo apikey/first')
+  expect(stdout).toContain(
+    '# wait -n bars --for=condition=Ready feed/demo apikey/first streampool/fxd-stream',
+  )
+})
+
+test('the notes name Secrets of TLS that do not exist, and pods that need them', () => {
+  const notes = (...set: readonly string[]): string =>
+    helm('install', 'fxd', chart, '--dry-run=client', ...set.flatMap((each) => ['--set', each])).said
+  const tls = ['ingress.tls[0].secretName=bars-tls', 'ingress.tls[0].hosts={bars.example.org}']
+  const missing = 'ingress.tls names the Secret bars-tls, which does not exist'
+  expect(notes('ingress.enabled=true', ...tls)).toContain(missing)
+  expect(notes(...tls)).not.toContain(missing)
+  const own = notes('tls.mode=Secret', 'tls.secretNames.ingest=a', 'tls.secretNames.stream=b')
+  expect(own).toContain('tls.secretNames.ingest names the Secret a, which does not exist')
+  expect(own).toContain('tls.secretNames.stream names the Secret b, which does not exist')
+  expect(notes()).not.toContain('does not exist')
 })
 
 test('the notes warn when the network policy blocks the load balancer of ingest', () => {
@@ -275,7 +308,7 @@ test('the README installation makes the feed and key that its last command uses'
     [
       part<string>(feed as Rendered, 'spec.broker'),
       part<string>(feed as Rendered, 'spec.account'),
-      'EURUSD',
+      'BTCUSD',
     ].join(':'),
   )
   expect(part(key as Rendered, 'spec.feeds')).toEqual(['DEMO:SIM'])

