@@ -86,14 +86,21 @@ export function addRoles(program: Command, terminal: Terminal): void {
         await runRole(
           terminal,
           (ending) => start(config, ending),
-          (running) => terminal.out(readyLine(name, config, running)),
+          (running) => terminal.out(readyLine(terminal, name, config, running)),
           drains ? config.drainSeconds * 1_000 : 0,
         )
       })
   }
 }
 
-function readyLine(name: string, config: Config, { httpPort, grpcPort, opsPort }: Ports): string {
+/** A line for a person; empty beside a log of JSON, which says `listening`. */
+export function readyLine(
+  { watched }: Pick<Terminal, 'watched'>,
+  name: string,
+  config: Pick<Config, 'httpAddr' | 'grpcAddr' | 'opsAddr' | 'logFormat'>,
+  { httpPort, grpcPort, opsPort }: Ports,
+): string {
+  if (config.logFormat === 'json' || (config.logFormat === 'auto' && !watched)) return ''
   const at = (what: string, of: 'httpAddr' | 'grpcAddr' | 'opsAddr', port: number | undefined): string[] =>
     port === undefined ? [] : [`${what} ${formatAddress({ ...reachable(config[of]), port })}`]
   const places = [

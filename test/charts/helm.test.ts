@@ -313,3 +313,28 @@ test('the README installation makes the feed and key that its last command uses'
   )
   expect(part(key as Rendered, 'spec.feeds')).toEqual(['DEMO:SIM'])
 })
+
+test('the README has the requests of the defaults with one feed', () => {
+  interface Pod {
+    readonly containers: readonly { readonly resources: { readonly requests: Record<string, string> } }[]
+  }
+  const objects = render()
+  const collector = JSON.parse(
+    part<Record<string, string>>(find(objects, 'ConfigMap', 'fxd-collector-template'), 'data')[
+      'template.json'
+    ] ?? '',
+  ) as { readonly spec: Pod }
+  const replicasOf = (object: Rendered): number =>
+    object.kind === 'StreamPool' ? 2 : part<number>(object, 'spec.replicas')
+  const pods = objects
+    .filter(({ kind }) => ['Deployment', 'StatefulSet', 'StreamPool'].includes(kind))
+    .map((object) => [replicasOf(object), part<Pod>(object, 'spec.template.spec')] as const)
+  const sum = (name: string, numberOf: (text: string) => number): number =>
+    [...pods, [1, collector.spec] as const]
+      .map(([count, { containers }]) => count * numberOf(containers[0]?.resources.requests[name] ?? ''))
+      .reduce((all, each) => all + each, 0)
+  const cpus = sum('cpu', (text) => (text.endsWith('m') ? Number(text.slice(0, -1)) / 1_000 : Number(text)))
+  const gib = sum('memory', (text) => Number(text.slice(0, -2)) / (text.endsWith('Gi') ? 1 : 1_024))
+  const readme = readFileSync(join(charts, '../README.md'), 'utf8')
+  expect(readme).toContain(`${cpus.toFixed(1)} CPUs, ${gib.toFixed(1)} GiB of memory, and 55 GiB of volumes`)
+})

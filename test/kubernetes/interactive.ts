@@ -1,6 +1,7 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { kubernetesPrograms } from './cluster/programs.ts'
 import { refusal } from './cluster/refusal.ts'
 import { deliveredKey } from './installed/delivered-key.ts'
 import { type Installed, namespace, startInstalled } from './installed/installed.ts'
@@ -32,7 +33,7 @@ async function greet({ cluster, url, ca }: Installed): Promise<string> {
   return [
     'The cluster is ready; Ctrl-C ends it.',
     '',
-    `  export KUBECONFIG=${kubeconfig}`,
+    `  export KUBECONFIG=${kubeconfig} PATH="${dirname(kubernetesPrograms().kubectl)}:$PATH"    # kubectl and helm`,
     `  kubectl get fxd -n ${namespace}`,
     '',
     `  REST and WebSocket, through the Ingress  ${url} at ${cluster.network.address}`,
@@ -41,7 +42,7 @@ async function greet({ cluster, url, ca }: Installed): Promise<string> {
     '',
     `The key of the ApiKey "first", of charts/fxd/files/first-feed.yaml: ${key}`,
     '',
-    `  curl ${resolved} --cacert ${ca} -H 'X-API-Key: ${key}' '${url}/v1/history?symbol=DEMO:SIM:EURUSD&resolution=1&countback=5'`,
+    `  curl ${resolved} --cacert ${ca} -H 'X-API-Key: ${key}' '${url}/v1/history?symbol=DEMO:SIM:BTCUSD&resolution=1&countback=5'`,
     '',
   ].join('\n')
 }
