@@ -253,7 +253,7 @@ test.for([
     { networkPolicy: { extraEgress: [{ ports: [{ port: 4317, endPort: 4318 }] }] } },
   ],
 ])('%s is accepted', ([, given]) => {
-  expect(template({ values: given as object })).toMatchObject({ status: 0 })
+  expect(template({ values: given })).toMatchObject({ status: 0 })
 })
 
 test.for(['@daily', '*/30 0-6 * * 1,3'])('the schedule %s of backups is accepted', (schedule) => {
