@@ -81,7 +81,12 @@ export interface ApiKeyStatus {
   }[]
 }
 
-export const apikeys = { group: 'marketdata.fxd.dev', version: 'v1alpha1', plural: 'apikeys', kind: 'ApiKey' } as const
+export const apikeys = {
+  group: 'marketdata.fxd.dev',
+  version: 'v1alpha1',
+  plural: 'apikeys',
+  kind: 'ApiKey',
+} as const
 
 export interface FeedSpec {
   /** First part of a compound key, such as BROKERA. */
@@ -102,7 +107,19 @@ export interface FeedSpec {
   /** The prices of the bars. */
   readonly quoteBasis: 'Bid' | 'Mid'
   /** Resolutions of the bars, in minutes or as 1D, 1W and 1M. */
-  readonly resolutions: readonly ('1' | '5' | '10' | '15' | '30' | '60' | '120' | '240' | '1D' | '1W' | '1M')[]
+  readonly resolutions: readonly (
+    | '1'
+    | '5'
+    | '10'
+    | '15'
+    | '30'
+    | '60'
+    | '120'
+    | '240'
+    | '1D'
+    | '1W'
+    | '1M'
+  )[]
   /** Delay of the quotes in seconds. Default 0. */
   readonly delaySeconds?: number
   /** What makes the feed live. By default candle for Mt5Csv, else heartbeat. */
@@ -201,7 +218,12 @@ export interface FeedStatus {
   }[]
 }
 
-export const feeds = { group: 'marketdata.fxd.dev', version: 'v1alpha1', plural: 'feeds', kind: 'Feed' } as const
+export const feeds = {
+  group: 'marketdata.fxd.dev',
+  version: 'v1alpha1',
+  plural: 'feeds',
+  kind: 'Feed',
+} as const
 
 export interface StreamPoolSpec {
   /** Number of shards, written by kubectl scale, an autoscaler or a person. */
@@ -266,4 +288,9 @@ export interface StreamPoolStatus {
   }[]
 }
 
-export const streampools = { group: 'marketdata.fxd.dev', version: 'v1alpha1', plural: 'streampools', kind: 'StreamPool' } as const
+export const streampools = {
+  group: 'marketdata.fxd.dev',
+  version: 'v1alpha1',
+  plural: 'streampools',
+  kind: 'StreamPool',
+} as const
