@@ -1,17 +1,23 @@
 /**
- * Measures how misuse affects other clients: a real `fxd all` with its demo feeds, and an attacker and a victim in
- * separate processes. Each attack gets a new server process. Runs with and without it alternate, so that other load of
+ * Measures how misuse affects other clients: a real `fxd all` with its demo feeds, on the embedded store or on a real
+ * QuestDB, and an attacker and a victim in separate processes. Each attack gets a new server process. Runs with and without it alternate, so that other load of
  * the machine affects both. Requires the process figures of Linux.
  * Run: bin/node test/bench/misuse.ts [short | attack …]; all attacks in three pairs, or in `short` some in one
  */
 import type { ChildProcess } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { readManifests } from '../../services/registry/manifests.ts'
+import { demoFeeds } from '../../services/roles/feeds.ts'
 import { registryClient } from '../../services/wire/unary-client.ts'
+import { type QuestdbServer, startQuestdb } from '../support/questdb/server.ts'
+import { feedManifest } from '../support/samples/feed-manifest.ts'
+import { Tally } from './misuse/attack.ts'
 import type { AttackOrder } from './misuse/attacker.ts'
 import { attacks, missOf } from './misuse/attacks.ts'
+import { attackersFeed, attackersSymbols, storeOneDay } from './misuse/collectors.ts'
 import { endAttacker, measure, startAttacker, startVictim } from './misuse/measure.ts'
 import {
   failuresOf,
@@ -24,7 +30,7 @@ import {
   unmet,
   wordsRow,
 } from './misuse/verdict.ts'
-import { ServerLost, type ServerState, WatchedServer } from './misuse/watched-server.ts'
+import { ServerLost, type ServerState, type Store, WatchedServer } from './misuse/watched-server.ts'
 import { issueBenchKey, keyOf } from './support/bench-feed.ts'
 import { count, machine, printTable, seconds } from './support/figures.ts'
 import { seeded } from './support/seeding.ts'
@@ -47,38 +53,88 @@ const warmUpMs = 3_000
 const settleMs = isShort ? 3_000 : 6_000
 const afterwardsMs = 4_000
 
+/** Keys of one attack with several keys. */
+const keysPerRun = 6
+
 const facts = machine()
-const home = mkdtempSync(join(tmpdir(), 'fxd-bench-'))
+const homes: string[] = []
 
 interface Stage {
+  readonly home: string
+  readonly store: Store
   readonly victimKey: string
   readonly symbols: readonly string[]
 }
 
-/** Issues new pro keys for all feeds, one for each attacked run. */
-async function issueProKeys({ service: { target } }: WatchedServer, { symbols }: Stage): Promise<string[]> {
+function registryOf({ service: { target } }: WatchedServer) {
   const identity = { token: readFileSync(target.token, 'utf8').trim(), tls: undefined }
-  const client = registryClient(target.grpc, identity)
-  const feeds = [...new Set(symbols.map((symbol) => symbol.split(':').slice(0, 2).join(':')))]
-  const request = { name: 'attacker', plan: 'pro', feeds }
+  return registryClient(target.grpc, identity)
+}
+
+/** Issues new pro keys for these feeds. */
+async function issueProKeys(
+  server: WatchedServer,
+  feeds: readonly string[],
+  wanted: number,
+): Promise<string[]> {
+  const client = registryOf(server)
+  const request = { name: 'attacker', plan: 'pro', feeds: [...feeds] }
   const keys: string[] = []
   try {
-    while (keys.length < pairsWanted) keys.push((await client.call('CreateKey', request)).secret)
+    while (keys.length < wanted) keys.push((await client.call('CreateKey', request)).secret)
     return keys
   } finally {
     client.close()
   }
 }
 
+async function issueCollectorToken(server: WatchedServer): Promise<string> {
+  const client = registryOf(server)
+  try {
+    return (await client.call('IssueFeedToken', { feeds: [attackersFeed.key], expires: '1d' })).token
+  } finally {
+    client.close()
+  }
+}
+
+const demoKeys = (await readManifests(demoFeeds)).definitions.map(({ key }) => key)
+
+/** Symbols of the demo feeds. */
 async function symbolsOf(server: WatchedServer): Promise<string[]> {
-  const text = readFileSync(server.service.target.log, 'utf8')
-  const firstKey = /fxd_[0-9a-f]{32}/.exec(text)?.[0]
-  if (firstKey === undefined) throw new Error('the first start printed no key')
-  const response = await fetch(`${server.service.target.url}/v1/symbols?limit=1000`, {
-    headers: { 'X-API-Key': firstKey },
-  })
+  const [key = ''] = await issueProKeys(server, demoKeys, 1)
+  const url = `${server.service.target.url}/v1/symbols?limit=1000`
+  const response = await fetch(url, { headers: { 'X-API-Key': key } })
   const { symbols } = (await response.json()) as { symbols: { symbol: string }[] }
   return symbols.map(({ symbol }) => symbol)
+}
+
+/** A folder whose feeds are those of the demo and the attackers' own. */
+function makeHome(): string {
+  const home = mkdtempSync(join(tmpdir(), 'fxd-bench-'))
+  homes.push(home)
+  cpSync(demoFeeds, join(home, 'feeds'), { recursive: true })
+  const { broker, account } = attackersFeed
+  const manifest = feedManifest({ broker, account, resolutions: ['1', '30', '60'] })
+  writeFileSync(join(home, 'feeds', 'attackers.yaml'), JSON.stringify(manifest))
+  return home
+}
+
+/** Starts the service once, until the demo feeds and the attackers' symbols have their bars. */
+async function prepareStage(store: Store): Promise<Stage> {
+  const home = makeHome()
+  const server = await WatchedServer.start(home, store)
+  const begun = performance.now()
+  const { bars } = await seeded(server.service)
+  const collectorToken = await issueCollectorToken(server)
+  const tally = new Tally()
+  await storeOneDay({ target: server.service.target, collectorToken }, tally)
+  if (tally.counts['acks'] !== attackersSymbols.length)
+    throw new Error(`the attackers' bars were not stored: ${shown(tally.counts)}`)
+  const victimKey = await issueBenchKey(server.service)
+  const stage = { home, store, victimKey, symbols: await symbolsOf(server) }
+  await server.stop()
+  console.log(`${store}: ${count(bars)} demo bars are stored after ${seconds(performance.now() - begun)}`)
+  return stage
 }
 
 const shown = (counts: Readonly<Record<string, number>>): string =>
@@ -123,9 +179,13 @@ async function pairsOf(
 
 async function measureAttack(server: WatchedServer, stage: Stage, name: string): Promise<Measured> {
   const { url, ws, ops, grpc } = server.service.target
-  const keys = await issueProKeys(server, stage)
   const target = { url, ws, ops, grpc }
-  const orders = keys.map((key) => ({ name, target, key, symbols: stage.symbols, share: 1 }))
+  const keys = await issueProKeys(server, [...demoKeys, attackersFeed.key], pairsWanted * keysPerRun)
+  const collectorToken = await issueCollectorToken(server)
+  const orders = Array.from({ length: pairsWanted }, (_, pair) => {
+    const [key = '', ...moreKeys] = keys.slice(pair * keysPerRun, (pair + 1) * keysPerRun)
+    return { name, target, key, moreKeys, collectorToken, symbols: stage.symbols, share: 1 }
+  })
   const victim = await startVictim({ url, ws, key: stage.victimKey, symbol: keyOf('EURUSD') })
   try {
     await measure(server, victim, warmUpMs)
@@ -141,11 +201,12 @@ async function measureAttack(server: WatchedServer, stage: Stage, name: string):
 
 /** Measures one attack against a new process. Returns its table row. */
 async function rowOf(stage: Stage, name: string): Promise<string[]> {
-  const server = await WatchedServer.start(home)
+  const server = await WatchedServer.start(stage.home, stage.store)
   try {
     const measured = await measureAttack(server, stage, name)
     const failures = failuresOf(measured.pairs.map((pair) => pair.attacked))
     if (Object.keys(failures).length > 0) console.log(`  the victim's failures: ${shown(failures)}`)
+    if (questdbEnd !== undefined) return wordsRow(name, `not met: QuestDB ended with ${questdbEnd}`)
     if (unmet(measured).length === 0) met += 1
     if (isBusy(measured)) busy += 1
     return row(name, measured)
@@ -160,21 +221,37 @@ async function rowOf(stage: Stage, name: string): Promise<string[]> {
   }
 }
 
+/** Starts a QuestDB for the attacks that need one; its end ends their measurement. */
+async function startStore(): Promise<QuestdbServer> {
+  const questdb = await startQuestdb()
+  process.env['FXD_ACCEPTANCE_QUESTDB_HTTP'] = `${questdb.http.host}:${questdb.http.port}`
+  process.env['FXD_ACCEPTANCE_QUESTDB_PG'] = `${questdb.pg.host}:${questdb.pg.port}`
+  void questdb.ended.then((code) => {
+    questdbEnd = code
+  })
+  return questdb
+}
+
+const storeOf = (name: string): Store => attacks.get(name)?.store ?? 'embedded'
+
 let [met, busy] = [0, 0]
+let questdbEnd: number | string | undefined
+let questdb: QuestdbServer | undefined
 try {
   const begun = performance.now()
-  const first = await WatchedServer.start(home)
-  const { bars } = await seeded(first.service)
-  const stage = { victimKey: await issueBenchKey(first.service), symbols: await symbolsOf(first) }
-  await first.stop()
-  console.log(`${count(bars)} demo bars are stored after ${seconds(performance.now() - begun)}`)
-
   const rows: string[][] = []
-  for (const name of chosen) {
-    console.log(`${name}: ${attacks.get(name)?.what}`)
-    const cells = await rowOf(stage, name)
-    console.log(`  ${cells.slice(1).filter(Boolean).join(' · ')}`)
-    rows.push(cells)
+  for (const store of ['embedded', 'questdb'] as const) {
+    const names = chosen.filter((name) => storeOf(name) === store)
+    if (names.length === 0) continue
+    if (store === 'questdb') questdb = await startStore()
+    const stage = await prepareStage(store)
+    for (const name of names) {
+      console.log(`${name}: ${attacks.get(name)?.what}`)
+      const cells =
+        questdbEnd === undefined ? await rowOf(stage, name) : wordsRow(name, `QuestDB ended: ${questdbEnd}`)
+      console.log(`  ${cells.slice(1).filter(Boolean).join(' · ')}`)
+      rows.push(cells)
+    }
   }
   const load = loadavg().map((each) => each.toFixed(1))
   console.log(`\n${facts}; at the end ${load.join(' ')}`)
@@ -188,5 +265,6 @@ try {
     )
   console.log(`goals met by ${met} of ${rows.length} attacks, in ${seconds(performance.now() - begun)}`)
 } finally {
-  rmSync(home, { recursive: true, force: true })
+  await questdb?.stop()
+  for (const home of homes) rmSync(home, { recursive: true, force: true })
 }

@@ -5,6 +5,10 @@ export interface Scene {
   readonly target: Pick<Target, 'url' | 'ws' | 'ops' | 'grpc'>
   /** A pro key that was not used in this minute. */
   readonly key: string
+  /** The same, for attacks with several keys. */
+  readonly moreKeys: readonly string[]
+  /** Token of a collector for the attackers' feed. */
+  readonly collectorToken: string
   /** Every symbol that the key may read. */
   readonly symbols: readonly string[]
   /** Fraction of the attack to run; 1 is the whole attack. */

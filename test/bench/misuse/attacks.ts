@@ -1,8 +1,9 @@
 import type { Attack, Scene } from './attack.ts'
+import * as collectors from './collectors.ts'
 import { pipelined, slowHeads, wrongKeys } from './connections.ts'
 import * as frames from './frames.ts'
 import { grpcGarbage, silentGrpc } from './grpc-noise.ts'
-import { allOfM1, coverage, foldedM30, symbolList, unread } from './requests.ts'
+import { allOfM1, coverage, dearest, foldedM30, symbolList, unread, wholeCoverage } from './requests.ts'
 
 interface NamedAttack {
   readonly what: string
@@ -11,6 +12,8 @@ interface NamedAttack {
   readonly proof: string
   /** Whether the short form includes it. */
   readonly isShort?: true
+  /** The bars are in a QuestDB, which must show no suspended table and must not end. Default: embedded. */
+  readonly store?: 'questdb'
 }
 
 const http = ({ target }: Scene): string => target.url
@@ -113,6 +116,14 @@ const single = new Map<string, NamedAttack>([
     },
   ],
   [
+    'six-keys',
+    { what: 'six keys × the dearest requests at once', run: dearest, proof: 'requests', isShort: true },
+  ],
+  [
+    'all-coverage',
+    { what: '590 × /v1/coverage of all symbols at once', run: wholeCoverage, proof: 'requests' },
+  ],
+  [
     'wrong-keys',
     { what: '2,000 upgrades with wrong keys, 50 at a time', run: wrongKeys, proof: 'status 401' },
   ],
@@ -124,6 +135,49 @@ const single = new Map<string, NamedAttack>([
       what: 'random bytes, broken sessions and nested groups over gRPC',
       run: grpcGarbage,
       proof: 'connections',
+    },
+  ],
+])
+
+/** Attacks with a credential of a collector, or that need its bars. */
+const byCollectors = new Map<string, NamedAttack>([
+  [
+    'partitions',
+    {
+      what: 'a live session with a bar in each week since 1970, 24 symbols',
+      run: collectors.partitionsLive,
+      proof: 'messages',
+      store: 'questdb',
+      isShort: true,
+    },
+  ],
+  [
+    'partition-imports',
+    {
+      what: 'two imports at once of a bar in each week since 1970, 12 symbols each',
+      run: collectors.partitionsImported,
+      proof: 'acks',
+      store: 'questdb',
+      isShort: true,
+    },
+  ],
+  [
+    'windows',
+    {
+      what: '200,000 separate windows of 500 symbols, and 8 sessions that begin again and again',
+      run: collectors.windows,
+      proof: 'messages',
+      isShort: true,
+    },
+  ],
+  ['names', { what: 'catalogues of 10,000 wrong names', run: collectors.names, proof: 'ended OK' }],
+  [
+    'replays-day',
+    {
+      what: '30 sockets × 500 symbols subscribed with a day of since, and unsubscribed, in turn',
+      run: frames.replaysOfDay,
+      proof: 'frames',
+      isShort: true,
     },
   ],
 ])
@@ -143,6 +197,7 @@ const everything: Attack = async (scene, tally) => {
 /** Attacks by name, in the order of their runs. */
 export const attacks: ReadonlyMap<string, NamedAttack> = new Map([
   ...single,
+  ...byCollectors,
   [
     'everything',
     { what: 'a seventh of each of these at once', run: everything, proof: 'frames', isShort: true as const },

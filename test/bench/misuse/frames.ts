@@ -2,6 +2,7 @@
 import { WebSocket } from 'ws'
 import { clientFrame } from '../../support/clients/raw-client.ts'
 import { type Attack, repeat, type Scene, shareOf, type Tally } from './attack.ts'
+import { attackersFeed, attackersSymbols } from './collectors.ts'
 import { dial } from './connections.ts'
 
 /** Maximum sockets of one pro key. */
@@ -103,6 +104,7 @@ const subscribe = (symbols: readonly string[], since?: Readonly<Record<string, n
 const sinceAll = (symbols: readonly string[], time: number): Record<string, number> =>
   Object.fromEntries(symbols.map((symbol) => [symbol, time]))
 const anHourAgo = (): number => Math.floor(Date.now() / 1_000) - 3_600
+const aDayAgo = (): number => Math.floor(Date.now() / 1_000) - 86_400
 
 /** 63 KB with 9,000 names. */
 export const lists = talking(() => [subscribe(unknown(9_000, 4))])
@@ -131,6 +133,15 @@ export const replays = talking(({ symbols }) => [
   subscribe(symbols, sinceAll(symbols, anHourAgo())),
   JSON.stringify({ action: 'unsubscribe', symbols }),
 ])
+
+/** 500 symbols with a day of minutes each time: 720,000 bars for each socket. */
+export const replaysOfDay = talking(() => {
+  const symbols = attackersSymbols.map((name) => `${attackersFeed.key}:${name}`)
+  return [
+    subscribe(symbols, sinceAll(symbols, aDayAgo())),
+    JSON.stringify({ action: 'unsubscribe', symbols }),
+  ]
+})
 
 const floodBytes = 65_536
 const floodEveryMs = 50

@@ -38,7 +38,21 @@ const ask =
 export const allOfM1 = ask(300, allMinutes)
 export const foldedM30 = ask(590, () => history({ symbol, resolution: '30', countback: '10000' }))
 export const coverage = ask(590, () => `/v1/coverage?symbol=${symbol}`)
+/** Coverage of all symbols, which is the longest answer of all. */
+export const wholeCoverage = ask(590, () => '/v1/coverage')
 export const symbolList = ask(590, () => '/v1/symbols?limit=1000')
+
+/** The dearest requests of six keys at once, each key within its own rate. */
+export const dearest: Attack = async (scene, tally) => {
+  const keys = [scene.key, ...scene.moreKeys]
+  const kinds = [allOfM1, foldedM30, wholeCoverage]
+  const begins = await Promise.all(
+    keys.map((key, i) => (kinds[i % kinds.length] as Attack)({ ...scene, key }, tally)),
+  )
+  return () => {
+    for (const begin of begins) begin()
+  }
+}
 
 /** Enough for the status of an answer. */
 const statusLineBytes = 16

@@ -76,6 +76,7 @@ function changed({ before, after, afterwards, pairs }: Measured): string[] {
     ['not ready', !after.isReady],
     ['REST slower', !(afterwards.restP99 - quietP99 <= goals.victimP99Ms)],
     ['requests fail', sum(afterwards.failures) > 0],
+    ['tables suspended', after.suspendedTables > 0],
     [`${after.handles - before.handles} handles more`, after.handles - before.handles > goals.handles],
     ['sockets stay', after.streamSockets > before.streamSockets],
     ['HTTP connections stay', after.httpConnections > before.httpConnections + goals.handles],

@@ -18,6 +18,8 @@ const calmDeadlineMs = 20_000
 /** Share of CPU time of the main thread below which only the victim loads the server. */
 const calmShare = 0.4
 
+export type Store = 'embedded' | 'questdb'
+
 /** State that must be restored after an attack. */
 export interface ServerState {
   readonly rssMb: number
@@ -26,6 +28,8 @@ export interface ServerState {
   readonly httpConnections: number
   readonly streamSockets: number
   readonly isReady: boolean
+  /** Tables of QuestDB that accept rows and do not show them. */
+  readonly suspendedTables: number
 }
 
 /** The process ended or is blocked, which an attack must not cause. */
@@ -43,12 +47,13 @@ export class WatchedServer {
     this.#probe = atProbe
   }
 
-  /** Resolves when it is ready. Its data in `home` survive restarts. */
-  static async start(home: string): Promise<WatchedServer> {
+  /** Resolves when it is ready. Its data in `home`, or in QuestDB, survive restarts. */
+  static async start(home: string, store: Store): Promise<WatchedServer> {
     const path = join(home, 'probe')
     rmSync(path, { force: true })
     const service = await startService(home, {
-      env: { FXD_FEEDS: '', BENCH_LOOP_PROBE: path, NODE_OPTIONS: `--import ${probe} ${moreOptions}` },
+      store,
+      env: { BENCH_LOOP_PROBE: path, NODE_OPTIONS: `--import ${probe} ${moreOptions}` },
     })
     killWithParent(service.process)
     const atProbe = connect(path).setEncoding('utf8')
@@ -127,6 +132,7 @@ export class WatchedServer {
       httpConnections: await metricOf(port, 'fxd_http_connections'),
       streamSockets: await metricOf(port, 'fxd_stream_connections'),
       isReady: status === 200,
+      suspendedTables: await metricOf(port, 'fxd_questdb_suspended_tables'),
     }
   }
 
