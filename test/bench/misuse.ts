@@ -2,7 +2,7 @@
  * Measures how misuse affects other clients: a real `fxd all` with its demo feeds, on the embedded store or on a real
  * QuestDB, and an attacker and a victim in separate processes. Each attack gets a new server process. Runs with and without it alternate, so that other load of
  * the machine affects both. Requires the process figures of Linux.
- * Run: bin/node test/bench/misuse.ts [short | attack …]; all attacks in three pairs, or in `short` some in one
+ * Run: bin/node test/bench/misuse.ts [short] [attack …]; all attacks in three pairs, or with `short` some in one
  */
 import type { ChildProcess } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -36,14 +36,14 @@ import { count, machine, printTable, seconds } from './support/figures.ts'
 import { seeded } from './support/seeding.ts'
 
 const isShort = process.argv[2] === 'short'
-const named = isShort ? [] : process.argv.slice(2)
+const named = process.argv.slice(isShort ? 3 : 2)
 const strange = named.find((name) => !attacks.has(name))
 if (strange !== undefined) {
   console.error(`${strange} is no attack; there are ${[...attacks.keys()].join(', ')}, and short.`)
   process.exit(2)
 }
 const chosen = [...attacks]
-  .filter(([name, attack]) => (isShort ? attack.isShort : named.length === 0 || named.includes(name)))
+  .filter(([name, attack]) => (named.length > 0 ? named.includes(name) : attack.isShort === true || !isShort))
   .map(([name]) => name)
 
 const pairsWanted = isShort ? 1 : 3
