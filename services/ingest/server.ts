@@ -103,9 +103,12 @@ export function createIngest(deps: IngestDeps): Ingest {
     const why = `a table of ${feed} is in order again; connect again`
     void sessions.endFeed(feed, new SessionEnd('UNAVAILABLE', why))
   })
-  const stopFollowing = deps.registry.onChange((view) => {
+  const stopFollowing = deps.registry.onChange((view, isOther) => {
+    // What the sessions know of stored bars and windows is of the store before.
+    if (isOther)
+      void sessions.endAll(new SessionEnd('UNAVAILABLE', 'the store was replaced; connect again'))
     sessions.endHidden(view)
-    states.forgetHidden(view)
+    states.forget((feed) => isOther || view.feed(feed) === undefined)
   })
   let listening: Listening | undefined
   let stopCounting = (): void => undefined
@@ -124,7 +127,7 @@ export function createIngest(deps: IngestDeps): Ingest {
       const copied = stopJobs()
       const inTime = new AbortController()
       const finished = sessions
-        .endAll(new SessionEnd('UNAVAILABLE', 'ingest is stopping; connect again'))
+        .stop(new SessionEnd('UNAVAILABLE', 'ingest is stopping; connect again'))
         .then(() => Promise.all([copied, shutDown(server), left]))
         .catch((cause: unknown) =>
           log.warn({ err: cause }, 'ingest did not stop cleanly; open calls are cancelled'),

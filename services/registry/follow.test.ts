@@ -62,16 +62,16 @@ test('a store that was replaced voids the registry before, and listeners hear of
   }
   const registry = followRegistry(store, embeddedBus(clock, silentLog), clock, silentLog)
   await registry.refresh()
-  const heard: (readonly [number, boolean])[] = []
-  registry.onChange((view) => heard.push([view.version, view.feed(zero) !== undefined]))
+  const heard: (readonly [number, boolean, boolean])[] = []
+  registry.onChange((view, isOther) => heard.push([view.version, view.feed(zero) !== undefined, isOther]))
   Object.assign(store, { generation: 1, rows: [] })
   await registry.refresh()
   await registry.refresh()
   store.rows.push({ ...feedBody(zero), version: 1 })
   await registry.refresh()
   expect(heard).toEqual([
-    [0, false],
-    [1, true],
+    [0, false, true],
+    [1, true, false],
   ])
   registry.close()
 })

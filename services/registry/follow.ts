@@ -12,6 +12,8 @@ const pollMs = 2_000
 /** Versions that are read again: rows may become visible slightly out of order. */
 const overlapVersions = 16
 
+type RegistryListener = (view: RegistryView, isOther: boolean) => void
+
 export interface FollowedRegistry {
   /** The last registry that was read; throws `Unavailable` before the first one. */
   view(): RegistryView
@@ -22,8 +24,11 @@ export interface FollowedRegistry {
   refresh(): Promise<void>
   /** Takes rows that this process stored, without a read. */
   take(rows: readonly RegistryRow[]): void
-  /** Calls `listen` after each change. Returns the function that stops it. */
-  onChange(listen: (view: RegistryView) => void): () => void
+  /**
+   * Calls `listen` after each change. `isOther`: this registry replaced the one before, and with it the store.
+   * Returns the function that stops it.
+   */
+  onChange(listen: RegistryListener): () => void
   close(): void
 }
 
@@ -31,7 +36,7 @@ export interface FollowedRegistry {
 export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log: Log): FollowedRegistry {
   let registry = new Registry()
   let { generation } = store
-  const listeners = new Set<(view: RegistryView) => void>()
+  const listeners = new Set<RegistryListener>()
   let loaded = false
   let readMs = clock.monotonicMs()
 
@@ -40,7 +45,7 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
     loaded = true
     // A row that became visible late is a change too, although its version is old.
     const changed = rows.filter((row) => registry.apply(row))
-    if (first || changed.length > 0) for (const listen of listeners) listen(registry)
+    if (first || changed.length > 0) for (const listen of listeners) listen(registry, isOther)
   }
   const read = async (): Promise<void> => {
     const rows = await store.since(Math.max(0, registry.version - overlapVersions))
@@ -90,7 +95,6 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
     },
     refresh,
     take: (rows) => take(rows),
-    /** Calls `listen` after each change. Returns the function that stops it. */
     onChange(listen) {
       listeners.add(listen)
       return () => void listeners.delete(listen)

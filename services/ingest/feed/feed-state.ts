@@ -3,7 +3,6 @@ import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { type FeedSeconds, feedNow, feedSeconds, later, type UtcMs } from '../../core/clocks/feed-clock.ts'
 import { TableOutOfOrder } from '../../core/failure.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeedLiveness } from '../../ports/feed-board.ts'
@@ -213,13 +212,13 @@ export class FeedStates {
   }
 
   /**
-   * Forgets the states of hidden feeds. Another ingest may purge such a feed, and the old state would be
-   * wrong when the feed is defined again. Sessions that are still ending keep the forgotten state. As after a
+   * Forgets the states of hidden feeds, and of all feeds when the store was replaced. Another ingest may purge a hidden
+   * feed, and the old state would be wrong when the feed is defined again. Sessions that are still ending keep the forgotten state. As after a
    * restart, collectors send messages without an Ack again.
    */
-  forgetHidden(view: RegistryView): void {
+  forget(isGone: (feed: FeedKey) => boolean): void {
     for (const [key, state] of this.#states) {
-      if (view.feed(key)) continue
+      if (!isGone(key)) continue
       this.#states.delete(key)
       if (state.sessions === 0) drop(state)
     }

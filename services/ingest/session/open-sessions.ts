@@ -97,10 +97,15 @@ export class OpenSessions {
     }
   }
 
-  /** Ends all sessions, and refuses further ones. */
+  /** Ends all sessions. */
   async endAll(cause: SessionEnd): Promise<void> {
-    this.#stopping = cause
     await Promise.all([...this.#open].map((session) => session.end(cause)))
+  }
+
+  /** Ends all sessions, and refuses further ones. */
+  stop(cause: SessionEnd): Promise<void> {
+    this.#stopping = cause
+    return this.endAll(cause)
   }
 
   #sessionsWhere(is: (session: OpenSession) => boolean): readonly OpenSession[] {

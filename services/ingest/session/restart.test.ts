@@ -22,8 +22,17 @@ let folder: string | undefined
 /** The next live write is committed, but its answer is lost. */
 let silentCommit = false
 
+/** Increased when another store replaced the one before. */
+let generation = 0
+
 const around = (stores: Stores): Stores => ({
   ...stores,
+  registry: {
+    ...stores.registry,
+    get generation() {
+      return generation
+    },
+  },
   bars: {
     ...stores.bars,
     write: async (batch, lane) => {
@@ -130,5 +139,22 @@ test('a correction is announced although the answer to its commit was lost', asy
   const second = await connect()
   expect((await second.bars('LIVE', [corrected])).ack).toMatchObject({ revised: 0, unchanged: 1 })
   expect(revised()).toMatchObject([{ from: noon - 180, to: noon - 180 }])
+  await second.close()
+})
+
+test('after the store was replaced by one with the same feed, idle sessions end, and the next one stores its bars again', async () => {
+  const bars = [seriesAt('EURUSD', [noon - 120, noon - 60])]
+  const first = await connect()
+  await first.bars('LIVE', bars)
+  await fixture.stores.bars.purge(feed.key)
+  generation += 1
+  await fixture.registry.refresh()
+  expect(await first.ended).toMatchObject({
+    code: 'UNAVAILABLE',
+    details: 'the store was replaced; connect again',
+  })
+  const second = await connect()
+  expect((await second.bars('LIVE', bars)).ack).toMatchObject({ accepted: 2, unchanged: 0 })
+  expect(await closes()).toEqual([1.1, 1.1])
   await second.close()
 })
