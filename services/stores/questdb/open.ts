@@ -72,7 +72,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const server = { options, names, admin, queries, migrates, judge, records }
   const changed = (): void => pools.renew()
   const identity = identityOf(server, { replaced: () => log.forget(), changed })
-  const check = connectionCheckOf(server, identity)
+  const check = connectionCheckOf(server, identity, () => log.compare(queries))
   const pools = openPools(options, user, check)
   const { pool, backfillPool, progress } = pools
   const visibility = new Visibility(options, names, progress, records)
@@ -85,6 +85,10 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const base = { names, records, pool, writer, sender, clock }
   const registryDeps = { ...base, table: names.registry, patientPool: backfillPool, feedsChanged }
   const log = new RegistryLog(registryDeps)
+  // It may be an older copy now, which lacks rows that this process has read.
+  records.onRepaired((tables) => {
+    if (tables.includes(names.registry)) log.forget()
+  })
   const registry = questdbRegistry(log, registryDeps)
   const timedFeed = async (feed: FeedKey): Promise<TimedFeed | undefined> => {
     await log.follow()
@@ -173,12 +177,14 @@ const changeRetention = (
 const connectionCheckOf = (
   { options, names, queries, judge, records }: Server,
   identity: Identity,
+  compareRegistry: () => Promise<void>,
 ): ServerConnectionCheck =>
   new ServerConnectionCheck(options, async () => {
     await judge()
     await untilListed(names, queries, options.clock)
     await identity.check(() => requireLayout(names, queries))
     await records.load()
+    await compareRegistry()
   })
 
 function openPools(options: QuestdbOptions, user: StoreUser, check: ServerConnectionCheck) {

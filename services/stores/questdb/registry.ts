@@ -6,6 +6,7 @@ import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { Serial } from '../../platform/serial.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AppendOutcome, RegistryBody, RegistryRow, RegistryStore } from '../../ports/registry.ts'
+import type { ServerQueries } from './exec.ts'
 import type { TimedFeed } from './layout/retention.ts'
 import type { TableRecords } from './layout/table-records.ts'
 import { Fields } from './pg/fields.ts'
@@ -51,6 +52,8 @@ export class RegistryLog {
   readonly #clocks = new Map<FeedKey, Map<number, ClockReading>>()
   readonly #expected = new Map<string, boolean>()
   #head = 0
+  /** The last change that counted. */
+  #newestChange: Pick<LogRow, 'basedOn' | 'change'> | undefined
   readonly #readings = new Serial()
   /** Increases when another registry replaced this one. */
   generation = 0
@@ -68,7 +71,22 @@ export class RegistryLog {
     this.#newest.clear()
     this.#clocks.clear()
     this.#head = 0
+    this.#newestChange = undefined
     this.generation += 1
+  }
+
+  /** Forgets all rows when the table lacks the newest one: it is an older copy. Changes based on it would never count. */
+  async compare(queries: ServerQueries): Promise<void> {
+    const { table, records } = this.#deps
+    const newest = this.#newestChange
+    if (newest === undefined || records.errorOf(table)) return
+    // A server that has just started shows its newest rows late. A suspended table does not show them at all.
+    const isShown = await queries.exec(`SELECT wait_wal_table('${table}')`).catch(() => undefined)
+    if (isShown === undefined) return
+    const [row] = await queries.exec(
+      `SELECT count() FROM '${table}' WHERE ts = ${newest.basedOn}::timestamp AND change = '${newest.change}'`,
+    )
+    if (Number(row?.[0]) === 0 && newest === this.#newestChange) this.forget()
   }
 
   /** Newest rows of the records that changed after `version`, ascending. */
@@ -152,6 +170,7 @@ export class RegistryLog {
       if (row.kind === 'clock') this.#noteClock(row.body)
     }
     this.#head += change.length
+    this.#newestChange = change[0]
   }
 
   #noteClock(reading: ClockReading): void {

@@ -67,10 +67,10 @@ export function questdbTables(deps: StoreTablesDeps): StoreTables {
       await accept([table])
     },
     onRepaired(listen) {
-      records.onRepaired = (tables) => {
+      records.onRepaired((tables) => {
         const feeds = new Set(tables.flatMap((table) => feedOf(table) ?? []))
         for (const feed of feeds) listen(feed)
-      }
+      })
     },
   }
 }

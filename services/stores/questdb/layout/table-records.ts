@@ -41,8 +41,7 @@ export class TableRecords {
   readonly #deps: TableRecordsDeps
   #records: ReadonlyMap<string, TableRecord> = new Map()
   #outOfOrder: ReadonlyMap<string, Exclude<TableState, 'in order'>> = new Map()
-  /** Called with tables that are in order again, or that a person has accepted. */
-  onRepaired: (tables: readonly string[]) => void = () => undefined
+  readonly #listeners: ((tables: readonly string[]) => void)[] = []
 
   constructor(deps: TableRecordsDeps) {
     this.#deps = deps
@@ -51,6 +50,15 @@ export class TableRecords {
   /** As of the last read. */
   get outOfOrder(): ReadonlyMap<string, Exclude<TableState, 'in order'>> {
     return this.#outOfOrder
+  }
+
+  /** Calls `listen` with tables that are in order again, or that a person has accepted. */
+  onRepaired(listen: (tables: readonly string[]) => void): void {
+    this.#listeners.push(listen)
+  }
+
+  #repaired(tables: readonly string[]): void {
+    if (tables.length > 0) for (const listen of this.#listeners) listen(tables)
   }
 
   isRecorded(table: string): boolean {
@@ -95,7 +103,7 @@ export class TableRecords {
       const known = before.get(table)
       return known !== undefined && record.accepted > known.accepted
     })
-    if (accepted.length > 0) this.onRepaired(accepted.map(([table]) => table))
+    this.#repaired(accepted.map(([table]) => table))
   }
 
   /** Compares the records with the ids of the server's tables. */
@@ -116,7 +124,7 @@ export class TableRecords {
     const repaired = [...this.#outOfOrder.keys()].filter((table) => !found.has(table))
     for (const table of repaired) log.info({ table }, 'table of QuestDB available again')
     this.#outOfOrder = found
-    if (repaired.length > 0) this.onRepaired(repaired)
+    this.#repaired(repaired)
   }
 
   /** The states of all recorded tables now. */
