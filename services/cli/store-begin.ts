@@ -8,7 +8,8 @@ export function addStoreBegin(store: Command, terminal: Terminal): void {
     .summary('accept an empty or another QuestDB as a new beginning')
     .description(
       'Accept the QuestDB that ingest refuses, because it lost its data or is another server. Ingest makes the missing\n' +
-        'tables. Bars, keys and feeds that this server lacks are gone for good: restore a backup instead if there is one.',
+        'tables. Bars, keys and feeds that this server lacks are gone for good. If there is a backup, stop all processes\n' +
+        'of fxd instead, restore it, and start them.',
     )
     .action((options: JsonOption) => beginStore(options, terminal))
 }

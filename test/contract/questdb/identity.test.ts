@@ -114,7 +114,7 @@ test('a server with the word of another store is refused by ingests and readers,
   await expect((await open('rest', prefix)).connect()).rejects.toMatchObject(refused('another store'))
   const found = await doctor(server(), prefix, { FXD_REDIS: redis.url, FXD_REDIS_PREFIX: `${prefix}:` })
   expect(found.code).toBe(1)
-  expect(lineOf(found, 'identity')).toMatch(/^WRONG .*another store.*do not restart ingest/)
+  expect(lineOf(found, 'identity')).toMatch(/^WRONG .*another store.*do not restart ingest.*stop all processes of fxd, restore a backup, start them again/)
 
   expect(await ingest.stores.identity.begin()).toBe(true)
   for (const { stores } of [ingest, reader])

@@ -67,7 +67,7 @@ export async function requireLayout(names: TableNames, admin: ServerQueries): Pr
   if (found < schemaVersion)
     throw new WrongServer(
       found === 0
-        ? `There is no ${names.schema} any more: this is another QuestDB, or it lost its data. Restore a backup; do not restart ingest (docs/backup.md).`
+        ? `There is no ${names.schema} any more: this is another QuestDB, or it lost its data. Do not restart ingest on it: stop all processes of fxd, restore a backup, start them again (docs/backup.md).`
         : `The schema version of ${names.schema} is ${found} instead of ${schemaVersion}: an older backup, perhaps. Start fxd again: it changes the tables.`,
     )
 }

@@ -39,7 +39,8 @@ export const refusalTexts = {
 } as const
 
 export const refusalCure =
-  'restore a backup; do not restart ingest. Without a copy, "fxd store begin" accepts this server (docs/backup.md)'
+  'do not restart ingest on this server: stop all processes of fxd, restore a backup, start them again. ' +
+  'Without a copy, "fxd store begin" accepts this server (docs/backup.md)'
 
 export async function findIdentity(names: TableNames, queries: ServerQueries): Promise<FoundIdentity> {
   if (!(await listTables(queries)).includes(names.schema)) return { hasTables: false, word: undefined }
