@@ -17,6 +17,8 @@ export interface StoreTable {
 export interface StoreTables {
   /** The tables that the store knows, as they are now. */
   list(): Promise<readonly StoreTable[]>
+  /** Why a table that somebody else made cannot be used, with the cure; `undefined`: it can, or it is missing. */
+  unfitness(table: string): Promise<string | undefined>
   /** Uses the tables as they are. */
   accept(tables: readonly string[]): Promise<void>
   /**

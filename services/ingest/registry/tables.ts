@@ -23,6 +23,7 @@ export async function acceptTables(
     throw failedPrecondition(
       `The table ${gone.name} is missing: restore it first, or refill it from the collectors with "fxd store refill ${gone.name}".`,
     )
+  for (const { name } of chosen) await refuseUnfit(name, tables)
   const accepted = chosen.map(({ name }) => name)
   await tables.accept(accepted)
   return { accepted, missing: all.flatMap(({ name, state }) => (state === 'missing' ? [name] : [])) }
@@ -35,7 +36,13 @@ export async function refillTable({ table }: { readonly table: string }, stores:
     throw failedPrecondition(
       `${name} has the keys and the feeds, which no collector has: restore it from a copy.`,
     )
+  await refuseUnfit(name, tables)
   await tables.refill(name)
+}
+
+async function refuseUnfit(table: string, tables: StoreTables): Promise<void> {
+  const why = await tables.unfitness(table)
+  if (why !== undefined) throw failedPrecondition(why)
 }
 
 function tablesOf({ tables }: TableStores): StoreTables {

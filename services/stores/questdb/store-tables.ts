@@ -3,7 +3,8 @@ import type { StoreTables } from '../../ports/store-tables.ts'
 import { bucketOf } from './layout/bucket.ts'
 import { makeTable } from './layout/make-table.ts'
 import { retentionOf } from './layout/retention.ts'
-import { createBars, createUsageDays, createWindows } from './layout/statements.ts'
+import { createBars, createRegistry, createUsageDays, createWindows } from './layout/statements.ts'
+import { unfitness } from './layout/table-form.ts'
 import type { TableList } from './layout/table-list.ts'
 import type { RecordingDeps, TableRecords } from './layout/table-records.ts'
 import { nameOf } from './layout/tables.ts'
@@ -41,21 +42,23 @@ export function questdbTables(deps: StoreTablesDeps): StoreTables {
     await windows.withdraw({ feed, resolution: holds.resolution, concerns, others })
   }
 
-  const make = (table: string): Promise<void> => {
+  const creating = (table: string): ((name: string) => string) => {
     const [holds, feed] = [names.parseBars(table), feedOf(table)]
     const timed = feed && log.timedFeed(feed)
-    const create = (name: string): string => {
-      if (holds) return createBars(name, holds.resolution, timed && retentionOf(timed, holds.resolution))
-      return names.isWindows(table) ? createWindows(name) : createUsageDays(name)
-    }
-    return makeTable(table, create, deps)
+    if (holds)
+      return (name) => createBars(name, holds.resolution, timed && retentionOf(timed, holds.resolution))
+    if (names.isWindows(table)) return createWindows
+    return table === names.registry ? createRegistry : createUsageDays
   }
+
+  const make = (table: string): Promise<void> => makeTable(table, creating(table), deps)
 
   return {
     async list() {
       const states = await records.states()
       return [...states].map(([name, state]) => ({ name, state, canBeRefilled: name !== names.registry }))
     },
+    unfitness: (table) => unfitness(table, creating(table), deps.admin),
     accept,
     async refill(table) {
       await log.follow()

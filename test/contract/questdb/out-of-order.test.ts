@@ -3,6 +3,7 @@ import type { Window } from '../../../services/core/bars/window.ts'
 import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 import { TableOutOfOrder, Unavailable } from '../../../services/core/failure.ts'
 import { type CompoundKey, feedKey } from '../../../services/core/feeds/compound-key.ts'
+import { acceptTables, refillTable } from '../../../services/ingest/registry/tables.ts'
 import type { RegistryBody } from '../../../services/ports/registry.ts'
 import { aFeed, aSymbol } from '../../support/fixtures/rest-fixture.ts'
 import { doctor, lineOf } from '../../support/questdb/doctor.ts'
@@ -142,6 +143,30 @@ test('a copied table is refused until it is accepted, and then every process ser
   expect(await readList(stores.bars, hours)).toEqual(bars)
   await expect.poll(() => readList(reader, hours).catch(String), soon).toEqual(bars)
   await stores.bars.write([batchOf(hours, [minuteBar(3)])], 'live')
+  expect(await readList(stores.bars, hours)).toEqual(minuteBars(0, 4))
+})
+
+test('a plain copy by SQL is refused with the statements that make the right table, and doctor does not say to drop it', async () => {
+  const { stores, prefix } = await filled()
+  await stores.registry.append(0, [feedRow])
+  const table = h1(prefix)
+  await exec(`CREATE TABLE '${prefix}copy' AS (SELECT * FROM '${table}')`)
+  await exec(`DROP TABLE '${table}'`)
+  await exec(`RENAME TABLE '${prefix}copy' TO '${table}'`)
+  const cured = new RegExp(`^${table} lacks WAL, deduplication, partitions by YEAR: .*CREATE TABLE .*INSERT INTO`)
+  await expect(acceptTables({ tables: [table] }, stores)).rejects.toThrow(cured)
+  await expect(acceptTables({ tables: [] }, stores)).rejects.toThrow(cured)
+  await expect(refillTable({ table }, stores)).rejects.toThrow(cured)
+  const found = await doctor(server(), prefix)
+  expect(lineOf(found, 'table without WAL')).toMatch(new RegExp(`^WRONG .*${table}.* has 3.*do not drop it`))
+  expect(found.lines.join('\n')).not.toContain('DROP TABLE')
+
+  const text = (await stores.tables.unfitness(table)) ?? ''
+  for (const sql of text.slice(text.indexOf('RENAME'), text.indexOf('; then accept')).split('; ')) await exec(sql)
+  await exec(`SELECT wait_wal_table('${table}')`)
+  expect(await acceptTables({ tables: [table] }, stores)).toEqual({ accepted: [table], missing: [] })
+  const write = () => outcomeOf(stores.bars.write([batchOf(hours, [minuteBar(3)])], 'live'))
+  await expect.poll(write, soon).toBe('done')
   expect(await readList(stores.bars, hours)).toEqual(minuteBars(0, 4))
 })
 

@@ -54,15 +54,11 @@ async function halfMade(
 ): Promise<readonly Finding[]> {
   const rows = await admin.exec('SELECT name, sequencerTxn FROM wal_tables()')
   const whole = new Set(rows.flatMap(([table, txn]) => (Number(txn) >= 0 ? [String(table)] : [])))
-  const broken = all
-    .filter((table) => names.isOurs(table) && !whole.has(table))
-    .map((table) =>
-      problem(
-        'half-made table',
-        `${table} accepts no rows: QuestDB was killed while it created the table`,
-        `run: DROP TABLE '${table}' (it removes the table although it answers with an error), then start fxd again`,
-      ),
-    )
+  const broken: Finding[] = []
+  for (const table of all.filter((each) => names.isOurs(each) && !whole.has(each))) {
+    const [row] = await admin.exec(`SELECT count() FROM '${table}'`).catch(() => [])
+    broken.push(Number(row?.[0] ?? 0) === 0 ? unfinished(table) : withoutWal(table, Number(row?.[0])))
+  }
   const left = all.filter((table) => names.isDraft(table))
   if (left.length === 0) return broken
   const drop = left.map((table) => `DROP TABLE '${table}'`).join('; ')
@@ -75,6 +71,20 @@ async function halfMade(
     ),
   ]
 }
+
+const unfinished = (table: string): Finding =>
+  problem(
+    'half-made table',
+    `${table} accepts no rows: QuestDB was killed while it created the table`,
+    `run: DROP TABLE '${table}' (it removes the table although it answers with an error), then start fxd again`,
+  )
+
+const withoutWal = (table: string, rows: number): Finding =>
+  problem(
+    'table without WAL',
+    `${table} accepts no rows and has ${rows}: it may be a copy that was not made by fxd's statement`,
+    `do not drop it: "fxd store accept ${table}" prints the statements that make the right table from it (docs/backup.md)`,
+  )
 
 async function parked({ parked: table }: TableNames, admin: Administration): Promise<Finding> {
   const [row] = await admin.exec(`SELECT count() FROM '${table}'`)
