@@ -32,10 +32,13 @@ export function freeHiddenNames(deps: HiddenNamesDeps): () => void {
 
   const checkAll = async (): Promise<void> => {
     const view = registry.view()
+    const failures: unknown[] = []
     for (const { definition } of view.allFeeds()) {
       if (isStopped) return
-      if (view.allSymbolsOf(definition.key).some(({ hidden }) => hidden)) await check(definition.key, deps)
+      if (!view.allSymbolsOf(definition.key).some(({ hidden }) => hidden)) continue
+      await check(definition.key, deps).catch((cause: unknown) => failures.push(cause))
     }
+    if (failures.length > 0) throw failures[0]
   }
   const cancel = clock.every(checkEveryMs, () => {
     if (isChecking) return

@@ -9,9 +9,10 @@ import { definition } from '../../../test/support/samples/samples.ts'
 import { lastMinute, weekendBars } from '../../../test/support/samples/weekend-bars.ts'
 import { barsOf } from '../../core/bars/bar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
-import { Unavailable } from '../../core/failure.ts'
+import { TableOutOfOrder, Unavailable } from '../../core/failure.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 import { parseManifest } from '../../core/manifest/manifest.ts'
+import { definitionToManifest } from '../../core/manifest/write.ts'
 import { applyFeeds } from '../../registry/apply-feeds.ts'
 
 let fixture: RegistryFixture
@@ -85,6 +86,19 @@ describe('feeds', () => {
     const { key } = await own.create()
     expect((await own.refusal('ListFeeds', {}))[0]).toBe('UNAVAILABLE')
     expect((await own.call('ListKeys', {})).keys).toEqual([key])
+  })
+
+  test('are shown and applied, as without windows, while their table of windows is out of order', async () => {
+    const windows = { of: () => Promise.reject(new TableOutOfOrder('fxd_windows_brokera_zero', 'is missing')) }
+    const own = await openRegistryFixture({ windows } as never)
+    onTestFinished(async () => {
+      await own.stop()
+      own.discard()
+    })
+    expect(await own.call('GetFeed', { key: zero.key })).toMatchObject({ key: zero.key, manyWindows: [] })
+    const manifestJson = JSON.stringify(definitionToManifest(definition({ account: 'NEW' })))
+    const applied = await own.call('ApplyFeed', { manifestJson, uid: 'a-uid' })
+    expect(applied).toMatchObject({ key: expect.stringMatching(/:NEW$/) as string })
   })
 
   test('are listed on a weekend with the open time of their last minute, not of their weekly bar', async () => {

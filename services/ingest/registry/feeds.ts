@@ -2,7 +2,7 @@ import { newestByOpen } from '../../core/bars/newest-bar.ts'
 import type { Window } from '../../core/bars/window.ts'
 import { knownClock } from '../../core/clocks/clock-history.ts'
 import { feedNow } from '../../core/clocks/feed-clock.ts'
-import { Unavailable, Unfinished } from '../../core/failure.ts'
+import { TableOutOfOrder, Unavailable, Unfinished } from '../../core/failure.ts'
 import { serviceReader } from '../../core/fair-queue.ts'
 import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition, FeedRecord } from '../../core/feeds/feed.ts'
@@ -106,6 +106,12 @@ function manyWindowsOf(
 const livenessOf = (keys: readonly FeedKey[], board: FeedBoard): ReturnType<FeedBoard['read']> =>
   board.read(keys).catch(() => new Map())
 
+/** A feed whose table of windows is out of order is shown without them; its status and `fxd doctor` tell of the table. */
+function noneOutOfOrder(cause: unknown): readonly Window[] {
+  if (cause instanceof TableOutOfOrder) return []
+  throw cause
+}
+
 /** A simulator is read in parts back to its depth, files are read whole, and a pushing client decides itself. */
 async function firstReadFacts(
   definition: FeedDefinition,
@@ -114,7 +120,7 @@ async function firstReadFacts(
 ): Promise<FirstReadFacts> {
   const known = knownClock(definition, view.clocksOf(definition.key))
   return {
-    windows: await windows.of(definition.key),
+    windows: await windows.of(definition.key).catch(noneOutOfOrder),
     newest: await bars.lastTimes(definition.key, { isPartial: true }),
     depth: definition.source.type === 'Simulator' ? definition.depth : undefined,
     feedNow: feedNow(clock.utcMs(), known?.offsetSeconds, undefined),

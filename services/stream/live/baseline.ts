@@ -64,9 +64,9 @@ export class Baseline {
     this.#reads.set(feed, read)
     while (!this.#ending.signal.aborted) {
       try {
-        const times = new Map(
-          await bars.lastTimes(feed, { lane: 'backfill', reader: serviceReader('baseline') }),
-        )
+        // A table out of order leaves out its own symbols only.
+        const as = { lane: 'backfill', reader: serviceReader('baseline'), isPartial: true } as const
+        const times = new Map(await bars.lastTimes(feed, as))
         if (this.#reads.get(feed) !== read) return
         // Bars that arrived after their subscription may be included.
         for (const symbol of subscribed(feed)) times.delete(minutesOf(symbol))
