@@ -105,8 +105,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   })
   const stopFollowing = deps.registry.onChange((view, isOther) => {
     // What the sessions know of stored bars and windows is of the store before.
-    if (isOther)
-      void sessions.endAll(new SessionEnd('UNAVAILABLE', 'the store was replaced; connect again'))
+    if (isOther) void sessions.endAll(new SessionEnd('UNAVAILABLE', 'the store was replaced; connect again'))
     sessions.endHidden(view)
     states.forget((feed) => isOther || view.feed(feed) === undefined)
   })

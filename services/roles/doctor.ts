@@ -27,7 +27,8 @@ export async function examine(config: Config, clock: Clock, wanted: Wanted): Pro
   const at = redisAt(config)
   const known = async (): Promise<string | undefined> =>
     (at && (await readIdentity({ ...at, clock, log: silentLog }))) ?? readIdentityFile(config)
-  return examineQuestdb({ ...questdbAt(config), clock, log: silentLog, audits, pods, readKnown: known })
+  const identity = { readKnown: known, asksRedis: at !== undefined }
+  return examineQuestdb({ ...questdbAt(config), clock, log: silentLog, audits, pods, ...identity })
 }
 
 function parsePods(text: string): PodCounts {

@@ -23,7 +23,10 @@ test('a feed that cannot be read does not end the check of later feeds', async (
   const rows = [zero, live].map(({ key }) => symbolBody(key, 'OLD', true))
   await writer.change(() => ({ rows, result: undefined }))
   const hiddenSince = (feed: typeof zero) => {
-    const old = registry.view().allSymbolsOf(feed.key).find(({ name }) => name === 'OLD')
+    const old = registry
+      .view()
+      .allSymbolsOf(feed.key)
+      .find(({ name }) => name === 'OLD')
     return old?.hiddenSince
   }
   await expect

@@ -89,7 +89,9 @@ describe('feeds', () => {
   })
 
   test('are shown and applied, as without windows, while their table of windows is out of order', async () => {
-    const windows = { of: () => Promise.reject(new TableOutOfOrder('fxd_windows_brokera_zero', 'is missing')) }
+    const windows = {
+      of: () => Promise.reject(new TableOutOfOrder('fxd_windows_brokera_zero', 'is missing')),
+    }
     const own = await openRegistryFixture({ windows } as never)
     onTestFinished(async () => {
       await own.stop()

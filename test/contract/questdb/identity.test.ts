@@ -114,7 +114,9 @@ test('a server with the word of another store is refused by ingests and readers,
   await expect((await open('rest', prefix)).connect()).rejects.toMatchObject(refused('another store'))
   const found = await doctor(server(), prefix, { FXD_REDIS: redis.url, FXD_REDIS_PREFIX: `${prefix}:` })
   expect(found.code).toBe(1)
-  expect(lineOf(found, 'identity')).toMatch(/^WRONG .*another store.*do not restart ingest.*stop all processes of fxd, restore a backup, start them again/)
+  expect(lineOf(found, 'identity')).toMatch(
+    /^WRONG .*another store.*do not restart ingest.*stop all processes of fxd, restore a backup, start them again/,
+  )
 
   expect(await ingest.stores.identity.begin()).toBe(true)
   for (const { stores } of [ingest, reader])
@@ -196,4 +198,33 @@ test('after a new beginning the registry before is void for processes that knew 
     .poll(store, soon)
     .toMatchObject({ outcome: expect.stringMatching(/^(stored|conflict)$/) as string })
   await expect.poll(() => reader.stores.registry.since(0), soon).toHaveLength(1)
+})
+
+test('a Redis user without the key of the identity is named with the cure by doctor and by the command to begin', async () => {
+  const prefix = freshPrefix()
+  await redis.command('ACL SETUSER old on >old resetkeys ~other:* +@all')
+  const url = redis.url.replace('://', '://old:old@')
+  const { connect, stores } = await open('ingest', prefix, { url })
+  await expect(connect()).rejects.toThrow('store is unavailable')
+  const cure = `add ~${prefix}:store to the Redis user`
+  await expect(stores.identity.begin()).rejects.toThrow(cure)
+  const found = await doctor(server(), prefix, { FXD_REDIS: url, FXD_REDIS_PREFIX: `${prefix}:` })
+  expect(lineOf(found, 'identity')).toContain(cure)
+  expect(lineOf(found, 'schema')).toMatch(/lost its data.*look again before you start anything/)
+})
+
+test('doctor says "start fxd once" of a server without tables only where Redis knows no store', async () => {
+  const prefix = freshPrefix()
+  const isNew = await doctor(server(), prefix, { FXD_REDIS: redis.url, FXD_REDIS_PREFIX: `${prefix}:` })
+  expect([isNew.code, lineOf(isNew, 'schema')]).toEqual([
+    0,
+    expect.stringMatching(/^warning .*there is no table.*start fxd once/),
+  ])
+  const unknown = await doctor(server(), prefix)
+  expect([unknown.code, lineOf(unknown, 'schema')]).toEqual([
+    0,
+    expect.stringMatching(
+      /^warning .*a new server, or one that lost its data.*set FXD_REDIS as ingest has it/,
+    ),
+  ])
 })

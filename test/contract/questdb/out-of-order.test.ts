@@ -153,7 +153,9 @@ test('a plain copy by SQL is refused with the statements that make the right tab
   await exec(`CREATE TABLE '${prefix}copy' AS (SELECT * FROM '${table}')`)
   await exec(`DROP TABLE '${table}'`)
   await exec(`RENAME TABLE '${prefix}copy' TO '${table}'`)
-  const cured = new RegExp(`^${table} lacks WAL, deduplication, partitions by YEAR: .*CREATE TABLE .*INSERT INTO`)
+  const cured = new RegExp(
+    `^${table} lacks WAL, deduplication, partitions by YEAR: .*CREATE TABLE .*INSERT INTO`,
+  )
   await expect(acceptTables({ tables: [table] }, stores)).rejects.toThrow(cured)
   await expect(acceptTables({ tables: [] }, stores)).rejects.toThrow(cured)
   await expect(refillTable({ table }, stores)).rejects.toThrow(cured)
@@ -162,7 +164,8 @@ test('a plain copy by SQL is refused with the statements that make the right tab
   expect(found.lines.join('\n')).not.toContain('DROP TABLE')
 
   const text = (await stores.tables.unfitness(table)) ?? ''
-  for (const sql of text.slice(text.indexOf('RENAME'), text.indexOf('; then accept')).split('; ')) await exec(sql)
+  for (const sql of text.slice(text.indexOf('RENAME'), text.indexOf('; then accept')).split('; '))
+    await exec(sql)
   await exec(`SELECT wait_wal_table('${table}')`)
   expect(await acceptTables({ tables: [table] }, stores)).toEqual({ accepted: [table], missing: [] })
   const write = () => outcomeOf(stores.bars.write([batchOf(hours, [minuteBar(3)])], 'live'))

@@ -66,7 +66,11 @@ describe('a running process whose registry became an older copy', () => {
   }
 
   /** What each process stores, all others read. */
-  async function expectOlder({ stores, prefix, before }: Awaited<ReturnType<typeof withCopy>>): Promise<void> {
+  async function expectOlder({
+    stores,
+    prefix,
+    before,
+  }: Awaited<ReturnType<typeof withCopy>>): Promise<void> {
     const ids = async () => (await stores.registry.since(0)).map(({ id }) => id)
     await expect.poll(() => ids().catch(String), untilApplied).toEqual(['a'])
     expect(stores.registry.generation).not.toBe(before)
@@ -83,9 +87,9 @@ describe('a running process whose registry became an older copy', () => {
     const { stores, table, copy } = opened
     await exec(`DROP TABLE '${table}'`)
     await exec(`RENAME TABLE '${copy}' TO '${table}'`)
-    await expect.poll(() => stores.tables.list(), untilApplied).toContainEqual(
-      expect.objectContaining({ name: table, state: 'replaced' }),
-    )
+    await expect
+      .poll(() => stores.tables.list(), untilApplied)
+      .toContainEqual(expect.objectContaining({ name: table, state: 'replaced' }))
     await stores.tables.accept([table])
     await expectOlder(opened)
   })

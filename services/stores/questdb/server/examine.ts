@@ -23,6 +23,8 @@ import { type StoredBarsDeps, storedBarsOf } from './stored-bars.ts'
 type Examined = Omit<QuestdbOptions, 'metrics' | 'known' | 'readKnown'> & {
   /** Reads the identity of the store as known outside of it. */
   readonly readKnown: () => Promise<string | undefined>
+  /** Whether `readKnown` asks Redis, which alone tells whether a server without tables is new. */
+  readonly asksRedis: boolean
   /** Whether to compare the acknowledged windows with the stored bars, which reads all bars. */
   readonly audits: boolean
   /** How many processes of each kind use the server, those that a rollout adds included. */
@@ -55,7 +57,7 @@ export async function examineQuestdb(options: Examined): Promise<readonly Findin
     const identity = await examineIdentity(names, admin, options.readKnown)
     if (identity.some(({ state }) => state === 'wrong')) return [...http, ...pg, ...identity]
     const schema = await examined('schema', 'remove the cause that the message names', () =>
-      examineSchema(names, admin),
+      examineSchema(names, admin, options.asksRedis && identity.length === 0),
     )
     const records = new TableRecords({ names, queries: admin, log: options.log })
     const tables = await examined('tables', 'remove the cause that the message names', async () => [
@@ -175,9 +177,21 @@ async function examineIdentity(
   }
 }
 
-async function examineSchema(names: TableNames, admin: Administration): Promise<readonly Finding[]> {
+async function examineSchema(
+  names: TableNames,
+  admin: Administration,
+  isNew: boolean,
+): Promise<readonly Finding[]> {
   if (!(await listTables(admin)).includes(names.schema))
-    return [warning('schema', `there is no table ${names.schema}`, 'start fxd once: it creates its tables')]
+    return [
+      isNew
+        ? warning('schema', `there is no table ${names.schema}`, 'start fxd once: it creates its tables')
+        : warning(
+            'schema',
+            `there is no table ${names.schema}: a new server, or one that lost its data`,
+            'set FXD_REDIS as ingest has it, and look again before you start anything',
+          ),
+    ]
   const found = await storedVersion(names, admin)
   if (found === schemaVersion) return [passed('schema', `version ${found}`)]
   return found > schemaVersion

@@ -1,4 +1,4 @@
-import { ForeignServer, Unavailable } from '../../../core/failure.ts'
+import { ForeignServer, Unavailable, Unfinished } from '../../../core/failure.ts'
 import { SharedRun } from '../../../platform/serial.ts'
 import type { Cancel } from '../../../ports/clock.ts'
 import type { KnownIdentity, StoreIdentity } from '../../../ports/store-identity.ts'
@@ -50,6 +50,13 @@ export async function findIdentity(names: TableNames, queries: ServerQueries): P
   const [row] = await queries.exec(`SELECT identity FROM '${names.schema}' WHERE version = ${rowVersion}`)
   const word = row?.[0]
   return { hasTables: true, word: typeof word === 'string' ? word : undefined }
+}
+
+/** The message is for the person who runs the command. */
+function unknownWord(failure: Unavailable): Unfinished {
+  const reason = failure.cause instanceof Error ? failure.cause.message : failure.message
+  const text = `Nothing was changed, because it is unknown which store is the known one: ${reason}.`
+  return new Unfinished('Redis', text, failure)
 }
 
 interface Known {
@@ -125,7 +132,7 @@ export class Identity implements StoreIdentity {
     const outside = this.#outside
     if (writing === undefined || outside === undefined) return false
     const known = await this.#known(outside)
-    if (known.failure !== undefined) throw known.failure
+    if (known.failure !== undefined) throw unknownWord(known.failure)
     const found = await findIdentity(names, queries)
     if (refusalOf(known.word, found) === undefined) return false
     const word = clock.randomHex(wordBytes)
