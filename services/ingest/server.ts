@@ -126,7 +126,7 @@ export function createIngest(deps: IngestDeps): Ingest {
       const copied = stopJobs()
       const inTime = new AbortController()
       const finished = sessions
-        .stop(new SessionEnd('UNAVAILABLE', 'ingest is stopping; connect again'))
+        .endAll(new SessionEnd('UNAVAILABLE', 'ingest is stopping; connect again'), { isStopping: true })
         .then(() => Promise.all([copied, shutDown(server), left]))
         .catch((cause: unknown) =>
           log.warn({ err: cause }, 'ingest did not stop cleanly; open calls are cancelled'),

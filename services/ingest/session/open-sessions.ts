@@ -97,15 +97,10 @@ export class OpenSessions {
     }
   }
 
-  /** Ends all sessions. */
-  async endAll(cause: SessionEnd): Promise<void> {
+  /** Ends all sessions; `isStopping`: and refuses further ones. */
+  async endAll(cause: SessionEnd, { isStopping = false } = {}): Promise<void> {
+    if (isStopping) this.#stopping = cause
     await Promise.all([...this.#open].map((session) => session.end(cause)))
-  }
-
-  /** Ends all sessions, and refuses further ones. */
-  stop(cause: SessionEnd): Promise<void> {
-    this.#stopping = cause
-    return this.endAll(cause)
   }
 
   #sessionsWhere(is: (session: OpenSession) => boolean): readonly OpenSession[] {

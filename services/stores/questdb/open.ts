@@ -17,7 +17,7 @@ import { ServerConnectionCheck } from './pg/connection-check.ts'
 import { backfillConnectionsOf, isWriter, readConnectionsOf, type StoreUser } from './pg/connection-counts.ts'
 import { PgPool } from './pg/pool.ts'
 import { pgQueries } from './pg/queries.ts'
-import { questdbRegistry, RegistryLog } from './registry.ts'
+import { forgetOlder, questdbRegistry, RegistryLog } from './registry.ts'
 import { Identity, type IdentityDeps } from './server/identity.ts'
 import { serverJudge } from './server/judge.ts'
 import { exportMemoryMaps } from './server/memory-maps.ts'
@@ -72,7 +72,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const server = { options, names, admin, queries, migrates, judge, records }
   const changed = (): void => pools.renew()
   const identity = identityOf(server, { replaced: () => log.forget(), changed })
-  const check = connectionCheckOf(server, identity, () => log.compare(queries))
+  const check = connectionCheckOf(server, identity, () => forgetOlder(log, { ...registryDeps, queries }))
   const pools = openPools(options, user, check)
   const { pool, backfillPool, progress } = pools
   const visibility = new Visibility(options, names, progress, records)
@@ -86,7 +86,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const registryDeps = { ...base, table: names.registry, patientPool: backfillPool, feedsChanged }
   const log = new RegistryLog(registryDeps)
   // It may be an older copy now, which lacks rows that this process has read.
-  records.onRepaired((tables) => {
+  records.onRepaired.add((tables) => {
     if (tables.includes(names.registry)) log.forget()
   })
   const registry = questdbRegistry(log, registryDeps)

@@ -53,7 +53,7 @@ export class RegistryLog {
   readonly #expected = new Map<string, boolean>()
   #head = 0
   /** The last change that counted. */
-  #newestChange: Pick<LogRow, 'basedOn' | 'change'> | undefined
+  newestChange: Pick<LogRow, 'basedOn' | 'change'> | undefined
   readonly #readings = new Serial()
   /** Increases when another registry replaced this one. */
   generation = 0
@@ -71,22 +71,8 @@ export class RegistryLog {
     this.#newest.clear()
     this.#clocks.clear()
     this.#head = 0
-    this.#newestChange = undefined
+    this.newestChange = undefined
     this.generation += 1
-  }
-
-  /** Forgets all rows when the table lacks the newest one: it is an older copy. Changes based on it would never count. */
-  async compare(queries: ServerQueries): Promise<void> {
-    const { table, records } = this.#deps
-    const newest = this.#newestChange
-    if (newest === undefined || records.errorOf(table)) return
-    // A server that has just started shows its newest rows late. A suspended table does not show them at all.
-    const isShown = await queries.exec(`SELECT wait_wal_table('${table}')`).catch(() => undefined)
-    if (isShown === undefined) return
-    const [row] = await queries.exec(
-      `SELECT count() FROM '${table}' WHERE ts = ${newest.basedOn}::timestamp AND change = '${newest.change}'`,
-    )
-    if (Number(row?.[0]) === 0 && newest === this.#newestChange) this.forget()
   }
 
   /** Newest rows of the records that changed after `version`, ascending. */
@@ -170,7 +156,7 @@ export class RegistryLog {
       if (row.kind === 'clock') this.#noteClock(row.body)
     }
     this.#head += change.length
-    this.#newestChange = change[0]
+    this.newestChange = change[0]
   }
 
   #noteClock(reading: ClockReading): void {
@@ -201,6 +187,22 @@ export class RegistryLog {
     })
     return rows
   }
+}
+
+/** Forgets all rows when the table lacks the newest one: it is an older copy. Changes based on it would never count. */
+export async function forgetOlder(
+  log: RegistryLog,
+  { table, records, queries }: Pick<RegistryDeps, 'table' | 'records'> & { readonly queries: ServerQueries },
+): Promise<void> {
+  const newest = log.newestChange
+  if (newest === undefined || records.errorOf(table)) return
+  // A server that has just started shows its newest rows late. A suspended table does not show them at all.
+  const isShown = await queries.exec(`SELECT wait_wal_table('${table}')`).catch(() => undefined)
+  if (isShown === undefined) return
+  const [row] = await queries.exec(
+    `SELECT count() FROM '${table}' WHERE ts = ${newest.basedOn}::timestamp AND change = '${newest.change}'`,
+  )
+  if (Number(row?.[0]) === 0 && newest === log.newestChange) log.forget()
 }
 
 /** The symbols of a feed as of the last read, hidden ones included. */

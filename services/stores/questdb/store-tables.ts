@@ -70,7 +70,7 @@ export function questdbTables(deps: StoreTablesDeps): StoreTables {
       await accept([table])
     },
     onRepaired(listen) {
-      records.onRepaired((tables) => {
+      records.onRepaired.add((tables) => {
         const feeds = new Set(tables.flatMap((table) => feedOf(table) ?? []))
         for (const feed of feeds) listen(feed)
       })

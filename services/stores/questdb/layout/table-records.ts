@@ -41,7 +41,8 @@ export class TableRecords {
   readonly #deps: TableRecordsDeps
   #records: ReadonlyMap<string, TableRecord> = new Map()
   #outOfOrder: ReadonlyMap<string, Exclude<TableState, 'in order'>> = new Map()
-  readonly #listeners: ((tables: readonly string[]) => void)[] = []
+  /** Called with tables that are in order again, or that a person has accepted. */
+  readonly onRepaired = new Set<(tables: readonly string[]) => void>()
 
   constructor(deps: TableRecordsDeps) {
     this.#deps = deps
@@ -52,13 +53,8 @@ export class TableRecords {
     return this.#outOfOrder
   }
 
-  /** Calls `listen` with tables that are in order again, or that a person has accepted. */
-  onRepaired(listen: (tables: readonly string[]) => void): void {
-    this.#listeners.push(listen)
-  }
-
   #repaired(tables: readonly string[]): void {
-    if (tables.length > 0) for (const listen of this.#listeners) listen(tables)
+    if (tables.length > 0) for (const listen of this.onRepaired) listen(tables)
   }
 
   isRecorded(table: string): boolean {
