@@ -1,4 +1,5 @@
 import type { Key__Output } from '../wire/gen/fxd/v1/Key.ts'
+import type { KeyUse__Output } from '../wire/gen/fxd/v1/KeyUse.ts'
 import { fields, table } from './table.ts'
 import { instantText } from './time-text.ts'
 
@@ -58,5 +59,31 @@ export const keysTable = (keys: readonly Key__Output[]): string =>
       instant(key.expiresAt) ?? 'never',
       key.name || '-',
       key.feeds.join(','),
+    ]),
+  )
+
+/** Use of a key today as JSON, with the field names of the API. */
+export const useJson = (use: KeyUse__Output) => ({
+  id: use.id,
+  prefix: use.prefix,
+  name: use.name,
+  plan: use.plan,
+  requests: use.requests,
+  rate_limited: use.rateLimited,
+  sockets: use.sockets,
+  ws_connections: use.socketsMax,
+})
+
+export const usesTable = (uses: readonly KeyUse__Output[]): string =>
+  table(
+    ['ID', 'PREFIX', 'PLAN', 'REQUESTS', 'RATE LIMITED', 'SOCKETS', 'NAME'],
+    uses.map((use) => [
+      use.id,
+      use.prefix,
+      use.plan,
+      String(use.requests),
+      String(use.rateLimited),
+      `${use.sockets} of ${use.socketsMax}`,
+      use.name || '-',
     ]),
   )

@@ -3,7 +3,7 @@ import { parseDuration } from '../core/keys/key-input.ts'
 import { Fatal } from '../platform/process/exit.ts'
 import type { Key__Output } from '../wire/gen/fxd/v1/Key.ts'
 import { readPages } from '../wire/read-pages.ts'
-import { keyFields, keyJson, keysTable } from './key-text.ts'
+import { keyFields, keyJson, keysTable, useJson, usesTable } from './key-text.ts'
 import type { JsonOption } from './options.ts'
 import { type RegistryCaller, withRegistry } from './registry-client.ts'
 import { json } from './table.ts'
@@ -81,6 +81,17 @@ export const listKeys = (options: JsonOption, terminal: Terminal): Promise<void>
     if (options.json) terminal.out(json(keys.map((key) => keyJson(key))))
     else if (keys.length > 0) terminal.out(keysTable(keys))
     else terminal.err('There is no key yet; "fxd keys create" issues one.\n')
+  })
+
+export const topKeys = (
+  options: JsonOption & { readonly limit: number },
+  terminal: Terminal,
+): Promise<void> =>
+  withRegistry(terminal, async (registry) => {
+    const { keys } = await registry.call('ListTopKeys', { limit: options.limit })
+    if (options.json) terminal.out(json(keys.map(useJson)))
+    else if (keys.length > 0) terminal.out(usesTable(keys))
+    else terminal.err('No key was used on this UTC day.\n')
   })
 
 export const showKey = (id: string, options: JsonOption, terminal: Terminal): Promise<void> =>

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { type CliFixture, openCliFixture } from '../../test/support/fixtures/cli-fixture.ts'
 
 let fixture: CliFixture
@@ -102,7 +104,45 @@ describe('keys', () => {
     })
   })
 
+  test('top lists the keys with most requests today and their open sockets, without the keys themselves', async () => {
+    const [much, little, unused] = [await create('--name much --rpm 3'), await create(), await create()]
+    const symbols = (key: string) =>
+      fetch(`${fixture.httpUrl}/v1/symbols`, { headers: { Authorization: `Bearer ${key}` } })
+    for (const key of [much.key, much.key, much.key, little.key])
+      expect((await symbols(key)).status).toBe(200)
+    expect((await symbols(much.key)).status).toBe(429)
+    const socket = new WebSocket(`${fixture.httpUrl.replace('http', 'ws')}/v1/stream`, {
+      headers: { Authorization: `Bearer ${little.key}` },
+    })
+    await once(socket, 'open')
+
+    const all = await fixture.answer<{ id: string }[]>('keys top')
+    expect(all).toEqual([
+      {
+        id: much.id,
+        prefix: much.key.slice(0, 8),
+        name: 'much',
+        plan: 'pro',
+        requests: 3,
+        rate_limited: 1,
+        sockets: 0,
+        ws_connections: 30,
+      },
+      expect.objectContaining({ id: little.id, requests: 1, rate_limited: 0, sockets: 1 }) as unknown,
+    ])
+    expect(await fixture.answer('keys top --limit 1')).toEqual(all.slice(0, 1))
+    const { out } = await fixture.fxd('keys top')
+    expect(out).toMatch(/^ID +PREFIX +PLAN +REQUESTS +RATE LIMITED +SOCKETS +NAME$/m)
+    expect(out).toMatch(new RegExp(`^${little.id} .* 1 +0 +1 of 30 +-$`, 'm'))
+    for (const { key } of [much, little, unused]) expect(out).not.toContain(key)
+    expect(out).not.toContain(unused.id)
+    socket.close()
+    await once(socket, 'close')
+  })
+
   test.each([
+    ['keys top --limit 0', 64, /limit: got 0, wanted 1 to 200/],
+    ['keys top --limit many', 64, /--limit.*whole number/],
     ['keys create --plan gold --feeds BROKERA:ZERO', 64, /plan: got "gold"/],
     ['keys create --plan basic --feeds BROKERA:ZER0', 1, /did you mean BROKERA:ZERO\?/],
     ['keys create --plan basic', 64, /--feeds <list>' not specified/],

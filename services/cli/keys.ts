@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { plans } from '../core/keys/plan.ts'
 import type { KeyOptions } from './keys-actions.ts'
-import { countOption, listOption, withJson } from './options.ts'
+import { countOption, type JsonOption, listOption, withJson } from './options.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Loads the gRPC client only when a command runs, so that `--help` does not wait for it. */
@@ -28,6 +28,14 @@ export function addKeys(program: Command, terminal: Terminal): void {
     .summary('list all keys')
     .description('List all keys, oldest first.')
     .action(async (options: KeyOptions) => (await actions()).listKeys(options, terminal))
+
+  withJson(keys.command('top'))
+    .summary('list the keys with most requests today')
+    .description(
+      'List the keys with most requests on this UTC day, and their sockets open now. Keys without use today are left out.',
+    )
+    .option('--limit <n>', 'maximum keys, 1 to 200', countOption, 20)
+    .action(async (options: JsonOption & { limit: number }) => (await actions()).topKeys(options, terminal))
 
   withJson(keys.command('show').argument('<id>', 'such as k_0123456789'))
     .summary('show one key')

@@ -35,7 +35,7 @@ import { wellFormedStatus } from './well-formed-status.ts'
 export interface IngestDeps {
   readonly stores: Pick<
     Stores,
-    'bars' | 'windows' | 'tables' | 'bus' | 'board' | 'leases' | 'limits' | 'usageDays' | 'identity'
+    'bars' | 'windows' | 'tables' | 'bus' | 'board' | 'leases' | 'limits' | 'slots' | 'usageDays' | 'identity'
   >
   readonly registry: FollowedRegistry
   readonly writer: RegistryWriter

@@ -24,7 +24,9 @@ export function refusalOf(error: unknown): RegistryRefusal | undefined {
   if (error instanceof Unfinished) return new RegistryRefusal(status.UNAVAILABLE, error.message)
   if (error instanceof TableOutOfOrder) return failedPrecondition(`${error.message}.`)
   if (error instanceof Unavailable) {
-    return new RegistryRefusal(status.UNAVAILABLE, `The ${error.dependency} does not answer; try again.`)
+    // Redis is a name.
+    const what = error.dependency === 'Redis' ? 'Redis' : `The ${error.dependency}`
+    return new RegistryRefusal(status.UNAVAILABLE, `${what} does not answer; try again.`)
   }
   return undefined
 }

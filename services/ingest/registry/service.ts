@@ -38,11 +38,12 @@ import {
 } from './refusal.ts'
 import { removeSymbol } from './symbols.ts'
 import { acceptTables, refillTable } from './tables.ts'
+import { type TopKeysDeps, topKeys } from './top-keys.ts'
 
 /** Maximum keys: every pod keeps all keys in memory. */
 const keysMax = 100_000
 
-export interface RegistryServiceDeps extends FeedStores {
+export interface RegistryServiceDeps extends FeedStores, TopKeysDeps {
   readonly writer: RegistryWriter
   readonly registry: FollowedRegistry
   readonly feedTokens: FeedTokens
@@ -69,6 +70,7 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
       const found = page(view().keys.all(), after, (key) => key.id, partBytesMax)
       return { keys: found.items.map((key) => messageOf(key.id, view(), clock)), next: found.next }
     }),
+    ListTopKeys: answer(async ({ limit }) => ({ keys: await topKeys(limit, view().keys.all(), deps) })),
     GetKey: answer(({ id }) => messageOf(id, view(), clock)),
     UpdateKey: answer(keys.update),
     RotateKey: answer(keys.rotate),

@@ -17,10 +17,13 @@ import type { IssueFeedTokenResponse as _fxd_v1_IssueFeedTokenResponse, IssueFee
 import type { IssuedKey as _fxd_v1_IssuedKey, IssuedKey__Output as _fxd_v1_IssuedKey__Output } from './fxd/v1/IssuedKey.ts';
 import type { Key as _fxd_v1_Key, Key__Output as _fxd_v1_Key__Output } from './fxd/v1/Key.ts';
 import type { KeyLimits as _fxd_v1_KeyLimits, KeyLimits__Output as _fxd_v1_KeyLimits__Output } from './fxd/v1/KeyLimits.ts';
+import type { KeyUse as _fxd_v1_KeyUse, KeyUse__Output as _fxd_v1_KeyUse__Output } from './fxd/v1/KeyUse.ts';
 import type { ListFeedsRequest as _fxd_v1_ListFeedsRequest, ListFeedsRequest__Output as _fxd_v1_ListFeedsRequest__Output } from './fxd/v1/ListFeedsRequest.ts';
 import type { ListFeedsResponse as _fxd_v1_ListFeedsResponse, ListFeedsResponse__Output as _fxd_v1_ListFeedsResponse__Output } from './fxd/v1/ListFeedsResponse.ts';
 import type { ListKeysRequest as _fxd_v1_ListKeysRequest, ListKeysRequest__Output as _fxd_v1_ListKeysRequest__Output } from './fxd/v1/ListKeysRequest.ts';
 import type { ListKeysResponse as _fxd_v1_ListKeysResponse, ListKeysResponse__Output as _fxd_v1_ListKeysResponse__Output } from './fxd/v1/ListKeysResponse.ts';
+import type { ListTopKeysRequest as _fxd_v1_ListTopKeysRequest, ListTopKeysRequest__Output as _fxd_v1_ListTopKeysRequest__Output } from './fxd/v1/ListTopKeysRequest.ts';
+import type { ListTopKeysResponse as _fxd_v1_ListTopKeysResponse, ListTopKeysResponse__Output as _fxd_v1_ListTopKeysResponse__Output } from './fxd/v1/ListTopKeysResponse.ts';
 import type { PurgeFeedRequest as _fxd_v1_PurgeFeedRequest, PurgeFeedRequest__Output as _fxd_v1_PurgeFeedRequest__Output } from './fxd/v1/PurgeFeedRequest.ts';
 import type { PurgeFeedResponse as _fxd_v1_PurgeFeedResponse, PurgeFeedResponse__Output as _fxd_v1_PurgeFeedResponse__Output } from './fxd/v1/PurgeFeedResponse.ts';
 import type { PutKeyRequest as _fxd_v1_PutKeyRequest, PutKeyRequest__Output as _fxd_v1_PutKeyRequest__Output } from './fxd/v1/PutKeyRequest.ts';
@@ -65,10 +68,13 @@ export interface ProtoGrpcType {
       IssuedKey: MessageTypeDefinition<_fxd_v1_IssuedKey, _fxd_v1_IssuedKey__Output>
       Key: MessageTypeDefinition<_fxd_v1_Key, _fxd_v1_Key__Output>
       KeyLimits: MessageTypeDefinition<_fxd_v1_KeyLimits, _fxd_v1_KeyLimits__Output>
+      KeyUse: MessageTypeDefinition<_fxd_v1_KeyUse, _fxd_v1_KeyUse__Output>
       ListFeedsRequest: MessageTypeDefinition<_fxd_v1_ListFeedsRequest, _fxd_v1_ListFeedsRequest__Output>
       ListFeedsResponse: MessageTypeDefinition<_fxd_v1_ListFeedsResponse, _fxd_v1_ListFeedsResponse__Output>
       ListKeysRequest: MessageTypeDefinition<_fxd_v1_ListKeysRequest, _fxd_v1_ListKeysRequest__Output>
       ListKeysResponse: MessageTypeDefinition<_fxd_v1_ListKeysResponse, _fxd_v1_ListKeysResponse__Output>
+      ListTopKeysRequest: MessageTypeDefinition<_fxd_v1_ListTopKeysRequest, _fxd_v1_ListTopKeysRequest__Output>
+      ListTopKeysResponse: MessageTypeDefinition<_fxd_v1_ListTopKeysResponse, _fxd_v1_ListTopKeysResponse__Output>
       PurgeFeedRequest: MessageTypeDefinition<_fxd_v1_PurgeFeedRequest, _fxd_v1_PurgeFeedRequest__Output>
       PurgeFeedResponse: MessageTypeDefinition<_fxd_v1_PurgeFeedResponse, _fxd_v1_PurgeFeedResponse__Output>
       PutKeyRequest: MessageTypeDefinition<_fxd_v1_PutKeyRequest, _fxd_v1_PutKeyRequest__Output>

@@ -21,6 +21,8 @@ import type { ListFeedsRequest as _fxd_v1_ListFeedsRequest, ListFeedsRequest__Ou
 import type { ListFeedsResponse as _fxd_v1_ListFeedsResponse, ListFeedsResponse__Output as _fxd_v1_ListFeedsResponse__Output } from '../../fxd/v1/ListFeedsResponse.ts';
 import type { ListKeysRequest as _fxd_v1_ListKeysRequest, ListKeysRequest__Output as _fxd_v1_ListKeysRequest__Output } from '../../fxd/v1/ListKeysRequest.ts';
 import type { ListKeysResponse as _fxd_v1_ListKeysResponse, ListKeysResponse__Output as _fxd_v1_ListKeysResponse__Output } from '../../fxd/v1/ListKeysResponse.ts';
+import type { ListTopKeysRequest as _fxd_v1_ListTopKeysRequest, ListTopKeysRequest__Output as _fxd_v1_ListTopKeysRequest__Output } from '../../fxd/v1/ListTopKeysRequest.ts';
+import type { ListTopKeysResponse as _fxd_v1_ListTopKeysResponse, ListTopKeysResponse__Output as _fxd_v1_ListTopKeysResponse__Output } from '../../fxd/v1/ListTopKeysResponse.ts';
 import type { PurgeFeedRequest as _fxd_v1_PurgeFeedRequest, PurgeFeedRequest__Output as _fxd_v1_PurgeFeedRequest__Output } from '../../fxd/v1/PurgeFeedRequest.ts';
 import type { PurgeFeedResponse as _fxd_v1_PurgeFeedResponse, PurgeFeedResponse__Output as _fxd_v1_PurgeFeedResponse__Output } from '../../fxd/v1/PurgeFeedResponse.ts';
 import type { PutKeyRequest as _fxd_v1_PutKeyRequest, PutKeyRequest__Output as _fxd_v1_PutKeyRequest__Output } from '../../fxd/v1/PutKeyRequest.ts';
@@ -181,6 +183,21 @@ export interface RegistryClient extends grpc.Client {
   listKeys(argument: _fxd_v1_ListKeysRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_ListKeysResponse__Output>): grpc.ClientUnaryCall;
   listKeys(argument: _fxd_v1_ListKeysRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ListKeysResponse__Output>): grpc.ClientUnaryCall;
   listKeys(argument: _fxd_v1_ListKeysRequest, callback: grpc.requestCallback<_fxd_v1_ListKeysResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * The keys with most requests on this UTC day. UNAVAILABLE: counters or sockets cannot be read, or not within 30 s.
+   */
+  ListTopKeys(argument: _fxd_v1_ListTopKeysRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ListTopKeysResponse__Output>): grpc.ClientUnaryCall;
+  ListTopKeys(argument: _fxd_v1_ListTopKeysRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_ListTopKeysResponse__Output>): grpc.ClientUnaryCall;
+  ListTopKeys(argument: _fxd_v1_ListTopKeysRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ListTopKeysResponse__Output>): grpc.ClientUnaryCall;
+  ListTopKeys(argument: _fxd_v1_ListTopKeysRequest, callback: grpc.requestCallback<_fxd_v1_ListTopKeysResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * The keys with most requests on this UTC day. UNAVAILABLE: counters or sockets cannot be read, or not within 30 s.
+   */
+  listTopKeys(argument: _fxd_v1_ListTopKeysRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ListTopKeysResponse__Output>): grpc.ClientUnaryCall;
+  listTopKeys(argument: _fxd_v1_ListTopKeysRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_ListTopKeysResponse__Output>): grpc.ClientUnaryCall;
+  listTopKeys(argument: _fxd_v1_ListTopKeysRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ListTopKeysResponse__Output>): grpc.ClientUnaryCall;
+  listTopKeys(argument: _fxd_v1_ListTopKeysRequest, callback: grpc.requestCallback<_fxd_v1_ListTopKeysResponse__Output>): grpc.ClientUnaryCall;
   
   /**
    * Removes the bars, windows and liveness of a feed that no manifest names. UNAVAILABLE: the feed is
@@ -404,6 +421,11 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   ListKeys: grpc.handleUnaryCall<_fxd_v1_ListKeysRequest__Output, _fxd_v1_ListKeysResponse>;
   
   /**
+   * The keys with most requests on this UTC day. UNAVAILABLE: counters or sockets cannot be read, or not within 30 s.
+   */
+  ListTopKeys: grpc.handleUnaryCall<_fxd_v1_ListTopKeysRequest__Output, _fxd_v1_ListTopKeysResponse>;
+  
+  /**
    * Removes the bars, windows and liveness of a feed that no manifest names. UNAVAILABLE: the feed is
    * not purged, or only partly. The message says why: for example, a session at another ingest did not end within 5 s.
    * Idempotent.
@@ -474,6 +496,7 @@ export interface RegistryDefinition extends grpc.ServiceDefinition {
   IssueFeedToken: MethodDefinition<_fxd_v1_IssueFeedTokenRequest, _fxd_v1_IssueFeedTokenResponse, _fxd_v1_IssueFeedTokenRequest__Output, _fxd_v1_IssueFeedTokenResponse__Output>
   ListFeeds: MethodDefinition<_fxd_v1_ListFeedsRequest, _fxd_v1_ListFeedsResponse, _fxd_v1_ListFeedsRequest__Output, _fxd_v1_ListFeedsResponse__Output>
   ListKeys: MethodDefinition<_fxd_v1_ListKeysRequest, _fxd_v1_ListKeysResponse, _fxd_v1_ListKeysRequest__Output, _fxd_v1_ListKeysResponse__Output>
+  ListTopKeys: MethodDefinition<_fxd_v1_ListTopKeysRequest, _fxd_v1_ListTopKeysResponse, _fxd_v1_ListTopKeysRequest__Output, _fxd_v1_ListTopKeysResponse__Output>
   PurgeFeed: MethodDefinition<_fxd_v1_PurgeFeedRequest, _fxd_v1_PurgeFeedResponse, _fxd_v1_PurgeFeedRequest__Output, _fxd_v1_PurgeFeedResponse__Output>
   PutKey: MethodDefinition<_fxd_v1_PutKeyRequest, _fxd_v1_Key, _fxd_v1_PutKeyRequest__Output, _fxd_v1_Key__Output>
   RefillTable: MethodDefinition<_fxd_v1_RefillTableRequest, _fxd_v1_RefillTableResponse, _fxd_v1_RefillTableRequest__Output, _fxd_v1_RefillTableResponse__Output>
