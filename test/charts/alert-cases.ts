@@ -116,6 +116,14 @@ export const alertCases: readonly AlertCase[] = [
   is('FxdStoreUnsafe', 'fxd_redis_noeviction{pod="fxd-rest-1"}', 0),
   is('FxdRedisDown', 'fxd_redis_up{pod="fxd-rest-1",connection="calls"}', 0),
   {
+    alert: 'FxdRedisMemory',
+    series: {
+      'fxd_redis_memory_used_bytes{pod="fxd-rest-1"}': '900x30',
+      'fxd_redis_memory_max_bytes{pod="fxd-rest-1"}': '1000x30',
+    },
+    atMinute: 10,
+  },
+  {
     alert: 'FxdRefusedByShare',
     series: { 'fxd_limits_by_share_total{pod="fxd-rest-1",outcome="refused"}': '0x5 0+20x20' },
     atMinute: 15,
@@ -306,6 +314,8 @@ export const quiet: Readonly<Record<string, Course>> = {
   'fxd_questdb_commit_synced{pod="fxd-ingest-1"}': '1x200',
   'fxd_redis_noeviction{pod="fxd-rest-1"}': '1x200',
   'fxd_redis_up{pod="fxd-rest-1",connection="calls"}': '1x200',
+  'fxd_redis_memory_used_bytes{pod="fxd-rest-1"}': '700x200',
+  'fxd_redis_memory_max_bytes{pod="fxd-rest-1"}': '1000x200',
   // Lost replies are decided by share.
   'fxd_limits_by_share_total{pod="fxd-rest-1",outcome="admitted"}': '0+1x200',
   'fxd_limits_by_share_total{pod="fxd-rest-1",outcome="refused"}': '4x200',

@@ -8,6 +8,7 @@ import { redisIdentity } from './identity.ts'
 import { Keys } from './keys.ts'
 import { redisLeases } from './leases.ts'
 import { redisLimits } from './limits.ts'
+import { MemoryGauges } from './memory.ts'
 import type { RedisStoreOptions } from './options.ts'
 import { Pods } from './pods.ts'
 import { scripts } from './scripts.ts'
@@ -85,6 +86,8 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
     calls.script(scripts.beginLife, [keys.slotsLife], [given(), serverRun])
   // This runs as soon as a connection is ready, so that the time in which shards take their slots again begins then.
   connections.calls.onReady(() => void beginLife().catch(() => undefined))
+  const memory = new MemoryGauges({ calls, clock, log, metrics })
+  connections.calls.onReady(() => void memory.read())
   const limitsDeps = { connection: connections.decisions, calls: decisions, keys, given, pods, log, metrics }
 
   return {
@@ -95,6 +98,7 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
       leases: redisLeases({ calls, keys, given }),
       board: redisFeedBoard(calls, keys),
       async close() {
+        memory.close()
         await pods.close()
         for (const connection of Object.values(connections)) connection.close()
       },

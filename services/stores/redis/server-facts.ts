@@ -15,9 +15,13 @@ export interface ServerFacts {
   readonly run: string
 }
 
+/** A field in the answer to INFO; '' if it is absent. */
+export const infoField = (info: string, name: string): string =>
+  new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? ''
+
 /** Parses the answer to INFO. */
 export function factsOf(info: string): ServerFacts {
-  const field = (name: string): string => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? ''
+  const field = (name: string): string => infoField(info, name)
   return {
     version: field('redis_version'),
     policy: field('maxmemory_policy'),

@@ -28,6 +28,7 @@ export const reachedSeparately = [
 /** Alerts that fire in no test of a cluster, with the reason. test/charts tests each with promtool. */
 export const notReached: Readonly<Record<string, string>> = {
   FxdBackupMissing: 'needs kube-state-metrics and six hours',
+  FxdRedisMemory: 'needs a Redis that is nearly full',
   FxdRefusedByShare: 'needs a key that uses up its share in an outage of Redis',
   FxdMemoryMapsShort: 'needs thousands of partitions of QuestDB',
   FxdTableOutOfOrder: 'needs a dropped table; the contract of QuestDB drops some',
