@@ -92,6 +92,14 @@ export const alertCases: readonly AlertCase[] = [
     },
     atMinute: 10,
   },
+  ...['data-fxd-questdb-0', 'spool-demo-collector-0'].map((claim) => ({
+    alert: 'FxdVolumeFilling',
+    series: {
+      [`kubelet_volume_stats_available_bytes{persistentvolumeclaim="${claim}"}`]: '20x30',
+      [`kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="${claim}"}`]: '100x30',
+    },
+    atMinute: 15,
+  })),
   is('FxdTableOutOfOrder', 'fxd_questdb_tables_out_of_order{pod="fxd-rest-1"}', 1),
   grows('FxdRowsParked', 'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}'),
   {
@@ -316,6 +324,11 @@ export const quiet: Readonly<Record<string, Course>> = {
   'fxd_redis_up{pod="fxd-rest-1",connection="calls"}': '1x200',
   'fxd_redis_memory_used_bytes{pod="fxd-rest-1"}': '700x200',
   'fxd_redis_memory_max_bytes{pod="fxd-rest-1"}': '1000x200',
+  'kubelet_volume_stats_available_bytes{persistentvolumeclaim="data-fxd-questdb-0"}': '40x200',
+  'kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="data-fxd-questdb-0"}': '100x200',
+  // The volume of another service.
+  'kubelet_volume_stats_available_bytes{persistentvolumeclaim="data-postgres-0"}': '1x200',
+  'kubelet_volume_stats_capacity_bytes{persistentvolumeclaim="data-postgres-0"}': '100x200',
   // Lost replies are decided by share.
   'fxd_limits_by_share_total{pod="fxd-rest-1",outcome="admitted"}': '0+1x200',
   'fxd_limits_by_share_total{pod="fxd-rest-1",outcome="refused"}': '4x200',

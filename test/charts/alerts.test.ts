@@ -214,7 +214,7 @@ test('every alert has a case, a severity, a summary and a runbook', () => {
 })
 
 test('every metric of an alert is in a case', () => {
-  const metrics = (text: string): string[] => text.match(/\b(fxd|kube)_\w+|\bup\b/g) ?? []
+  const metrics = (text: string): string[] => text.match(/\b(fxd|kube|kubelet)_\w+|\bup\b/g) ?? []
   const tested = new Set(alertCases.flatMap(({ series }) => metrics(Object.keys(series).join(' '))))
   const used = alerts().flatMap(({ expr = '' }) => metrics(expr))
   expect(used.length).toBeGreaterThan(40)

@@ -31,6 +31,7 @@ export const notReached: Readonly<Record<string, string>> = {
   FxdRedisMemory: 'needs a Redis that is nearly full',
   FxdRefusedByShare: 'needs a key that uses up its share in an outage of Redis',
   FxdMemoryMapsShort: 'needs thousands of partitions of QuestDB',
+  FxdVolumeFilling: 'needs metrics of kubelets and a nearly full volume',
   FxdTableOutOfOrder: 'needs a dropped table; the contract of QuestDB drops some',
   FxdWindowsRefused: 'needs 50,000 separate windows',
   FxdFeedStale: 'needs half an hour without a tick or bar, on a weekday',

@@ -33,12 +33,14 @@ export interface MemoryMaps {
   readonly limit: number | undefined
   /** Partitions that an idle reader keeps open. */
   readonly kept: number
+  /** Bytes of the partitions of all tables, without the write-ahead log. */
+  readonly diskBytes: number
 }
 
 /** Counts what exists: reading the sizes of a few thousand partitions costs the server about 100 ms. */
 export async function memoryMaps(admin: Administration): Promise<MemoryMaps> {
   const tables = await listTables(admin)
-  const rows = await admin.exec('SELECT tableName, partitionCount FROM table_storage()')
+  const rows = await admin.exec('SELECT tableName, partitionCount, diskSize FROM table_storage()')
   const counts = rows.map(([, count]) => Number(count))
   const shown = (await parametersOf(admin, [keptPartitionsPath])).get(keptPartitionsPath)
   const kept = Number(shown ?? keptPartitionsDefault)
@@ -48,6 +50,7 @@ export async function memoryMaps(admin: Administration): Promise<MemoryMaps> {
     needed: tables.length * handlesPerTable + held * mapsPerPartition,
     limit: limitIn(await admin.warnings(), 'OUT OF MMAP AREAS'),
     kept,
+    diskBytes: rows.reduce((sum, [, , bytes]) => sum + Number(bytes), 0),
   }
 }
 
@@ -65,9 +68,14 @@ export function exportMemoryMaps(
     'Memory maps that the server needs for one reader and the writer of each table, counted from its partitions.',
   )
   const limit = gauge('fxd_questdb_memory_maps_limit', 'Memory maps that the machine of the server allows.')
+  const disk = gauge(
+    'fxd_questdb_disk_bytes',
+    'Disk space of all tables of the server, without its write-ahead log.',
+  )
   const count = async (): Promise<void> => {
     const found = await memoryMaps(admin)
     partitions.set(found.partitions)
+    disk.set(found.diskBytes)
     needed.set(found.needed)
     limit.set(found.limit ?? recommendedLimit)
   }
