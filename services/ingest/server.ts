@@ -23,6 +23,7 @@ import { keepClockHistory } from './jobs/clock-history.ts'
 import { copyClosedDays } from './jobs/closed-days.ts'
 import { exportFeedGauges } from './jobs/feed-gauges.ts'
 import { freeHiddenNames } from './jobs/hidden-names.ts'
+import { exportHistoryGauge } from './jobs/history-gauge.ts'
 import { createIngestMetrics } from './metrics.ts'
 import { registryService } from './registry/service.ts'
 import { OpenSessions } from './session/open-sessions.ts'
@@ -143,6 +144,7 @@ export function createIngest(deps: IngestDeps): Ingest {
 /** Starts the work that needs no collector. Returns a function that ends it and copies the usage of closed days. */
 function startJobs(deps: IngestDeps, sessions: OpenSessions, states: FeedStates): () => Promise<void> {
   const { stores, registry } = deps
+  exportHistoryGauge({ ...deps, sessions, states })
   const copyDays = () => copyClosedDays({ ...stores, ...deps })
   // Without a registry no key is known.
   let closedDays = registry.loaded ? copyDays() : undefined

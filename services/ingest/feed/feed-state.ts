@@ -171,6 +171,11 @@ export class FeedStates {
     return this.#states.get(key)?.rejectedLines
   }
 
+  /** `undefined` for a feed without a session since the start. */
+  of(key: FeedKey): FeedState | undefined {
+    return this.#states.get(key)
+  }
+
   /**
    * Reads the state and all windows of the feed from the stores. Call `leave` when the session ends.
    * A live session first stores bars that an earlier one could not store, and rejects if that fails.

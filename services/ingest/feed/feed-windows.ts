@@ -47,6 +47,12 @@ export class FeedWindows {
     this.#further = 0
   }
 
+  /** The earliest start of the stored and expected windows of a series, by `windowSeriesId`; `undefined` after `unload`. */
+  startOf(id: string): number | undefined {
+    const spans = this.#joined.get(id)
+    return spans && Math.min(...spans.map(({ from }) => from))
+  }
+
   /** The start of the first minute that no feed-wide window of any resolution claims; 0 without one. */
   get watchedUntil(): FeedSeconds {
     return this.#watchedUntil

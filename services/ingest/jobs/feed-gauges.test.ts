@@ -125,6 +125,29 @@ test('without the feed board the ingest that receives the bars still has their a
   session.stream.cancel()
 })
 
+test('a symbol is without bars, then its history is read, then it is done, as the ingest of the active session counts', async () => {
+  const counts = async (ingest: IngestFixture) => {
+    const { text } = await ingest.metrics.render()
+    const lines = text.matchAll(/^fxd_ingest_symbols\{feed="(.*)",history="(.*)"\} (.*)$/gm)
+    return [...lines].map(([, feed, history, count]) => [feed, history, Number(count)].join(' '))
+  }
+  const of = (none: number, reading: number, done: number) => [
+    `${push.key} none ${none}`,
+    `${push.key} reading ${reading}`,
+    `${push.key} done ${done}`,
+  ]
+  expect(await counts(one)).toEqual([])
+  const session = await collect(one)
+  expect(await counts(one)).toEqual(of(1, 0, 0))
+  await session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 60])])
+  expect(await counts(one)).toEqual(of(0, 1, 0))
+  await session.window('1', noon - 600, noon, 'EURUSD')
+  await expect.poll(() => counts(one)).toEqual(of(0, 0, 1))
+  expect(await counts(other)).toEqual([])
+  session.stream.cancel()
+  await expect.poll(() => counts(one)).toEqual([])
+})
+
 test('a removed feed has no samples', async () => {
   await applyFeeds(one.writer, [hourly, monthly])
   expect(Object.keys(await samples(one, 'active_sessions'))).toEqual([hourly.key, monthly.key])

@@ -21,7 +21,7 @@ import { partBytesMax } from '../../wire/limits.ts'
 import type { FeedStates } from '../feed/feed-state.ts'
 import { manyWindows, separateWindows } from '../feed/separate-windows.ts'
 import { type LeadDeps, lead, leaseOf } from '../session/lead.ts'
-import { type FirstRead, type FirstReadFacts, firstReads } from './first-read.ts'
+import { depthInParts, type FirstRead, type FirstReadFacts, firstReads, startsOf } from './first-read.ts'
 import { feedMessage, page } from './messages.ts'
 import { failedPrecondition, notFound } from './refusal.ts'
 import { resolutionsWithoutBars } from './resolutions-without-bars.ts'
@@ -112,17 +112,18 @@ function noneOutOfOrder(cause: unknown): readonly Window[] {
   throw cause
 }
 
-/** A simulator is read in parts back to its depth, files are read whole, and a pushing client decides itself. */
 async function firstReadFacts(
   definition: FeedDefinition,
   view: RegistryView,
   { bars, windows, clock }: FeedStores,
-): Promise<FirstReadFacts> {
+): Promise<FirstReadFacts & { readonly windows: readonly Window[] }> {
   const known = knownClock(definition, view.clocksOf(definition.key))
+  const acknowledged = await windows.of(definition.key).catch(noneOutOfOrder)
   return {
-    windows: await windows.of(definition.key).catch(noneOutOfOrder),
+    windows: acknowledged,
+    startOf: startsOf(acknowledged),
     newest: await bars.lastTimes(definition.key, { isPartial: true }),
-    depth: definition.source.type === 'Simulator' ? definition.depth : undefined,
+    depth: depthInParts(definition),
     feedNow: feedNow(clock.utcMs(), known?.offsetSeconds, undefined),
   }
 }

@@ -3,7 +3,7 @@ import { seriesId } from '../../core/bars/series.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import { type FirstReadFacts, firstReads } from './first-read.ts'
+import { type FirstReadFacts, firstReads, startsOf } from './first-read.ts'
 
 const feed = feedKey('BROKERA', 'ZERO')
 const symbol = compoundKey(feed, 'EURUSD')
@@ -25,31 +25,35 @@ test.each<[string, Partial<FirstReadFacts>, string]>([
   ['bars without a window are being read', { newest: bars('1') }, 'reading'],
   [
     'a feed-wide window does not count as read history',
-    { newest: bars('1'), windows: [{ ...window('1', 0), symbol: undefined }] },
+    { newest: bars('1'), startOf: startsOf([{ ...window('1', 0), symbol: undefined }]) },
     'reading',
   ],
-  ['bars with a window of their symbol are read', { newest: bars('1'), windows: [window('1', 5)] }, 'done'],
+  [
+    'bars with a window of their symbol are read',
+    { newest: bars('1'), startOf: startsOf([window('1', 5)]) },
+    'done',
+  ],
   [
     'another resolution without a window is being read',
-    { newest: bars('1', '60'), windows: [window('1', 5)] },
+    { newest: bars('1', '60'), startOf: startsOf([window('1', 5)]) },
     'reading',
   ],
   [
     'windows that do not reach the depth yet are being read',
-    { newest: bars('1'), windows: [window('1', now - 30 * day)], depth },
+    { newest: bars('1'), startOf: startsOf([window('1', now - 30 * day)]), depth },
     'reading',
   ],
   [
     'windows that reach the depth are read',
-    { newest: bars('1'), windows: [window('1', now - 89.5 * day)], depth },
+    { newest: bars('1'), startOf: startsOf([window('1', now - 89.5 * day)]), depth },
     'done',
   ],
   [
     'a depth is ignored while the clock of the feed is unknown',
-    { newest: bars('1'), windows: [window('1', now - 30 * day)], depth, feedNow: undefined },
+    { newest: bars('1'), startOf: startsOf([window('1', now - 30 * day)]), depth, feedNow: undefined },
     'done',
   ],
 ])('%s', (_, facts, expected) => {
-  const given = { windows: [], newest: bars(), depth: undefined, feedNow: now, ...facts }
+  const given = { startOf: startsOf([]), newest: bars(), depth: undefined, feedNow: now, ...facts }
   expect(firstReads(given)({ symbol })).toBe(expected)
 })

@@ -1,7 +1,7 @@
 import { seriesId } from '../../core/bars/series.ts'
 import type { Window } from '../../core/bars/window.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { Depth } from '../../core/feeds/feed.ts'
+import type { Depth, FeedDefinition } from '../../core/feeds/feed.ts'
 import { type Resolution, storedResolutions } from '../../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 
@@ -12,8 +12,8 @@ import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 export type FirstRead = 'reading' | 'none' | 'done'
 
 export interface FirstReadFacts {
-  /** Acknowledged windows of the feed. */
-  readonly windows: readonly Window[]
+  /** The earliest start of the acknowledged windows of a series, by `seriesId`. */
+  readonly startOf: (id: string) => number | undefined
   /** Newest stored bar time by `seriesId`. */
   readonly newest: ReadonlyMap<string, FeedSeconds>
   /** How far back the source is read in parts; `undefined` if it is read whole. */
@@ -22,19 +22,27 @@ export interface FirstReadFacts {
   readonly feedNow: number | undefined
 }
 
+/** A simulator is read in parts back to its depth, files are read whole, and a pushing client decides itself. */
+export const depthInParts = ({ source, depth }: FeedDefinition): FirstReadFacts['depth'] =>
+  source.type === 'Simulator' ? depth : undefined
+
 /** Maximum history that may be missing at the start: the smallest unit of history is a day of minutes. */
 const toleranceSeconds = 86_400
 
-/** Returns the function that decides for one symbol of the feed. */
-export function firstReads({ windows, newest, depth, feedNow }: FirstReadFacts) {
+export function startsOf(windows: readonly Window[]): FirstReadFacts['startOf'] {
   const starts = new Map<string, number>()
   for (const { symbol, resolution, from } of windows) {
     if (symbol === undefined) continue
     const id = seriesId({ symbol, resolution })
     starts.set(id, Math.min(from, starts.get(id) ?? from))
   }
+  return (id) => starts.get(id)
+}
+
+/** Returns the function that decides for one symbol of the feed. */
+export function firstReads({ startOf, newest, depth, feedNow }: FirstReadFacts) {
   const isOpen = (id: string, r: Resolution): boolean => {
-    const start = starts.get(id)
+    const start = startOf(id)
     if (start === undefined) return true
     const wanted = depth?.[r]
     if (wanted === undefined || feedNow === undefined) return false
