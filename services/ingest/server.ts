@@ -82,7 +82,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   })
   const server = serverBehind(authorizer)
   const states = new FeedStates(stores, { ...deps, bus: stores.bus, metrics })
-  const sessions = new OpenSessions()
+  const sessions = new OpenSessions(log, clock)
   const writeDelay = new WriteDelay(clock, stores.bus)
   const serve = createServe(authorizer, sessions, unauthenticated, {
     ...deps,

@@ -37,7 +37,7 @@ export function startIngest(process: SimProcess, stores: Ports): SimIngest {
   registry.refresh().catch(() => undefined)
   const writer = createRegistryWriter(stores.registry, registry, stores.bus)
   const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics, registry, writer })
-  const sessions = new OpenSessions()
+  const sessions = new OpenSessions(log, clock)
   const writeDelay = new WriteDelay(clock, stores.bus)
   const deps = { stores, clock, log, metrics, registry, writer, states, sessions, writeDelay }
   let count = 0

@@ -1,13 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
 import {
   defineFeed,
   type IngestFixture,
   openIngestFixture,
 } from '../../../test/support/fixtures/ingest-fixture.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
+import { Unavailable } from '../../core/failure.ts'
 import { createLog } from '../../platform/log/log.ts'
 
-const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
+const symbols = { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] }
+const feed = defineFeed({ symbols })
 const many = 100
 const long = 'x'.repeat(50_000)
 
@@ -17,9 +20,9 @@ interface Line {
 }
 
 const logged: string[] = []
+const log = createLog('info', { write: (line: string) => void logged.push(line) })
 let fixture: IngestFixture
 beforeAll(async () => {
-  const log = createLog('info', { write: (line: string) => void logged.push(line) })
   fixture = await openIngestFixture([feed], { log })
 })
 afterAll(() => fixture.remove())
@@ -92,4 +95,45 @@ test('catalogues of one session have one line a minute, without long names', asy
   expect(eventsOf('catalogue symbols rejected')).toEqual([1, many - 1])
   expect(eventsOf('catalogue accepted')).toEqual([1, many - 1])
   expect(longest()).toBeLessThan(1_000)
+})
+
+test('while a store is unavailable, sessions that fail for it have one line a minute for each feed and reason, with the cause', async () => {
+  const clock = createVirtualClock()
+  const other = defineFeed({ account: 'OTHER', symbols })
+  let cause = new Unavailable('store', new Error('the table bars is suspended'))
+  const failing = await openIngestFixture([feed, other], {
+    clock,
+    log,
+    around: (stores) => ({
+      ...stores,
+      bars: { ...stores.bars, write: () => Promise.reject(cause) },
+    }),
+  })
+  onTestFinished(() => failing.remove())
+  const fail = async (of = feed): Promise<void> => {
+    const session = new RawSession(failing.address)
+    const minute = Math.floor(clock.utcMs() / 60_000) * 60
+    // A later session fails before its Catalogued: it stores the bars of the earlier one first.
+    await session.hello(of.key).then(
+      () => session.post('LIVE', [seriesAt('EURUSD', [minute - 60])]),
+      () => undefined,
+    )
+    expect((await session.ended).code).toBe('UNAVAILABLE')
+  }
+  const lines = () =>
+    logged.flatMap((line) => (line.includes('ended with UNAVAILABLE') ? [JSON.parse(line) as Line] : []))
+  for (let i = 0; i < 4; i++) await fail()
+  const message = 'store is unavailable: the table bars is suspended'
+  expect(lines()).toMatchObject([{ feed: feed.key, events: 1, err: { message } }])
+  await fail(other)
+  expect(lines().slice(1)).toMatchObject([{ feed: other.key, events: 1 }])
+  cause = new Unavailable('bus')
+  await fail()
+  expect(lines().slice(2)).toMatchObject([
+    { feed: feed.key, events: 1, err: { message: 'bus is unavailable' } },
+  ])
+  cause = new Unavailable('store')
+  await clock.advance(60_000)
+  await fail()
+  expect(lines().slice(3)).toMatchObject([{ feed: feed.key, events: 4 }])
 })

@@ -1,5 +1,8 @@
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/feeds/registry.ts'
+import { LimitedLog } from '../../platform/log/limited-log.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { Access } from '../credentials/access.ts'
 import { SessionEnd } from '../session-end.ts'
 import type { CollectorIdentity } from './hello.ts'
@@ -23,6 +26,12 @@ interface OpenSession {
 export class OpenSessions {
   readonly #open = new Set<OpenSession>()
   #stopping: SessionEnd | undefined
+  /** Shared by all sessions: a collector retries every few seconds while a store is unavailable. */
+  readonly unavailableLog: LimitedLog
+
+  constructor(log: Log, clock: Pick<Clock, 'monotonicMs'>) {
+    this.unavailableLog = new LimitedLog(log, clock)
+  }
 
   /** Why a new session of this access is refused, before its Hello names a feed. */
   refusal({ feeds }: Access): SessionEnd | undefined {

@@ -116,8 +116,7 @@ export class CollectorSession {
     this.#stream.stopThrottling()
     const end = cause === undefined ? undefined : sessionEnd(cause)
     if (end?.code === 'INTERNAL') this.#log.error(faultPlace(cause), 'session failed through a defect')
-    else if (end?.code === 'UNAVAILABLE')
-      this.#log.warn({ err: cause }, 'session ended with UNAVAILABLE; the collector is retrying')
+    else if (end?.code === 'UNAVAILABLE') this.#logUnavailable(cause, end.message)
     else if (this.#identity) this.#log.info({ code: end?.code ?? 'OK', why: end?.message }, 'session ended')
     this.#deps.metrics.ended(end?.code ?? 'OK')
     if (end?.code === 'PERMISSION_DENIED') this.#deps.metrics.refusedCall('foreign_feed')
@@ -129,6 +128,14 @@ export class CollectorSession {
     await this.#leadership?.release()
     this.#work?.leave()
     if (this.#identity) this.#deps.metrics.session(this.#identity.isImport ? 'import' : 'live', -1)
+  }
+
+  /** Once a minute for each feed and reason: the cause of the next session is the same. */
+  #logUnavailable(cause: unknown, why: string): void {
+    const { feed, collectorId: collector } = this.#identity ?? {}
+    const fields = { err: cause, session: this.id, feed, collector }
+    const text = 'session ended with UNAVAILABLE; the collector is retrying'
+    this.#deps.sessions.unavailableLog.write('warn', fields, text, `${feed} ${why}`)
   }
 
   #receive(received: Received): void {

@@ -26,3 +26,18 @@ test('each text is logged at once, then once a minute with its count, and the re
   limited.flush()
   expect(lines).toEqual([{ level: 50, events: 2, msg: 'sequence rejected' }])
 })
+
+test('lines about different things with the same text are limited separately, also at the end', () => {
+  const lines: string[] = []
+  const log = createLog('info', {
+    write: (line: string) => {
+      const { feed, events, msg } = JSON.parse(line) as Record<string, unknown>
+      lines.push([feed, events, msg].join(' '))
+    },
+  })
+  const limited = new LimitedLog(log, createVirtualClock())
+  for (const feed of ['A', 'B', 'A', 'A', 'B']) limited.write('warn', { feed }, 'failed', feed)
+  expect(lines.splice(0)).toEqual(['A 1 failed', 'B 1 failed'])
+  limited.flush()
+  expect(lines).toEqual([' 2 failed', ' 1 failed'])
+})

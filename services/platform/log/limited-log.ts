@@ -5,6 +5,7 @@ import type { Log, LogLevel } from './log.ts'
 const intervalMs = 60_000
 
 interface Line {
+  readonly text: string
   readonly level: LogLevel
   readonly atMs: number
   /** Events since the line was written. */
@@ -25,21 +26,23 @@ export class LimitedLog {
     this.#clock = clock
   }
 
-  /** `text` contains nothing of the peer. */
-  write(level: LogLevel, fields: Readonly<Record<string, unknown>>, text: string): void {
+  /** `text` contains nothing of the peer. Lines with another `about`, of a bounded set, are limited separately. */
+  write(level: LogLevel, fields: Readonly<Record<string, unknown>>, text: string, about = ''): void {
     const atMs = this.#clock.monotonicMs()
-    const last = this.#lines.get(text)
+    const key = `${text} ${about}`
+    const last = this.#lines.get(key)
     if (last && atMs - last.atMs < intervalMs) {
       last.left += 1
       return
     }
-    this.#lines.set(text, { level, atMs, left: 0 })
+    this.#lines.set(key, { text, level, atMs, left: 0 })
     this.#log[level]({ ...fields, events: (last?.left ?? 0) + 1 }, text)
   }
 
   /** Logs the number of events that no line has counted. */
   flush(): void {
-    for (const [text, { level, left }] of this.#lines) if (left > 0) this.#log[level]({ events: left }, text)
+    for (const { text, level, left } of this.#lines.values())
+      if (left > 0) this.#log[level]({ events: left }, text)
     this.#lines.clear()
   }
 }

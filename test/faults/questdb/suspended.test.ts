@@ -50,7 +50,7 @@ async function isShown({ symbol, bar }: Reading): Promise<boolean> {
   return false
 }
 
-test('while a table is suspended no live bar is acknowledged; after it is resumed every acknowledged bar is visible', {
+test('while a table is suspended no live bar is acknowledged, and the log has the cause once a minute; after it is resumed every acknowledged bar is visible', {
   timeout: 400_000,
 }, async () => {
   const { random, seed } = seeded()
@@ -73,6 +73,7 @@ test('while a table is suspended no live bar is acknowledged; after it is resume
   await flows(feeders, 10)
 
   const suspended = await tableOf(symbols[0])
+  const suspendedAt = Date.now()
   await suspend(suspended)
   await expect.poll(() => fxd.metric('fxd_questdb_suspended_tables'), pollOptions).toBe(1)
   await expect.poll(() => fxd.platformStatus(), pollOptions).toBe('degraded')
@@ -81,6 +82,10 @@ test('while a table is suspended no live bar is acknowledged; after it is resume
   await expect.poll(() => live.broken, pollOptions).toBeGreaterThanOrEqual(failedAttemptsMin)
   expect(await poller.stop()).toEqual([])
   expect([...poller.statuses]).toEqual(['degraded'])
+  // Each line has the cause.
+  const lines = fxd.log.match(/is suspended.*session ended with UNAVAILABLE/g)?.length
+  expect(lines).toBeGreaterThanOrEqual(1)
+  expect(lines).toBeLessThanOrEqual(1 + (Date.now() - suspendedAt) / 60_000)
   expect(await fxd.doctor()).toContain(`run: ALTER TABLE '${suspended}' RESUME WAL`)
 
   // Every live batch has a bar for the suspended table.
