@@ -101,15 +101,18 @@ describe('prices with more decimals', () => {
   })
 
   test('rejected lines of a listed symbol are counted, and the log names the cure', async () => {
-    const bars = minutes(minutesAgo('BROKERA:ZERO', 100), 10, 1.1, 5)
-    const file = new FollowedFile('brokera-zero', 'GBPUSD.z_M1.csv')
-    file.write(bars)
-    await storedExactly('BROKERA:ZERO:GBPUSD', bars)
+    // Bars of 5 minutes: another test writes the minutes of this symbol.
+    const start = Math.floor(minutesAgo('BROKERA:ZERO', 200) / 300) * 300
+    const fives = (first: number, count: number, digits: number): Bar[] =>
+      minutes(start, count, 1.1, digits).map((bar, i) => ({ ...bar, time: start + (first + i) * 300 }))
+    const file = new FollowedFile('brokera-zero', 'GBPUSD.z_M5.csv')
+    file.write(fives(0, 10, 5))
+    await storedExactly('BROKERA:ZERO:GBPUSD', fives(0, 10, 5), '5')
     const before = await rejectedLines()
-    file.append(...minutes(minutesAgo('BROKERA:ZERO', 90), 3, 1.1, 6))
+    file.append(...fives(10, 3, 6))
     await until('two rejected lines more', async () => (await rejectedLines()) >= before + 2)
     expect(readFileSync(target().log, 'utf8')).toContain(
-      'GBPUSD.z_M1.csv has prices with more decimals than the 5 digits of GBPUSD.z in spec.symbols.list; ' +
+      'GBPUSD.z_M5.csv has prices with more decimals than the 5 digits of GBPUSD.z in spec.symbols.list; ' +
         'these lines are rejected; digits: 6 would accept them',
     )
   })
