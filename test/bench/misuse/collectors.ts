@@ -25,7 +25,7 @@ type Post = (sequence: number) => CollectorMessage
 export type CollectorScene = Pick<Scene, 'target' | 'collectorToken'>
 
 /** Sends these posts in order in a new session, and counts the answers. Resolves at the last Ack, or at the end. */
-export function converse(
+function converse(
   { target, collectorToken }: CollectorScene,
   tally: Tally,
   order: {
