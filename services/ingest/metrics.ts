@@ -113,9 +113,11 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
 }
 
 function windowCounter(metrics: Metrics): IngestMetrics['refusedWindow'] {
-  const refused = metrics.counter('fxd_ingest_refused_windows_total', 'Windows rejected, by reason', [
+  const refused = fromZero(
+    metrics.counter('fxd_ingest_refused_windows_total', 'Windows rejected, by reason', ['reason']),
     'reason',
-  ])
+    ['too_many_windows'],
+  )
   return (reason) => refused.inc({ reason: reason.toLowerCase() })
 }
 

@@ -148,8 +148,8 @@ export const defects: readonly Defect[] = [
   {
     name: 'search is case-sensitive',
     file: 'services/rest/routes/symbols/route.ts',
-    search: 'record.display.toUpperCase().includes(fragment)',
-    replacement: 'record.display.includes(search)',
+    search: "new RegExp(RegExp.escape(search), 'iu')",
+    replacement: "new RegExp(RegExp.escape(search), 'u')",
     noticedBy: ['symbols.test.ts', 'search ignores letter case'],
   },
   {
