@@ -232,7 +232,7 @@ export interface StreamPoolSpec {
   readonly drain: {
     /** Seconds in which a shard closes its sockets, never at the end of a minute. */
     readonly seconds: number
-    /** Maximum shards that drain at the same time when the pool shrinks. It does not limit a rollout. */
+    /** Number of shards whose clients reconnect in drain.seconds when the pool shrinks. More shards drain together for longer. It does not limit a rollout. */
     readonly maxAtOnce: number
   }
   /** Maximum sockets of one shard. */

@@ -145,7 +145,7 @@ export class PoolController implements Controller {
     this.#forced.set(uid, forcedCloses)
     if (count <= 0) return
     this.#deps.forcedCloses(count)
-    const why = `because its drain of ${pool.spec.drain.seconds} s ended there`
+    const why = 'because its drain ended there'
     this.#deps.events.record(resources.streampools.kind, pool, {
       type: 'Warning',
       reason: 'DrainForced',

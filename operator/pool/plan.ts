@@ -30,9 +30,12 @@ export interface Pool {
   readonly isRollingOut: boolean
   readonly shards: readonly Shard[]
   readonly drainSeconds: number
-  /** Maximum shards that drain at the same time. */
+  /** How many shards' clients may reconnect in `drainSeconds`. */
   readonly drainsMax: number
 }
+
+/** Maximum duration of a drain, as shards accept it. */
+const drainSecondsMax = 3_600
 
 export type Action =
   | { readonly do: 'drain'; readonly shard: string; readonly seconds: number }
@@ -83,18 +86,20 @@ const reopen = ({ name, isMarked, load }: Shard): Action[] => [
   ...(load?.isDraining ? [{ do: 'undrain', shard: name } as const] : []),
 ]
 
-/** Drains up to `drainsMax` shards at a time. Marks those that are empty or whose drain time is over. */
+/**
+ * Drains all of them together, so that no socket moves from one to the next. More shards than `drainsMax` drain longer: then
+ * no more clients reconnect at a time. Marks those that are empty or whose drain time is over.
+ */
 function empty(leaving: readonly Shard[], { shards, drainSeconds, drainsMax }: Pool): Action[] {
   const isWaiting = shards.some((shard) => isSilent(shard) && !shard.isRefusing)
-  let draining = leaving.filter(({ load }) => load?.isDraining && !isEmpty(load)).length
+  const seconds = Math.min(drainSecondsMax, drainSeconds * Math.ceil(leaving.length / drainsMax))
   return leaving.flatMap((shard): Action[] => {
     const { name, load } = shard
     if (shard.isMarked || isSilent(shard)) return []
     if (load === undefined || (load.isDraining && isEmpty(load)))
       return [{ do: 'mark', shard: name, isMarked: true }]
-    if (load.isDraining || isWaiting || draining >= drainsMax) return []
-    draining += 1
-    return [{ do: 'drain', shard: name, seconds: drainSeconds }]
+    if (load.isDraining || isWaiting) return []
+    return [{ do: 'drain', shard: name, seconds }]
   })
 }
 
