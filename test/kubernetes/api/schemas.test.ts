@@ -38,6 +38,7 @@ test.for([
     'depth and retention',
     () => feed('depth', { depth: { '1': '90d', '60': '2020-01-01' }, retention: { '1': '365d' } }),
   ],
+  ['an earliest date', () => feed('from-2000', { earliest: '2000-01-01' })],
   [
     'an enterprise key with all limits',
     () =>
@@ -97,6 +98,11 @@ test.for([
     'a date as a retention',
     () => feed('date', { retention: { '1': '2024-01-01' } }),
     'write a duration such as 365d',
+  ],
+  [
+    'a duration as the earliest date',
+    () => feed('earliest', { earliest: '365d' }),
+    'write a date in quotes such as "2000-01-01"',
   ],
   [
     'the exchange of a share as a suffix',
