@@ -138,7 +138,7 @@ export async function storeOneDay(scene: CollectorScene, tally: Tally): Promise<
   })
 }
 
-/** One bar a week since 1970: as many partitions of M1. */
+/** Times of one bar a week since 1970: each is in another partition of M1. */
 const weeklyTimes = (): number[] =>
   Array.from({ length: Math.floor(Date.now() / 1_000 / weekSeconds) - 1 }, (_, i) => (i + 1) * weekSeconds)
 

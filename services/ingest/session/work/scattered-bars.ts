@@ -39,7 +39,7 @@ export class ScatteredBars {
     }
   }
 
-  /** The time of one such bar inside the window. */
+  /** The time of one of these bars that the window covers; `undefined`: it covers none. */
   inside({ symbol, resolution, from, to }: Window): number | undefined {
     if (this.#count === 0) return undefined
     const ids = symbol === undefined ? this.#idsOf(resolution) : [windowSeriesId({ symbol, resolution })]

@@ -123,12 +123,12 @@ export class SessionWork {
     return undefined
   }
 
-  /** Resolves when every received message is committed or has failed, also those that wait for their turn. */
+  /** Resolves when every received message is committed or has failed. Waits for messages that wait for their turn. */
   finish(): Promise<void> {
     return this.#inFlight.settle()
   }
 
-  /** The same, but messages that wait for their turn fail at once. */
+  /** Resolves when every received message is committed or has failed. Messages that wait for their turn fail immediately. */
   settle(): Promise<void> {
     this.#bars.stopWaiting()
     return this.#inFlight.settle()
