@@ -34,6 +34,7 @@ const comparisons = new Map<string, Bench>([
   ['backfill-questdb', { what: 'backfill through a collector into QuestDB, beside the earlier release' }],
 ])
 const onlyByName = new Map<string, Bench>([
+  ['outage', { what: 'half an hour without the store under the whole market', args: ['stopped'] }],
   ['rest-pod', { what: 'requests a second of one rest pod in a cluster, and their CPU' }],
   ['questdb-layout', { what: 'layouts of QuestDB side by side; takes an hour and 30 GB of disk' }],
 ])

@@ -32,13 +32,16 @@ export const marketSymbols: readonly string[] = market.flatMap(({ feed, names })
 )
 
 /** A folder with a manifest of each feed. */
-export function makeMarketHome(): { home: string; discard: () => void } {
+export function makeMarketHome(resolutions: readonly string[] = ['1', '30']): {
+  home: string
+  discard: () => void
+} {
   const home = mkdtempSync(join(tmpdir(), 'fxd-bench-'))
   mkdirSync(join(home, 'feeds'))
   for (const { feed, names } of market) {
     const [broker, account] = feed.split(':')
     const storage = { buckets: names.length > 400 ? 16 : 4 }
-    const manifest = feedManifest({ broker, account, resolutions: ['1', '30'], storage })
+    const manifest = feedManifest({ broker, account, resolutions, storage })
     writeFileSync(join(home, 'feeds', `${manifest.metadata.name}.yaml`), JSON.stringify(manifest))
   }
   return { home, discard: () => rmSync(home, { recursive: true, force: true }) }
