@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { UtcMs } from '../core/clocks/feed-clock.ts'
 import { Failure, type FailureCode } from '../core/failure.ts'
-import type { RegistryView } from '../core/feeds/registry.ts'
 import { isKeyShaped, type KeyRecord, keyState, secretIsOpen } from '../core/keys/api-key.ts'
+import type { RegistryView } from '../core/registry/registry.ts'
 import { addressMatcher } from '../platform/addresses.ts'
 import { digestOf } from '../registry/key-digest.ts'
 

@@ -1,8 +1,8 @@
 import { Failure } from '../core/failure.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../core/feeds/feed.ts'
-import type { RegistryView } from '../core/feeds/registry.ts'
 import type { KeyRecord } from '../core/keys/api-key.ts'
+import type { RegistryView } from '../core/registry/registry.ts'
 
 export const isGranted = (key: KeyRecord, feed: FeedKey): boolean => key.feeds.includes(feed)
 

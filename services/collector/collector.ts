@@ -13,7 +13,7 @@ import { OfflineBuffer } from './feed/offline-buffer.ts'
 import { SourceRelay } from './feed/source-relay.ts'
 import type { CollectorStatus, FeedMetrics } from './metrics.ts'
 import { Stamps } from './series/stamps.ts'
-import { type Source, SourceFault } from './sources/source.ts'
+import { type Source, SourceFault } from './source.ts'
 import type { Spool } from './spool/spool.ts'
 
 export interface CollectorDeps {

@@ -1,4 +1,4 @@
-import type { RegistryBody, RegistryRow } from '../core/feeds/registry.ts'
+import type { RegistryBody, RegistryRow } from '../core/registry/registry.ts'
 
 export type { RegistryBody, RegistryRow }
 

@@ -1,6 +1,6 @@
 import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { FeedDefinition, FeedRecord } from '../core/feeds/feed.ts'
-import type { RegistryView } from '../core/feeds/registry.ts'
+import type { RegistryView } from '../core/registry/registry.ts'
 import { type FeedFault, feedRows, immutableFaults } from './feed-rows.ts'
 import type { RegistryWriter } from './writer.ts'
 

@@ -1,5 +1,5 @@
 import type { FeedDefinition } from '../core/feeds/feed.ts'
-import type { RegistryView } from '../core/feeds/registry.ts'
+import type { RegistryView } from '../core/registry/registry.ts'
 import type { RegistryBody } from '../ports/registry.ts'
 import { type FeedFault, feedRows, immutableFaults } from './feed-rows.ts'
 import type { RegistryWriter } from './writer.ts'

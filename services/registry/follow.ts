@@ -1,5 +1,5 @@
 import { Unavailable } from '../core/failure.ts'
-import { Registry, type RegistryView } from '../core/feeds/registry.ts'
+import { Registry, type RegistryView } from '../core/registry/registry.ts'
 import type { Log } from '../platform/log/log.ts'
 import { OutageLog } from '../platform/outage-log.ts'
 import { SharedRun } from '../platform/serial.ts'

@@ -1,7 +1,7 @@
 import type { FeedDefinition } from '../core/feeds/feed.ts'
-import type { RegistryView } from '../core/feeds/registry.ts'
 import type { SymbolRecord } from '../core/feeds/symbol.ts'
 import { cleanNames } from '../core/feeds/symbol-name.ts'
+import type { RegistryView } from '../core/registry/registry.ts'
 import { show } from '../core/show.ts'
 import type { BarStore } from '../ports/bars.ts'
 import type { FeedFault } from './feed-rows.ts'

@@ -1,5 +1,5 @@
 import { Unavailable } from '../core/failure.ts'
-import type { RegistryView } from '../core/feeds/registry.ts'
+import type { RegistryView } from '../core/registry/registry.ts'
 import { Serial } from '../platform/serial.ts'
 import type { Bus } from '../ports/bus.ts'
 import type { RegistryBody, RegistryRow, RegistryStore } from '../ports/registry.ts'

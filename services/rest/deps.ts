@@ -1,6 +1,6 @@
 import type { Coverage } from '../bars/coverage.ts'
 import type { History } from '../bars/history.ts'
-import type { RegistryView } from '../core/feeds/registry.ts'
+import type { RegistryView } from '../core/registry/registry.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { BarStore } from '../ports/bars.ts'

@@ -2,9 +2,9 @@ import { grant } from '../access/grant.ts'
 import { Failure } from '../core/failure.ts'
 import { type CompoundKey, parseCompoundKey } from '../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../core/feeds/feed.ts'
-import type { RegistryView } from '../core/feeds/registry.ts'
 import type { SymbolRecord } from '../core/feeds/symbol.ts'
 import type { KeyRecord } from '../core/keys/api-key.ts'
+import type { RegistryView } from '../core/registry/registry.ts'
 
 export interface FoundSymbol {
   readonly feed: FeedDefinition

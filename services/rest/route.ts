@@ -1,9 +1,9 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { FailureCode } from '../core/failure.ts'
 import type { Reader } from '../core/fair-queue.ts'
-import type { RegistryView } from '../core/feeds/registry.ts'
 import type { KeyRecord } from '../core/keys/api-key.ts'
 import type { Endpoint } from '../core/keys/usage.ts'
+import type { RegistryView } from '../core/registry/registry.ts'
 import type { JsonText } from './answer.ts'
 import type { Deadline } from './deadline.ts'
 

@@ -1,5 +1,5 @@
 import { fromZero, type Metrics, secondsBuckets } from '../platform/metrics.ts'
-import { closings } from './sockets/close-codes.ts'
+import { closings } from './connection/close-codes.ts'
 
 export type StreamMetrics = ReturnType<typeof createStreamMetrics>
 

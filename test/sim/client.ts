@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 import type { Duplex } from 'node:stream'
-import type { StreamSocket } from '../../services/stream/sockets/connection.ts'
+import type { StreamSocket } from '../../services/stream/connection/connection.ts'
 import type { BarFrame, SocketRecord } from './checks/record.ts'
 import type { Network } from './runtime/network.ts'
 import type { SimProcess, Timeline } from './runtime/timeline.ts'

@@ -4,7 +4,7 @@ import type {
   SourceListener,
   SourceSeries,
   SourceSymbol,
-} from '../../services/collector/sources/source.ts'
+} from '../../services/collector/source.ts'
 import { type Bar, type Bars, barsOf } from '../../services/core/bars/bar.ts'
 import type { Span } from '../../services/core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../services/core/clocks/feed-clock.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { failures } from '../../services/core/failure.ts'
-import { closings } from '../../services/stream/sockets/close-codes.ts'
+import { closings } from '../../services/stream/connection/close-codes.ts'
 import { textOf } from './tree.ts'
 
 const page = textOf('docs/api.md')

@@ -1,11 +1,10 @@
 import { Holes } from '../../collector/series/holes.ts'
 import { type Bars, barCount, noBars, pickBars, timeAt } from '../../core/bars/bar.ts'
-import { barEnd } from '../../core/bars/closed.ts'
 import { anyOverlaps } from '../../core/bars/coverage.ts'
 import { bucketOpen, createFold, type Fold } from '../../core/bars/derive.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { Resolution } from '../../core/feeds/resolution.ts'
+import { barEnd, type Resolution } from '../../core/feeds/resolution.ts'
 import { type FileTimes, isWhole } from './file/file-times.ts'
 import type { SeriesSender } from './send-series.ts'
 

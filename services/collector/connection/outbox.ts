@@ -3,11 +3,12 @@ import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { WireLane } from '../../wire/encode-bars.ts'
 import type { FeedMetrics } from '../metrics.ts'
+import type { OutgoingBars } from '../series/prepared-bars.ts'
 import type { Stamps } from '../series/stamps.ts'
 import type { SpooledSeries } from '../spool/record.ts'
 import type { Kept, Spool } from '../spool/spool.ts'
 import { AcceptedRevisions } from './accepted-revisions.ts'
-import type { OutgoingBars, Packed } from './pack-bars.ts'
+import type { Packed } from './pack-bars.ts'
 import { type Answer, Disconnected, reasonOf, refusedBars, type SessionClient } from './session-client.ts'
 
 /** Maximum unacknowledged bars, and messages, from the spool of earlier sessions; further ones wait. */

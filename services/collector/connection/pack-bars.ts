@@ -1,19 +1,10 @@
 import { type Bars, barCount, sliceBars } from '../../core/bars/bar.ts'
 import { countWithinPartitions, messagePartitionsMax, partitionsOf } from '../../core/bars/partitions.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
-import type { Resolution } from '../../core/feeds/resolution.ts'
 import { type EncodedSeries, encodeSeriesBars } from '../../wire/encode-bars.ts'
 import { messageBytesMax } from '../../wire/limits.ts'
+import type { OutgoingBars } from '../series/prepared-bars.ts'
 import { type CleanSeriesId, cleanSeriesId } from '../series/series-id.ts'
-
-export interface OutgoingBars {
-  /** Clean name. */
-  readonly symbol: string
-  readonly resolution: Resolution
-  readonly scale: number
-  /** Ascending, with their revisions. */
-  readonly bars: Bars
-}
 
 export interface Packed<T extends OutgoingBars> {
   readonly message: readonly EncodedSeries[]

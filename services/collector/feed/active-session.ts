@@ -6,7 +6,7 @@ import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedNam
 import type { Greeting, SessionClient } from '../connection/session-client.ts'
 import { type CollectedSeries, continueSeries, newSeries } from '../series/collected-series.ts'
 import { KnownFeed } from '../series/known-feed.ts'
-import type { Listing, Source, SourceSymbol } from '../sources/source.ts'
+import type { Listing, Source, SourceSymbol } from '../source.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Collection } from './collection.ts'
 import type { FeedTime } from './feed-time.ts'

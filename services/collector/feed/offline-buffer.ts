@@ -10,7 +10,7 @@ import { formingCheckMs, releaseClosed, takeClosed } from '../series/forming.ts'
 import { barPreparer, type PreparedBars, type Routed, route } from '../series/prepared-bars.ts'
 import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
 import type { Stamps } from '../series/stamps.ts'
-import type { SourceBars, SourceSeries } from '../sources/source.ts'
+import type { SourceBars, SourceSeries } from '../source.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { FeedTime } from './feed-time.ts'
 

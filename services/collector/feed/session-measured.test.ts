@@ -3,7 +3,7 @@ import { CollectorFixture, day, minute, minutes } from '../../../test/support/fi
 import { fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
 import { noBars } from '../../core/bars/bar.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
-import { sourceBarsMax } from '../sources/source.ts'
+import { sourceBarsMax } from '../source.ts'
 
 const suite = new CollectorFixture({ clock: { mode: 'Measured' } })
 /** Timeout for a busy machine. */

@@ -8,7 +8,7 @@ import { silentLog } from '../../platform/log/log.ts'
 import { createMetrics } from '../../platform/metrics.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { createCollectorMetrics } from '../metrics.ts'
-import { NotLoadedYet } from '../sources/source.ts'
+import { NotLoadedYet } from '../source.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
 
 const suite = new CollectorFixture()

@@ -7,7 +7,7 @@ import {
   minutes,
 } from '../../../test/support/fixtures/collector-fixture.ts'
 import { fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
-import { NotLoadedYet } from '../sources/source.ts'
+import { NotLoadedYet } from '../source.ts'
 
 const suite = new CollectorFixture()
 

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { CollectorFixture, hour, minute } from '../../../test/support/fixtures/collector-fixture.ts'
 import { FakeTerminal, fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
-import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { knownOffset } from '../../core/registry/clock-history.ts'
 
 const suite = new CollectorFixture({ clock: { mode: 'Measured' } })
 const raw = 'EURUSD.z'

@@ -1,5 +1,5 @@
 import type { CatalogueSymbol } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
-import type { Listing, SourceSymbol } from '../sources/source.ts'
+import type { Listing, SourceSymbol } from '../source.ts'
 
 /** All symbols of a source; kept over all sessions. */
 export class SourceCatalogue {

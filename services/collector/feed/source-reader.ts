@@ -4,13 +4,7 @@ import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
-import {
-  NotLoadedYet,
-  type Source,
-  type SourceAnswer,
-  SourceFault,
-  sourceReadsMax,
-} from '../sources/source.ts'
+import { NotLoadedYet, type Source, type SourceAnswer, SourceFault, sourceReadsMax } from '../source.ts'
 
 export interface SourceReaderDeps {
   readonly source: Source

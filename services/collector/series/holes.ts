@@ -1,9 +1,8 @@
 import { type Bars, barCount, pickBars, sliceBars, timeAt } from '../../core/bars/bar.ts'
-import { barEnd } from '../../core/bars/closed.ts'
 import { joinSpans, subtractSpans } from '../../core/bars/coverage.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { Resolution } from '../../core/feeds/resolution.ts'
+import { barEnd, type Resolution } from '../../core/feeds/resolution.ts'
 import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import { refusedBySeries } from './refused-bars.ts'
 

@@ -1,10 +1,20 @@
 import { type Bars, barCount, countUntil, pickBars, sliceBars, timeAt } from '../../core/bars/bar.ts'
 import { clockStepSecondsMax } from '../../core/clocks/feed-clock.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { barsAboveScale } from '../../wire/bars-above-scale.ts'
-import type { OutgoingBars } from '../connection/pack-bars.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import { derivedRevision, type Stamps } from './stamps.ts'
+
+/** Bars for the wire, of one series. */
+export interface OutgoingBars {
+  /** Clean name. */
+  readonly symbol: string
+  readonly resolution: Resolution
+  readonly scale: number
+  /** Ascending, with their revisions. */
+  readonly bars: Bars
+}
 
 /** Bars ready for the wire, with their series. */
 export interface PreparedBars extends OutgoingBars {

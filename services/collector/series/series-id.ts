@@ -1,4 +1,4 @@
-import type { SourceSeries } from '../sources/source.ts'
+import type { SourceSeries } from '../source.ts'
 
 declare const name: unique symbol
 

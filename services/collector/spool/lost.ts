@@ -1,7 +1,6 @@
-import { barEnd } from '../../core/bars/closed.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { Resolution } from '../../core/feeds/resolution.ts'
+import { barEnd, type Resolution } from '../../core/feeds/resolution.ts'
 import type { EncodedSeries } from '../../wire/encode-bars.ts'
 import { type CleanSeriesId, cleanSeriesId } from '../series/series-id.ts'
 import type { SpooledSeries } from './record.ts'

@@ -1,16 +1,8 @@
-import { dateOfSeconds, secondsOfDate } from '../clocks/calendar.ts'
 import { type FeedSeconds, feedSeconds } from '../clocks/feed-clock.ts'
-import { durationSeconds, type Resolution } from '../feeds/resolution.ts'
+import { barEnd, type Resolution } from '../feeds/resolution.ts'
 
 /** A bar counts as closed this many seconds before its end: the clocks of terminal and server may differ. */
 export const closeToleranceSeconds = 5
-
-/** The first second after a bar. A month ends where the next calendar month begins, on the feed's clock. */
-export function barEnd(open: FeedSeconds, r: Resolution): FeedSeconds {
-  if (r !== '1M') return feedSeconds(open + durationSeconds[r])
-  const { year, month } = dateOfSeconds(open)
-  return feedSeconds(secondsOfDate({ year, month: month + 1, day: 1 }))
-}
 
 export interface SeriesMoment {
   /** "Now" on the feed's clock; `undefined` while that is unknown. */

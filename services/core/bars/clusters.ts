@@ -1,8 +1,7 @@
 import { daySeconds } from '../clocks/calendar.ts'
 import { feedSeconds } from '../clocks/feed-clock.ts'
-import type { Resolution } from '../feeds/resolution.ts'
+import { barEnd, type Resolution } from '../feeds/resolution.ts'
 import { type Bars, barCount } from './bar.ts'
-import { barEnd } from './closed.ts'
 import type { Span } from './window.ts'
 
 interface Cluster {

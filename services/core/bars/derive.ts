@@ -1,8 +1,7 @@
 import { dateOfSeconds, daySeconds, secondsOfDate } from '../clocks/calendar.ts'
 import { type FeedSeconds, feedSeconds } from '../clocks/feed-clock.ts'
-import { durationSeconds, type Resolution } from '../feeds/resolution.ts'
+import { barEnd, durationSeconds, type Resolution } from '../feeds/resolution.ts'
 import { allocateBars, type Bars, barCount, copyBar, sliceBars, timeAt } from './bar.ts'
-import { barEnd } from './closed.ts'
 import { mergeBars } from './revision.ts'
 
 /** 1970-01-01 was a Thursday. MetaTrader stamps weeks on their Sunday, four days earlier. */

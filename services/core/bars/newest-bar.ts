@@ -1,6 +1,5 @@
 import type { FeedSeconds } from '../clocks/feed-clock.ts'
-import { isResolution, type Resolution } from '../feeds/resolution.ts'
-import { barEnd } from './closed.ts'
+import { barEnd, isResolution, type Resolution } from '../feeds/resolution.ts'
 
 export interface NewestBar {
   readonly time: FeedSeconds

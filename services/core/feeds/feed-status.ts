@@ -1,7 +1,6 @@
-import { barEnd } from '../bars/closed.ts'
 import { type FeedSeconds, toFeed, toSeconds, type UtcMs } from '../clocks/feed-clock.ts'
 import type { FeedDefinition } from './feed.ts'
-import type { Resolution } from './resolution.ts'
+import { barEnd, type Resolution } from './resolution.ts'
 
 /** What is known of a feed's liveness; a field is absent until its first event. */
 export interface FeedLiveness {

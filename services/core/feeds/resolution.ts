@@ -1,3 +1,6 @@
+import { dateOfSeconds, secondsOfDate } from '../clocks/calendar.ts'
+import { type FeedSeconds, feedSeconds } from '../clocks/feed-clock.ts'
+
 /** The eleven values, in the order of the specification's table; finest first. */
 export const resolutions = ['1', '5', '10', '15', '30', '60', '120', '240', '1D', '1W', '1M'] as const
 export type Resolution = (typeof resolutions)[number]
@@ -41,4 +44,11 @@ export const durationSeconds: Readonly<Record<Exclude<Resolution, '1M'>, number>
   '240': 240 * minute,
   '1D': day,
   '1W': 7 * day,
+}
+
+/** The first second after a bar. A month ends where the next calendar month begins, on the feed's clock. */
+export function barEnd(open: FeedSeconds, r: Resolution): FeedSeconds {
+  if (r !== '1M') return feedSeconds(open + durationSeconds[r])
+  const { year, month } = dateOfSeconds(open)
+  return feedSeconds(secondsOfDate({ year, month: month + 1, day: 1 }))
 }

@@ -1,5 +1,5 @@
 import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
+import type { RegistryView } from '../../core/registry/registry.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'

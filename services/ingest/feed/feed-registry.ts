@@ -1,6 +1,6 @@
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
+import type { RegistryView } from '../../core/registry/registry.ts'
 import type { RegistryBody } from '../../ports/registry.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'

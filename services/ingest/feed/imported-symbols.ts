@@ -1,6 +1,6 @@
 import type { CompoundKey } from '../../core/feeds/compound-key.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
+import type { RegistryView } from '../../core/registry/registry.ts'
 import type { RegistryBody } from '../../ports/registry.ts'
 import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
 import { catalogueSymbolsMax, feedSymbolsMax } from '../../wire/limits.ts'

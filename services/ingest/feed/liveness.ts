@@ -1,5 +1,5 @@
-import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { clockStepSecondsMax, type FeedSeconds, feedNow, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { knownOffset } from '../../core/registry/clock-history.ts'
 import type { ClockSample__Output } from '../../wire/gen/fxd/v1/ClockSample.ts'
 import type { Heartbeat__Output } from '../../wire/gen/fxd/v1/Heartbeat.ts'
 import type { IngestMetrics } from '../metrics.ts'

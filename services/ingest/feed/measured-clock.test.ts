@@ -8,10 +8,10 @@ import {
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { createHistory } from '../../bars/history.ts'
 import { createTail } from '../../bars/tail.ts'
-import { knownClock } from '../../core/clocks/clock-history.ts'
 import { serviceReader } from '../../core/fair-queue.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
+import { knownClock } from '../../core/registry/clock-history.ts'
 
 const hour = 3_600
 const define = (delaySeconds = 0): FeedDefinition =>

@@ -1,6 +1,6 @@
-import { clockReadingId, knownOffset, readingOfMeasure } from '../../core/clocks/clock-history.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
+import { clockReadingId, knownOffset, readingOfMeasure } from '../../core/registry/clock-history.ts'
+import type { RegistryView } from '../../core/registry/registry.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { RegistryBody } from '../../ports/registry.ts'

@@ -11,7 +11,7 @@ import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock
 import { Unavailable } from '../../core/failure.ts'
 import { feedKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
-import { Registry } from '../../core/feeds/registry.ts'
+import { Registry } from '../../core/registry/registry.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import type { RegistryBody } from '../../ports/registry.ts'
 import { applyFeeds } from '../../registry/apply-feeds.ts'

@@ -1,5 +1,5 @@
-import { clockReadingId, readingOfDefinition } from '../../core/clocks/clock-history.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
+import { clockReadingId, readingOfDefinition } from '../../core/registry/clock-history.ts'
+import type { RegistryView } from '../../core/registry/registry.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import type { RegistryBody } from '../../ports/registry.ts'

@@ -1,5 +1,5 @@
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import type { RegistryBody } from '../../core/feeds/registry.ts'
+import type { RegistryBody } from '../../core/registry/registry.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { OutageLog } from '../../platform/outage-log.ts'
 import type { BarStore } from '../../ports/bars.ts'

@@ -1,5 +1,5 @@
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
+import type { RegistryView } from '../../core/registry/registry.ts'
 import type { FeedStates } from '../feed/feed-state.ts'
 import { depthInParts, firstReads } from '../registry/first-read.ts'
 import type { FeedGaugesDeps } from './feed-gauges.ts'

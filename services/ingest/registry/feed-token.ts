@@ -1,7 +1,7 @@
 import { durationMs } from '../../core/clocks/duration.ts'
 import { type UtcMs, utcMs } from '../../core/clocks/feed-clock.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
 import { parseExpiry } from '../../core/keys/key-input.ts'
+import type { RegistryView } from '../../core/registry/registry.ts'
 import { show } from '../../core/show.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { IssueFeedTokenRequest__Output } from '../../wire/gen/fxd/v1/IssueFeedTokenRequest.ts'

@@ -1,6 +1,6 @@
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import type { RegistryBody, RegistryView } from '../../core/feeds/registry.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
+import type { RegistryBody, RegistryView } from '../../core/registry/registry.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import { readStored } from '../../registry/read-stored.ts'
 

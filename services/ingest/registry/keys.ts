@@ -2,7 +2,6 @@ import { isIP } from 'node:net'
 import { durationText } from '../../core/clocks/duration.ts'
 import { type UtcMs, utcMs } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
 import {
   type KeyRecord,
   type KeySecret,
@@ -12,6 +11,7 @@ import {
   shownPrefixLength,
 } from '../../core/keys/api-key.ts'
 import { type GivenLimits, parseExpiry, parsePlan, resolveLimits } from '../../core/keys/key-input.ts'
+import type { RegistryView } from '../../core/registry/registry.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
 import { isAddressBlock } from '../../platform/addresses.ts'

@@ -1,5 +1,4 @@
 import { type UtcMs, utcMs } from '../../core/clocks/feed-clock.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
 import {
   type KeyRecord,
   type KeySecret,
@@ -8,6 +7,7 @@ import {
   shownPrefixLength,
 } from '../../core/keys/api-key.ts'
 import { parseExpiry, parsePlan, resolveLimits } from '../../core/keys/key-input.ts'
+import type { RegistryView } from '../../core/registry/registry.ts'
 import { show } from '../../core/show.ts'
 import type { PutKeyRequest__Output } from '../../wire/gen/fxd/v1/PutKeyRequest.ts'
 import { checkAddresses, checkFeeds, checkName, refuseOldSecrets } from './keys.ts'

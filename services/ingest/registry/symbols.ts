@@ -1,6 +1,6 @@
 import { compoundKey, type FeedKey } from '../../core/feeds/compound-key.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
+import type { RegistryView } from '../../core/registry/registry.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
 import type { BarStore } from '../../ports/bars.ts'

@@ -1,6 +1,6 @@
 import { type FeedKey, isFeedKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
+import type { RegistryView } from '../../core/registry/registry.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
 import type { Hello__Output } from '../../wire/gen/fxd/v1/Hello.ts'

@@ -1,6 +1,6 @@
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { Connection } from '../connection/connection.ts'
 import type { SymbolId } from '../fan-out/symbol-table.ts'
-import type { Connection } from '../sockets/connection.ts'
 
 /**
  * Sockets that got every stored bar of a symbol. Their live bars begin with the first later bar. At most one

@@ -1,6 +1,6 @@
-import { knownOffset } from '../../core/clocks/clock-history.ts'
 import { type FeedSeconds, feedNow, fixedOffset } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import { knownOffset } from '../../core/registry/clock-history.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { OutageLog } from '../../platform/outage-log.ts'
 import type { Clock } from '../../ports/clock.ts'

@@ -1,8 +1,8 @@
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import type { Connection } from '../connection/connection.ts'
+import { messages } from '../connection/protocol.ts'
 import { type Frames, textFrame } from '../fan-out/frame.ts'
-import type { Connection } from '../sockets/connection.ts'
-import { messages } from '../sockets/protocol.ts'
 
 /** Maximum minutes announced for one event or after one replay; the newest stay. */
 const minutesMax = 60

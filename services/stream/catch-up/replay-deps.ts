@@ -3,11 +3,11 @@ import type { Bar } from '../../core/bars/bar.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Connection } from '../connection/connection.ts'
 import type { Frames } from '../fan-out/frame.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
 import type { SymbolId } from '../fan-out/symbol-table.ts'
 import type { replayGapReasons } from '../metrics.ts'
-import type { Connection } from '../sockets/connection.ts'
 import type { RecentBars } from './recent-bars.ts'
 
 /** A symbol that was just subscribed to; its live bars are deferred until its bars after `after` were sent. */

@@ -1,4 +1,4 @@
-import type { Connection } from '../sockets/connection.ts'
+import type { Connection } from '../connection/connection.ts'
 
 /** Maximum replays that read at once: half of the read connections to QuestDB, so that REST in `fxd all` has the others. */
 const readsAtOnce = 8

@@ -6,10 +6,10 @@ import { minuteBar, sampleKey, timeOf, zero } from '../../../test/support/fixtur
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { barsOf } from '../../core/bars/bar.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
+import { Allowance } from '../connection/allowance.ts'
+import { Connection, type ConnectionDeps, type StreamSocket } from '../connection/connection.ts'
 import { barFrame, barPrefix } from '../fan-out/frame.ts'
 import { Subscriptions } from '../fan-out/subscriptions.ts'
-import { Allowance } from '../sockets/allowance.ts'
-import { Connection, type ConnectionDeps, type StreamSocket } from '../sockets/connection.ts'
 import { RecentBars } from './recent-bars.ts'
 import { Replays, replayMsMax } from './replays.ts'
 

@@ -1,10 +1,10 @@
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
-import type { RegistryView } from '../../core/feeds/registry.ts'
+import type { RegistryView } from '../../core/registry/registry.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { RecentBars } from '../catch-up/recent-bars.ts'
+import type { SymbolGap } from '../connection/protocol.ts'
 import type { SymbolId, SymbolTable } from '../fan-out/symbol-table.ts'
-import type { SymbolGap } from '../sockets/protocol.ts'
 import { Baseline, type BaselineDeps } from './baseline.ts'
 
 export interface LiveSymbolsDeps extends Omit<BaselineDeps, 'subscribed'> {

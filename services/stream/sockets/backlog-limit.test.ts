@@ -6,7 +6,7 @@ import {
   zero,
 } from '../../../test/support/fixtures/stream-fixture.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
-import { backlogBytesMax as oneBacklogBytesMax } from './connection.ts'
+import { backlogBytesMax as oneBacklogBytesMax } from '../connection/connection.ts'
 
 const backlogBytesMax = 4 * oneBacklogBytesMax
 const slowSockets = 12

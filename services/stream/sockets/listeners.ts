@@ -1,6 +1,6 @@
 import type { RawData, WebSocket } from 'ws'
-import { closings } from './close-codes.ts'
-import type { Connection, StreamSocket } from './connection.ts'
+import { closings } from '../connection/close-codes.ts'
+import type { Connection, StreamSocket } from '../connection/connection.ts'
 import type { Throttle } from './throttle.ts'
 
 const nothing = (): void => undefined

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../ports/clock.ts'
+import { closings } from '../connection/close-codes.ts'
+import { type Caller, Connection, type ConnectionDeps, type StreamSocket } from '../connection/connection.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
-import { closings } from './close-codes.ts'
-import { type Caller, Connection, type ConnectionDeps, type StreamSocket } from './connection.ts'
 
 /** A client that does not answer the close of a drain is cut after this time. */
 const drainTimeoutMs = 3_000

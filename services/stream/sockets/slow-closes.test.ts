@@ -9,8 +9,8 @@ import {
 } from '../../../test/support/fixtures/stream-fixture.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 import { MinuteMarkers } from '../catch-up/minute-markers.ts'
-import { closings } from './close-codes.ts'
-import { Connection } from './connection.ts'
+import { closings } from '../connection/close-codes.ts'
+import { Connection } from '../connection/connection.ts'
 
 const [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
 

@@ -5,8 +5,8 @@ import { WebSocket } from 'ws'
 import { until } from '../../../test/acceptance/client/until.ts'
 import { openStreamFixture, type StreamFixture } from '../../../test/support/fixtures/stream-fixture.ts'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
-import { KeyAllowances } from './allowance.ts'
-import { type Caller, Connection, type ConnectionDeps, StreamSocket } from './connection.ts'
+import { KeyAllowances } from '../connection/allowance.ts'
+import { type Caller, Connection, type ConnectionDeps, StreamSocket } from '../connection/connection.ts'
 import { Throttle } from './throttle.ts'
 
 let fixture: StreamFixture

@@ -1,9 +1,9 @@
 import { TurnTime } from '../../platform/turn-time.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
+import { type Allowance, KeyAllowances } from '../connection/allowance.ts'
+import { closings } from '../connection/close-codes.ts'
+import type { Connection } from '../connection/connection.ts'
 import { pongFrame } from '../fan-out/frame.ts'
-import { type Allowance, KeyAllowances } from './allowance.ts'
-import { closings } from './close-codes.ts'
-import type { Connection } from './connection.ts'
 
 /** Maximum messages per second of all sockets of a key in this process: forty sockets at 50 per second. */
 const keyMessagesPerSecond = 2_000

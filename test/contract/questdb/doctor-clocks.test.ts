@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { clockReadingId } from '../../../services/core/clocks/clock-history.ts'
 import { feedSeconds, toSeconds } from '../../../services/core/clocks/feed-clock.ts'
+import { clockReadingId } from '../../../services/core/registry/clock-history.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import { defineFeed } from '../../support/fixtures/ingest-fixture.ts'
 import { doctor, feed, hourSeconds, lineOf, withNewestBar } from '../../support/questdb/doctor.ts'

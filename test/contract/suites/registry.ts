@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { clockReadingId } from '../../../services/core/clocks/clock-history.ts'
 import { utcMs } from '../../../services/core/clocks/feed-clock.ts'
 import { compoundKey, feedKey } from '../../../services/core/feeds/compound-key.ts'
 import type { SymbolRecord } from '../../../services/core/feeds/symbol.ts'
 import type { KeyRecord } from '../../../services/core/keys/api-key.ts'
 import { planLimits } from '../../../services/core/keys/plan.ts'
+import { clockReadingId } from '../../../services/core/registry/clock-history.ts'
 import type { RegistryBody, RegistryRow, RegistryStore } from '../../../services/ports/registry.ts'
 import { freshName, type Open, openedOnce } from './opened.ts'
 

@@ -6,7 +6,7 @@ import type {
   SourceListener,
   SourceSeries,
   SourceSymbol,
-} from '../../../services/collector/sources/source.ts'
+} from '../../../services/collector/source.ts'
 import { allocateBars, type Bars, barCount } from '../../../services/core/bars/bar.ts'
 import type { Span } from '../../../services/core/bars/window.ts'
 import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'

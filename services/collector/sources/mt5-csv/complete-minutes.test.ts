@@ -6,7 +6,7 @@ import { defineFeed } from '../../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { allTimes, type Span } from '../../../core/bars/window.ts'
 import { silentLog } from '../../../platform/log/log.ts'
-import type { SourceListener, SourceSeries } from '../source.ts'
+import type { SourceListener, SourceSeries } from '../../source.ts'
 import { settleMs } from './complete-minutes.ts'
 import { createMt5Csv } from './mt5-csv.ts'
 

@@ -1,6 +1,6 @@
 import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { SourceListener } from '../source.ts'
+import type { SourceListener } from '../../source.ts'
 import type { FollowedFile } from './followed-file.ts'
 
 /** Time to wait for the other lines of a minute after its first line was found. */

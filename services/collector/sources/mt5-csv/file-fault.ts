@@ -1,7 +1,7 @@
 import { NotRegular } from '../../../platform/files/open-regular.ts'
 import { fileReason } from '../../../platform/files/path-failures.ts'
 import type { OutageFailure } from '../../../platform/outage-log.ts'
-import { SourceFault } from '../source.ts'
+import { SourceFault } from '../../source.ts'
 import { LayoutError } from './export/layout.ts'
 
 /** Describes the fault of a file or folder in a sentence that begins with its path; `undefined` for a defect. */

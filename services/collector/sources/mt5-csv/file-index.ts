@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { type Resolution, storedResolutions } from '../../../core/feeds/resolution.ts'
 import { type RawSeriesId, rawSeriesId } from '../../series/series-id.ts'
-import type { SourceSeries } from '../source.ts'
+import type { SourceSeries } from '../../source.ts'
 import type { FollowedFile } from './followed-file.ts'
 
 /** Index of the exports found so far, by path, by name and by series. */

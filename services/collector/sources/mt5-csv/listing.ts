@@ -4,7 +4,7 @@ import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import { show } from '../../../core/show.ts'
 import { didYouMean } from '../../../core/suggest.ts'
 import type { Log } from '../../../platform/log/log.ts'
-import type { SourceSeries } from '../source.ts'
+import type { SourceSeries } from '../../source.ts'
 import { fileTimeframes, mt4Minutes, seriesOfFile } from './export/file-name.ts'
 
 export interface ListedFile {

@@ -11,7 +11,7 @@ import {
   type UtcMs,
 } from '../../../core/clocks/feed-clock.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Source, SourceAnswer } from '../source.ts'
+import type { Source, SourceAnswer } from '../../source.ts'
 import { ExportFiles, type ExportFilesDeps } from './export-files.ts'
 import { asSourceFault } from './file-fault.ts'
 import { FolderScan, pieces } from './folder-scan.ts'

@@ -6,7 +6,7 @@ import type { FeedDefinition, ListedSymbol } from '../../../core/feeds/feed.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { sessionOfType } from '../../../core/feeds/symbol.ts'
 import { cleanNames } from '../../../core/feeds/symbol-name.ts'
-import type { SourceAnswer, SourceBars, SourceSeries } from '../source.ts'
+import type { SourceAnswer, SourceBars, SourceSeries } from '../../source.ts'
 import { instrumentOf } from './instrument.ts'
 import { type Simulation, simulate } from './simulate.ts'
 

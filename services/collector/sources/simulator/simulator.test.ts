@@ -5,7 +5,7 @@ import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import { feedKey } from '../../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
-import type { SourceBars, SourceListener } from '../source.ts'
+import type { SourceBars, SourceListener } from '../../source.ts'
 import { createSimulator } from './simulator.ts'
 
 const definition: FeedDefinition = {

@@ -2,7 +2,7 @@ import { bucketOpen } from '../../../core/bars/derive.ts'
 import { type FeedSeconds, feedNow, feedSeconds, fixedOffset } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Source, SourceListener } from '../source.ts'
+import type { Source, SourceListener } from '../../source.ts'
 import { createMarket, type Market } from './market.ts'
 
 /** Delay from the end of a minute to the tick that closes it. */

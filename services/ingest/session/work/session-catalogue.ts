@@ -1,4 +1,4 @@
-import type { RegistryView } from '../../../core/feeds/registry.ts'
+import type { RegistryView } from '../../../core/registry/registry.ts'
 import { show } from '../../../core/show.ts'
 import type { LimitedLog } from '../../../platform/log/limited-log.ts'
 import type { Catalogue__Output } from '../../../wire/gen/fxd/v1/Catalogue.ts'

@@ -8,10 +8,10 @@ import {
   openRestFixture,
   type RestFixture,
 } from '../../../../test/support/fixtures/rest-fixture.ts'
-import { clockReadingId } from '../../../core/clocks/clock-history.ts'
 import { feedSeconds, utcMs } from '../../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { feedKey } from '../../../core/feeds/compound-key.ts'
+import { clockReadingId } from '../../../core/registry/clock-history.ts'
 import type { Stores } from '../../../ports/stores.ts'
 
 const noon = Date.UTC(2026, 0, 5, 12) / 1000

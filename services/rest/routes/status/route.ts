@@ -1,6 +1,5 @@
 import { grantedFeeds } from '../../../access/grant.ts'
 import { type NewestBar, newestByOpen } from '../../../core/bars/newest-bar.ts'
-import { knownClock } from '../../../core/clocks/clock-history.ts'
 import { toSeconds } from '../../../core/clocks/feed-clock.ts'
 import { serviceReader } from '../../../core/fair-queue.ts'
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
@@ -12,6 +11,7 @@ import {
   feedStatus,
   platformStatus,
 } from '../../../core/feeds/feed-status.ts'
+import { knownClock } from '../../../core/registry/clock-history.ts'
 import type { BarStore } from '../../../ports/bars.ts'
 import type { RestDeps } from '../../deps.ts'
 import type { Call, Route } from '../../route.ts'

@@ -2,7 +2,7 @@ import { keyRefusal } from '../../../access/authenticate.ts'
 import type { UtcMs } from '../../../core/clocks/feed-clock.ts'
 import { type FailureCode, failures } from '../../../core/failure.ts'
 import { type KeyRecord, secretIsOpen } from '../../../core/keys/api-key.ts'
-import { type Closing, closings } from '../close-codes.ts'
+import { type Closing, closings } from '../../connection/close-codes.ts'
 
 /** Why an open socket must be closed: the error frame that is sent first, and the close code. */
 export interface KeyRefusal {

@@ -1,14 +1,14 @@
 import { isGranted } from '../../../access/grant.ts'
 import { type CompoundKey, type FeedKey, feedOf } from '../../../core/feeds/compound-key.ts'
-import type { RegistryView } from '../../../core/feeds/registry.ts'
+import type { RegistryView } from '../../../core/registry/registry.ts'
 import type { Resumption } from '../../catch-up/resumption.ts'
+import type { Connection } from '../../connection/connection.ts'
+import { nameGaps } from '../../connection/name-gaps.ts'
+import { messages, type SymbolGap, type WithdrawalReason } from '../../connection/protocol.ts'
 import type { FanOut } from '../../fan-out/fan-out.ts'
 import type { Subscriptions } from '../../fan-out/subscriptions.ts'
 import type { SymbolId } from '../../fan-out/symbol-table.ts'
 import type { StreamMetrics } from '../../metrics.ts'
-import type { Connection } from '../connection.ts'
-import { nameGaps } from '../name-gaps.ts'
-import { messages, type SymbolGap, type WithdrawalReason } from '../protocol.ts'
 
 /** A former subscription whose symbol left the registry. */
 interface Awaited {

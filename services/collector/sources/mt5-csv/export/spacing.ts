@@ -1,7 +1,6 @@
-import { barEnd } from '../../../../core/bars/closed.ts'
 import { durationText } from '../../../../core/clocks/duration.ts'
 import { feedSeconds } from '../../../../core/clocks/feed-clock.ts'
-import { durationSeconds, type Resolution, resolutions } from '../../../../core/feeds/resolution.ts'
+import { barEnd, durationSeconds, type Resolution, resolutions } from '../../../../core/feeds/resolution.ts'
 
 /** Bars of a file that are judged: more than the daily bars since 1971 that may precede the minutes of a broker. */
 const judgedBarsMax = 100_000

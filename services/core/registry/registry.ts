@@ -1,9 +1,9 @@
-import type { ClockReading } from '../clocks/clock-history.ts'
+import { type CompoundKey, type FeedKey, parseCompoundKey } from '../feeds/compound-key.ts'
+import type { FeedDefinition, FeedRecord } from '../feeds/feed.ts'
+import type { SymbolRecord } from '../feeds/symbol.ts'
 import type { KeyRecord } from '../keys/api-key.ts'
 import { KeyIndex, type KeyView } from '../keys/key-index.ts'
-import { type CompoundKey, type FeedKey, parseCompoundKey } from './compound-key.ts'
-import type { FeedDefinition, FeedRecord } from './feed.ts'
-import type { SymbolRecord } from './symbol.ts'
+import type { ClockReading } from './clock-history.ts'
 
 /** What roles read of the registry: feeds, symbols and keys in memory, as of one version. */
 export interface RegistryView {

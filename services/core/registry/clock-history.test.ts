@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
+import { type FeedClock, utcMs } from '../clocks/feed-clock.ts'
 import { feedKey } from '../feeds/compound-key.ts'
 import type { FeedDefinition } from '../feeds/feed.ts'
 import { type ClockReading, knownClock, readingOfDefinition, readingOfMeasure } from './clock-history.ts'
-import { type FeedClock, utcMs } from './feed-clock.ts'
 
 const feed = feedKey('BROKERA', 'ZERO')
 const define = (clock: FeedClock): FeedDefinition => ({ key: feed, clock }) as FeedDefinition

@@ -1,6 +1,6 @@
+import { fixedOffset, type UtcMs, utcMs } from '../clocks/feed-clock.ts'
 import type { FeedKey } from '../feeds/compound-key.ts'
 import type { FeedDefinition } from '../feeds/feed.ts'
-import { fixedOffset, type UtcMs, utcMs } from './feed-clock.ts'
 
 /**
  * What was known of a feed's clock from a moment on. Readings are added and never removed: bars that came after

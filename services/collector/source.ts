@@ -1,8 +1,8 @@
-import type { Bars } from '../../core/bars/bar.ts'
-import type { Span } from '../../core/bars/window.ts'
-import type { FeedSeconds, UtcMs } from '../../core/clocks/feed-clock.ts'
-import type { Resolution } from '../../core/feeds/resolution.ts'
-import type { Session, SymbolType } from '../../core/feeds/symbol.ts'
+import type { Bars } from '../core/bars/bar.ts'
+import type { Span } from '../core/bars/window.ts'
+import type { FeedSeconds, UtcMs } from '../core/clocks/feed-clock.ts'
+import type { Resolution } from '../core/feeds/resolution.ts'
+import type { Session, SymbolType } from '../core/feeds/symbol.ts'
 
 /**
  * The origin of bars: one implementation of this interface per kind of terminal.

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { definition, symbolRecord } from '../../../test/support/samples/samples.ts'
 import { utcMs } from '../clocks/feed-clock.ts'
+import { compoundKey, feedKey } from '../feeds/compound-key.ts'
 import type { KeyRecord } from '../keys/api-key.ts'
-import { compoundKey, feedKey } from './compound-key.ts'
 import { Registry } from './registry.ts'
 
 const feed = feedKey('BROKERA', 'ZERO')
