@@ -12,6 +12,7 @@ import { isCleanName, nameWanted } from '../../core/feeds/symbol-name.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
 import { Fatal } from '../../platform/process/exit.ts'
+import type { ImportedFile } from './file/inspect-file.ts'
 
 /** Options as text from the command line. */
 export interface GivenOptions {
@@ -25,13 +26,6 @@ export interface GivenOptions {
   readonly maxGap?: string | undefined
   readonly resolutionIsRight?: boolean | undefined
   readonly json?: boolean | undefined
-}
-
-export interface ImportedFile {
-  /** Path at which the file is read. */
-  readonly path: string
-  /** The name that the person typed. */
-  readonly name: string
 }
 
 export interface ImportOptions extends ImportedFile {

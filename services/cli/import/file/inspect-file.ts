@@ -9,7 +9,13 @@ import {
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { fileReason } from '../../../platform/files/path-failures.ts'
 import { Fatal } from '../../../platform/process/exit.ts'
-import type { ImportedFile } from '../options.ts'
+
+export interface ImportedFile {
+  /** Path at which the file is read. */
+  readonly path: string
+  /** The name that the person typed. */
+  readonly name: string
+}
 
 /** The properties of a file that are known before it is read. */
 export interface FileShape extends Detected {

@@ -3,9 +3,8 @@ import { type Bars, barCount, loadBar, pickBars, timeAt } from '../../../core/ba
 import { barFault } from '../../../core/bars/bar-rules.ts'
 import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
-import type { ImportedFile } from '../options.ts'
-import type { Refusals } from '../refusals.ts'
-import { explained } from './inspect-file.ts'
+import { explained, type ImportedFile } from './inspect-file.ts'
+import type { Refusals } from './refusals.ts'
 
 /**
  * Bars between file and service. Until they are sent, their `revision` column has the line number: the later

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { exportText, minutes } from '../../../../test/acceptance/client/bars.ts'
 import { fixture, seriesOptions, useImportFixture } from '../../../../test/support/fixtures/import-fixture.ts'
 import { barCount } from '../../../core/bars/bar.ts'
-import { Refusals } from '../refusals.ts'
 import { hasChanged, inspectFile } from './inspect-file.ts'
 import { readLines } from './read-lines.ts'
+import { Refusals } from './refusals.ts'
 
 useImportFixture({ ZERO: {} })
 

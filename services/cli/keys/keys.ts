@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { plans } from '../core/keys/plan.ts'
+import { plans } from '../../core/keys/plan.ts'
+import { countOption, type JsonOption, listOption, withJson } from '../options.ts'
+import type { Terminal } from '../terminal.ts'
 import type { KeyOptions } from './keys-actions.ts'
-import { countOption, type JsonOption, listOption, withJson } from './options.ts'
-import type { Terminal } from './terminal.ts'
 
 /** Loads the gRPC client only when a command runs, so that `--help` does not wait for it. */
 const actions = () => import('./keys-actions.ts')

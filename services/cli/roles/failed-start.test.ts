@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { temporaryFolder } from '../../test/support/fixtures/temporary-folder.ts'
-import { silentLog } from '../platform/log/log.ts'
-import { exitCodes } from '../platform/process/exit.ts'
-import { systemClock } from '../platform/system-clock.ts'
-import { openEmbeddedStores } from '../stores/embedded/open.ts'
+import { temporaryFolder } from '../../../test/support/fixtures/temporary-folder.ts'
+import { silentLog } from '../../platform/log/log.ts'
+import { exitCodes } from '../../platform/process/exit.ts'
+import { systemClock } from '../../platform/system-clock.ts'
+import { openEmbeddedStores } from '../../stores/embedded/open.ts'
 
-const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url))
 
 test('when SQLite rejects the first write, the process prints the reason and ends', async () => {
   const folder = temporaryFolder()

@@ -1,8 +1,8 @@
 import { isatty } from 'node:tty'
-import { endProcess, killProcess } from '../platform/process/end-process.ts'
-import { runUntilSignal, type SignalSource } from '../platform/process/lifecycle.ts'
-import { outliveReaders } from '../platform/process/standard-streams.ts'
-import type { Terminal } from './terminal.ts'
+import { endProcess, killProcess } from '../../platform/process/end-process.ts'
+import { runUntilSignal, type SignalSource } from '../../platform/process/lifecycle.ts'
+import { outliveReaders } from '../../platform/process/standard-streams.ts'
+import type { Terminal } from '../terminal.ts'
 
 /** The signals of this process. A SIGHUP because the terminal was closed counts as SIGTERM. */
 const processSignals = (terminal: Terminal): SignalSource => ({
@@ -39,7 +39,7 @@ export async function runRole<T extends Running>(
   drainMs = 0,
 ): Promise<void> {
   outliveReaders()
-  const { EndedWhileWaiting } = await import('../platform/until-available.ts')
+  const { EndedWhileWaiting } = await import('../../platform/until-available.ts')
   const ending = new AbortController()
   const starting = start(ending.signal).catch((cause: unknown) => {
     if (cause instanceof EndedWhileWaiting) return undefined

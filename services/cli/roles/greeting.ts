@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
-import { type Config, parseConfig } from '../platform/config.ts'
-import { formatAddress, reachable } from '../platform/listen.ts'
-import type { RunningAll, ShownFeed } from '../roles/all.ts'
-import { table } from './table.ts'
+import { type Config, parseConfig } from '../../platform/config.ts'
+import { formatAddress, reachable } from '../../platform/listen.ts'
+import type { RunningAll, ShownFeed } from '../../roles/all.ts'
+import { table } from '../table.ts'
 
 type Started = Pick<RunningAll, 'httpPort' | 'grpcPort' | 'opsPort' | 'firstKey' | 'feeds'>
 

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { RawSession, seriesAt } from '../../test/support/clients/raw-session.ts'
-import { type CliFixture, openCliFixture } from '../../test/support/fixtures/cli-fixture.ts'
+import { RawSession, seriesAt } from '../../../test/support/clients/raw-session.ts'
+import { type CliFixture, openCliFixture } from '../../../test/support/fixtures/cli-fixture.ts'
 
 let fixture: CliFixture
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { configOf, type Terminal } from '../terminal.ts'
 import { runRole } from './run-role.ts'
-import { configOf, type Terminal } from './terminal.ts'
 
 export function addAll(program: Command, terminal: Terminal): void {
   program
@@ -10,7 +10,7 @@ export function addAll(program: Command, terminal: Terminal): void {
     .action(async () => {
       const config = configOf(terminal)
       const [{ startAll }, { greeting }, { reportHistory }] = await Promise.all([
-        import('../roles/all.ts'),
+        import('../../roles/all.ts'),
         import('./greeting.ts'),
         import('./history-progress.ts'),
       ])

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { Fatal } from '../platform/process/exit.ts'
-import { type JsonOption, withJson } from './options.ts'
-import { json } from './table.ts'
-import type { Terminal } from './terminal.ts'
+import { Fatal } from '../../platform/process/exit.ts'
+import { type JsonOption, withJson } from '../options.ts'
+import { json } from '../table.ts'
+import type { Terminal } from '../terminal.ts'
 
 export function addSymbols(program: Command, terminal: Terminal): void {
   const symbols = program
@@ -45,7 +45,7 @@ async function removeSymbol(
   terminal: Terminal,
 ): Promise<void> {
   // The gRPC client is loaded only here, so that `--help` does not wait for it.
-  const { withRegistry } = await import('./registry-client.ts')
+  const { withRegistry } = await import('../registry-client.ts')
   await withRegistry(terminal, async (registry) => {
     const { series, freed } = await registry.call('RemoveSymbol', request)
     const { feed, symbol, hidden } = request

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { reportHistory } from './history-progress.ts'
 
 function start(bars: readonly number[], watched = false) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { fxd, openCliFixture } from '../../test/support/fixtures/cli-fixture.ts'
+import { fxd, openCliFixture } from '../../../test/support/fixtures/cli-fixture.ts'
 
 let fixture: Awaited<ReturnType<typeof openCliFixture>>
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type CliFixture, openCliFixture } from '../../test/support/fixtures/cli-fixture.ts'
+import { type CliFixture, openCliFixture } from '../../../test/support/fixtures/cli-fixture.ts'
 
 let fixture: CliFixture
 beforeAll(async () => {

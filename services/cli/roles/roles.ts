@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import type { RoleName } from '../platform/config/role-variables.ts'
-import type { Config } from '../platform/config.ts'
-import { formatAddress, reachable } from '../platform/listen.ts'
+import type { RoleName } from '../../platform/config/role-variables.ts'
+import type { Config } from '../../platform/config.ts'
+import { formatAddress, reachable } from '../../platform/listen.ts'
+import { configOf, type Terminal } from '../terminal.ts'
 import { type Running, runRole } from './run-role.ts'
-import { configOf, type Terminal } from './terminal.ts'
 
 type Ports = Partial<Readonly<Record<'httpPort' | 'grpcPort' | 'opsPort', number>>>
 
@@ -23,7 +23,7 @@ const roles: readonly Role[] = [
     summary: 'answer REST requests; several may run',
     description:
       'Answer REST requests on FXD_HTTP_ADDR from QuestDB and Redis. Any number of these may run behind one address.',
-    start: async (config, ending) => (await import('../roles/rest.ts')).startRest(config, { ending }),
+    start: async (config, ending) => (await import('../../roles/rest.ts')).startRest(config, { ending }),
   },
   {
     name: 'stream',
@@ -32,7 +32,7 @@ const roles: readonly Role[] = [
     description:
       'Hold sockets of /v1/stream on FXD_HTTP_ADDR, fed by Redis. Any number of these may run behind one address.\n' +
       'SIGTERM closes the sockets over FXD_DRAIN_SECONDS. A second SIGTERM, or Ctrl-C, closes all immediately.',
-    start: async (config, ending) => (await import('../roles/stream.ts')).startStream(config, { ending }),
+    start: async (config, ending) => (await import('../../roles/stream.ts')).startStream(config, { ending }),
   },
   {
     name: 'ingest',
@@ -41,7 +41,7 @@ const roles: readonly Role[] = [
     description:
       'Accept bars from collectors and commands on FXD_GRPC_ADDR, and store them in QuestDB. With FXD_FEEDS it makes the\n' +
       'registry equal to those manifests, again on SIGHUP.',
-    start: async (config, ending) => (await import('../roles/ingest.ts')).startIngest(config, { ending }),
+    start: async (config, ending) => (await import('../../roles/ingest.ts')).startIngest(config, { ending }),
   },
   {
     name: 'collector',
@@ -51,7 +51,7 @@ const roles: readonly Role[] = [
       'Collect the bars of one feed (FXD_FEEDS, FXD_FEED) and send them to an ingest (FXD_INGEST) with the token of\n' +
       'FXD_TOKEN_FILE. Bars that are not acknowledged yet are kept in FXD_DATA_DIR.',
     start: async (config, ending) =>
-      (await import('../roles/collector.ts')).startCollector(config, { ending }),
+      (await import('../../roles/collector.ts')).startCollector(config, { ending }),
   },
   {
     name: 'operator',
@@ -61,7 +61,7 @@ const roles: readonly Role[] = [
       'Reconcile the registry (FXD_INGEST), collectors, keys and shards with the Feed, ApiKey and StreamPool objects of one\n' +
       'namespace. In a pod it uses its service account, else KUBECONFIG. One of several replicas leads.',
     start: async (config, ending) =>
-      (await import('../../operator/main.ts')).startOperator(config, { ending }),
+      (await import('../../../operator/main.ts')).startOperator(config, { ending }),
   },
   {
     name: 'canary',
@@ -70,7 +70,7 @@ const roles: readonly Role[] = [
     description:
       'Hold one socket (FXD_CANARY_STREAM) on FXD_CANARY_SYMBOLS with the key of FXD_CANARY_KEY_FILE, compare what is\n' +
       'pushed with history (FXD_CANARY_REST), and report latency and missed bars as metrics.',
-    start: async (config, ending) => (await import('../roles/canary.ts')).startCanary(config, { ending }),
+    start: async (config, ending) => (await import('../../roles/canary.ts')).startCanary(config, { ending }),
   },
 ]
 

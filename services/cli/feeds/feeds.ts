@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { type JsonOption, withJson } from './options.ts'
-import type { Terminal } from './terminal.ts'
+import { type JsonOption, withJson } from '../options.ts'
+import type { Terminal } from '../terminal.ts'
 
 const actions = () => import('./feeds-actions.ts')
 

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
+import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { type Running, runRole } from './run-role.ts'
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

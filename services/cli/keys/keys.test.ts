@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { type CliFixture, openCliFixture } from '../../test/support/fixtures/cli-fixture.ts'
+import { type CliFixture, openCliFixture } from '../../../test/support/fixtures/cli-fixture.ts'
 
 let fixture: CliFixture
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseConfig } from '../platform/config.ts'
+import { parseConfig } from '../../platform/config.ts'
 import { readyLine } from './roles.ts'
 
 test.for([

@@ -1,4 +1,4 @@
-import { RejectedTimes } from '../../collector/sources/mt5-csv/export/rejected-times.ts'
+import { RejectedTimes } from '../../../collector/sources/mt5-csv/export/rejected-times.ts'
 
 export interface Refusal {
   /** Counted from 1. */

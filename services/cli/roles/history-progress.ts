@@ -1,5 +1,5 @@
-import type { RunningAll } from '../roles/all.ts'
-import type { Terminal } from './terminal.ts'
+import type { RunningAll } from '../../roles/all.ts'
+import type { Terminal } from '../terminal.ts'
 
 const reportEveryMs = 5_000
 /** Time without new bars after which the history counts as read. */

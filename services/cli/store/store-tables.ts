@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import { Fatal } from '../platform/process/exit.ts'
-import { type JsonOption, withJson } from './options.ts'
-import { json } from './table.ts'
-import type { Terminal } from './terminal.ts'
+import { Fatal } from '../../platform/process/exit.ts'
+import { type JsonOption, withJson } from '../options.ts'
+import { json } from '../table.ts'
+import type { Terminal } from '../terminal.ts'
 
 /** Commands about single tables of QuestDB. */
 export function addStoreTables(store: Command, terminal: Terminal): void {
@@ -36,7 +36,7 @@ async function acceptTables(
   if ((table === undefined) !== (options.all === true))
     throw new Fatal('usage', 'fxd store accept: name one table, or give --all.')
   // The gRPC client is loaded only here, so that `--help` does not wait for it.
-  const { withRegistry } = await import('./registry-client.ts')
+  const { withRegistry } = await import('../registry-client.ts')
   await withRegistry(terminal, async (registry) => {
     const { accepted, missing } = await registry.call('AcceptTables', {
       tables: table === undefined ? [] : [table],
@@ -51,7 +51,7 @@ async function acceptTables(
 }
 
 async function refillTable(table: string, options: JsonOption, terminal: Terminal): Promise<void> {
-  const { withRegistry } = await import('./registry-client.ts')
+  const { withRegistry } = await import('../registry-client.ts')
   await withRegistry(terminal, async (registry) => {
     await registry.call('RefillTable', { table })
     terminal.out(options.json ? json({ table }) : `${table} is in use. Collectors send its bars again.\n`)

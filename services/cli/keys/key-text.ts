@@ -1,7 +1,7 @@
-import type { Key__Output } from '../wire/gen/fxd/v1/Key.ts'
-import type { KeyUse__Output } from '../wire/gen/fxd/v1/KeyUse.ts'
-import { fields, table } from './table.ts'
-import { instantText } from './time-text.ts'
+import type { Key__Output } from '../../wire/gen/fxd/v1/Key.ts'
+import type { KeyUse__Output } from '../../wire/gen/fxd/v1/KeyUse.ts'
+import { fields, table } from '../table.ts'
+import { instantText } from '../time-text.ts'
 
 const instant = (ms: number | undefined): string | null => (ms === undefined ? null : instantText(ms))
 

@@ -1,13 +1,13 @@
-import { Failure } from '../core/failure.ts'
-import { parseDuration } from '../core/keys/key-input.ts'
-import { Fatal } from '../platform/process/exit.ts'
-import type { Key__Output } from '../wire/gen/fxd/v1/Key.ts'
-import { readPages } from '../wire/read-pages.ts'
+import { Failure } from '../../core/failure.ts'
+import { parseDuration } from '../../core/keys/key-input.ts'
+import { Fatal } from '../../platform/process/exit.ts'
+import type { Key__Output } from '../../wire/gen/fxd/v1/Key.ts'
+import { readPages } from '../../wire/read-pages.ts'
+import type { JsonOption } from '../options.ts'
+import { type RegistryCaller, withRegistry } from '../registry-client.ts'
+import { json } from '../table.ts'
+import type { Terminal } from '../terminal.ts'
 import { keyFields, keyJson, keysTable, useJson, usesTable } from './key-text.ts'
-import type { JsonOption } from './options.ts'
-import { type RegistryCaller, withRegistry } from './registry-client.ts'
-import { json } from './table.ts'
-import type { Terminal } from './terminal.ts'
 
 /** Options of create and update. An absent field keeps the value of the plan, or of the key. */
 export interface KeyOptions extends JsonOption {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import type { Terminal } from '../terminal.ts'
 import { addStoreBegin } from './store-begin.ts'
 import { addStoreTables } from './store-tables.ts'
-import type { Terminal } from './terminal.ts'
 
 export function addStore(program: Command, terminal: Terminal): void {
   const store = program

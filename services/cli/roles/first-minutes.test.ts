@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { exportText, minutes } from '../../test/acceptance/client/bars.ts'
+import { exportText, minutes } from '../../../test/acceptance/client/bars.ts'
 
-const main = fileURLToPath(new URL('../main.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url))
 const patience = { timeout: 30_000, interval: 50 }
 const monday = Date.UTC(2024, 0, 8) / 1000
 
