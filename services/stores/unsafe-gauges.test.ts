@@ -4,7 +4,7 @@ import { createMetrics } from '../platform/metrics.ts'
 import type { ServerQueries } from './questdb/exec.ts'
 import type { QuestdbOptions } from './questdb/options.ts'
 import { serverJudge as judgeOfQuestdb } from './questdb/server/judge.ts'
-import { serverJudge as judgeOfRedis } from './redis/server-facts.ts'
+import { serverJudge as judgeOfRedis } from './redis/link/server-facts.ts'
 
 const server = { version: '7.2.0', role: 'master', run: '1' }
 

@@ -2,8 +2,8 @@ import { feedSeconds, utcMs } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { leadMsMax } from '../../core/feeds/feed-status.ts'
 import type { FeedBoard, FeedLiveness } from '../../ports/feed-board.ts'
-import type { Calls } from './calls.ts'
 import type { Keys } from './keys.ts'
+import type { Calls } from './link/calls.ts'
 import { scripts } from './scripts.ts'
 
 const fields = ['receivedAt', 'newestBar', 'heartbeatAt', 'newestTick'] as const

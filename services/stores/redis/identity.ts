@@ -1,10 +1,10 @@
 import type { Log } from '../../platform/log/log.ts'
 import type { KnownIdentity } from '../../ports/store-identity.ts'
-import { Calls } from './calls.ts'
-import { Connection } from './connection.ts'
 import { Keys } from './keys.ts'
+import { Calls } from './link/calls.ts'
+import { Connection } from './link/connection.ts'
+import { NotCarriedOut } from './link/outcomes.ts'
 import type { RedisStoreOptions } from './options.ts'
-import { NotCarriedOut } from './outcomes.ts'
 
 const field = 'identity'
 const readDeadlineMs = 2_000

@@ -1,6 +1,6 @@
 import { type Leases, leaseMs } from '../../ports/lease.ts'
-import type { Calls } from './calls.ts'
 import type { Keys } from './keys.ts'
+import type { Calls } from './link/calls.ts'
 import { scripts } from './scripts.ts'
 
 export interface LeaseDeps {

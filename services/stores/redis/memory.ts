@@ -1,8 +1,8 @@
 import type { Log } from '../../platform/log/log.ts'
 import type { Metrics } from '../../platform/metrics.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { Calls } from './calls.ts'
-import { infoField } from './server-facts.ts'
+import type { Calls } from './link/calls.ts'
+import { infoField } from './link/server-facts.ts'
 
 const periodMs = 15_000
 

@@ -3,7 +3,7 @@ import { utcMs } from '../../../services/core/clocks/feed-clock.ts'
 import type { Delivered } from '../../../services/ports/bus.ts'
 import type { Clock } from '../../../services/ports/clock.ts'
 import { leaseMs } from '../../../services/ports/lease.ts'
-import { slotHoldMs } from '../../../services/stores/redis/slots.ts'
+import { slotHoldMs } from '../../../services/stores/redis/limits/slots.ts'
 import { type RedisServer, startRedis } from '../../support/redis/server.ts'
 import {
   advanceWithinReach,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Unavailable } from '../../../services/core/failure.ts'
 import { slotLeaseMs } from '../../../services/ports/slots.ts'
-import { slotHoldMs } from '../../../services/stores/redis/slots.ts'
+import { slotHoldMs } from '../../../services/stores/redis/limits/slots.ts'
 import { type RedisServer, startRedis } from '../../support/redis/server.ts'
 import {
   advanceWithinReach,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { slotHoldMs } from '../../../services/stores/redis/slots.ts'
+import { slotHoldMs } from '../../../services/stores/redis/limits/slots.ts'
 import { openRegistryFixture } from '../../support/fixtures/registry-fixture.ts'
 import { createVirtualClock } from '../../support/fixtures/virtual-clock.ts'
 import { type RedisServer, startRedis } from '../../support/redis/server.ts'

@@ -3,7 +3,7 @@ import { utcMs } from '../../../services/core/clocks/feed-clock.ts'
 import { Unavailable } from '../../../services/core/failure.ts'
 import { feedKey } from '../../../services/core/feeds/compound-key.ts'
 import { createLog } from '../../../services/platform/log/log.ts'
-import { slotHoldMs } from '../../../services/stores/redis/slots.ts'
+import { slotHoldMs } from '../../../services/stores/redis/limits/slots.ts'
 import { type RedisServer, startRedis } from '../../support/redis/server.ts'
 import { advanceWithinReach, freshPrefix, openInTest, timeOfTests } from '../../support/redis/stores.ts'
 

@@ -1,15 +1,20 @@
-import { utcMs } from '../../core/clocks/feed-clock.ts'
-import { decisionOf, type RateCall, type RateDecision, type RateLimits } from '../../core/keys/rate-window.ts'
+import { utcMs } from '../../../core/clocks/feed-clock.ts'
+import {
+  decisionOf,
+  type RateCall,
+  type RateDecision,
+  type RateLimits,
+} from '../../../core/keys/rate-window.ts'
 import {
   counterNames,
   type DailyCounters,
   type Day,
   type Endpoint,
   noCounters,
-} from '../../core/keys/usage.ts'
-import type { Limits } from '../../ports/limits.ts'
+} from '../../../core/keys/usage.ts'
+import type { Limits } from '../../../ports/limits.ts'
+import { scripts } from '../scripts.ts'
 import { dayOfNumber } from './day-numbers.ts'
-import { scripts } from './scripts.ts'
 import { Shares, type SharesDeps } from './shares.ts'
 
 /** Days of usage in Redis: `lua/prelude.lua` sets their expiry, `lua/read-usage.lua` returns them. */

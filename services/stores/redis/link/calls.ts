@@ -1,11 +1,11 @@
-import type { Unavailable } from '../../core/failure.ts'
-import { LimitedLog } from '../../platform/log/limited-log.ts'
-import type { Log } from '../../platform/log/log.ts'
-import { Late, within } from '../../platform/within.ts'
-import type { Clock } from '../../ports/clock.ts'
+import type { Unavailable } from '../../../core/failure.ts'
+import { LimitedLog } from '../../../platform/log/limited-log.ts'
+import type { Log } from '../../../platform/log/log.ts'
+import { Late, within } from '../../../platform/within.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import type { Script } from '../scripts.ts'
 import type { Connection, Ready } from './connection.ts'
 import { isNoScript, isWrongPlace, NotCarriedOut, OutcomeUnknown, outcomeOf } from './outcomes.ts'
-import type { Script } from './scripts.ts'
 
 /** Placeholder in a call for the `run_id` of the server that receives it. */
 export const serverRun: unique symbol = Symbol('the run of the server')

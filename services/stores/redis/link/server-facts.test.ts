@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { WrongServer } from '../../core/failure.ts'
-import { silentLog } from '../../platform/log/log.ts'
-import { createMetrics } from '../../platform/metrics.ts'
+import { WrongServer } from '../../../core/failure.ts'
+import { silentLog } from '../../../platform/log/log.ts'
+import { createMetrics } from '../../../platform/metrics.ts'
 import { factsOf, serverJudge } from './server-facts.ts'
 
 const info = (version: string, policy = 'noeviction'): string =>

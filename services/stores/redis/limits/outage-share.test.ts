@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { utcMs } from '../../core/clocks/feed-clock.ts'
+import { utcMs } from '../../../core/clocks/feed-clock.ts'
 import { OutageShare } from './outage-share.ts'
 
 const minuteMs = 60_000

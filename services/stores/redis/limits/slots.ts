@@ -1,9 +1,9 @@
-import { Unavailable } from '../../core/failure.ts'
-import { type Session, type Slots, slotLeaseMs } from '../../ports/slots.ts'
-import { type Calls, serverRun, type Word } from './calls.ts'
+import { Unavailable } from '../../../core/failure.ts'
+import { type Session, type Slots, slotLeaseMs } from '../../../ports/slots.ts'
+import type { Keys } from '../keys.ts'
+import { type Calls, serverRun, type Word } from '../link/calls.ts'
+import { scripts } from '../scripts.ts'
 import { dayNumber } from './day-numbers.ts'
-import type { Keys } from './keys.ts'
-import { scripts } from './scripts.ts'
 
 /**
  * How long shards may take their slots again before new ones open, after Redis was emptied, replaced or unreachable.

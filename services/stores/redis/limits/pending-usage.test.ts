@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { utcMs } from '../../core/clocks/feed-clock.ts'
+import { utcMs } from '../../../core/clocks/feed-clock.ts'
 import { PendingUsage, pendingMax } from './pending-usage.ts'
 
 const noonMs = utcMs(Date.UTC(2026, 0, 5, 12))

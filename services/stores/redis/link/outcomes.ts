@@ -1,4 +1,4 @@
-import { Unavailable } from '../../core/failure.ts'
+import { Unavailable } from '../../../core/failure.ts'
 
 const dependency = 'Redis'
 

@@ -1,6 +1,6 @@
-import { WrongServer } from '../../core/failure.ts'
-import type { Log } from '../../platform/log/log.ts'
-import type { Metrics } from '../../platform/metrics.ts'
+import { WrongServer } from '../../../core/failure.ts'
+import type { Log } from '../../../platform/log/log.ts'
+import type { Metrics } from '../../../platform/metrics.ts'
 
 /** The oldest Redis on which all suites ran. */
 const majorMin = 7

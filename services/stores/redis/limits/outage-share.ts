@@ -1,5 +1,10 @@
-import type { UtcMs } from '../../core/clocks/feed-clock.ts'
-import { decisionOf, type RateCall, type RateDecision, type RateLimits } from '../../core/keys/rate-window.ts'
+import type { UtcMs } from '../../../core/clocks/feed-clock.ts'
+import {
+  decisionOf,
+  type RateCall,
+  type RateDecision,
+  type RateLimits,
+} from '../../../core/keys/rate-window.ts'
 
 /** Redis may answer at any moment, so a refused client waits no longer than this. */
 const retrySecondsMax = 2

@@ -1,9 +1,9 @@
-import { type UtcMs, utcMs } from '../../core/clocks/feed-clock.ts'
-import type { Cancel, Clock } from '../../ports/clock.ts'
-import { type Calls, serverRun, type Word } from './calls.ts'
-import type { Connection } from './connection.ts'
-import type { Keys } from './keys.ts'
-import { scripts } from './scripts.ts'
+import { type UtcMs, utcMs } from '../../../core/clocks/feed-clock.ts'
+import type { Cancel, Clock } from '../../../ports/clock.ts'
+import type { Keys } from '../keys.ts'
+import { type Calls, serverRun, type Word } from '../link/calls.ts'
+import type { Connection } from '../link/connection.ts'
+import { scripts } from '../scripts.ts'
 
 /**
  * Heartbeat interval: a new pod may be unknown to the others for this long. It also shows that Redis is reachable,

@@ -1,5 +1,5 @@
-import type { UtcMs } from '../../core/clocks/feed-clock.ts'
-import type { DailyCounters } from '../../core/keys/usage.ts'
+import type { UtcMs } from '../../../core/clocks/feed-clock.ts'
+import type { DailyCounters } from '../../../core/keys/usage.ts'
 
 /** Maximum keys and days whose counters wait for Redis; further counters are dropped and counted. */
 export const pendingMax = 50_000
