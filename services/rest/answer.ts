@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
+import { jsonType } from '../platform/http/error-answer.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** An answer as finished JSON, in pieces. */
@@ -20,8 +21,6 @@ export interface JsonText {
 export const isJsonText = (value: object): value is JsonText => 'pieces' in value
 export const bytesOf = (pieces: readonly Buffer[]): number =>
   pieces.reduce((sum, piece) => sum + piece.length, 0)
-
-export const jsonType = 'application/json; charset=utf-8'
 
 export function sendText(reply: FastifyReply, { pieces, reserved }: JsonText, clock: Clock): FastifyReply {
   const bytes = bytesOf(pieces)

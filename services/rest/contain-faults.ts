@@ -1,10 +1,8 @@
 import type { RequestListener } from 'node:http'
-import { anyOrigin } from '../core/cross-origin.ts'
-import { errorBody, failures } from '../core/failure.ts'
 import { faultPlace } from '../core/fault-place.ts'
+import { answerError } from '../platform/http/error-answer.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
-import { jsonType } from './answer.ts'
 
 /**
  * Answers 500 for a defect outside of routes and hooks. The framework does not catch it there, and the exception
@@ -22,13 +20,7 @@ export function containFaults(handle: RequestListener, log: Log, metrics: Metric
       faults.inc()
       log.error(faultPlace(cause), 'request failed before its route: a defect in fxd')
       if (response.headersSent) return void response.destroy()
-      const body = JSON.stringify(errorBody('SERVER_ERROR', failures.SERVER_ERROR.message))
-      response.writeHead(500, {
-        'Content-Type': jsonType,
-        'Content-Length': Buffer.byteLength(body),
-        ...anyOrigin,
-      })
-      response.end(body)
+      answerError(response, { code: 'SERVER_ERROR' })
     }
   }
 }

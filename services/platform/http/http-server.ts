@@ -4,7 +4,8 @@ import type { Duplex } from 'node:stream'
 import type { Clock } from '../../ports/clock.ts'
 import type { Address } from '../config.ts'
 import { listen } from '../listen.ts'
-import { answerBrokenRequest, answerFault, headFault } from './broken-request.ts'
+import { answerBrokenRequest, headFault } from './broken-request.ts'
+import { answerError } from './error-answer.ts'
 import { type CutReason, HttpConnections } from './http-connections.ts'
 import { pathOf } from './request-path.ts'
 import { RequestTurns } from './request-turns.ts'
@@ -92,7 +93,7 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
     turns.start(() => {
       if (request.socket.destroyed) return
       const fault = headFault(request)
-      if (fault) answerFault(response, fault)
+      if (fault) answerError(response, { ...fault, headers: { Connection: 'close' } })
       else deps.handle(request, response)
     })
   }

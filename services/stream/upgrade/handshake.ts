@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Refusal } from './upgrade-refusal.ts'
+import type { ErrorAnswer } from '../../platform/http/error-answer.ts'
 
 const keyShape = /^[+/0-9A-Za-z]{22}==$/
 /** A token of RFC 9110 with the spaces around it. It must take linear time: a header may be 16 KiB of spaces. */
@@ -10,7 +10,7 @@ const versions = new Set(['13', '8'])
  * Returns a refusal if the upgrade request is no valid WebSocket handshake. Must be called before a slot is
  * taken, so that a broken client does not count as a connection.
  */
-export function checkHandshake({ headers }: Pick<IncomingMessage, 'headers'>): Refusal | undefined {
+export function checkHandshake({ headers }: Pick<IncomingMessage, 'headers'>): ErrorAnswer | undefined {
   if (headers.upgrade?.toLowerCase() !== 'websocket') return { code: 'UPGRADE_REQUIRED' }
   if (!versions.has(headers['sec-websocket-version'] ?? '')) {
     return {

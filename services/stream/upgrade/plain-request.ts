@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { allowedMethods, anyOrigin, preflightHeaders } from '../../core/cross-origin.ts'
-import { errorBody, type FailureCode, failures, refusalHeaders } from '../../core/failure.ts'
+import type { FailureCode } from '../../core/failure.ts'
+import { answerError } from '../../platform/http/error-answer.ts'
 import { pathOf } from '../../platform/http/request-path.ts'
 
 /**
@@ -11,22 +12,15 @@ export const answerPlainRequest =
   (streamPath: string): RequestListener =>
   (request, response) => {
     const isStreamPath = pathOf(request.url ?? '') === streamPath
-    response.setHeaders(new Map(Object.entries(anyOrigin)))
     if (isStreamPath && request.method === 'OPTIONS') {
-      response.writeHead(204, { Allow: allowedMethods, ...preflightHeaders }).end()
+      response.writeHead(204, { Allow: allowedMethods, ...anyOrigin, ...preflightHeaders }).end()
       return
     }
     const code = faultOf(request.method, isStreamPath)
-    const { status, message } = failures[code]
-    const body = JSON.stringify(errorBody(code, message))
-    if (code === 'METHOD_NOT_ALLOWED') response.setHeader('Allow', allowedMethods)
-    response.writeHead(status, {
-      ...refusalHeaders(status),
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Length': Buffer.byteLength(body),
-      'Cache-Control': 'no-store',
+    answerError(response, {
+      code,
+      headers: code === 'METHOD_NOT_ALLOWED' ? { Allow: allowedMethods } : {},
     })
-    response.end(request.method === 'HEAD' ? undefined : body)
   }
 
 function faultOf(method: string | undefined, isStreamPath: boolean): FailureCode {

@@ -6,6 +6,7 @@ import { clientAddress } from '../../access/client-address.ts'
 import { credential } from '../../access/credential.ts'
 import { Failure, Unavailable } from '../../core/failure.ts'
 import { addressMatcher } from '../../platform/addresses.ts'
+import type { ErrorAnswer } from '../../platform/http/error-answer.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Limits } from '../../ports/limits.ts'
@@ -17,7 +18,7 @@ import type { StreamMetrics } from '../metrics.ts'
 import type { Sessions } from '../sockets/sessions.ts'
 import { checkHandshake } from './handshake.ts'
 import { Lingering } from './lingering.ts'
-import { type Refusal, refuse, UpgradeRefused } from './upgrade-refusal.ts'
+import { refuse, UpgradeRefused } from './upgrade-refusal.ts'
 
 /** Maximum time from the request to the 101 or the refusal; then the socket is cut. */
 export const handshakeTimeoutMs = 5_000
@@ -68,7 +69,7 @@ export interface UpgradeHandlerDeps {
 }
 
 /** 503 if slots are unavailable or the process is full, 500 if the registry is unavailable. */
-const unavailable = (status: 500 | 503, retryAfterSeconds = retryWhenBusySeconds): Refusal => ({
+const unavailable = (status: 500 | 503, retryAfterSeconds = retryWhenBusySeconds): ErrorAnswer => ({
   code: 'SERVER_ERROR',
   status,
   headers: { 'Retry-After': retryAfterSeconds },
@@ -215,7 +216,7 @@ export class UpgradeHandler {
     })
   }
 
-  #refusalFor(cause: unknown): Refusal {
+  #refusalFor(cause: unknown): ErrorAnswer {
     if (cause instanceof UpgradeRefused) return cause.refusal
     if (cause instanceof Failure) return { code: cause.code, message: cause.message }
     if (cause instanceof Unavailable) return unavailable(500)
@@ -223,7 +224,7 @@ export class UpgradeHandler {
     return { code: 'SERVER_ERROR' }
   }
 
-  #refuse(socket: Duplex, refusal: Refusal): void {
+  #refuse(socket: Duplex, refusal: ErrorAnswer): void {
     this.#deps.metrics.upgrades.inc({ outcome: refusal.code })
     if (socket.destroyed) return
     try {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { jsonType } from '../../answer.ts'
+import { jsonType } from '../../../platform/http/error-answer.ts'
 import { asyncapiDocument } from './document.ts'
 
 export function addAsyncapiRoute(app: FastifyInstance): void {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { jsonType } from '../../answer.ts'
+import { jsonType } from '../../../platform/http/error-answer.ts'
 
 export function addOpenapiRoute(app: FastifyInstance, document: object): void {
   const text = JSON.stringify(document)
