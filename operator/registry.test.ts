@@ -40,20 +40,6 @@ test('beforeWrite runs again before a call tries the next address', async () => 
   expect(suspended).toEqual([])
 })
 
-test('where ingest names no signing keys, tokens of any key count as accepted', async () => {
-  const ListFeeds: Call = (_, done) => done(null, {})
-  const address = await serve({ ListFeeds })
-  const registry = new Registry({
-    addresses: [address],
-    identity: () => ({}),
-    clock: systemClock,
-    beforeWrite: () => undefined,
-  })
-  onTestFinished(() => registry.close())
-  await registry.feeds.refresh()
-  expect([registry.accepts(''), registry.accepts('k')]).toEqual([true, true])
-})
-
 test('an unreadable list of feeds does not affect keys, and vice versa', async () => {
   const answer =
     (page: object): Call =>

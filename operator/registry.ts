@@ -32,7 +32,7 @@ export class Registry {
   readonly #deps: RegistryDeps
   #at = 0
   #client: { readonly id: string; readonly client: Client } | undefined
-  /** Ids of the signing keys whose tokens ingest accepts. Empty: an ingest of 0.1.0 does not say. */
+  /** Ids of the signing keys whose tokens ingest accepts. */
   #signingKeys = new Set<string>()
   #storeIdentity = ''
   /** Feeds by BROKER:ACCOUNT, including hidden ones. */
@@ -65,15 +65,15 @@ export class Registry {
     if (had) this.feeds.set(key, { ...had, hidden: true })
   }
 
-  /** Whether ingest accepts tokens of this signing key, as far as it said. */
+  /** Whether ingest accepts tokens of this signing key. */
   accepts(signingKey: string): boolean {
-    return this.#signingKeys.size === 0 || this.#signingKeys.has(signingKey)
+    return this.#signingKeys.has(signingKey)
   }
 
   async issueFeedToken(feed: string, expires: string): Promise<AnswerOf<'IssueFeedToken'>> {
     const issued = await this.#change('IssueFeedToken', { feeds: [feed], expires })
     // The list may be older than this key. Without the key the new token would be renewed again and again.
-    if (this.#signingKeys.size > 0) this.#signingKeys.add(issued.signingKey)
+    this.#signingKeys.add(issued.signingKey)
     return issued
   }
 

@@ -20,7 +20,7 @@ export function tokenExpiry(secret: Secret | undefined, feed: FeedObject): numbe
   return isWhole && expires > 0 ? expires : undefined
 }
 
-/** Id of the key that signed the token; '': an ingest of 0.1.0 issued it. */
+/** Id of the key that signed the token; '': there is none. */
 export const signingKeyOf = (secret: Secret | undefined): string =>
   secret?.metadata.annotations?.[signingKeyAnnotation] ?? ''
 

@@ -180,8 +180,7 @@ export class KeyController implements Controller {
   async #wanted(key: ApiKeyObject, digest: Digest | undefined): Promise<Wanted> {
     const wanted = wantedOf(key)
     if (digest === undefined) return wanted
-    const { specIssue, deliveredTo = wanted.deliveredTo } = digest
-    const had = { specIssue, deliveredTo }
+    const had = { specIssue: digest.specIssue, deliveredTo: digest.deliveredTo }
     if (isDeepStrictEqual(wanted, had)) return wanted
     const now = await this.#deps.api.get<ApiKeyObject>(resources.apikeys, key.metadata.name)
     const isCurrent = now?.metadata.uid === key.metadata.uid

@@ -12,8 +12,8 @@ export interface Digest {
   readonly prefix: string
   /** When earlier secrets expire, UTC milliseconds. An instant, so that repeats do not extend it. */
   readonly oldUntilMs: number
-  /** Secret that delivers a made secret; '' for a user's own secret; `undefined`: stored by 0.1.0. */
-  readonly deliveredTo?: string | undefined
+  /** Secret that delivers a made secret; '' for a user's own secret. */
+  readonly deliveredTo: string
 }
 
 /** A secret in clear text, in the Secret that delivers it. */
@@ -66,7 +66,7 @@ export function planKey(state: KeyState, hash: (secret: string) => string): KeyS
       ? // A rotation began for an earlier object of this name.
         (delivery !== undefined && delivery.issue > last) ||
         // An earlier object of this name delivered its secret elsewhere.
-        (digest.deliveredTo ?? deliveredTo) !== deliveredTo
+        digest.deliveredTo !== deliveredTo
       : hash(ownSecret) !== digest.sha256)
   if (!isNew) {
     // The digest is written before the registry. An older one was restored from a backup, and its secret is the valid one.

@@ -103,7 +103,8 @@ export function digestIn(secret: Secret | undefined): Digest | undefined {
       textIn(secret, digestField) ?? '',
     ) as Partial<Digest>
     const isWhole = [issue, specIssue, oldUntilMs].every((each) => Number.isInteger(each))
-    if (!isWhole || !/^[0-9a-f]{64}$/.test(sha256 ?? '') || typeof prefix !== 'string') return undefined
+    if (!isWhole || !/^[0-9a-f]{64}$/.test(sha256 ?? '')) return undefined
+    if (typeof prefix !== 'string' || typeof deliveredTo !== 'string') return undefined
     return { issue, specIssue, sha256, prefix, oldUntilMs, deliveredTo } as Digest
   } catch {
     return undefined

@@ -52,15 +52,12 @@ async function removeMade(kinds: string, label: string): Promise<void> {
   for (const { metadata } of removed?.items ?? []) process.stdout.write(`${metadata.name} was removed\n`)
 }
 
-/** The second label is on Secrets of 0.1.0. */
-const releaseLabels = ['marketdata.fxd.dev/release', 'app.kubernetes.io/instance']
-
 async function removeSecrets(): Promise<void> {
   for (const name of Object.keys(JSON.parse(SECRETS) as object)) {
     const path = `/api/v1/namespaces/${namespace}/secrets/${name}`
     const labels = (await call<Item>('GET', path))?.metadata.labels ?? {}
-    const isOurs = releaseLabels.some((label) => labels[label] === RELEASE)
-    if (labels['marketdata.fxd.dev/generated'] !== 'true' || !isOurs) continue
+    if (labels['marketdata.fxd.dev/generated'] !== 'true' || labels['marketdata.fxd.dev/release'] !== RELEASE)
+      continue
     await call('DELETE', path)
     process.stdout.write(`${name} was removed\n`)
   }

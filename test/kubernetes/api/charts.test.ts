@@ -189,14 +189,6 @@ test('missing secrets are made once and removed with the release; other secrets 
   kubectl(['patch', 'deployment', 'fxd-ingest', '--type=merge', '-p', held])
   kubectl(['delete', 'deployment', 'fxd-ingest', '--wait=false'])
 
-  // As 0.1.0 made it.
-  kubectl([
-    'label',
-    'secret',
-    'fxd-admin-token',
-    'marketdata.fxd.dev/release-',
-    'app.kubernetes.io/instance=fxd',
-  ])
   const removed = remove()
   expect(removed).toContain('fxd-admin-token was removed')
   expect(removed).toContain('fxd-store-identity was removed')

@@ -169,13 +169,12 @@ export class Writer {
     metrics.gauge('fxd_questdb_rows_waiting', 'Rows that wait or are being written.', ['lane'], (gauge) => {
       for (const lane of ['live', 'backfill'] as const) gauge.set({ lane }, this.#queue.rows(lane))
     })
-    const pending = (name: string, help: string): void =>
-      void metrics.gauge(name, help, [], (gauge) => gauge.set(this.#rejectedRows.rows))
-    pending(
+    metrics.gauge(
       'fxd_questdb_rejected_rows_pending',
       'Rows of rejected requests that are being searched for invalid rows.',
+      [],
+      (gauge) => gauge.set(this.#rejectedRows.rows),
     )
-    pending('fxd_questdb_rows_sifted', 'Former name of fxd_questdb_rejected_rows_pending, for one release.')
     metrics.gauge(
       'fxd_questdb_writes_failing_seconds',
       'Seconds for which QuestDB has accepted none of the rows sent to it.',
