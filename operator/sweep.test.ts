@@ -311,7 +311,7 @@ test('a feed that cannot be removed does not stop the suspension of a key', asyn
   Object.assign(cluster, { failsAt: 'BROKERA:B', accounts: ['A'], apikeys: ['b'] })
   await clock.advance(60_000)
   expect(done).toEqual(['suspend a'])
-  expect(new Set(cluster.warnings)).toEqual(new Set(['failed to remove feeds without objects; retrying']))
+  expect(new Set(cluster.warnings)).toEqual(new Set(['sweep failed; retrying']))
 })
 
 test('a leader that loses its Lease during a round logs no failure', async () => {

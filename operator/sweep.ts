@@ -192,8 +192,7 @@ export class Sweep {
     } catch (cause) {
       // The elector logs the loss of the Lease.
       if (cause instanceof NotLeading) return
-      const retryInMs = sweepEveryMs
-      this.#deps.log.warn({ err: cause, retryInMs }, `failed to ${action}; retrying`)
+      this.#deps.log.warn({ err: cause, action, retryInMs: sweepEveryMs }, 'sweep failed; retrying')
     }
   }
 
@@ -287,7 +286,8 @@ export class Sweep {
       `annotate the Lease ${leaseName} with ${allowAnnotation}="${held} ${kind}".`
     const lease = { apiVersion: 'coordination.k8s.io/v1', metadata: { name: leaseName } }
     events.record('Lease', lease, { type: 'Warning', reason: 'DeletionHeld', action: 'Remove', note })
-    if (this.#held[kind] !== held) log.error({ kind, held, total }, note)
+    if (this.#held[kind] !== held)
+      log.error({ kind, held, total, why: note }, 'mass deletion held: objects are missing')
   }
 }
 

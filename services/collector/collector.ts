@@ -104,7 +104,8 @@ class Collector {
         const fault = cause instanceof SourceFault ? cause.message : ''
         if (!signal.aborted && fault === '')
           this.#log.error({ err: cause }, 'failed to open the source or to run a session; retrying')
-        else if (!signal.aborted && fault !== lastFault) this.#log.error(`${fault}; retrying`)
+        else if (!signal.aborted && fault !== lastFault)
+          this.#log.error({ why: fault }, 'failed to open the source; retrying')
         lastFault = fault
       }
       if (clock.monotonicMs() - begunMs > stableSessionMs) pauses.reset()

@@ -13,6 +13,8 @@ export interface OutageFailure {
   readonly text: string
   readonly level?: 'warn' | 'error'
   readonly cause?: unknown
+  /** A sentence on this failure, where no cause says it. */
+  readonly why?: string
   /** For how long it has failed already; by default the outage begins now. */
   readonly failingMs?: number
   /** A failure for another reason than the last one is logged again. */
@@ -33,10 +35,10 @@ export class OutageLog {
     return this.#outage !== undefined
   }
 
-  failed({ text, level = 'warn', cause, failingMs = 0, reason }: OutageFailure): void {
+  failed({ text, level = 'warn', cause, why, failingMs = 0, reason }: OutageFailure): void {
     if (this.#outage && this.#outage.reason === reason) return
     this.#outage = { sinceMs: this.#outage?.sinceMs ?? this.#deps.clock.monotonicMs() - failingMs, reason }
-    this.#deps.log[level]({ err: cause, ...this.#deps.about }, text)
+    this.#deps.log[level]({ err: cause, why, ...this.#deps.about }, text)
   }
 
   /** `text` is logged where there was an outage: `feed board available again`. */

@@ -41,7 +41,7 @@ export function createCollectors(
   const failed =
     (feed: FeedKey, action: 'start' | 'stop') =>
     (cause: unknown): void =>
-      log.error({ err: cause, feed }, `failed to ${action} the collector of a feed`)
+      log.error({ err: cause, feed, action }, 'failed to start or stop the collector of a feed')
   const change = async (definitions: readonly FeedDefinition[]): Promise<void> => {
     const wanted = new Map(definitions.map((definition) => [definition.key, definition]))
     const ending: Promise<void>[] = []

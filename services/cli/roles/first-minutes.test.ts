@@ -68,7 +68,8 @@ function start(more: Record<string, string> = { FXD_FEEDS: join(home, 'feeds') }
     said.err
       .split('\n')
       .filter((each) => each.startsWith('{'))
-      .map((each) => (JSON.parse(each) as { msg: string }).msg)
+      .map((each) => JSON.parse(each) as { msg: string; why?: string; file?: string })
+      .map(({ msg, why, file = '' }) => `${msg}: ${why} ${file}`.trimEnd())
   return { said, logged }
 }
 
@@ -90,11 +91,13 @@ describe('a start with FXD_FEEDS', () => {
     expect(said.out).toContain('/v1/history?symbol=MYBROKER:LIVE:EURUSD&resolution=1&countback=5')
   }, 60_000)
 
-  test('a missing folder, a damaged file and wrong names are logged in one sentence each that names the file', async () => {
+  test('a missing folder, a damaged file and wrong names are logged in one line each that names the file', async () => {
     const { logged } = start()
     await expect
       .poll(logged, patience)
-      .toContainEqual(expect.stringMatching(/^.*\/feeds\/exports does not exist; retrying$/))
+      .toContainEqual(
+        expect.stringMatching(/^failed to open the source; retrying: .*\/feeds\/exports does not exist$/),
+      )
     const aside = join(home, 'aside')
     mkdirSync(aside)
     const bars = exportText(minutes(monday, 5, 1.1, 5))
@@ -112,15 +115,15 @@ describe('a start with FXD_FEEDS', () => {
     const at = (name: string): string => join(exports, name)
     const broken = 'The columns are separated by "|"; an MT5 export separates them by tabs'
     const wanted = [
-      `${at('EURUSD.z_M1.csv')} is no export: ${broken}; retrying`,
-      `${at('USDJPY.z_M1.csv')} is no export: ${broken}; ignored until it changes`,
-      `${at('GBPUSD_M1.csv')} is not read: the manifest lists GBPUSD.z, not GBPUSD; name the file GBPUSD.z_M1.csv`,
-      `${at('GBPUSD.z_M5.csv')} is not read: MYBROKER:LIVE does not list resolution 5 in spec.resolutions`,
+      `failed to read the source; retrying: ${at('EURUSD.z_M1.csv')} is no export: ${broken}`,
+      `failed to read a file; ignored until it changes: ${at('USDJPY.z_M1.csv')} is no export: ${broken}`,
+      `file not read: the manifest lists GBPUSD.z, not GBPUSD; name the file GBPUSD.z_M1.csv ${at('GBPUSD_M1.csv')}`,
+      `file not read: MYBROKER:LIVE does not list resolution 5 in spec.resolutions ${at('GBPUSD.z_M5.csv')}`,
     ]
     for (const sentence of wanted) await expect.poll(logged, patience).toContain(sentence)
     const names = [
-      /_M2\.csv is not read: "M2" is a timeframe that fxd does not serve; wanted/,
-      /notes\.txt is not read: wanted/,
+      /^file not read: "M2" is a timeframe that fxd does not serve; wanted .*_M2\.csv$/,
+      /^file not read: wanted .*notes\.txt$/,
     ]
     for (const sentence of names)
       await expect.poll(logged, patience).toContainEqual(expect.stringMatching(sentence))

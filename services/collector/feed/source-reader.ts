@@ -54,7 +54,8 @@ export class SourceReader {
           log.debug({ raw, resolution }, 'history not loaded by the terminal yet; retrying')
         else if (!(cause instanceof SourceFault))
           log.warn({ err: cause, raw, resolution }, 'failed to read the source; retrying')
-        else if (cause.message !== lastError) log.warn({ raw, resolution }, `${cause.message}; retrying`)
+        else if (cause.message !== lastError)
+          log.warn({ raw, resolution, why: cause.message }, 'failed to read the source; retrying')
         lastError = cause instanceof Error ? cause.message : ''
       } finally {
         this.#semaphore.leave(1)

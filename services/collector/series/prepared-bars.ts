@@ -28,8 +28,8 @@ export const barPreparer =
     const { name: symbol, resolution, scale } = series
     const tooPrecise = new Set(barsAboveScale(given, scale))
     if (tooPrecise.size > 0) {
-      const why = `bars dropped: their prices have more than ${scale} decimals`
-      log.warn({ symbol, resolution, bars: tooPrecise.size }, why)
+      const fields = { symbol, resolution, scale, bars: tooPrecise.size }
+      log.warn(fields, 'bars dropped: their prices have more decimals than the scale')
       series.holes.add(pickBars(given, (i) => tooPrecise.has(i)))
     }
     const bars = tooPrecise.size === 0 ? given : pickBars(given, (i) => !tooPrecise.has(i))

@@ -108,7 +108,11 @@ class LeaseCalls {
         return answer
       },
       (cause: unknown) => {
-        this.#outage.failed({ text: `lease store unavailable: failed to ${action} a lease; retrying`, cause })
+        this.#outage.failed({
+          text: 'lease store unavailable; retrying',
+          why: `failed to ${action} a lease`,
+          cause,
+        })
         return undefined
       },
     )

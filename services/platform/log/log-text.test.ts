@@ -31,6 +31,12 @@ test.each([
   expect(shown((log) => log.warn({ err }, 'retrying'))).toMatch(new RegExp(`^\\S+ warn {2}${text}\n$`))
 })
 
+test('a reason follows the message, before the fields', () => {
+  expect(
+    shown((log) => log.warn({ file: '/a.csv', why: 'no timeframe in the name' }, 'file not read')),
+  ).toMatch(/ warn {2}file not read: no timeframe in the name \(file=\/a\.csv\)\n$/)
+})
+
 test('a cause of several lines makes one line, with a space for each line end', () => {
   const err = new Error('invalid:\n  a.yaml:1\n  b.yaml:2')
   expect(shown((log) => log.warn({ err }, 'rejected'))).toMatch(/ rejected: invalid: a\.yaml:1 b\.yaml:2\n$/)

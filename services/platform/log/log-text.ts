@@ -3,6 +3,7 @@ interface Line {
   readonly time?: unknown
   readonly msg?: unknown
   readonly err?: unknown
+  readonly why?: unknown
 }
 
 const levelNames: Readonly<Record<string, string>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' }
@@ -17,15 +18,17 @@ const shown = (text: string): string => text.replace(/\n */g, ' ').replace(contr
 const valueOf = (value: unknown): string =>
   typeof value === 'string' && /^[^\s"]+$/.test(value) ? shown(value) : shown(JSON.stringify(value))
 
-/** A JSON line of the log as text for a person: time (UTC), level, message, cause, fields. */
+/** A JSON line of the log as text for a person: time (UTC), level, message, cause, reason, fields. */
 export function readableLine(json: string): string {
-  const { level, time, msg, err, ...fields } = JSON.parse(json) as Line & Readonly<Record<string, unknown>>
+  const { level, time, msg, err, why, ...fields } = JSON.parse(json) as Line &
+    Readonly<Record<string, unknown>>
   const { message, stack } = (err ?? {}) as { message?: unknown; stack?: unknown }
   const cause = message ?? (typeof err === 'string' ? err : undefined)
   const pairs = Object.entries(fields).map(([name, value]) => `${name}=${valueOf(value)}`)
+  const said = [msg, cause, why].filter((part) => part !== undefined).map(String)
   const words = [
     `${String(time).slice(11, 19)}Z ${(levelNames[String(level)] ?? String(level)).padEnd(5)}`,
-    cause === undefined ? shown(String(msg)) : shown(`${String(msg)}: ${String(cause)}`),
+    shown(said.join(': ')),
     ...(pairs.length > 0 ? [`(${pairs.join(', ')})`] : []),
   ]
   const frames =

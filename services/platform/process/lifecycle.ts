@@ -40,7 +40,7 @@ export function createLifecycle(clock: Clock, log: Log): Lifecycle {
       ])
       done.abort()
       if (outcome === 'late') log.warn({ part: name, timeoutMs }, 'stopping a part timed out; continuing')
-      else log.debug({ part: name, ms: Math.round(clock.monotonicMs() - begun) }, outcome)
+      else log.debug({ part: name, outcome, ms: Math.round(clock.monotonicMs() - begun) }, 'stopped a part')
     }
   }
   const stop = (): Promise<void> => (stopping ??= stopAll())

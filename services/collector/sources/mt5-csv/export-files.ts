@@ -8,9 +8,9 @@ import { cleanNames } from '../../../core/feeds/symbol-name.ts'
 import { openRegular } from '../../../platform/files/open-regular.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { SourceSeries, SourceSymbol } from '../../source.ts'
-import { type MostDecimals, mostDecimals, oddLineText } from './export/most-decimals.ts'
+import { type MostDecimals, mostDecimals } from './export/most-decimals.ts'
 import type { BadLine, OpenFile } from './export/read-export.ts'
-import { fileFailure } from './file-fault.ts'
+import { failureOf } from './file-fault.ts'
 import { FileIndex } from './file-index.ts'
 import { type FineLine, FollowedFile } from './followed-file.ts'
 import { createListing, type ListedFile } from './listing.ts'
@@ -19,7 +19,6 @@ import { SymbolDigits } from './symbol-digits.ts'
 /** Maximum bad lines of one read that are logged; further ones are counted. */
 const badLinesNamed = 20
 /** The consequence for a file without a usable bar. */
-const ignored = 'ignored until it changes'
 
 export interface ExportFilesDeps {
   readonly definition: FeedDefinition
@@ -113,8 +112,8 @@ export class ExportFiles {
     if (meant === undefined) return false
     if (!this.#misnamed.has(path)) {
       const wanted = basename(path).replace(raw, meant.raw)
-      const why = `${path} is not read: the manifest lists ${meant.raw}, not ${raw}; name the file ${wanted}`
-      log.warn({ file: path }, why)
+      const why = `the manifest lists ${meant.raw}, not ${raw}; name the file ${wanted}`
+      log.warn({ file: path, why }, 'file not read')
     }
     this.#misnamed.add(path)
     return true
@@ -140,8 +139,8 @@ export class ExportFiles {
     const { odd } = found
     if (odd && odd.decimals > this.#decimalsMaxOf(raw))
       this.#deps.log.warn(
-        { file: path },
-        `${path}: ${oddLineText(odd, digits)}; spec.symbols.list of the manifest sets them`,
+        { file: path, ...odd, digits },
+        'one line alone has more decimals and does not decide the digits; set them in spec.symbols.list',
       )
     return true
   }
@@ -155,11 +154,11 @@ export class ExportFiles {
       const found = await mostDecimals(path, series.resolution, { openFile: openWithin(folder), onBad })
       // A single line may still be being written.
       if (found === undefined && badLines > 1)
-        log.warn({ file: path, badLines }, `${path}: none of its first lines is a bar; ${ignored}`)
+        log.warn({ file: path, badLines }, 'none of the first lines is a bar; ignored until the file changes')
       return found
     } catch (cause) {
-      const { text, cause: defect } = fileFailure(path, cause, ignored)
-      log.warn({ err: defect, file: path }, text)
+      const { why, cause: err } = failureOf(path, cause)
+      log.warn({ file: path, why, err }, 'failed to read a file; ignored until it changes')
       return undefined
     }
   }
@@ -198,8 +197,8 @@ export class ExportFiles {
     if (needed.filter((line) => this.#digits.note(raw, line)).length === 0) return
     const digits = this.digitsOf(raw)
     log.warn(
-      { symbol: raw, before, digits },
-      `${path} has prices with more decimals; all lines of its symbol are read again`,
+      { file: path, symbol: raw, before, digits },
+      'prices with more decimals; all lines of the symbol are read again',
     )
     this.onRaised(raw)
   }
@@ -210,8 +209,10 @@ export class ExportFiles {
     if (decimals <= (this.#named.get(raw) ?? 0)) return
     this.#named.set(raw, decimals)
     const digits = this.digitsOf(raw)
-    const why = `${path} has prices with more decimals than the ${digits} digits of ${raw} in spec.symbols.list; these lines are rejected; digits: ${decimals} would accept them`
-    this.#deps.log.warn({ file: path, symbol: raw, digits, decimals }, why)
+    this.#deps.log.warn(
+      { file: path, symbol: raw, digits, decimals },
+      'lines rejected: their prices have more decimals than the digits in spec.symbols.list; raise these digits',
+    )
   }
 
   /** Lines that were rejected, in all files as they are now. */
@@ -248,7 +249,10 @@ export class ExportFiles {
         if (isReported) return
         isReported = true
         const { resolution } = series
-        log.warn({ file: path }, `${path} ${fault}; by its name its bars are stored as ${resolution}`)
+        log.warn(
+          { file: path, resolution, why: fault },
+          'bars contradict the name of their file; stored by its name',
+        )
       },
       onTooFine: (lines) => this.#noteTooFine(path, series.raw, lines),
     })

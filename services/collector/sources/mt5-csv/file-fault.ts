@@ -13,12 +13,10 @@ function fileFault(path: string, cause: unknown): string | undefined {
   return reason && `${path} ${reason}`
 }
 
-/** The log text of the fault, one sentence; of a defect also its cause, which the log shows with its stack. */
-export function fileFailure(path: string, cause: unknown, then: string): OutageFailure {
-  const fault = fileFault(path, cause)
-  return fault === undefined
-    ? { text: `${path} could not be read; ${then}`, cause }
-    : { text: `${fault}; ${then}` }
+/** Fields of a failed read for the log: the fault in a sentence, or the cause of a defect, shown with its stack. */
+export function failureOf(path: string, cause: unknown): Pick<OutageFailure, 'why' | 'cause'> {
+  const why = fileFault(path, cause)
+  return why === undefined ? { cause } : { why }
 }
 
 /** Converts a fault of the path to a `SourceFault`; returns a defect unchanged. */

@@ -6,7 +6,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import { type SourceListener, type SourceSeries, sourceBarsMax } from '../../source.ts'
 import { CompleteMinutes } from './complete-minutes.ts'
 import type { ExportFiles } from './export-files.ts'
-import { fileFailure } from './file-fault.ts'
+import { failureOf } from './file-fault.ts'
 import { FolderTicks } from './folder-ticks.ts'
 import type { FollowedFile } from './followed-file.ts'
 import type { KeyedLock } from './keyed-lock.ts'
@@ -71,7 +71,7 @@ export class FolderScan {
         await this.#fileLock(file, () => this.#takeChange(file, listener))
         outage.worked('the file can be read again')
       } catch (cause) {
-        outage.failed(fileFailure(file.options.path, cause, 'retrying'))
+        outage.failed({ text: 'failed to read a file; retrying', ...failureOf(file.options.path, cause) })
       }
     }
     return this.#readOnce.has(file) && !outage.isOut

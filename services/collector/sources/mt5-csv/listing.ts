@@ -50,8 +50,7 @@ export function createListing(
   const ignore = (name: string, why: string): void => {
     if (reported.has(name) || reported.size >= max) return
     reported.add(name)
-    const file = isFolder ? join(path, name) : path
-    log.warn({ file }, `${file} is not read: ${why}`)
+    log.warn({ file: isFolder ? join(path, name) : path, why }, 'file not read')
   }
   const raws = symbols.map(({ raw }) => raw)
   const seriesOf = (name: string): SourceSeries | undefined => {
@@ -75,10 +74,11 @@ export function createListing(
     const { names, isTooMany } = isFolder
       ? await regularNames(path, max, ignore)
       : { names: [basename(path)], isTooMany: false }
-    if (isTooMany && !wasTooMany) {
-      const text = `${path} has more than ${max} entries; ${max} of them are read, bars in the other files are missing`
-      log.warn({ file: path, entriesMax: max }, text)
-    }
+    if (isTooMany && !wasTooMany)
+      log.warn(
+        { file: path, entriesMax: max },
+        'too many entries in the folder; bars in the others are missing',
+      )
     wasTooMany = isTooMany
     return names.flatMap((name) => {
       const series = seriesOf(name)

@@ -51,7 +51,8 @@ test('an export whose name contradicts its bars is read by its name, and the log
   for (let i = 0; i < 2; i++) expect((await read('GBPUSD', '1')).bars).toHaveLength(6_225)
   expect((await read('USDJPY', '60')).bars).toHaveLength(6_225)
   const why = 'looks like an export of 60: all 6224 distances between bars are multiples of 1h'
-  expect(log.map(({ msg }) => msg)).toEqual([`${path} ${why}; by its name its bars are stored as 1`])
+  const msg = 'bars contradict the name of their file; stored by its name'
+  expect(log).toMatchObject([{ msg, file: path, resolution: '1', why }])
 })
 
 test('a line appended after the first full read is reported at once, in a separate window', async () => {
@@ -104,7 +105,7 @@ test('an export that appears later is added; other files are logged once', async
   expect(reported.symbols).toEqual([{ raw: 'GBP_USD', digits: 5, resolutions: ['60'] }])
   expect(reported.readAgain).toEqual([{ raw: 'GBP_USD', resolution: '60' }])
   await until(() => log.length >= 3)
-  expect(Object.fromEntries(log.map(({ file, msg }) => [file, msg.includes('derived')]))).toEqual({
+  expect(Object.fromEntries(log.map(({ file, why }) => [file, why?.includes('derived')]))).toEqual({
     [join(folder, 'EURUSD.z_M30.csv')]: true,
     [join(folder, 'notes.txt')]: false,
     [join(folder, 'sub')]: false,
@@ -224,7 +225,7 @@ test('a later file with more decimals raises the decimals of its symbol', async 
 
 test('a missing folder is logged once, and once more when it can be read again', async () => {
   const { clock, log, until } = await exports.open()
-  const reported = (part: string) => log.filter(({ msg }) => msg.includes(part)).length
+  const reported = (part: string) => log.filter(({ msg, why }) => `${msg} ${why}`.includes(part)).length
   await rename(folder, `${folder}-gone`)
   await until(() => reported('does not exist') > 0)
   for (let i = 0; i < 5; i++) await clock.advance(1_000)

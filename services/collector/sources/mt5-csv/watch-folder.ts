@@ -3,7 +3,7 @@ import type { Log } from '../../../platform/log/log.ts'
 import { OutageLog } from '../../../platform/outage-log.ts'
 import { SharedRun } from '../../../platform/serial.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { fileFailure } from './file-fault.ts'
+import { failureOf } from './file-fault.ts'
 
 /** Scan interval. Notifications of the system are faster, but not available everywhere and not complete. */
 const lookEveryMs = 1_000
@@ -28,7 +28,7 @@ export function watchFolder({ path, clock, log, signal, look, changed }: Watchin
       await look()
       outage.worked('the folder can be read again')
     } catch (cause) {
-      outage.failed(fileFailure(path, cause, 'retrying'))
+      outage.failed({ text: 'failed to read the folder; retrying', ...failureOf(path, cause) })
     }
   })
   const start = (): void => void looks.run()

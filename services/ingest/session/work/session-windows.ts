@@ -88,7 +88,7 @@ export class SessionWindows {
     if (separate <= manyWindows) return
     const { feed, symbol = feed, resolution } = window
     const fields = { series: symbol, resolution, windows: separate }
-    this.#deps.log.write('warn', fields, `a series has more than ${manyWindows} separate windows`)
+    this.#deps.log.write('warn', fields, 'a series has many separate windows')
   }
 
   /** Publishes the whole minutes of a feed-wide window during its write: their bars are already stored. */

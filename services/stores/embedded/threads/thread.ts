@@ -64,7 +64,7 @@ export async function startThread<C extends Calls>(deps: ThreadDeps): Promise<Th
     pending.failAll(`the ${name} thread ended`)
     if (closing) return
     const restartDelayMs = restarts.nextMs()
-    log.error({ err: cause, restartDelayMs }, `the ${name} thread ended and is restarted`)
+    log.error({ err: cause, thread: name, restartDelayMs }, 'a thread ended; restarting')
     cancelRestart = clock.after(restartDelayMs, restart)
   }
   const restart = (): void => {
@@ -75,7 +75,7 @@ export async function startThread<C extends Calls>(deps: ThreadDeps): Promise<Th
 
   const endIfSilent = (): void => {
     if (worker === undefined || !silence.isTooLong) return
-    log.error({ silenceMaxMs }, `the ${name} thread did not answer; it is ended and restarted`)
+    log.error({ thread: name, silenceMaxMs }, 'a thread timed out; restarting')
     ending = worker.terminate()
     worker = undefined
     pending.failAll(`the ${name} thread did not answer for ${silenceMaxMs} ms`)

@@ -125,7 +125,7 @@ export class Connection {
     if (this.closed) return
     const reason = String(cause)
     if (cause instanceof WrongServer)
-      this.#outage.failed({ text: cause.message, level: 'error', cause, reason })
+      this.#outage.failed({ text: 'Redis cannot be used; retrying', level: 'error', cause, reason })
     else this.#outage.failed({ text: 'Redis unavailable; retrying', cause, reason })
   }
 
