@@ -44,7 +44,7 @@ const seen = (registry: Registry) => ({
   feeds: registry.feeds(),
   allFeeds: registry.allFeeds(),
   symbols: registry.symbolsOf(feed),
-  allSymbols: registry.allSymbolsOf(feed),
+  allSymbols: new Set(registry.allSymbolsOf(feed)),
   keys: registry.keys.all(),
   single: names.map((name) => registry.symbol(compoundKey(feed, name))),
   digests: digests.map((digest) => registry.keys.byDigest(digest)?.key.id),

@@ -20,7 +20,7 @@ export interface RegistryView {
   symbol(key: CompoundKey): SymbolRecord | undefined
   /** Shown symbols of one feed, ordered by compound key. */
   symbolsOf(feed: FeedKey): readonly SymbolRecord[]
-  /** Hidden symbols included, to compare with the catalogue of a collector. */
+  /** Hidden symbols included, to compare with the catalogue of a collector. In no order. */
   allSymbolsOf(feed: FeedKey): readonly SymbolRecord[]
   /** Number of the feed's symbols, hidden ones included, freed ones not. */
   symbolCount(feed: FeedKey): number
@@ -52,7 +52,8 @@ export class Registry implements RegistryView {
   version = 0
   readonly keys = new KeyIndex()
   readonly feedRecords = new Map<string, FeedRecord>()
-  readonly #versions = new Map<string, number>()
+  /** By kind and id: a catalogue has thousands of symbols, and joined texts would cost most of its time. */
+  readonly #versions = new Map<string, Map<string, number>>()
   readonly #symbols = new Map<FeedKey, Map<CompoundKey, SymbolRecord>>()
   readonly #clocks = new Map<FeedKey, readonly ClockReading[]>()
   readonly #sorted = new Map<FeedKey, readonly SymbolRecord[]>()
@@ -60,10 +61,10 @@ export class Registry implements RegistryView {
   /** Returns whether the row changed anything: it is newer than the known one of its id, and its kind is known. */
   apply(row: RegistryRow): boolean {
     this.version = Math.max(this.version, row.version)
-    const id = `${row.kind} ${row.id}`
-    if ((this.#versions.get(id) ?? 0) >= row.version) return false
-    if (row.kind === 'symbol' && row.body.freed) return this.#free(row.body, id)
-    this.#versions.set(id, row.version)
+    const versions = this.#versions.get(row.kind) ?? new Map<string, number>()
+    if ((versions.get(row.id) ?? 0) >= row.version) return false
+    if (row.kind === 'symbol' && row.body.freed) return this.#free(row.body, versions)
+    this.#versions.set(row.kind, versions.set(row.id, row.version))
     if (row.kind === 'feed') this.feedRecords.set(row.id, row.body)
     else if (row.kind === 'symbol') this.#applySymbol(row.body)
     else if (row.kind === 'clock') this.#applyClock(row.body)
@@ -79,9 +80,9 @@ export class Registry implements RegistryView {
     this.#sorted.delete(symbol.feed)
   }
 
-  #free({ feed, symbol }: SymbolRecord, id: string): boolean {
+  #free({ feed, symbol }: SymbolRecord, versions: Map<string, number>): boolean {
     this.#sorted.delete(feed)
-    this.#versions.delete(id)
+    versions.delete(symbol)
     return this.#symbols.get(feed)?.delete(symbol) ?? false
   }
 
@@ -114,13 +115,16 @@ export class Registry implements RegistryView {
 
   symbolsOf(feed: FeedKey): readonly SymbolRecord[] {
     if (!this.feed(feed)) return []
-    const sorted = this.#sorted.get(feed) ?? this.allSymbolsOf(feed).filter((symbol) => !symbol.hidden)
+    const known = this.#sorted.get(feed)
+    if (known) return known
+    const shown = this.allSymbolsOf(feed).filter((symbol) => !symbol.hidden)
+    const sorted = shown.sort((a, b) => byText(a.symbol, b.symbol))
     this.#sorted.set(feed, sorted)
     return sorted
   }
 
   allSymbolsOf(feed: FeedKey): readonly SymbolRecord[] {
-    return [...(this.#symbols.get(feed)?.values() ?? [])].sort((a, b) => byText(a.symbol, b.symbol))
+    return [...(this.#symbols.get(feed)?.values() ?? [])]
   }
 
   symbolCount(feed: FeedKey): number {
@@ -133,7 +137,7 @@ export class Registry implements RegistryView {
 
   versionOf(id: string): number {
     for (const kind of ['key', 'feed', 'symbol']) {
-      const version = this.#versions.get(`${kind} ${id}`)
+      const version = this.#versions.get(kind)?.get(id)
       if (version !== undefined) return version
     }
     return 0

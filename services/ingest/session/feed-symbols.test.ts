@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { testToken } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
@@ -73,5 +73,17 @@ test('a feed full of hidden names without bars accepts new names once RemoveSymb
   close()
   expect((await session.catalogue([{ raw: 'NEW1', digits: 5 }])).refused).toEqual([])
   expect(suite.fixture.registry.view().symbolCount(suite.feed.key)).toBe(2)
+  await session.close()
+})
+
+test('the parts of the answer to 10,000 names are sent in separate turns of the event loop', async () => {
+  const session = suite.connect()
+  await session.hello(suite.feed.key)
+  const soon = vi.spyOn(suite.fixture.clock, 'soon')
+  const names = Array.from({ length: 10_000 }, (_, i) => ({ raw: `NAME${i}`, digits: 5 }))
+  expect((await session.catalogue(names)).refused).toEqual([])
+  const parts = session.received.filter(({ catalogued }) => catalogued)
+  expect(parts.length).toBeGreaterThan(5)
+  expect(soon.mock.calls.length).toBeGreaterThanOrEqual(parts.length)
   await session.close()
 })

@@ -1,6 +1,7 @@
 import type { RegistryView } from '../../../core/registry/registry.ts'
 import { show } from '../../../core/show.ts'
 import type { LimitedLog } from '../../../platform/log/limited-log.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import type { Catalogue__Output } from '../../../wire/gen/fxd/v1/Catalogue.ts'
 import type { CatalogueSymbol__Output } from '../../../wire/gen/fxd/v1/CatalogueSymbol.ts'
 import { catalogueCharactersMax, catalogueSymbolsMax } from '../../../wire/limits.ts'
@@ -66,26 +67,23 @@ const charactersOf = (symbols: readonly CatalogueSymbol__Output[], removed: read
 const shown = (refused: readonly CatalogueRefusal[]): readonly CatalogueRefusal[] =>
   refused.slice(0, 20).map(({ raw, reason }) => ({ raw: show(raw), reason }))
 
+interface CatalogueDeps {
+  readonly clock: Pick<Clock, 'soon'>
+  readonly log: LimitedLog
+  readonly stream: CollectorStream
+  readonly state: FeedState
+  /** `undefined` in a live session. */
+  readonly imported: ImportedSymbols | undefined
+}
+
 /** Applies the catalogues of one session to the symbols of the feed, and answers with their names. */
 export class SessionCatalogue {
-  readonly #log: LimitedLog
-  readonly #stream: CollectorStream
-  readonly #state: FeedState
-  /** `undefined` in a live session. */
-  readonly #imported: ImportedSymbols | undefined
+  readonly #deps: CatalogueDeps
   readonly #parts = new CatalogueParts()
   #isTaken = false
 
-  constructor(
-    log: LimitedLog,
-    stream: CollectorStream,
-    state: FeedState,
-    imported: ImportedSymbols | undefined,
-  ) {
-    this.#log = log
-    this.#stream = stream
-    this.#state = state
-    this.#imported = imported
+  constructor(deps: CatalogueDeps) {
+    this.#deps = deps
   }
 
   /** True once a whole catalogue was answered. */
@@ -96,16 +94,27 @@ export class SessionCatalogue {
   async take(part: Catalogue__Output): Promise<void> {
     const whole = this.#parts.add(part)
     if (!whole) return
-    const { absences, registry } = this.#state
-    const { watchedUntil } = this.#state.windows
+    await this.#nextTurn()
+    const { log, stream, state, imported } = this.#deps
+    const { absences, registry } = state
+    const { watchedUntil } = state.windows
     const decide = (view: RegistryView): CatalogueChange =>
       decideCatalogue(whole, { ...registry.within(view), watchedUntil, absences })
-    const result = await (this.#imported ? this.#imported.take(whole.symbols) : registry.change(decide))
+    const result = await (imported ? imported.take(whole.symbols) : registry.change(decide))
     const { symbols, refused } = result
+    await this.#nextTurn()
     absences.note(result.absent, registry.current().view)
-    if (refused.length > 0) this.#log.write('warn', { refused: shown(refused) }, 'catalogue symbols rejected')
-    this.#log.write('info', { symbols: symbols.length, refused: refused.length }, 'catalogue accepted')
-    for (const answer of cataloguedParts(part.revision, result)) this.#stream.send(answer)
+    if (refused.length > 0) log.write('warn', { refused: shown(refused) }, 'catalogue symbols rejected')
+    log.write('info', { symbols: symbols.length, refused: refused.length }, 'catalogue accepted')
+    for (const answer of cataloguedParts(part.revision, result)) {
+      await this.#nextTurn()
+      stream.send(answer)
+    }
     this.#isTaken = true
+  }
+
+  /** Each step takes milliseconds for thousands of names. In one turn of the event loop, they would delay all clients. */
+  #nextTurn(): Promise<void> {
+    return new Promise((resolve) => this.#deps.clock.soon(resolve))
   }
 }

@@ -67,7 +67,7 @@ export class SessionWork {
     const imported = options.isImport ? new ImportedSymbols(state.registry) : undefined
     const inFlight = new InFlight(stream, metrics)
     this.#inFlight = inFlight
-    this.#catalogue = new SessionCatalogue(log, stream, state, imported)
+    this.#catalogue = new SessionCatalogue({ clock, log, stream, state, imported })
     const acknowledgements = new Acknowledgements({ metrics, log }, stream, this.#catalogue)
     const answering = { clock, metrics, state, imported, live, inFlight, acknowledgements }
     const isPartitioned = deps.stores.bars.isPartitioned ?? false
