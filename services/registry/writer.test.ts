@@ -3,7 +3,7 @@ import { feedBody, symbolBody, zero } from '../../test/support/fixtures/stream-f
 import { temporaryFolder } from '../../test/support/fixtures/temporary-folder.ts'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { Unavailable } from '../core/failure.ts'
-import type { RegistryView } from '../core/feeds/registry.ts'
+import type { RegistryView } from '../core/registry/registry.ts'
 import { silentLog } from '../platform/log/log.ts'
 import type { RegistryBody, RegistryStore } from '../ports/registry.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
