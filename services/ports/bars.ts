@@ -29,29 +29,45 @@ export interface BarQuery extends ReadAs {
   readonly take?: { readonly count: number; readonly end: 'oldest' | 'newest' }
 }
 
+export interface WriteOptions {
+  /** Called at most once, when all rows are durable or refused, if that is known before they are readable. */
+  readonly onCommitted?: (() => void) | undefined
+  /** Drops what waits of the write. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A bar that the store refuses, although its table is as expected and takes other bars. */
+export interface RefusedRow {
+  readonly seriesId: string
+  readonly time: FeedSeconds
+  /** The reason that the store gave. */
+  readonly message: string
+}
+
 /**
  * Closed bars, one series per symbol and stored resolution. Contract (test/contract/suites/bars.ts):
- *  - `write` resolves only after all bars are committed and readable. It calls `onCommitted` at most once, when they
- *    are durable, if that is known before they are readable. After an error any part of them may be stored, and
- *    writing them again is harmless;
+ *  - `write` waits for the store and for the bars' tables, however long, and resolves once all bars are committed and
+ *    readable, with the rows that the store refuses: almost always none. It rejects when the store closes, when
+ *    `signal` aborts (after what is being sent of it), and as `Unavailable` where hundreds of thousands of rows of the
+ *    backfill lane wait. Then any part of the bars may be stored, and writing them again is harmless;
  *  - of several bars with one series and time the greatest revision is kept, whatever the order; an equal
  *    revision changes nothing;
  *  - `read` returns bars ascending in time, each time once, and sees all writes that ended before it began;
- *  - live writes overtake waiting backfill writes. The queue is bounded: at the limit a write waits, or fails
- *    as `Unavailable` where hundreds of thousands of bars already wait;
+ *  - live writes overtake waiting backfill writes. The caller bounds what waits of the live lane, by `waitingBytes`;
  *  - reads wait per key of their reader, and keys take turns. A read of one key waits at most for the reads
  *    under way and for one read of each other waiting key. A read that is not served within the deadline, or
  *    that a key sends above its limit of waiting reads, fails as `Overloaded`;
- *  - a call about a table that is missing or was replaced fails as `TableOutOfOrder`. Rows of other tables that belong
- *    to the same write are stored;
- *  - a call that does not end within its deadline fails as `Unavailable`. Deadlines: reads 2 s; reads of the
- *    backfill lane, and of a process without clients, 15 s; writes 30 s. A write that first needs a new table
- *    may take 60 s more.
+ *  - a read of a table that is missing or was replaced fails as `TableOutOfOrder`. A write waits until the table is in
+ *    order again; rows of other tables are stored, in the same write too;
+ *  - a read that does not end within its deadline fails as `Unavailable`: 2 s; 15 s for reads of the backfill lane, and
+ *    of a process without clients.
  */
 export interface BarStore {
   /** Whether a new partition of old bars costs the store, so that ingest makes them slowly; see `OldPartitions`. */
   readonly isPartitioned?: boolean
-  write(batch: readonly SeriesBars[], lane: Lane, onCommitted?: () => void): Promise<void>
+  write(batch: readonly SeriesBars[], lane: Lane, options?: WriteOptions): Promise<readonly RefusedRow[]>
+  /** Bytes of the rows that wait to be stored or are being stored, of each feed with any. */
+  waitingBytes(): ReadonlyMap<FeedKey, number>
   read(query: BarQuery): Promise<Bars>
   /** Open time of the newest stored bar of each series of the feed, by `seriesId`. */
   lastTimes(feed: FeedKey, as?: LastTimesAs): Promise<ReadonlyMap<string, FeedSeconds>>

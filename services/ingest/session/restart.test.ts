@@ -36,8 +36,8 @@ const around = (stores: Stores): Stores => ({
   bars: {
     ...stores.bars,
     write: async (batch, lane) => {
-      await stores.bars.write(batch, lane)
-      if (!silentCommit) return
+      const refused = await stores.bars.write(batch, lane)
+      if (!silentCommit) return refused
       silentCommit = false
       throw new Unavailable('the store')
     },

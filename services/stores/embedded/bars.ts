@@ -14,7 +14,11 @@ const deadlineOf = (lane: Lane | undefined): number =>
 
 export function embeddedBars(queue: FileWriter, readers: Readers, sweep: PurgeSweep): BarStore {
   return {
-    write: async (batch, lane) => queue.writeBars(packRows(batch, rowsPerTurn), lane),
+    async write(batch, lane) {
+      await queue.writeBars(packRows(batch, rowsPerTurn), lane)
+      return []
+    },
+    waitingBytes: () => new Map(),
     read: ({ reader, lane, ...query }) => readers.call('readBars', query, reader, deadlineOf(lane)),
     async lastTimes(feed, { reader, lane } = {}) {
       const times = new Map<string, FeedSeconds>()

@@ -40,7 +40,7 @@ export function questdbBars(deps: BarDeps): BarStore {
   const nextTaken = ascendingMicros(clock)
   return {
     isPartitioned: true,
-    async write(batch, lane, onCommitted) {
+    async write(batch, lane, { onCommitted } = {}) {
       const held = batch.filter(({ bars }) => barCount(bars) > 0)
       held.forEach(refuseUnfit)
       for (const [feed, list] of Map.groupBy(held, ({ series }) => series.feed)) {
@@ -53,7 +53,9 @@ export function questdbBars(deps: BarDeps): BarStore {
         },
       )
       await writer.write(encodeBars(placed, nextTaken), { lane, onCommitted })
+      return []
     },
+    waitingBytes: () => new Map(),
     read: (query) => readBars(query, deps),
     lastTimes: (feed, as = {}) => lastTimes(feed, as, deps),
     bounds: (series, spans, reader) => bounds(series, spans, reader, deps),

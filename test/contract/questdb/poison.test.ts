@@ -71,7 +71,9 @@ describe('rows that QuestDB rejects', () => {
     await stores.bars.write([batchOf(other, [minuteBar(0)])], 'live')
     const list = spoiltBars(5_000, 50)
     let isCommitted = false
-    const storing = stores.bars.write([batchOf(narrow, list)], 'live', () => (isCommitted = true))
+    const storing = stores.bars.write([batchOf(narrow, list)], 'live', {
+      onCommitted: () => (isCommitted = true),
+    })
     await expect.poll(() => metric('fxd_questdb_rejected_rows_pending'), untilSeen).toBe(5_000)
     const beside: Promise<void>[] = []
     for (let minute = 1; minute <= 3; minute++) {

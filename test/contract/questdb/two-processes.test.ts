@@ -28,10 +28,12 @@ describe('tables that another process removed', () => {
       const write = async (): Promise<string> => {
         let isCommitted = false
         const onCommitted = (): void => void (isCommitted = true)
-        const outcome = await bars.write([batchOf(series, [minuteBar(minute)])], 'live', onCommitted).then(
-          () => 'stored',
-          () => 'failed',
-        )
+        const outcome = await bars
+          .write([batchOf(series, [minuteBar(minute)])], 'live', { onCommitted })
+          .then(
+            () => 'stored',
+            () => 'failed',
+          )
         attempts.push({ outcome, isCommitted })
         return outcome
       }

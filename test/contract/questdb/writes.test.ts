@@ -22,7 +22,7 @@ describe('an unavailable server', longTimeout, () => {
       const series = lane === 'live' ? live : backfill
       for (let at = 0; !stop; at += size) {
         const onCommitted = (): void => void (acknowledged[lane] = at + size)
-        await stores.bars.write([batchOf(series, minuteBars(at, at + size))], lane, onCommitted)
+        await stores.bars.write([batchOf(series, minuteBars(at, at + size))], lane, { onCommitted })
         expect(acknowledged[lane]).toBe(at + size)
       }
     }

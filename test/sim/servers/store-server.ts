@@ -68,9 +68,14 @@ export class StoreServer {
   of(process: SimProcess): { bars: BarStore; windows: WindowStore; registry: RegistryStore } {
     const ask = <T>(what: string, run: () => T): Promise<T> =>
       this.#network.call(process, 'store', what, run, what === 'write')
+    const write = (batch: readonly SeriesBars[]): void => this.#write(batch)
     return {
       bars: {
-        write: (batch) => ask('write', () => this.#write(batch)),
+        async write(batch) {
+          await ask('write', () => write(batch))
+          return []
+        },
+        waitingBytes: () => new Map(),
         read: (query) => ask('read', () => this.#read(query)),
         lastTimes: (feed) =>
           ask('lastTimes', () => {
