@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
-import { FailureSpan, WriteOutage } from './write-outage.ts'
+import { WriteOutage } from './write-outage.ts'
 
 function fixture() {
   const clock = createVirtualClock()
@@ -33,20 +33,4 @@ test('an outage of writes is forgotten after a minute without a request', async 
   trouble.asked()
   await clock.advance(2_000)
   expect(trouble.ms).toBe(2_000)
-})
-
-test('repeated failures last from the first to the last one; a single failure lasts 0 ms', async () => {
-  const clock = createVirtualClock()
-  const failures = new FailureSpan(clock)
-  expect(failures.ms).toBe(0)
-  failures.happened()
-  await clock.advance(20_000)
-  expect(failures.ms).toBe(0)
-  failures.happened()
-  await clock.advance(60_000)
-  expect(failures.ms).toBe(20_000)
-  await clock.advance(1)
-  expect(failures.ms).toBe(0)
-  failures.happened()
-  expect(failures.ms).toBe(0)
 })

@@ -5,31 +5,6 @@ export const failingMsMax = 10_000
 /** After this time without another attempt, a failure is forgotten. */
 const forgottenMs = 60_000
 
-/** How long something has been failing: from its first failure to its last. */
-export class FailureSpan {
-  readonly #clock: Clock
-  #firstMs = 0
-  #lastMs = Number.NEGATIVE_INFINITY
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  happened(): void {
-    const now = this.#clock.monotonicMs()
-    if (this.#isForgotten) this.#firstMs = now
-    this.#lastMs = now
-  }
-
-  get ms(): number {
-    return this.#isForgotten ? 0 : this.#lastMs - this.#firstMs
-  }
-
-  get #isForgotten(): boolean {
-    return this.#clock.monotonicMs() - this.#lastMs > forgottenMs
-  }
-}
-
 /** How long a store has not accepted writes: a server over one connection, or a file. */
 export class WriteOutage {
   readonly #clock: Clock

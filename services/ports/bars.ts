@@ -30,26 +30,18 @@ export interface BarQuery extends ReadAs {
 }
 
 export interface WriteOptions {
-  /** Called at most once, when all rows are durable or refused, if that is known before they are readable. */
+  /** Called at most once, when all rows are durable, if that is known before they are readable. */
   readonly onCommitted?: (() => void) | undefined
   /** Drops what waits of the write. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** A bar that the store refuses, although its table is as expected and takes other bars. */
-export interface RefusedRow {
-  readonly seriesId: string
-  readonly time: FeedSeconds
-  /** The reason that the store gave. */
-  readonly message: string
-}
-
 /**
  * Closed bars, one series per symbol and stored resolution. Contract (test/contract/suites/bars.ts):
  *  - `write` waits for the store and for the bars' tables, however long, and resolves once all bars are committed and
- *    readable, with the rows that the store refuses: almost always none. It rejects when the store closes, when
- *    `signal` aborts (after what is being sent of it), and as `Unavailable` where hundreds of thousands of rows of the
- *    backfill lane wait. Then any part of the bars may be stored, and writing them again is harmless;
+ *    readable. It rejects when the store closes, when `signal` aborts (after what is being sent of it), and as
+ *    `Unavailable` where hundreds of thousands of rows of the backfill lane wait. Then any part of the bars may be
+ *    stored, and writing them again is harmless;
  *  - of several bars with one series and time the greatest revision is kept, whatever the order; an equal
  *    revision changes nothing;
  *  - `read` returns bars ascending in time, each time once, and sees all writes that ended before it began;
@@ -65,7 +57,7 @@ export interface RefusedRow {
 export interface BarStore {
   /** Whether a new partition of old bars costs the store, so that ingest makes them slowly; see `OldPartitions`. */
   readonly isPartitioned?: boolean
-  write(batch: readonly SeriesBars[], lane: Lane, options?: WriteOptions): Promise<readonly RefusedRow[]>
+  write(batch: readonly SeriesBars[], lane: Lane, options?: WriteOptions): Promise<void>
   /** Bytes of the rows that wait to be stored or are being stored, of each feed with any. */
   waitingBytes(): ReadonlyMap<FeedKey, number>
   read(query: BarQuery): Promise<Bars>

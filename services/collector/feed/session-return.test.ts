@@ -38,12 +38,12 @@ describe('a new session', () => {
       bars: {
         ...stores.bars,
         async write(batch, lane) {
-          const refused = await stores.bars.write(batch, lane)
+          await stores.bars.write(batch, lane)
           commits += 1
           // The process is killed after the commit and before the Ack.
-          if (kills >= 4 || commits % 3 !== 0) return refused
+          if (kills >= 4 || commits % 3 !== 0) return
           isHung = true
-          return new Promise(() => undefined)
+          await new Promise(() => undefined)
         },
       },
     })

@@ -121,8 +121,7 @@ export class LiveIntake {
   #write(fresh: readonly GoodSeries[], begin: Promise<void> | undefined): FreshWrite {
     if (fresh.length === 0) return { committed: Promise.resolve(), readable: Promise.resolve() }
     const { promise: committed, resolve, reject } = Promise.withResolvers<void>()
-    const write = async (): Promise<void> =>
-      void (await this.#deps.stores.bars.write(fresh, 'live', { onCommitted: resolve }))
+    const write = (): Promise<void> => this.#deps.stores.bars.write(fresh, 'live', { onCommitted: resolve })
     const readable = begin ? begin.then(write) : write()
     readable.then(resolve, reject)
     return { committed, readable }

@@ -33,7 +33,7 @@ let stores: Stores
 let one: IngestFixture
 let other: IngestFixture
 /** Wraps each live write of the other ingest. */
-let otherWrite: <T>(write: () => Promise<T>) => Promise<T>
+let otherWrite: (write: () => Promise<void>) => Promise<void>
 /** Purges of bars at the one ingest wait for this promise. */
 let purgeGate: Promise<void>
 let barPurges: number
@@ -196,7 +196,7 @@ async function endSlowly() {
   otherWrite = async (write) => {
     isWriting = true
     await gate.promise
-    return write()
+    await write()
   }
   session.post('LIVE', [seriesAt('EURUSD', [noon - 120])])
   session.postWindow('1', noon - 120, noon - 60)

@@ -14,11 +14,12 @@ const deadlineOf = (lane: Lane | undefined): number =>
 
 export function embeddedBars(queue: FileWriter, readers: Readers, sweep: PurgeSweep): BarStore {
   return {
-    async write(batch, lane) {
-      await queue.writeBars(packRows(batch, rowsPerTurn), lane)
-      return []
+    write: async (batch, lane, options) => {
+      const byFeed = Map.groupBy(batch, ({ series }) => series.feed)
+      const pieces = [...byFeed.values()].flatMap((own) => packRows(own, rowsPerTurn))
+      await queue.writeBars(pieces, lane, options)
     },
-    waitingBytes: () => new Map(),
+    waitingBytes: () => queue.waitingBytes(),
     read: ({ reader, lane, ...query }) => readers.call('readBars', query, reader, deadlineOf(lane)),
     async lastTimes(feed, { reader, lane } = {}) {
       const times = new Map<string, FeedSeconds>()
@@ -42,14 +43,14 @@ export function embeddedBars(queue: FileWriter, readers: Readers, sweep: PurgeSw
       })
     },
     async purge(feed: FeedKey) {
-      await queue.call('purgeBars', feed, { lane: 'live', weight: 1 })
+      await queue.call('purgeBars', feed, 'live')
       sweep.wake()
     },
     async ping() {
       queue.throwIfFailing()
       await Promise.all([
         // The store counts as unavailable while its writer answers but cannot write.
-        queue.call(queue.isFailing ? 'probe' : 'ping', undefined, { lane: 'live', weight: 1 }),
+        queue.call(queue.isFailing ? 'probe' : 'ping', undefined, 'live'),
         readers.call('ping', undefined),
       ])
     },

@@ -18,7 +18,7 @@ export function startPurgeSweep(queue: FileWriter, log: Log): PurgeSweep {
   let stopped = false
   const sweep = async (): Promise<void> => {
     woken = false
-    while (!stopped && (await queue.call('sweep', rowsPerTurn, { lane: 'backfill', weight: rowsPerTurn })));
+    while (!stopped && (await queue.call('sweep', rowsPerTurn, 'backfill')));
   }
   const wake = (): void => {
     woken = true

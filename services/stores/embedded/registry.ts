@@ -7,7 +7,7 @@ export function embeddedRegistry(queue: FileWriter, readers: Readers): RegistryS
   return {
     append(basedOn, bodies) {
       const rows = bodies.map(({ kind, id, body }) => ({ kind, id, body: JSON.stringify(body) }))
-      return queue.call('append', { basedOn, rows }, { lane: 'live', weight: Math.max(1, rows.length) })
+      return queue.call('append', { basedOn, rows }, 'live')
     },
     async since(version) {
       const rows = await readers.call('registrySince', version, serviceReader('registry'))

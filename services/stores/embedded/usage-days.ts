@@ -8,7 +8,7 @@ export function embeddedUsageDays(queue: FileWriter, readers: Readers): UsageDay
   return {
     async add(days) {
       if (days.length === 0) return
-      await queue.call('addUsage', days, { lane: 'backfill', weight: days.length })
+      await queue.call('addUsage', days, 'backfill')
     },
     async of(keyId, first, last) {
       const rows = await readers.call('usage', { keyId, first, last }, serviceReader(keyId))

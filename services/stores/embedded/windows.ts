@@ -5,22 +5,19 @@ import { windowsOf } from './file/acknowledged-rows.ts'
 import type { FileWriter } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
 
-/** Rows that joining one window may change: the one before it, those it absorbs, itself. */
-const weightPerWindow = 3
-
 export function embeddedWindows(queue: FileWriter, readers: Readers): WindowStore {
   return {
-    async add(windows) {
+    async add(windows, signal) {
       windows.forEach(refuseUnfitWindow)
       const held = windows.filter(({ from, to }) => from < to)
       if (held.length === 0) return
-      await queue.call('addWindows', held, { lane: 'live', weight: held.length * weightPerWindow })
+      await queue.callUntilDone('addWindows', held, signal)
     },
     // Calls without a reader are of ingest, not of a REST client, so they have more time.
     async of(feed, reader, symbol) {
       const deadlineMs = reader ? readDeadlineMs : patientReadDeadlineMs
       return windowsOf(feed, await readers.call('windows', { feed, symbol }, reader, deadlineMs))
     },
-    purge: (feed) => queue.call('purgeWindows', feed, { lane: 'live', weight: 1 }),
+    purge: (feed) => queue.call('purgeWindows', feed, 'live'),
   }
 }

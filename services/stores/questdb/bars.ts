@@ -2,9 +2,11 @@ import { barCount } from '../../core/bars/bar.ts'
 import type { SeriesBars } from '../../core/bars/series.ts'
 import { Unavailable } from '../../core/failure.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import { within } from '../../platform/within.ts'
+import type { Log } from '../../platform/log/log.ts'
+import { OutageLog } from '../../platform/outage-log.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { untilDone } from '../write-queue/until-done.ts'
 import { type EmptyingDeps, purgeTables } from './empty-tables.ts'
 import type { ServerQueries } from './exec.ts'
 import { refuseOtherClock, type TimedFeed } from './layout/retention.ts'
@@ -12,15 +14,11 @@ import type { TableList } from './layout/table-list.ts'
 import type { ReadDeps } from './read/read-bars.ts'
 import { readBars } from './read/read-bars.ts'
 import { bounds, lastTimes } from './read/series-times.ts'
-import { encodeBars, refuseUnfit, type TableBars } from './write/encode-bars.ts'
+import type { TableBars } from './write/bar-rows.ts'
+import { encodeBars, refuseUnfit } from './write/encode-bars.ts'
 import type { Visibility } from './write/visibility.ts'
 import type { Writer } from './write/writer.ts'
 
-/**
- * Deadline for creating the tables of a write. When many feeds begin at once, their tables are created one
- * after another. Tables that exist at the deadline stay.
- */
-const makingDeadlineMs = 60_000
 /**
  * Deadline of a purge of bars. The caller has one minute for it, the wait for the lease and two purges of the
  * windows.
@@ -28,6 +26,7 @@ const makingDeadlineMs = 60_000
 const purgeDeadlineMs = 30_000
 
 export interface BarDeps extends ReadDeps, EmptyingDeps {
+  readonly log: Log
   readonly writer: Writer
   readonly visibility: Visibility
   readonly queries: ServerQueries
@@ -38,24 +37,25 @@ export interface BarDeps extends ReadDeps, EmptyingDeps {
 export function questdbBars(deps: BarDeps): BarStore {
   const { tableList, writer, visibility, queries, clock } = deps
   const nextTaken = ascendingMicros(clock)
+  const making = new OutageLog({ log: deps.log, clock })
+  const onFailed = (cause: unknown): void =>
+    making.failed({ text: 'making tables of bars failed; retrying', cause })
   return {
     isPartitioned: true,
-    async write(batch, lane, { onCommitted } = {}) {
+    async write(batch, lane, { onCommitted, signal } = {}) {
       const held = batch.filter(({ bars }) => barCount(bars) > 0)
       held.forEach(refuseUnfit)
       for (const [feed, list] of Map.groupBy(held, ({ series }) => series.feed)) {
         const timed = deps.timedFeed(feed)
         for (const { series, bars } of list) refuseOtherClock(series, bars, timed, clock)
       }
-      const placed = await within(clock, makingDeadlineMs, 'making tables', place(held, tableList)).catch(
-        (cause: unknown) => {
-          throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
-        },
-      )
-      await writer.write(encodeBars(placed, nextTaken), { lane, onCommitted })
-      return []
+      const place = (): Promise<readonly TableBars[]> => placed(held, tableList).catch(asUnavailable)
+      const waiting = { clock, signal, isClosed: () => writer.isClosed, onFailed }
+      const ofTables = await untilDone(place, waiting)
+      making.worked('tables of bars are made again')
+      return writer.write(encodeBars(ofTables, nextTaken), { lane, onCommitted, signal })
     },
-    waitingBytes: () => new Map(),
+    waitingBytes: () => writer.waitingBytes(),
     read: (query) => readBars(query, deps),
     lastTimes: (feed, as = {}) => lastTimes(feed, as, deps),
     bounds: (series, spans, reader) => bounds(series, spans, reader, deps),
@@ -67,19 +67,24 @@ export function questdbBars(deps: BarDeps): BarStore {
     async ping() {
       await queries.ping()
       writer.throwIfFailing()
+      if (making.isOut) throw new Unavailable('store', new Error('tables of bars cannot be made'))
       await visibility.check()
     },
   }
 }
 
-async function place(batch: readonly SeriesBars[], tableList: TableList): Promise<TableBars[]> {
-  const placed: TableBars[] = []
+async function placed(batch: readonly SeriesBars[], tableList: TableList): Promise<TableBars[]> {
+  const found: TableBars[] = []
   for (const { series, bars } of batch) {
     // Without an await for a known table: a minute has thousands of series.
     const table = tableList.knownTableOf(series) ?? (await tableList.needTableOf(series))
-    placed.push({ series, bars, table })
+    found.push({ series, bars, table })
   }
-  return placed
+  return found
+}
+
+function asUnavailable(cause: unknown): never {
+  throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
 }
 
 /** Returns the UTC time in microseconds, each number only once. */

@@ -80,7 +80,9 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   // Only processes that may create tables resume them; the others only report them.
   if (migrates) visibility.onSuspended = (tables) => suspended.seen(tables)
   const tableGone = (): void => refreshSoon()
-  const writer = new Writer({ options, sender, names, check, visibility, tableGone })
+  const writer = new Writer({ options, sender, check, visibility, tableGone })
+  visibility.onResumed = () => writer.wake()
+  records.onRepaired.add(() => writer.wake())
   const feedsChanged = (): Promise<void> => changeRetention(server, log.timedFeeds())
   const base = { names, records, pool, writer, sender, clock }
   const registryDeps = { ...base, table: names.registry, patientPool: backfillPool, feedsChanged }
@@ -97,13 +99,13 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const tableList = new TableList({ names, records, pool, admin, clock, timedFeed })
   const refreshSoon = (): void =>
     void Promise.all([tableList.refresh(), records.load()]).catch(() => undefined)
-  const broken = readingMetrics(options, [pool, backfillPool], visibility, records)
+  const broken = readingMetrics(options, [pool, backfillPool], visibility, records, writer)
   const stopCounting = migrates ? exportMemoryMaps(options, admin) : undefined
   const shared = { ...base, tableList, backfillPool, visibility, admin, queries, broken }
   const windows = questdbWindows(shared)
   return {
     stores: {
-      bars: questdbBars({ ...shared, timedFeed: (feed) => log.timedFeed(feed) }),
+      bars: questdbBars({ ...shared, log: options.log, timedFeed: (feed) => log.timedFeed(feed) }),
       windows,
       registry,
       usageDays: questdbUsageDays({ ...shared, table: names.usageDays }),
@@ -220,6 +222,7 @@ function readingMetrics(
   pools: readonly PgPool[],
   visibility: Visibility,
   records: TableRecords,
+  writer: Writer,
 ): Counter {
   const sum = (of: (pool: PgPool) => number): number => pools.reduce((total, pool) => total + of(pool), 0)
   metrics.gauge(
@@ -230,9 +233,9 @@ function readingMetrics(
   )
   metrics.gauge(
     'fxd_questdb_tables_out_of_order',
-    'Tables that are missing or were replaced: their reads and writes fail.',
+    'Tables that are missing or were replaced, or that reject rows: their writes wait.',
     [],
-    (gauge) => gauge.set(records.outOfOrder.size),
+    (gauge) => gauge.set(records.outOfOrder.size + writer.rejecting),
   )
   metrics.gauge('fxd_questdb_connections', 'Connections for reading.', [], (gauge) =>
     gauge.set(sum(({ connections }) => connections)),

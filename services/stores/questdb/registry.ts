@@ -6,6 +6,7 @@ import { type ClockReading, knownOffset } from '../../core/registry/clock-histor
 import { Serial } from '../../platform/serial.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { AppendOutcome, RegistryBody, RegistryRow, RegistryStore } from '../../ports/registry.ts'
+import { writeDeadlineMs } from '../write-queue/submission.ts'
 import type { ServerQueries } from './exec.ts'
 import type { TimedFeed } from './layout/retention.ts'
 import type { TableRecords } from './layout/table-records.ts'
@@ -239,7 +240,10 @@ export function questdbRegistry(log: RegistryLog, deps: RegistryDeps): RegistryS
     const change = deps.clock.randomHex(16)
     log.expect(change)
     try {
-      await deps.writer.write(encodeChange(rows, basedOn, change, deps), { lane: 'live' })
+      await deps.writer.write(encodeChange(rows, basedOn, change, deps), {
+        lane: 'live',
+        deadlineMs: writeDeadlineMs,
+      })
       await log.follow(deps.patientPool)
     } catch (cause) {
       log.counted(change)

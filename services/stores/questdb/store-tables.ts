@@ -3,8 +3,7 @@ import type { StoreTables } from '../../ports/store-tables.ts'
 import { bucketOf } from './layout/bucket.ts'
 import { makeTable } from './layout/make-table.ts'
 import { retentionOf } from './layout/retention.ts'
-import { createBars, createRegistry, createUsageDays, createWindows } from './layout/statements.ts'
-import { unfitness } from './layout/table-form.ts'
+import { creating, unfitness } from './layout/table-form.ts'
 import type { TableList } from './layout/table-list.ts'
 import type { RecordingDeps, TableRecords } from './layout/table-records.ts'
 import { nameOf } from './layout/tables.ts'
@@ -42,23 +41,19 @@ export function questdbTables(deps: StoreTablesDeps): StoreTables {
     await windows.withdraw({ feed, resolution: holds.resolution, concerns, others })
   }
 
-  const creating = (table: string): ((name: string) => string) => {
+  const make = (table: string): Promise<void> => {
     const [holds, feed] = [names.parseBars(table), feedOf(table)]
     const timed = feed && log.timedFeed(feed)
-    if (holds)
-      return (name) => createBars(name, holds.resolution, timed && retentionOf(timed, holds.resolution))
-    if (names.isWindows(table)) return createWindows
-    return table === names.registry ? createRegistry : createUsageDays
+    const ttl = holds && timed && retentionOf(timed, holds.resolution)
+    return makeTable(table, creating(table, names, ttl), deps)
   }
-
-  const make = (table: string): Promise<void> => makeTable(table, creating(table), deps)
 
   return {
     async list() {
       const states = await records.states()
       return [...states].map(([name, state]) => ({ name, state, canBeRefilled: name !== names.registry }))
     },
-    unfitness: (table) => unfitness(table, creating(table), deps.admin),
+    unfitness: (table) => unfitness(table, creating(table, names), deps.admin),
     accept,
     async refill(table) {
       await log.follow()

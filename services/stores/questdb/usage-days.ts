@@ -3,6 +3,7 @@ import { dateText, parseDate } from '../../core/clocks/calendar.ts'
 import { serviceReader } from '../../core/fair-queue.ts'
 import { counterNames, type DailyCounters, type Day, greaterCounters } from '../../core/keys/usage.ts'
 import type { UsageDays } from '../../ports/usage-days.ts'
+import { writeDeadlineMs } from '../write-queue/submission.ts'
 import type { TableRecords } from './layout/table-records.ts'
 import { Fields } from './pg/fields.ts'
 import type { PgPool } from './pg/pool.ts'
@@ -33,7 +34,7 @@ export function questdbUsageDays({ table, records, pool, writer, sender }: Usage
           row.at(seconds * 1_000_000, 'us')
         })
       }
-      await writer.write(encoder.pieces(), { lane: 'backfill' })
+      await writer.write(encoder.pieces(), { lane: 'backfill', deadlineMs: writeDeadlineMs })
     },
     async of(keyId, first, last) {
       records.refuse(table)

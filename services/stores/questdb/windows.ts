@@ -7,6 +7,7 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import { patientReadDeadlineMs, readDeadlineMs } from '../../platform/read-turns.ts'
 import { SharedRun } from '../../platform/serial.ts'
 import type { WindowStore } from '../../ports/windows.ts'
+import { untilDone } from '../write-queue/until-done.ts'
 import { type EmptyingDeps, purgeTables } from './empty-tables.ts'
 import { allSymbols, nameOf } from './layout/tables.ts'
 import type { TakeRow } from './pg/connection.ts'
@@ -32,13 +33,13 @@ export function questdbWindows(deps: WindowDeps): QuestdbWindows {
     return rows
   }
   return {
-    async add(windows) {
+    async add(windows, signal) {
       windows.forEach(refuseUnfitWindow)
       const byFeed = Map.groupBy(
         windows.filter(({ from, to }) => from < to),
         ({ feed }) => feed,
       )
-      await Promise.all([...byFeed].map(([feed, held]) => rowsOf(feed).add(held)))
+      await Promise.all([...byFeed].map(([feed, held]) => rowsOf(feed).add(held, signal)))
     },
     of: (feed, reader, symbol) => readWindows(feed, deps, reader, symbol),
     async purge(feed) {
@@ -67,6 +68,7 @@ class FeedRows {
   #failures = -1
   #slots = new Map<string, SpanSlots>()
   #waiting: Window[] = []
+  #signal: AbortSignal | undefined
   readonly #writes = new SharedRun(() => this.#write())
 
   constructor(feed: FeedKey, deps: WindowDeps) {
@@ -74,19 +76,22 @@ class FeedRows {
     this.#deps = deps
   }
 
-  /** Windows added while a write is under way share the next write. */
-  add(windows: readonly Window[]): Promise<void> {
+  /** Windows added while a write is under way share the next write. `signal` is the feed's: it drops all of them. */
+  add(windows: readonly Window[], signal?: AbortSignal): Promise<void> {
     this.#waiting.push(...windows)
+    this.#signal = signal
     return this.#writes.run()
   }
 
   #write(): Promise<void> {
-    const windows = this.#waiting
+    const [windows, signal] = [this.#waiting, this.#signal]
     this.#waiting = []
-    return this.#store(windows)
+    const { clock, writer } = this.#deps
+    const isClosed = (): boolean => writer.isClosed
+    return untilDone(() => this.#store(windows, signal), { clock, signal, isClosed })
   }
 
-  async #store(windows: readonly Window[]): Promise<void> {
+  async #store(windows: readonly Window[], signal: AbortSignal | undefined): Promise<void> {
     const { tableList, writer, sender, clock } = this.#deps
     const table = await tableList.needWindows(this.#feed)
     // A request that was given up may still arrive: it must not replace a row that has grown since.
@@ -112,7 +117,7 @@ class FeedRows {
       })
     }
     try {
-      await writer.write(encoder.pieces(), { lane: 'live' })
+      await writer.write(encoder.pieces(), { lane: 'live', signal })
     } catch (cause) {
       this.#failures = -1
       throw cause

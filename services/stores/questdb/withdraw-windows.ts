@@ -5,6 +5,7 @@ import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { patientReadDeadlineMs } from '../../platform/read-turns.ts'
+import { writeDeadlineMs } from '../write-queue/submission.ts'
 import type { TableList } from './layout/table-list.ts'
 import { allSymbols } from './layout/tables.ts'
 import { Fields } from './pg/fields.ts'
@@ -75,5 +76,5 @@ export async function withdrawWindows(
       if (!Number.isNaN(slot)) row.intColumn('slot', slot)
       row.intColumn('start', 0).intColumn('stop', 0).at(begun, 'us')
     })
-  await writer.write(encoder.pieces(), { lane: 'live' })
+  await writer.write(encoder.pieces(), { lane: 'live', deadlineMs: writeDeadlineMs })
 }

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { schemaVersion } from '../../../services/stores/questdb/layout/migrate.ts'
-import { createParked } from '../../../services/stores/questdb/layout/statements.ts'
+import { createUsageDays } from '../../../services/stores/questdb/layout/statements.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { doctor, lineOf, withNewestBar } from '../../support/questdb/doctor.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
@@ -68,7 +68,7 @@ test('parked rows are a warning with their number and the statement that shows t
   await server().exec(`INSERT INTO ${prefix}parked VALUES (0, 'writer', 'a reason', 'a line')`)
   await expect
     .poll(async () => lineOf(await doctor(server(), prefix), 'parked rows'), untilApplied)
-    .toMatch(new RegExp(`^warning .*1 rows were rejected.*SELECT \\* FROM '${prefix}parked'`))
+    .toMatch(new RegExp(`^warning .*1 rows were rejected.*SELECT \\* FROM '${prefix}usage_days'`))
 })
 
 test('a suspended table is WRONG with its reason and the resume statement, and the exit code is 1', async () => {
@@ -111,18 +111,20 @@ test('an unavailable server is WRONG with the variable to set, for HTTP and for 
 test('unfinished tables are named with the statement that drops them', async () => {
   const { prefix } = await openInTest(server())
   const draft = `${prefix}draft_${'0'.repeat(16)}`
-  await server().exec(createParked(draft))
+  await server().exec(createUsageDays(draft))
   const found = await doctor(server(), prefix)
   expect(found.code).toBe(0)
   expect(lineOf(found, 'left-over tables')).toMatch(new RegExp(`^warning .*DROP TABLE '${draft}'`))
-  const [row] = await server().exec(`SELECT directoryName FROM tables() WHERE table_name = '${prefix}parked'`)
+  const [row] = await server().exec(
+    `SELECT directoryName FROM tables() WHERE table_name = '${prefix}usage_days'`,
+  )
   await server().kill()
   // The state of a table if QuestDB is killed while making it.
   rmSync(join(server().folder, 'db', String(row?.[0]), 'txn_seq'), { recursive: true })
   await server().start()
   const broken = await doctor(server(), prefix)
   expect(broken.code).toBe(1)
-  expect(lineOf(broken, 'half-made table')).toMatch(new RegExp(`^WRONG .*${prefix}parked .*DROP TABLE`))
+  expect(lineOf(broken, 'half-made table')).toMatch(new RegExp(`^WRONG .*${prefix}usage_days .*DROP TABLE`))
 })
 
 test.each([

@@ -89,21 +89,26 @@ describe.each(['dropped', 'renamed', 'replaced'] as const)('a table of bars that
       expect(await readList(store, others)).toEqual(bars)
     }
     expect(await metric('fxd_questdb_tables_out_of_order')).toBe(1)
-    expect(await outcomeOf(later.stores.bars.write([batchOf(hours, bars)], 'live'))).toBeInstanceOf(
-      TableOutOfOrder,
-    )
+    void later.stores.bars.write([batchOf(hours, bars)], 'live').catch(() => undefined)
+    await later.stores.bars.write([batchOf(others, bars)], 'live')
     expect(await tablesOf(prefix)).toEqual(tables)
   })
 
-  test('fails its own writes only, also in a write with bars of other tables', async () => {
+  test('holds its own writes only, also in a write with bars of other tables, until it is refilled', async () => {
     const { stores, prefix } = await filled()
+    await stores.registry.append(0, [feedRow])
     await damages[how](h1(prefix))
-    const write = () =>
-      stores.bars.write([batchOf(hours, [minuteBar(3)]), batchOf(others, [minuteBar(3)])], 'live')
-    await expect.poll(() => outcomeOf(write()), soon).toBeInstanceOf(TableOutOfOrder)
+    await expect.poll(() => outcomeOf(readList(stores.bars, hours)), soon).toBeInstanceOf(TableOutOfOrder)
+    let isStored = false
+    const both = [batchOf(hours, [minuteBar(3)]), batchOf(others, [minuteBar(3)])]
+    const write = stores.bars.write(both, 'live').then(() => (isStored = true))
     await expect.poll(() => readList(stores.bars, others), soon).toEqual(minuteBars(0, 4))
     await stores.bars.write([batchOf(others, [minuteBar(4)])], 'live')
     expect(await readList(stores.bars, others)).toEqual(minuteBars(0, 5))
+    expect(isStored).toBe(false)
+    await stores.tables.refill(h1(prefix))
+    await write
+    expect(await readList(stores.bars, hours)).toEqual([minuteBar(3)])
   })
 
   test('is named by the doctor with its cures, and the audit does not call its feed whole', async () => {

@@ -34,7 +34,7 @@ async function refusingProxy(status: number, writes: number): Promise<{ port: nu
 }
 
 test.each([404, 408, 413, 429])(
-  'rows are sent again and not parked when a proxy before QuestDB answers %i',
+  'rows are sent again, and their table is in order, when a proxy before QuestDB answers %i',
   async (status) => {
     const proxy = await refusingProxy(status, 2)
     const { stores, metric } = await openInTest({ ...server(), http: { host, port: proxy.port } })
@@ -42,6 +42,6 @@ test.each([404, 408, 413, 429])(
     await stores.bars.write([batchOf(series, minuteBars(0, 10))], 'live')
     expect(proxy.left()).toBe(0)
     expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 10))
-    expect(await metric('fxd_questdb_parked_rows_total')).toBe(0)
+    expect(await metric('fxd_questdb_tables_out_of_order')).toBe(0)
   },
 )

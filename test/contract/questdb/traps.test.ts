@@ -86,17 +86,16 @@ describe('where QuestDB 9.3.4 differs from its documentation', () => {
 })
 
 describe('names of symbols', () => {
-  test('of 300 characters are stored; a row whose name contains NUL is parked, and other rows are stored', async () => {
-    const { stores, metric } = await openInTest(server())
-    const [long, broken] = [seriesOf('é'.repeat(300), '60'), seriesOf('A\0B', '60')]
-    await stores.bars.write([batchOf(long, [minuteBar(0)]), batchOf(broken, [minuteBar(1)])], 'live')
+  test('of 300 characters are stored', async () => {
+    const { stores } = await openInTest(server())
+    const long = seriesOf('é'.repeat(300), '60')
+    await stores.bars.write([batchOf(long, [minuteBar(0)])], 'live')
     expect(await readList(stores.bars, long)).toEqual([minuteBar(0)])
-    expect(await metric('fxd_questdb_parked_rows_total')).toBe(1)
   })
 
-  test('that are empty are refused, although the server would accept them', async () => {
+  test('that are empty, which the server would accept, or contain NUL, which it would not, are refused', async () => {
     const { stores } = await openInTest(server())
-    for (const symbol of ['', 'BROKERA:ZERO', 'BROKERA:ZERO:'] as CompoundKey[]) {
+    for (const symbol of ['', 'BROKERA:ZERO', 'BROKERA:ZERO:', 'BROKERA:ZERO:A\0B'] as CompoundKey[]) {
       const write = stores.bars.write([batchOf({ ...freshSeries('60'), symbol }, [minuteBar(0)])], 'live')
       await expect(write).rejects.toThrow(`have the symbol "${symbol}"; it must be BROKER:ACCOUNT:NAME`)
     }

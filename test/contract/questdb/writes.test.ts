@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
+import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 import { Unavailable } from '../../../services/core/failure.ts'
+import { noCounters } from '../../../services/core/keys/usage.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
-import { writeDeadlineMs } from '../../../services/stores/write-queue.ts'
+import { writeDeadlineMs } from '../../../services/stores/write-queue/submission.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
 import { openInTest } from '../../support/questdb/stores.ts'
 import { always, batchOf, freshSeries, minuteBar, minuteBars, readList } from '../suites/sample-bars.ts'
@@ -65,20 +67,25 @@ describe('an unavailable server', longTimeout, () => {
     expect((await server().exec(`SELECT count() FROM ${h1(prefix)}`))[0]).toEqual([21])
   })
 
-  test('that is frozen for longer than the deadline fails the write as Unavailable at the deadline', async () => {
-    const { stores } = await openInTest(server())
+  test('that is frozen for longer than the deadline of a change of the registry fails that alone; bars and windows are stored once it answers', async () => {
+    const { stores, prefix } = await openInTest(server())
     const series = freshSeries('60')
+    const window = { ...series, from: feedSeconds(0), to: feedSeconds(60) }
     await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
+    await stores.windows.add([window])
     await server().freeze()
     const startedAt = systemClock.monotonicMs()
-    await expect(stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')).rejects.toBeInstanceOf(
-      Unavailable,
-    )
+    const bars = stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')
+    const windows = stores.windows.add([{ ...window, to: feedSeconds(120) }])
+    const day = { keyId: 'k', day: '2026-01-01', counters: noCounters } as const
+    await expect(stores.usageDays.add([day])).rejects.toBeInstanceOf(Unavailable)
     const tookMs = systemClock.monotonicMs() - startedAt
     server().thaw()
     expect(tookMs).toBeGreaterThan(writeDeadlineMs - 1_000)
     expect(tookMs).toBeLessThan(writeDeadlineMs + 2_000)
-    await stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')
+    await Promise.all([bars, windows])
     expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 2))
+    expect(await stores.windows.of(series.feed)).toEqual([{ ...window, to: feedSeconds(120) }])
+    expect(await server().exec(`SELECT count() FROM ${h1(prefix)}`)).toEqual([[2]])
   })
 })

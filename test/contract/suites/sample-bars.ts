@@ -56,7 +56,7 @@ export function startWrite(
   lane: Lane,
 ): { readonly committed: Promise<void>; readonly whole: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const whole = store.write([batch], lane, { onCommitted: resolve }).then(() => undefined)
+  const whole = store.write([batch], lane, { onCommitted: resolve })
   return { committed: Promise.race([promise, whole]), whole }
 }
 

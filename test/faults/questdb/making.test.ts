@@ -16,7 +16,7 @@ const feedsPerKill = 12
 const spreadMs = 400
 const untilAnswered = { timeout: 60_000, interval: 20 }
 
-const write = (bars: BarStore, feed: FeedKey) =>
+const write = (bars: BarStore, feed: FeedKey): Promise<void> =>
   bars.write([batchOf(seriesOf('A', '60', feed), [minuteBar(0)])], 'live')
 
 /** Number of series of the feed in the store; -1 while it is unavailable. */

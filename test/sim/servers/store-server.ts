@@ -18,6 +18,7 @@ import {
 import { openForWriting, transaction } from '../../../services/stores/embedded/file/database.ts'
 import { packRows } from '../../../services/stores/embedded/file/packed-rows.ts'
 import { registryAppend, registrySince } from '../../../services/stores/embedded/file/registry-rows.ts'
+import { untilDone } from '../../../services/stores/write-queue/until-done.ts'
 import type { Network } from '../runtime/network.ts'
 import type { SimProcess } from '../runtime/timeline.ts'
 
@@ -68,13 +69,11 @@ export class StoreServer {
   of(process: SimProcess): { bars: BarStore; windows: WindowStore; registry: RegistryStore } {
     const ask = <T>(what: string, run: () => T): Promise<T> =>
       this.#network.call(process, 'store', what, run, what === 'write')
-    const write = (batch: readonly SeriesBars[]): void => this.#write(batch)
+    const waiting = { clock: process.clock, isClosed: () => !process.alive }
     return {
       bars: {
-        async write(batch) {
-          await ask('write', () => write(batch))
-          return []
-        },
+        write: (batch, _, { signal } = {}) =>
+          untilDone(() => ask('write', () => this.#write(batch)), { ...waiting, signal }),
         waitingBytes: () => new Map(),
         read: (query) => ask('read', () => this.#read(query)),
         lastTimes: (feed) =>
@@ -99,7 +98,10 @@ export class StoreServer {
         ping: () => ask('ping', () => undefined),
       },
       windows: {
-        add: (windows) => ask('window', () => transaction(this.#db, () => windows.forEach(this.#addWindow))),
+        add: (windows, signal) => {
+          const add = (): void => transaction(this.#db, () => windows.forEach(this.#addWindow))
+          return untilDone(() => ask('window', add), { ...waiting, signal })
+        },
         of: (feed, _, symbol) => ask('windows', () => windowsOf(feed, this.#windows({ feed, symbol }))),
         purge: () => Promise.reject(new Error('nothing is purged here')),
       },

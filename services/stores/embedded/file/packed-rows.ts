@@ -11,7 +11,7 @@ export const bytesPerRow = fieldsPerRow * Float64Array.BYTES_PER_ELEMENT
 export const timeField = columns.indexOf('time')
 export const revisionField = columns.indexOf('revision')
 
-/** Rows of one or more series in sequence, in a separate buffer that may be transferred. */
+/** Rows of one or more series in sequence, in a buffer of their own. */
 export interface PackedRows {
   readonly parts: readonly { readonly series: Series; readonly count: number }[]
   readonly count: number

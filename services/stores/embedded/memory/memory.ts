@@ -44,11 +44,11 @@ export function startMemory(rows: MemoryRows, queue: FileWriter, clock: Clock, l
     const today = dayToPrune()
     const usageFrom = today && utcDay(clock, usageDaysKept - 1)
     const taken = { usage: usage.takeChanged(), uses: uses.takeChanged(), liveness: liveness.takeChanged() }
-    const weight = taken.usage.size + taken.uses.size + taken.liveness.size
-    if (weight === 0 && usageFrom === undefined) return
+    const isUnchanged = taken.usage.size + taken.uses.size + taken.liveness.size === 0
+    if (isUnchanged && usageFrom === undefined) return
     const changed = { usage: [...taken.usage.values()], uses: [...taken.uses], liveness: [...taken.liveness] }
     try {
-      await queue.call('remember', { rows: changed, usageFrom }, { lane: 'live', weight: weight + 1 })
+      await queue.call('remember', { rows: changed, usageFrom }, 'live')
       outage.worked('counters are stored again')
       if (today === undefined) return
       prunedOn = today

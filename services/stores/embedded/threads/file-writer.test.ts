@@ -5,7 +5,7 @@ import { allocateBars } from '../../../core/bars/bar.ts'
 import { Unavailable } from '../../../core/failure.ts'
 import { compoundKey, feedKey } from '../../../core/feeds/compound-key.ts'
 import { createLog } from '../../../platform/log/log.ts'
-import { rowsPerLane, writeDeadlineMs } from '../../write-queue.ts'
+import { writeDeadlineMs } from '../../write-queue/submission.ts'
 import { embeddedBars } from '../bars.ts'
 import { type PackedRows, packRows } from '../file/packed-rows.ts'
 import { FileWriter, rowsPerTurn, turnDeadlineMs } from './file-writer.ts'
@@ -45,61 +45,68 @@ test('live rows overtake waiting backfill and wait for at most the two turns und
   expect(turns()).toHaveLength(11)
 })
 
-test('a full backfill lane does not delay the live lane', async () => {
-  const { queue, writer, turns } = await start()
-  const waiting = [1, 2, 3].map(() => queue.writeBars(rows(rowsPerLane), 'backfill'))
-  const live = queue.writeBars(rows(1), 'live')
-  writer.letThrough(3)
-  await live
-  expect(turns()[2]).toBe(1)
-  writer.letThrough(3 * (rowsPerLane / rowsPerTurn))
-  await Promise.all(waiting)
-})
-
 test('small waiting writes share transactions of at most 2,000 rows; each other call has its own', async () => {
   const { queue, writer, turns } = await start()
   const writes = [rows(1), rows(1), ...Array.from({ length: 250 }, () => rows(10))]
   const all: Promise<unknown>[] = writes.map((each) => queue.writeBars(each, 'live'))
-  all.push(queue.call('ping', undefined, { lane: 'live', weight: 1 }))
+  all.push(queue.call('ping', undefined, 'live'))
   all.push(queue.writeBars(rows(3), 'live'))
   writer.letThrough(100)
   await Promise.all(all)
-  expect(turns()).toEqual([1, 1, 2_000, 500, 'ping', 3])
+  expect(turns()).toEqual([1, 1, 2_000, 'ping', 503])
 })
 
-test('a failed turn fails the writes with rows in it, and no others', async () => {
-  const { queue, writer, turns } = await start()
-  const before = queue.writeBars(rows(2 * rowsPerTurn), 'live')
-  const neighbours = [
-    queue.writeBars(rows(1), 'live'),
-    queue.writeBars(rows(5 * rowsPerTurn, 'refused'), 'live'),
-  ]
-  const after = queue.writeBars(rows(rowsPerTurn), 'live')
-  writer.letThrough(100)
-  await before
-  await expect(neighbours[1]).rejects.toBeInstanceOf(Unavailable)
-  await expect(neighbours[0]).resolves.toBeUndefined()
-  await after
-  // Two of its five pieces were under way; the others are not sent.
-  expect(turns()).toEqual([rowsPerTurn, rowsPerTurn, 1, rowsPerTurn, rowsPerTurn, rowsPerTurn])
-})
-
-test('a write that takes more than 30 s is unavailable, and its waiting rows are never written', async () => {
+test('a failed turn of bars is written again, with the same rows, until it succeeds; other calls fail', async () => {
   const { clock, queue, writer, turns } = await start()
-  const outcome = (write: Promise<unknown>) => write.catch((cause: unknown) => cause)
-  const late = [
-    outcome(queue.writeBars(rows(5 * rowsPerTurn), 'backfill')),
-    outcome(queue.writeBars(rows(rowsPerLane), 'backfill')),
-    outcome(queue.call('purgeBars', feed, { lane: 'live', weight: 1 })),
-  ]
-  await clock.advance(writeDeadlineMs - 1)
-  const inTime = queue.writeBars(rows(5), 'backfill')
-  await clock.advance(1)
-  for (const each of late) expect(await each).toBeInstanceOf(Unavailable)
-  expect([queue.waiting, queue.refused]).toEqual([1, 3])
+  writer.fail(true)
   writer.letThrough(100)
-  await inTime
-  expect(turns()).toEqual([rowsPerTurn, rowsPerTurn, 5])
+  const write = queue.writeBars(rows(7), 'live')
+  await expect(queue.call('purgeBars', feed, 'live')).rejects.toBeInstanceOf(Unavailable)
+  await expect.poll(turns).toEqual([7, 'purgeBars'])
+  writer.fail(false)
+  await clock.advance(100)
+  await write
+  expect(turns()).toEqual([7, 'purgeBars', 7])
+  expect(writer.seen[2]).toEqual(writer.seen[0])
+})
+
+test('windows are added again until that succeeds, or until their signal aborts', async () => {
+  const { clock, queue, writer, turns } = await start()
+  writer.letThrough(100)
+  writer.fail(true)
+  const hidden = new AbortController()
+  const dropped = queue.callUntilDone('addWindows', [], hidden.signal)
+  const kept = queue.callUntilDone('addWindows', [], undefined)
+  await expect.poll(turns).toEqual(['addWindows', 'addWindows'])
+  hidden.abort(new Error('hidden'))
+  await expect(dropped).rejects.toThrow('hidden')
+  writer.fail(false)
+  await expect.poll(() => clock.advance(1_000).then(turns)).toHaveLength(3)
+  await kept
+})
+
+test('a call that takes more than 30 s is unavailable and never made; bars wait for longer', async () => {
+  const { clock, queue, writer, turns } = await start()
+  const bars = queue.writeBars(rows(3 * rowsPerTurn), 'backfill')
+  const late = queue.call('purgeBars', feed, 'live').catch((cause: unknown) => cause)
+  await clock.advance(writeDeadlineMs)
+  expect(await late).toBeInstanceOf(Unavailable)
+  expect([queue.waiting, queue.refused]).toEqual([1, 1])
+  writer.letThrough(100)
+  await bars
+  expect(turns()).toEqual([rowsPerTurn, rowsPerTurn, rowsPerTurn])
+})
+
+test('draining while bars cannot be written fails them instead of trying again', async () => {
+  const { queue, writer } = await start()
+  writer.fail(true)
+  const writes = [rows(3 * rowsPerTurn), rows(1)].map((each) =>
+    queue.writeBars(each, 'live').catch((cause: unknown) => cause),
+  )
+  const drain = queue.drain()
+  writer.letThrough(100)
+  await drain
+  for (const write of writes) expect(await write).toBeInstanceOf(Unavailable)
 })
 
 test('draining waits for all submitted writes', async () => {
@@ -119,9 +126,9 @@ test('after a failed write a ping writes too, until a write succeeds', async () 
   writer.letThrough(100)
   const bars = embeddedBars(queue, { call: () => Promise.resolve() } as never, { wake() {}, stop() {} })
   await bars.ping()
-  await expect(
-    queue.call('purgeWindows', feedKey('REFUSED', 'refused'), { lane: 'live', weight: 1 }),
-  ).rejects.toThrow('store is unavailable')
+  await expect(queue.call('purgeWindows', feedKey('REFUSED', 'refused'), 'live')).rejects.toThrow(
+    'store is unavailable',
+  )
   await bars.ping()
   await bars.ping()
   expect(turns()).toEqual(['ping', 'purgeWindows', 'probe', 'ping'])
@@ -131,10 +138,11 @@ test('while writes of bars fail the store is unavailable after 10 s, although co
   const { clock, queue, writer, logged } = await start()
   writer.letThrough(1_000)
   const bars = embeddedBars(queue, { call: () => Promise.resolve() } as never, { wake() {}, stop() {} })
-  const failing = () => queue.writeBars(rows(1, 'refused'), 'live').catch((cause: unknown) => cause)
-  const counters = () => queue.call('purgeWindows', feed, { lane: 'live', weight: 1 })
+  const counters = () => queue.call('purgeWindows', feed, 'live')
+  const hidden = new AbortController()
+  const failing = queue.writeBars(rows(1, 'refused'), 'live', { signal: hidden.signal })
+  const failed = failing.catch((cause: unknown) => cause)
   for (let second = 0; second <= 12; second++) {
-    expect(await failing()).toBeInstanceOf(Unavailable)
     await counters()
     const outcome = await bars.ping().catch((cause: unknown) => cause)
     if (second > 10)
@@ -142,23 +150,31 @@ test('while writes of bars fail the store is unavailable after 10 s, although co
     else expect(outcome).toBeUndefined()
     await clock.advance(1_000)
   }
+  hidden.abort(new Error('hidden'))
+  expect(await failed).toEqual(new Error('hidden'))
   expect(queue.barsFailingMs).toBe(13_000)
   expect(logged).toMatchObject([
     { level: 50, msg: expect.stringMatching(/^store unavailable; no bars/) as string },
   ])
-  await queue.writeBars(rows(1), 'live')
+  const stored = queue.writeBars(rows(1), 'live')
+  await clock.advance(2_000)
+  await stored
   await bars.ping()
   expect(queue.barsFailingMs).toBe(0)
   expect(logged).toMatchObject([{ level: 50 }, { level: 30, msg: 'bars are stored again' }])
 })
 
 test('single failed writes of bars are no outage', async () => {
-  const { clock, queue, writer, logged } = await start()
+  const { clock, queue, writer, turns, logged } = await start()
   writer.letThrough(1_000)
   for (let i = 0; i < 5; i++) {
-    await queue.writeBars(rows(1, 'refused'), 'backfill').catch(() => undefined)
+    writer.fail(true)
+    const write = queue.writeBars(rows(1), 'backfill')
+    await expect.poll(() => queue.isFailing).toBe(true)
+    writer.fail(false)
     await clock.advance(9_000)
-    await queue.writeBars(rows(1), 'live')
+    await write
+    expect(turns()).toHaveLength(2 * i + 2)
   }
   queue.throwIfFailing()
   expect(logged).toEqual([])

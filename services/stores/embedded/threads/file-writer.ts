@@ -1,7 +1,17 @@
 import type { Lane } from '../../../core/bars/series.ts'
+import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Log } from '../../../platform/log/log.ts'
+import type { WriteOptions } from '../../../ports/bars.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { type Job, Submission, WriteQueue, writeDeadlineMs } from '../../write-queue.ts'
+import { WriteQueue } from '../../write-queue/queue.ts'
+import {
+  type Job,
+  Submission,
+  type SubmissionOptions,
+  type Work,
+  writeDeadlineMs,
+} from '../../write-queue/submission.ts'
+import { untilDone } from '../../write-queue/until-done.ts'
 import type { PackedRows } from '../file/packed-rows.ts'
 import { BarWrites } from './bar-writes.ts'
 import type { Thread } from './thread.ts'
@@ -12,32 +22,42 @@ export const rowsPerTurn = 2_000
 /** Two, so that the writer has its next turn when it has committed one. */
 const turnsUnderWay = 2
 /**
- * Deadline of a turn under way. It is longer than that of a write, so that no more is sent to a writer that hangs.
+ * Deadline of a turn under way. It is longer than that of a call, so that no more is sent to a writer that hangs.
  */
 export const turnDeadlineMs = 2 * writeDeadlineMs
 
-/** Bars, which share a transaction with others that wait, or any other call, which has its own. */
-type Work = PackedRows | (() => Promise<unknown>)
+/** Bars, which share a transaction with others that wait. */
+interface BarWork extends Work {
+  readonly table: 'bars'
+  readonly piece: PackedRows
+}
 
-/** Queues calls of the writer thread: the live lane before the backfill lane, both bounded. */
+/** Any other call, which has a transaction of its own. It may succeed while bars cannot be stored. */
+interface CallWork extends Work {
+  readonly table: 'calls'
+  readonly run: () => Promise<unknown>
+}
+
+type FileWork = BarWork | CallWork
+type Turn = readonly Job<FileWork>[]
+
+/** Queues calls of the writer thread: the live lane before the backfill lane. Bars wait until they are stored. */
 export class FileWriter {
   readonly #writer: Thread<WriterCalls>
   readonly #clock: Clock
   readonly #bars: BarWrites
-  readonly #queue = new WriteQueue<Work>({
-    rowsPerTake: rowsPerTurn,
-    rowsOf: (work) => (typeof work === 'function' ? rowsPerTurn : work.count),
-    rowsOutsideMax: Number.POSITIVE_INFINITY,
-  })
-  readonly #open = new Set<Promise<void>>()
+  readonly #queue: WriteQueue<FileWork>
+  readonly #open = new Set<Promise<unknown>>()
   #underWay = 0
   #refused = 0
   #isFailing = false
+  #isClosing = false
 
   constructor(writer: Thread<WriterCalls>, clock: Clock, log: Log) {
     this.#writer = writer
     this.#clock = clock
     this.#bars = new BarWrites(clock, log)
+    this.#queue = new WriteQueue({ clock, rowsPerTake: rowsPerTurn, onReady: () => this.#pump() })
   }
 
   /** Writes that are not committed yet, those under way included. */
@@ -60,50 +80,73 @@ export class FileWriter {
     return this.#bars.failingMs
   }
 
+  /** Bytes of bars that wait, of each feed with any. */
+  waitingBytes(): ReadonlyMap<FeedKey, number> {
+    return this.#queue.bytes()
+  }
+
   /** Throws `Unavailable` when writes of bars have failed for too long, even if other writes succeed. */
   throwIfFailing(): void {
     this.#bars.throwIfFailing()
   }
 
-  /** Resolves once all pieces are committed. */
-  writeBars(pieces: readonly PackedRows[], lane: Lane): Promise<void> {
-    const weight = pieces.reduce((sum, { count }) => sum + count, 0)
-    return this.#submit(pieces, lane, weight)
+  /** Resolves once all pieces are committed. Each has the bars of one feed. */
+  async writeBars(pieces: readonly PackedRows[], lane: Lane, options: WriteOptions = {}): Promise<void> {
+    const works = pieces.map((piece) => ({
+      table: 'bars' as const,
+      feed: piece.parts[0]?.series.feed,
+      rows: piece.count,
+      bytes: piece.fields,
+      piece,
+    }))
+    await this.#submit(works, { lane, ...options })
   }
 
-  /** Any other call of the writer, in its turn; `weight` is the number of rows that it counts for. */
+  /** Any other call of the writer, in its turn. */
   async call<N extends keyof WriterCalls>(
     name: N,
     argument: Parameters<WriterCalls[N]>[0],
-    { lane, weight }: { lane: Lane; weight: number },
+    lane: Lane,
   ): Promise<ReturnType<WriterCalls[N]>> {
     let answer: Promise<ReturnType<WriterCalls[N]>> | undefined
     const asked = () => (answer = this.#writer.call(name, argument))
-    const work = name === 'ping' ? asked : () => this.#watch(asked())
-    await this.#submit([work], lane, weight)
+    const run = name === 'ping' ? asked : () => this.#watch(asked())
+    // As many rows as fit into a turn, so that it has a turn of its own.
+    const work = { table: 'calls' as const, rows: rowsPerTurn, bytes: noBytes, run }
+    await this.#submit([work], { lane, deadlineMs: writeDeadlineMs })
     return answer as Promise<ReturnType<WriterCalls[N]>>
   }
 
-  /** Resolves when no writes are left. */
+  /** As `call` of the live lane, repeated until it is done, the signal aborts or the store closes. */
+  async callUntilDone<N extends keyof WriterCalls>(
+    name: N,
+    argument: Parameters<WriterCalls[N]>[0],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const isClosed = (): boolean => this.#isClosing
+    await untilDone(() => this.call(name, argument, 'live'), { clock: this.#clock, isClosed, signal })
+  }
+
+  /** Resolves when no writes are left. Nothing is tried again. */
   async drain(): Promise<void> {
+    this.#isClosing = true
     while (this.#open.size > 0) await Promise.allSettled(this.#open)
   }
 
-  #submit(works: readonly Work[], lane: Lane, rows: number): Promise<void> {
-    if (works.length === 0) return Promise.resolve()
-    const submission = new Submission(works, { lane, rows, deadlineMs: writeDeadlineMs, clock: this.#clock })
+  async #submit(works: readonly FileWork[], options: SubmissionOptions): Promise<void> {
+    if (works.length === 0) return
+    const submission = new Submission<FileWork>(works, options, this.#clock)
     submission.onSettled = (cause) => {
       if (cause !== undefined) this.#refused += 1
       this.#queue.leave(submission)
-      this.#pump()
     }
     const { done } = submission
     this.#open.add(done)
     const forget = (): void => void this.#open.delete(done)
     done.then(forget, forget)
-    this.#queue.enter(submission)
+    if (!submission.isSettled) this.#queue.enter(submission)
     this.#pump()
-    return done
+    await done
   }
 
   #pump(): void {
@@ -112,20 +155,20 @@ export class FileWriter {
       if (turn.length === 0) return
       this.#underWay += 1
       this.#run(turn).then(
-        () => this.#done(turn),
-        (cause: unknown) => this.#done(turn, cause),
+        () => this.#stored(turn),
+        (cause: unknown) => this.#failed(turn, cause),
       )
     }
   }
 
-  async #run(turn: readonly Job<Work>[]): Promise<void> {
+  async #run(turn: Turn): Promise<void> {
     const rows: PackedRows[] = []
     for (const { work } of turn) {
-      if (typeof work === 'function') await work()
-      else rows.push(work)
+      if (work.table === 'calls') await work.run()
+      else rows.push(work.piece)
     }
-    const handedOver = rows.map(({ fields }) => fields.buffer)
-    if (rows.length > 0) await this.#bars.watch(this.#watch(this.#writer.call('writeBars', rows, handedOver)))
+    // The rows are copied, not transferred: they are sent again after a failure.
+    if (rows.length > 0) await this.#bars.watch(this.#watch(this.#writer.call('writeBars', rows)))
   }
 
   async #watch<T>(write: Promise<T>): Promise<T> {
@@ -139,13 +182,24 @@ export class FileWriter {
     }
   }
 
-  #done(turn: readonly Job<Work>[], cause?: unknown): void {
-    for (const { submission } of turn) {
-      if (cause === undefined) submission.stored()
-      else submission.settle(cause)
-    }
-    // The next turn begins after this, so that it contains no piece of a write that failed in this turn.
+  #stored(turn: Turn): void {
+    this.#queue.accepted(turn)
+    for (const { submission } of turn) submission.stored()
+    this.#next()
+  }
+
+  #failed(turn: Turn, cause: unknown): void {
+    const isOfBars = turn.every(({ work }) => work.table === 'bars')
+    if (isOfBars && !this.#isClosing) this.#queue.retry(turn)
+    else if (isOfBars) for (const submission of this.#queue.all()) submission.fail(cause)
+    else for (const { submission } of turn) submission.fail(cause)
+    this.#next()
+  }
+
+  #next(): void {
     this.#underWay -= 1
     this.#pump()
   }
 }
+
+const noBytes = new Float64Array(0)

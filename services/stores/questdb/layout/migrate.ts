@@ -1,14 +1,7 @@
 import { WrongServer } from '../../../core/failure.ts'
 import type { ServerQueries } from '../exec.ts'
 import { listTables, type MakingDeps, makeTable } from './make-table.ts'
-import {
-  createParked,
-  createRegistry,
-  createSchema,
-  createTables,
-  createUsageDays,
-  numberWindows,
-} from './statements.ts'
+import { createRegistry, createSchema, createTables, createUsageDays, numberWindows } from './statements.ts'
 import type { TableNames } from './tables.ts'
 
 /** Increased with every change of the layout that an older fxd would misread. */
@@ -16,10 +9,7 @@ export const schemaVersion = 2
 
 /** One step per version. Each step may run again, and concurrently in another process. */
 const steps: readonly ((deps: MakingDeps) => Promise<void>)[] = [
-  async (deps) => {
-    await makeTable(deps.names.registry, createRegistry, deps)
-    await makeTable(deps.names.parked, createParked, deps)
-  },
+  (deps) => makeTable(deps.names.registry, createRegistry, deps),
   async (deps) => {
     const { names, admin } = deps
     await makeTable(names.usageDays, createUsageDays, deps)

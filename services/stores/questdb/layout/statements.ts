@@ -93,11 +93,6 @@ export const createUsageDays = (table: string): string => `
   ) TIMESTAMP(ts) PARTITION BY MONTH TTL 4 MONTHS WAL
   DEDUP UPSERT KEYS(ts, key, ${counterNames.join(', ')})`
 
-export const createParked = (table: string): string => `
-  CREATE TABLE IF NOT EXISTS '${table}' (
-    ts TIMESTAMP, origin SYMBOL, reason VARCHAR, line VARCHAR
-  ) TIMESTAMP(ts) PARTITION BY MONTH WAL`
-
 /** One row per table: `ts` is always 0, so a new id replaces the old one. `accepted`: when a person accepted it, in ms. */
 export const createTables = (table: string): string => `
   CREATE TABLE IF NOT EXISTS '${table}' (

@@ -76,6 +76,7 @@ export class TableNames {
     return `${this.#prefix}tables`
   }
 
+  /** Rows that earlier releases put aside. */
   get parked(): string {
     return `${this.#prefix}parked`
   }

@@ -17,6 +17,7 @@ const serverOf = (
   exec: async (sql) => {
     if (sql.includes('SHOW PARAMETERS')) return parameters(kept)
     if (sql.includes('table_storage()')) return [['fxd_bars_broker_acc0_h1', partitions]]
+    if (sql.includes('table_columns')) return columnRows(barColumns)
     return sql.includes('FROM all_tables()') || sql.includes('sequencerTxn')
       ? Array.from({ length: tables }, (_, i) => [`fxd_bars_broker_acc${i}_h1`, 0])
       : []
@@ -76,16 +77,32 @@ test.each([
   expect(await examined(serverOf(tables), 'tables')).toMatchObject({ state })
 })
 
-/** A server with one table that is suspended for this reason, or with this number of parked rows. */
+/** The columns of a table of bars. */
+const barColumns: Readonly<Record<string, string | undefined>> = {
+  ts: 'TIMESTAMP',
+  sym: 'SYMBOL',
+  rev: 'LONG',
+  taken: 'LONG',
+  o: 'DOUBLE',
+  h: 'DOUBLE',
+  l: 'DOUBLE',
+  c: 'DOUBLE',
+  v: 'LONG',
+}
+const columnRows = (columns: typeof barColumns) => Object.entries(columns).filter(([, type]) => type)
+
+/** A server with one table that is suspended for this reason or has these columns, or with parked rows. */
 const serverWith = (of: {
   suspended?: readonly [tag: string, message: string]
   parked?: number
+  columns?: Readonly<Record<string, string | undefined>>
 }): Administration => ({
   ...serverOf(0),
   exec: async (sql) => {
     const table = 'fxd_bars_broker_acc_h1'
     if (sql.includes('WHERE suspended')) return of.suspended ? [[table, ...of.suspended]] : []
     if (sql.includes('SHOW PARAMETERS')) return parameters(64)
+    if (sql.includes('table_columns')) return columnRows(of.columns ?? barColumns)
     if (sql.includes('count()')) return [[of.parked ?? 0]]
     return sql.includes('all_tables()') || sql.includes('sequencerTxn')
       ? [
@@ -112,12 +129,24 @@ test('a finding says who resumes a suspended table: fxd if it has a reason, else
   expect(byHand?.cure).toContain(resume)
 })
 
-test.each([
-  [0, 'ok', undefined],
-  [999, 'warning', 'SELECT *'],
-  [1_000, 'wrong', 'before the disk is full'],
-] as const)('%i parked rows are reported as %s', async (parked, state, cure) => {
-  const finding = await examined(serverWith({ parked }), 'parked rows')
-  expect(finding?.state).toBe(state)
-  if (cure !== undefined) expect(finding?.cure).toContain(cure)
+test('parked rows of an earlier release are named until a person drops their table', async () => {
+  expect(await examined(serverWith({ parked: 0 }), 'parked rows')).toBeUndefined()
+  expect(await examined(serverWith({ parked: 7 }), 'parked rows')).toMatchObject({
+    state: 'warning',
+    found: expect.stringMatching(/^7 rows /) as string,
+    cure: expect.stringContaining("DROP TABLE 'fxd_parked'") as string,
+  })
 })
+
+test.each([
+  [{ v: 'SHORT' }, "ALTER TABLE 'fxd_bars_broker_acc_h1' ALTER COLUMN v TYPE LONG"],
+  [{ v: undefined }, "ALTER TABLE 'fxd_bars_broker_acc_h1' ADD COLUMN v LONG"],
+  [{ note: 'VARCHAR' }, undefined],
+])(
+  'a table with the columns of fxd and %o is reported with its cure, if it may reject rows',
+  async (changes, cure) => {
+    const finding = await examined(serverWith({ columns: { ...barColumns, ...changes } }), 'altered table')
+    if (cure === undefined) expect(finding).toBeUndefined()
+    else expect(finding).toMatchObject({ state: 'wrong', cure: `run: ${cure}` })
+  },
+)

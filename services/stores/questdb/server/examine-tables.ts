@@ -1,22 +1,22 @@
 import { type Finding, passed, problem, warning } from '../../../doctor/finding.ts'
 import type { Administration } from '../exec.ts'
 import { listTables } from '../layout/make-table.ts'
+import { changedColumns, creating } from '../layout/table-form.ts'
 import type { TableNames } from '../layout/tables.ts'
 import { handlesPerTable, keptPartitionsMax, limitIn, memoryMaps, recommendedLimit } from './memory-maps.ts'
 
 /** More tables exhaust the memory and file handles of a server of usual size. */
 const tablesMax = 300
-/** From this number on, parked rows show that QuestDB rejects every row of a table; only the disk bounds them. */
-const parkedRowsWrong = 1_000
 
-/** Findings about suspended tables, parked rows, and the file handles and memory maps that the tables need. */
+/** Findings about suspended and altered tables, parked rows, and the file handles and memory maps that the tables need. */
 export async function examineTables(names: TableNames, admin: Administration): Promise<readonly Finding[]> {
   const all = await listTables(admin)
   const ours = all.filter((table) => names.isOurs(table))
   return [
     ...(await suspended(names, admin)),
     ...(await halfMade(all, names, admin)),
-    ...(ours.includes(names.parked) ? [await parked(names, admin)] : []),
+    ...(await altered(ours, names, admin)),
+    ...(ours.includes(names.parked) ? await parked(names, admin) : []),
     ...(await budget(ours.length, all.length, admin)),
   ]
 }
@@ -86,19 +86,37 @@ const withoutWal = (table: string, rows: number): Finding =>
     `do not drop it: "fxd store accept ${table}" prints the statements that make the right table from it (docs/backup.md)`,
   )
 
-async function parked({ parked: table }: TableNames, admin: Administration): Promise<Finding> {
+/** Tables whose columns somebody changed: they may reject rows, which wait then. */
+async function altered(
+  tables: readonly string[],
+  names: TableNames,
+  admin: Administration,
+): Promise<readonly Finding[]> {
+  const found: Finding[] = []
+  for (const table of tables.filter((each) => names.isRecorded(each)))
+    for (const { name, type, isMissing } of await changedColumns(table, creating(table, names), admin))
+      found.push(
+        problem(
+          'altered table',
+          `${table} ${isMissing ? `has no column ${name}` : `has another type than ${type} in its column ${name}`}`,
+          `run: ALTER TABLE '${table}' ${isMissing ? 'ADD COLUMN' : 'ALTER COLUMN'} ${name} ${isMissing ? '' : 'TYPE '}${type}`,
+        ),
+      )
+  return found
+}
+
+/** Rows that an earlier fxd put aside because QuestDB rejected them. */
+async function parked({ parked: table }: TableNames, admin: Administration): Promise<readonly Finding[]> {
   const [row] = await admin.exec(`SELECT count() FROM '${table}'`)
   const count = Number(row?.[0] ?? 0)
-  if (count === 0) return passed('parked rows', 'none')
-  const found = `${count} rows were rejected by QuestDB; history does not show them`
-  const look = `SELECT reason, count() FROM '${table}'`
-  return count < parkedRowsWrong
-    ? warning('parked rows', found, `report them: SELECT * FROM '${table}'`)
-    : problem(
-        'parked rows',
-        found,
-        `repair the table that rejects them before the disk is full (reasons: ${look})`,
-      )
+  if (count === 0) return []
+  return [
+    warning(
+      'parked rows',
+      `${count} rows that QuestDB rejected under an earlier fxd; history does not show them`,
+      `look at them: SELECT * FROM '${table}'; when you need them no more, run: DROP TABLE '${table}'`,
+    ),
+  ]
 }
 
 /** Counts all tables of the server: it opens files for the tables of other services too. */

@@ -1,14 +1,18 @@
 import type { Clock } from '../../../ports/clock.ts'
-import { type Piece, tablesOf } from './submission.ts'
+import type { Job } from '../../write-queue/submission.ts'
+import type { EncodedRows } from './rows.ts'
 import type { Visibility } from './visibility.ts'
 import type { WriterMetrics } from './writer-metrics.ts'
+
+/** Rows of one table that one caller wants stored. */
+export type Piece = Job<EncodedRows>
 
 export interface AckDeps {
   readonly clock: Clock
   readonly visibility: Visibility
   readonly metrics: WriterMetrics
-  /** Called when a table is missing that existed before. */
-  readonly tableGone: () => void
+  /** Takes committed pieces that may not be in their table: they are sent again. */
+  readonly lost: (pieces: readonly Piece[]) => void
 }
 
 export interface BeforeSending {
@@ -27,30 +31,19 @@ export class Acks {
   }
 
   committed(pieces: readonly Piece[], { begunMs, replacements }: BeforeSending): void {
-    const { clock, metrics, visibility } = this.#deps
-    metrics.ack.observe((clock.monotonicMs() - begunMs) / 1_000)
-    const commit = (of: readonly Piece[]): void => {
-      for (const { submission, work } of of) submission.committed(work)
-    }
-    visibility
-      .wait(tablesOf(pieces), replacements, () => commit(pieces))
-      .then(
+    const { clock, metrics, visibility, lost } = this.#deps
+    const seconds = (): number => (clock.monotonicMs() - begunMs) / 1_000
+    metrics.ack.observe(seconds())
+    for (const [table, own] of Map.groupBy(pieces, ({ work }) => work.table)) {
+      const commit = (): void => {
+        for (const { submission, work } of own) submission.committed(work)
+      }
+      visibility.wait([table], replacements, commit).then(
         () => {
-          metrics.visible.observe((clock.monotonicMs() - begunMs) / 1_000)
-          for (const { submission } of pieces) submission.stored()
+          metrics.visible.observe(seconds())
+          for (const { submission } of own) submission.stored()
         },
-        (cause: unknown) => this.#notVisible(pieces, cause, replacements),
-      )
-  }
-
-  /** When some tables of a request are not readable, only their pieces fail. */
-  #notVisible(pieces: readonly Piece[], cause: unknown, replacements: number): void {
-    this.#deps.tableGone()
-    for (const { submission, work } of pieces) {
-      const commit = (): void => submission.committed(work)
-      this.#deps.visibility.wait([work.table], replacements, commit).then(
-        () => submission.stored(),
-        (own: unknown) => submission.settle(own ?? cause),
+        () => lost(own),
       )
     }
   }

@@ -5,8 +5,9 @@ import { barsOf } from '../../../core/bars/bar.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import { compoundKey, feedKey } from '../../../core/feeds/compound-key.ts'
 import { timeMax, timeMin } from '../times.ts'
-import { encodeBars, type TableBars } from './encode-bars.ts'
-import { rowBytes } from './rows.ts'
+import type { TableBars } from './bar-rows.ts'
+import { encodeBars } from './encode-bars.ts'
+import { lines } from './rows.ts'
 
 const feed = feedKey('BROKERA', 'ONE')
 const unit = fc.oneof(
@@ -106,7 +107,7 @@ function ourRows(batch: readonly Sample[]): { table: string; rows: string[] }[] 
   for (const { bytes, ends } of pieces) expect(bytes.length).toBe(ends.at(-1))
   return pieces.map((piece) => ({
     table: piece.table,
-    rows: piece.ends.map((_, i) => rowBytes(piece, i, i + 1).toString('hex')),
+    rows: lines(piece).map((line) => line.toString('hex')),
   }))
 }
 
@@ -133,9 +134,7 @@ describe('rows of bars', () => {
     }))
     const pieces = encodeBars([tableBars({ table: usualTable, name: 'N', list })], numbers())
     expect(pieces.map(({ ends }) => ends.length)).toEqual([5_000, 5_000, 1])
-    const rows = pieces.flatMap((piece) =>
-      piece.ends.map((_, i) => rowBytes(piece, i, i + 1).toString('latin1')),
-    )
+    const rows = pieces.flatMap((piece) => lines(piece).map((line) => line.toString('latin1')))
     expect(rows.map((row) => /,v=(\d+)i (\d+)t\n$/.exec(row)?.slice(1).map(Number))).toEqual(
       list.map(({ time, volume }) => [volume, time * 1_000_000]),
     )

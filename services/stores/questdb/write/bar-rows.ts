@@ -1,5 +1,13 @@
 import type { Bars } from '../../../core/bars/bar.ts'
+import type { SeriesBars } from '../../../core/bars/series.ts'
+import type { FeedKey } from '../../../core/feeds/compound-key.ts'
+import { nameOf } from '../layout/tables.ts'
 import { type EncodedRows, rowsPerPiece } from './rows.ts'
+
+/** Bars of one series, whose table is known. */
+export interface TableBars extends SeriesBars {
+  readonly table: string
+}
 
 const microsPerSecond = 1_000_000
 /** Maximum bytes of a row without its table and its symbol. */
@@ -24,15 +32,17 @@ export class BarRows {
   #ends: number[] = []
   #end = 0
   #table = ''
+  #feed: FeedKey | undefined
 
   /**
    * Adds the bars of one series, which passed `refuseUnfit`. Series of one table must be adjacent. `table` is one of
    * `TableNames`, which need no escape.
    */
-  add(table: string, name: string, bars: Bars, nextTaken: () => number): void {
+  add({ table, series, bars }: TableBars, nextTaken: () => number): void {
     if (table !== this.#table) this.#cut()
     this.#table = table
-    const head = `${table},sym=${escaped(name)} rev=`
+    this.#feed = series.feed
+    const head = `${table},sym=${escaped(nameOf(series))} rev=`
     for (let i = 0; i < bars.time.length; i++) {
       this.#addRow(head, bars, i, nextTaken())
       if (this.#ends.length >= rowsPerPiece) this.#cut()
@@ -75,7 +85,8 @@ export class BarRows {
   #cut(): void {
     if (this.#ends.length === 0) return
     const bytes = Buffer.from(this.#bytes.subarray(0, this.#end))
-    this.#pieces.push({ table: this.#table, bytes, ends: this.#ends })
+    const ends = this.#ends
+    this.#pieces.push({ table: this.#table, feed: this.#feed, rows: ends.length, bytes, ends })
     this.#ends = []
     this.#end = 0
   }

@@ -2,29 +2,26 @@ import type { Bars } from '../../../core/bars/bar.ts'
 import type { Series, SeriesBars } from '../../../core/bars/series.ts'
 import { nameOf } from '../layout/tables.ts'
 import { timeMax, timeMin } from '../times.ts'
-import { BarRows } from './bar-rows.ts'
+import { BarRows, type TableBars } from './bar-rows.ts'
 import type { EncodedRows } from './rows.ts'
-
-export interface TableBars extends SeriesBars {
-  readonly table: string
-}
 
 /** `nextTaken` returns a number for each row, ascending over all writes of this process. */
 export function encodeBars(batch: readonly TableBars[], nextTaken: () => number): readonly EncodedRows[] {
   const rows = new BarRows()
   // Rows of one table must be adjacent: each table is a separate commit.
   const byTable = [...Map.groupBy(batch, ({ table }) => table)].sort(([a], [b]) => (a < b ? -1 : 1))
-  for (const [table, list] of byTable)
-    for (const { series, bars } of list) rows.add(table, nameOf(series), bars, nextTaken)
+  for (const [, list] of byTable) for (const each of list) rows.add(each, nextTaken)
   return rows.pieces()
 }
 
 /**
- * Throws for bars that QuestDB would accept and change: NaN and infinities become NULL, milliseconds become a time in
- * 1970, and a row may lack its symbol. This is a defect of the caller; it must not affect other rows.
+ * Throws for bars that QuestDB would reject with all others of their table, such as NUL in a name, or accept and change:
+ * NaN and infinities become NULL, milliseconds become a time in 1970, and a row may lack its symbol. This is a defect of
+ * the caller; it must not affect other rows.
  */
 export function refuseUnfit({ series, bars }: SeriesBars): void {
-  if (nameOf(series) === '')
+  const name = nameOf(series)
+  if (name === '' || name.includes('\0'))
     throw new RangeError(`Bars have the symbol "${series.symbol}"; it must be BROKER:ACCOUNT:NAME.`)
   const { time, open, high, low, close, volume, revision } = bars
   for (let i = 0; i < time.length; i++) {

@@ -1,16 +1,16 @@
 import { createBuffer, type SenderBuffer, type SenderOptions } from '@questdb/nodejs-client'
+import type { Work } from '../../write-queue/submission.ts'
 
 /**
  * Rows of one table in the server's wire format. They are kept until they are stored: the client forgets what it sent.
  */
-export interface EncodedRows {
-  readonly table: string
+export interface EncodedRows extends Work {
   readonly bytes: Buffer
   /** Offset behind each row in `bytes`. */
   readonly ends: readonly number[]
 }
 
-/** Maximum rows of one piece. The rows of a piece are sent, or rejected, together. */
+/** Maximum rows of one piece. The rows of a piece are sent together. */
 export const rowsPerPiece = 5_000
 
 /** Collects rows into pieces. */
@@ -44,11 +44,11 @@ export class RowEncoder {
   #cut(): void {
     const bytes = this.#buffer.toBufferNew()
     if (bytes === null) return
-    this.#pieces.push({ table: this.#table, bytes, ends: this.#ends })
+    this.#pieces.push({ table: this.#table, rows: this.#ends.length, bytes, ends: this.#ends })
     this.#ends = []
   }
 }
 
-/** The bytes of the rows `[from, to)`. */
-export const rowBytes = ({ bytes, ends }: EncodedRows, from: number, to: number): Buffer =>
-  bytes.subarray(from === 0 ? 0 : ends[from - 1], ends[to - 1] ?? 0)
+/** The bytes of each row. */
+export const lines = ({ bytes, ends }: EncodedRows): readonly Buffer[] =>
+  ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end))

@@ -2,19 +2,16 @@ import { createTransport, SenderOptions, type SenderTransport } from '@questdb/n
 import { Agent, buildConnector } from 'undici'
 import { reached } from '../../../platform/stages.ts'
 import { within } from '../../../platform/within.ts'
-import { WriteOutage } from '../../../platform/write-outage.ts'
 import type { QuestdbOptions } from '../options.ts'
 import type { ConnectionCheck } from '../pg/connection-check.ts'
 
-/** The server's status 400: rows are invalid, so sending them again would fail again. */
+/** The server's status 400: it takes none of the rows, because of one of them or of its table. */
 export class RejectedRequest extends Error {}
 
 /** How long the client retries by itself. A shorter time would give up on a slow server that already has the rows. */
 const clientRetryMs = 8_000
 /** Deadline around the client's own retries: on a refused connection the client never ends by itself. */
 const sendDeadlineMs = 9_000
-/** Pauses before rows are sent again, those of the writer and of the search for rejected rows. */
-export const resendPauses = { firstMs: 100, maxMs: 2_000, jitter: 'none' } as const
 
 export async function senderOptions({ http, credentials, log }: QuestdbOptions): Promise<SenderOptions> {
   const timeouts = `request_timeout=${clientRetryMs};retry_timeout=${clientRetryMs};`
@@ -49,7 +46,6 @@ export class RowSender {
   readonly #senderOptions: SenderOptions
   readonly #options: QuestdbOptions
   readonly #check: ConnectionCheck
-  readonly #outage: WriteOutage
   #connection: Connection | undefined
   #failures = 0
   #isStale = false
@@ -59,12 +55,6 @@ export class RowSender {
     this.#options = options
     this.#senderOptions = sender
     this.#check = check
-    this.#outage = new WriteOutage(options.clock)
-  }
-
-  /** For how many milliseconds the server has not stored the rows that it was sent. */
-  get failingMs(): number {
-    return this.#outage.ms
   }
 
   /** Requests with an unknown outcome so far; each may still arrive at the server later. */
@@ -73,11 +63,10 @@ export class RowSender {
   }
 
   /**
-   * Resolves once the server has committed all rows. Rejects with `RejectedRequest` for invalid rows; any other error can
-   * be retried.
+   * Resolves once the server has committed all rows. Rejects with `RejectedRequest` when it takes none of them; after any
+   * other error the outcome is unknown.
    */
   async send(bytes: Buffer): Promise<void> {
-    this.#outage.asked()
     if (this.#isStale) this.#leave()
     if (this.#connection === undefined) {
       await within(this.#options.clock, sendDeadlineMs, 'checking QuestDB', this.#check.pass())
@@ -89,14 +78,10 @@ export class RowSender {
       const sent = this.#connection.transport.send(bytes)
       await within(this.#options.clock, sendDeadlineMs, 'sending rows to QuestDB', sent)
       reached('committed')
-      this.#outage.answered()
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)
       // Any other refusal comes from a proxy or concerns our credentials.
-      if (/\bstatusCode=400\b/.test(message)) {
-        this.#outage.answered()
-        throw new RejectedRequest(message, { cause })
-      }
+      if (/\bstatusCode=400\b/.test(message)) throw new RejectedRequest(message, { cause })
       this.#failures += 1
       this.#leave()
       if (!this.#closed) this.#check.lost()

@@ -4,7 +4,6 @@ import type { TableRecords } from '../layout/table-records.ts'
 import type { TableNames } from '../layout/tables.ts'
 import type { QuestdbOptions } from '../options.ts'
 import type { PgPool } from '../pg/pool.ts'
-import type { Piece } from './submission.ts'
 import { readTableStates, type TableState } from './table-states.ts'
 
 /** Bounds of the pause between two queries. */
@@ -57,6 +56,8 @@ export class Visibility {
 
   /** Called with all suspended tables after each query. */
   onSuspended: (tables: ReadonlySet<string>) => void = () => undefined
+  /** Called when a table is not suspended any more. */
+  onResumed: () => void = () => undefined
   /** Called when a table was removed and created again. */
   onReplaced: () => void = () => undefined
 
@@ -77,14 +78,9 @@ export class Visibility {
     return this.#suspended
   }
 
-  /**
-   * Whether the piece belongs to a table that was suspended or out of order at the last query; its submission then
-   * fails. A suspended table would accept rows, show none and grow.
-   */
-  rejectUnfit({ submission, work: { table } }: Piece): boolean {
-    const error = this.#suspended.has(table) ? suspendedError(table) : this.#records.errorOf(table)
-    if (error) submission.settle(error)
-    return error !== undefined
+  /** Why a table could not be written at the last query. A suspended one would accept rows, show none and grow. */
+  errorOf(table: string): Error | undefined {
+    return this.#suspended.has(table) ? suspendedError(table) : this.#records.errorOf(table)
   }
 
   /** Replacements seen so far: read it before sending rows, and pass it to `wait` after their commit. */
@@ -197,8 +193,10 @@ export class Visibility {
     const states = await readTableStates(this.#pool, this.#names, { wanted: tablesOf(asking), changed })
     this.#noteReplaced(states)
     this.#records.judge(new Map([...states].map(([table, { id }]) => [table, id])))
+    const before = this.#suspended
     this.#suspended = new Set([...states].flatMap(([table, { suspended }]) => (suspended ? [table] : [])))
     this.onSuspended(this.#suspended)
+    if (!before.isSubsetOf(this.#suspended)) this.onResumed()
     for (const waiter of asking) this.#advance(waiter, states)
   }
 

@@ -2,17 +2,12 @@ import { type Counter, type Histogram, type Metrics, secondsBuckets } from '../.
 
 export interface WriterMetrics {
   readonly failures: Counter
-  readonly parked: Counter
   readonly ack: Histogram
   readonly visible: Histogram
 }
 
 export const writerMetrics = (metrics: Metrics): WriterMetrics => ({
   failures: metrics.counter('fxd_questdb_write_failures_total', 'Requests with rows that failed.'),
-  parked: metrics.counter(
-    'fxd_questdb_parked_rows_total',
-    'Rows that ingest accepted and QuestDB rejected: a defect.',
-  ),
   ack: metrics.histogram(
     'fxd_questdb_commit_seconds',
     'Time from sending rows to their commit.',

@@ -1,167 +1,183 @@
-import type { Lane } from '../../../core/bars/series.ts'
-import { Unavailable } from '../../../core/failure.ts'
-import { Backoff } from '../../../platform/backoff.ts'
+import type { SenderOptions } from '@questdb/nodejs-client'
+import { TableOutOfOrder, Unavailable } from '../../../core/failure.ts'
+import type { FeedKey } from '../../../core/feeds/compound-key.ts'
+import { OutageLog } from '../../../platform/outage-log.ts'
 import { SharedRun } from '../../../platform/serial.ts'
 import { failingMsMax } from '../../../platform/write-outage.ts'
-import { WriteQueue, writeDeadlineMs } from '../../write-queue.ts'
+import { tablesOf, WriteQueue } from '../../write-queue/queue.ts'
+import { Submission, type SubmissionOptions } from '../../write-queue/submission.ts'
+import type { QuestdbOptions } from '../options.ts'
 import type { ConnectionCheck } from '../pg/connection-check.ts'
-import { Acks } from './acks.ts'
+import { Acks, type Piece } from './acks.ts'
 import { Connections } from './connections.ts'
-import { suspects } from './refusal.ts'
-import { RejectedRows, type RejectedRowsDeps } from './rejected-rows.ts'
 import type { EncodedRows } from './rows.ts'
-import { RejectedRequest, RowSender, resendPauses } from './sender.ts'
-import { type Piece, submissionOf, tablesOf } from './submission.ts'
+import { RejectedRequest, RowSender } from './sender.ts'
+import type { Visibility } from './visibility.ts'
 import { type WriterMetrics, writerMetrics } from './writer-metrics.ts'
 
 /** Maximum rows of one request: a live bar waits for no more than the request under way. */
 const rowsPerRequest = 20_000
-/** Maximum rows that wait outside the queue, per lane; a further write fails at once and its collector retries it. */
-const rowsOutsideMax = 300_000
+/** Pause before rows are sent again to a table that rejected them. */
+const rejectedPauseMs = 30_000
 
-export interface WriterDeps extends Omit<RejectedRowsDeps, 'metrics'> {
+export interface WriterDeps {
+  readonly options: QuestdbOptions
+  readonly sender: SenderOptions
   readonly check: ConnectionCheck
-}
-
-export interface WriteOptions {
-  readonly lane: Lane
-  /** Called at most once, when all rows are committed, or parked, in tables that were not replaced. */
-  readonly onCommitted?: (() => void) | undefined
+  readonly visibility: Visibility
+  /** Called when a table may be missing that existed before. */
+  readonly tableGone: () => void
 }
 
 /**
- * The only writer. It sends requests one after another, each over as many connections as its tables have, live rows
- * before backfill. A write resolves when its rows are readable. Pieces that QuestDB rejects for their rows go to
- * `RejectedRows`, and the others are sent again.
+ * The only writer. Each connection sends one request after another, with the rows of its tables. A write resolves when
+ * its rows are readable. Rows of a table that fails wait: a table that is suspended, missing or replaced gets them when
+ * it is in order again, one that rejects them every 30 s, and any other after a short pause.
  */
 export class Writer {
   readonly #deps: WriterDeps
-  readonly #queue = new WriteQueue<EncodedRows>({
-    rowsPerTake: rowsPerRequest,
-    rowsOf: ({ ends }) => ends.length,
-    rowsOutsideMax,
-  })
+  readonly #queue: WriteQueue<EncodedRows>
   readonly #connections: Connections<RowSender>
-  readonly #rejectedRows: RejectedRows
+  readonly #sending: ReadonlyMap<RowSender, SharedRun>
   readonly #acks: Acks
   readonly #metrics: WriterMetrics
-  /** Kept over an outage, also when all waiting writes have failed meanwhile. */
-  readonly #retries: Backoff
-  readonly #sending = new SharedRun(() => this.#sendAll())
+  readonly #outage: OutageLog
+  /** Tables that rejected their last rows, with the server's reason. */
+  readonly #rejecting = new Map<string, string>()
   #closed = false
 
   constructor(deps: WriterDeps) {
     const { options, sender, check, visibility, tableGone } = deps
+    const { clock, log } = options
     this.#deps = deps
     this.#metrics = writerMetrics(options.metrics)
-    this.#acks = new Acks({ clock: options.clock, visibility, metrics: this.#metrics, tableGone })
-    const connect = (): RowSender => new RowSender(options, sender, check)
-    this.#connections = new Connections(connect)
-    this.#rejectedRows = new RejectedRows({ ...deps, metrics: this.#metrics }, connect())
-    this.#retries = new Backoff(options.clock, resendPauses)
+    this.#outage = new OutageLog({ log, clock })
+    this.#queue = new WriteQueue({ clock, rowsPerTake: rowsPerRequest, onReady: () => this.wake() })
+    const lost = (pieces: readonly Piece[]): void => {
+      tableGone()
+      this.#queue.retry(pieces)
+    }
+    this.#acks = new Acks({ clock, visibility, metrics: this.#metrics, lost })
+    this.#connections = new Connections(() => new RowSender(options, sender, check))
+    const senders = this.#connections.all()
+    this.#sending = new Map(senders.map((each) => [each, new SharedRun(() => this.#sendAll(each))]))
     visibility.onReplaced = () => {
-      for (const each of this.#allSenders()) each.renew()
+      for (const each of senders) each.renew()
     }
     this.#gauges()
   }
 
   /** Requests with an unknown outcome so far; each may still arrive at the server later. */
   get failures(): number {
-    return this.#allSenders().reduce((sum, { failures }) => sum + failures, 0)
+    return this.#connections.all().reduce((sum, { failures }) => sum + failures, 0)
+  }
+
+  /** Tables that rejected their last rows. */
+  get rejecting(): number {
+    return this.#rejecting.size
+  }
+
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
+  /** Bytes of rows that wait, of each feed with any. */
+  waitingBytes(): ReadonlyMap<FeedKey, number> {
+    return this.#queue.bytes()
   }
 
   /** Throws when the server has not stored rows for too long, even if it answers other requests. */
   throwIfFailing(): void {
-    if (this.#failingMs() > failingMsMax)
+    for (const [table, reason] of this.#rejecting)
+      throw new TableOutOfOrder(table, `rejects rows (${reason})`)
+    if (this.#queue.failingMs > failingMsMax)
       throw new Unavailable('store', new Error(`no rows were stored for ${failingMsMax / 1_000} s`))
   }
 
-  /** Resolves once all rows are committed and readable, or parked. Rejects with `Unavailable` within the deadline. */
-  write(pieces: readonly EncodedRows[], { lane, onCommitted }: WriteOptions): Promise<void> {
+  /** Resolves once all rows are committed and readable. */
+  write(pieces: readonly EncodedRows[], options: SubmissionOptions): Promise<void> {
     if (pieces.length === 0) return Promise.resolve()
-    const { clock } = this.#deps.options
-    const submission = submissionOf(pieces, { lane, deadlineMs: writeDeadlineMs, clock, onCommitted })
-    submission.onSettled = () => {
+    const submission = new Submission(pieces, options, this.#deps.options.clock)
+    submission.onSettled = (cause) => {
       this.#queue.leave(submission)
-      void this.#sending.run()
+      // What waited for these tables may be gone.
+      if (cause !== undefined) for (const { table } of pieces) this.#rejecting.delete(table)
     }
-    if (this.#closed) submission.settle(new Error('the store is closed'))
-    else this.#queue.enter(submission)
-    void this.#sending.run()
+    const unfit = pieces.map(({ table }) => this.#deps.visibility.errorOf(table)).find(Boolean)
+    if (this.#closed) submission.fail(new Error('the store is closed'))
+    else if (unfit && options.deadlineMs !== undefined) submission.fail(unfit)
+    else if (!submission.isSettled) this.#queue.enter(submission)
+    const senders = new Set(pieces.map(({ table }) => this.#connections.of(table)))
+    for (const sender of senders) void this.#sending.get(sender)?.run()
     return submission.done
+  }
+
+  /** Sends what waits for tables that can be written again. */
+  wake(): void {
+    for (const sending of this.#sending.values()) void sending.run()
   }
 
   /** Fails all waiting writes and sends nothing more. */
   close(): void {
     this.#closed = true
-    this.#rejectedRows.close()
-    for (const submission of this.#queue.all()) submission.settle(new Error('the store is closed'))
-    for (const sender of this.#allSenders()) sender.close()
+    for (const submission of this.#queue.all()) submission.fail(new Error('the store is closed'))
+    for (const sender of this.#connections.all()) sender.close()
   }
 
-  #failingMs(): number {
-    return Math.max(this.#rejectedRows.failingMs, ...this.#allSenders().map(({ failingMs }) => failingMs))
-  }
-
-  #allSenders(): readonly RowSender[] {
-    return [...this.#connections.all(), this.#rejectedRows.connection]
-  }
-
-  async #sendAll(): Promise<void> {
+  async #sendAll(sender: RowSender): Promise<void> {
     // Writes that begin in one turn of the event loop share a request, because each request is a separate commit.
     await new Promise<void>((resolve) => this.#deps.options.clock.soon(resolve))
-    for (let pieces = this.#queue.take(); pieces.length > 0 && !this.#closed; pieces = this.#queue.take()) {
-      try {
-        const able = pieces.filter((piece) => !this.#deps.visibility.rejectUnfit(piece))
-        if (able.length > 0) await this.#request(able)
-      } catch (cause) {
-        this.#deps.options.log.error({ err: cause }, 'the writer of QuestDB failed; continuing')
-      }
+    const { visibility } = this.#deps
+    const next = (): readonly Piece[] =>
+      this.#queue.take((table) => this.#connections.of(table) === sender && !visibility.errorOf(table))
+    for (let pieces = next(); pieces.length > 0 && !this.#closed; pieces = next())
+      await this.#request(sender, pieces)
+  }
+
+  async #request(sender: RowSender, pieces: readonly Piece[]): Promise<void> {
+    const { options, visibility } = this.#deps
+    const before = { begunMs: options.clock.monotonicMs(), replacements: visibility.replacements }
+    try {
+      await sender.send(Buffer.concat(pieces.map(({ work }) => work.bytes)))
+      this.#accepted(pieces)
+      this.#acks.committed(pieces, before)
+    } catch (cause) {
+      if (this.#closed) return
+      if (cause instanceof RejectedRequest) this.#rejected(sender, pieces, cause)
+      else this.#failed(pieces, cause)
     }
   }
 
-  /** Resolves when all connections have finished, so that no connection has two requests at once. */
-  async #request(pieces: readonly Piece[]): Promise<void> {
-    const { clock } = this.#deps.options
-    const before = { begunMs: clock.monotonicMs(), replacements: this.#deps.visibility.replacements }
-    const stored: Piece[] = []
-    const again = new Set<Piece>()
-    let retryInMs: number | undefined
-    const deliverOver = async (sender: RowSender, own: readonly Piece[]): Promise<void> => {
-      try {
-        await sender.send(Buffer.concat(own.map(({ work }) => work.bytes)))
-        stored.push(...own)
-      } catch (cause) {
-        if (this.#closed) return
-        if (cause instanceof RejectedRequest) sender.renew()
-        else retryInMs ??= this.#retries.nextMs()
-        for (const piece of this.#keep(own, cause, retryInMs)) again.add(piece)
-      }
-    }
-    const bySender = Map.groupBy(pieces, ({ work }) => this.#connections.of(work.table))
-    await Promise.all([...bySender].map(([sender, own]) => deliverOver(sender, own)))
-    if (stored.length > 0) this.#acks.committed(stored, before)
-    this.#queue.putBack(pieces.filter((piece) => again.has(piece)))
-    if (retryInMs === undefined) this.#retries.reset()
-    else await clock.sleep(retryInMs)
-  }
-
-  /** Returns the pieces of a failed request that are sent again unchanged. */
-  #keep(pieces: readonly Piece[], cause: unknown, retryInMs: number | undefined): readonly Piece[] {
+  #failed(pieces: readonly Piece[], cause: unknown): void {
     this.#metrics.failures.inc()
-    const { log } = this.#deps.options
-    if (!(cause instanceof RejectedRequest)) {
-      const tables = tablesOf(pieces).size
-      log.warn({ err: cause, tables, retryInMs }, 'QuestDB write failed; retrying')
-      return pieces
-    }
-    const suspected = suspects(pieces, cause)
-    log.warn(
-      { err: cause, tables: [...tablesOf([...suspected])] },
-      'QuestDB rejected rows; searching for the invalid ones',
-    )
-    this.#rejectedRows.take([...suspected], cause)
-    return pieces.filter((piece) => !suspected.has(piece))
+    this.#outage.failed({ text: 'QuestDB write failed; retrying', cause })
+    this.#queue.retry(pieces)
+  }
+
+  #accepted(pieces: readonly Piece[]): void {
+    this.#queue.accepted(pieces)
+    for (const table of tablesOf(pieces))
+      if (this.#rejecting.delete(table))
+        this.#deps.options.log.info({ table }, 'QuestDB table takes its rows again')
+    if (this.#queue.failingMs === 0) this.#outage.worked('QuestDB stores rows again')
+  }
+
+  #rejected(sender: RowSender, pieces: readonly Piece[], cause: RejectedRequest): void {
+    const { options, tableGone } = this.#deps
+    this.#metrics.failures.inc()
+    // The server caches a table's columns per connection: only a new connection sees a repaired table.
+    sender.renew()
+    const [table = '', ...others] = tablesOf(pieces)
+    // Each table is sent alone next, to find the one that rejects its rows.
+    if (others.length > 0) return this.#queue.retry(pieces, 0)
+    if (!this.#rejecting.has(table))
+      options.log.error(
+        { err: cause, table },
+        'QuestDB table out of order: it rejects rows, which wait; see fxd doctor',
+      )
+    this.#rejecting.set(table, cause.message)
+    tableGone()
+    this.#queue.retry(pieces, rejectedPauseMs)
   }
 
   #gauges(): void {
@@ -170,16 +186,10 @@ export class Writer {
       for (const lane of ['live', 'backfill'] as const) gauge.set({ lane }, this.#queue.rows(lane))
     })
     metrics.gauge(
-      'fxd_questdb_rejected_rows_pending',
-      'Rows of rejected requests that are being searched for invalid rows.',
-      [],
-      (gauge) => gauge.set(this.#rejectedRows.rows),
-    )
-    metrics.gauge(
       'fxd_questdb_writes_failing_seconds',
-      'Seconds for which QuestDB has accepted none of the rows sent to it.',
+      'Seconds for which QuestDB has taken no rows of the table that fails for longest.',
       [],
-      (gauge) => gauge.set(this.#failingMs() / 1_000),
+      (gauge) => gauge.set(this.#queue.failingMs / 1_000),
     )
   }
 }
