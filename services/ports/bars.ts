@@ -39,7 +39,7 @@ export interface WriteOptions {
 /**
  * Closed bars, one series per symbol and stored resolution. Contract (test/contract/suites/bars.ts):
  *  - `write` waits for the store and for the bars' tables, however long, and resolves once all bars are committed and
- *    readable. It rejects when the store closes, when `signal` aborts (after what is being sent of it), and as
+ *    readable. It rejects when the store closes, or when `signal` aborts, after what is being sent of it. It rejects as
  *    `Unavailable` where hundreds of thousands of rows of the backfill lane wait. Then any part of the bars may be
  *    stored, and writing them again is harmless;
  *  - of several bars with one series and time the greatest revision is kept, whatever the order; an equal

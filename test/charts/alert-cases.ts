@@ -101,15 +101,6 @@ export const alertCases: readonly AlertCase[] = [
     atMinute: 15,
   })),
   is('FxdTableOutOfOrder', 'fxd_questdb_tables_out_of_order{pod="fxd-rest-1"}', 1),
-  grows('FxdRowsParked', 'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}'),
-  {
-    alert: 'FxdRowsParked',
-    series: {
-      'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}': '_x10 5x10',
-      'fxd_process_start_time_seconds{pod="fxd-ingest-1"}': '_x10 600x10',
-    },
-    atMinute: 15,
-  },
   {
     alert: 'FxdStoreSlow',
     series: { 'fxd_questdb_reads_refused_total{pod="fxd-rest-1"}': '0+60x30' },
@@ -318,7 +309,6 @@ export const quiet: Readonly<Record<string, Course>> = {
   'fxd_registry_age_seconds{pod="fxd-ingest-1"}': '2x200',
   'fxd_questdb_suspended_tables{pod="fxd-ingest-1"}': '0x200',
   'fxd_questdb_tables_out_of_order{pod="fxd-ingest-1"}': '0x200',
-  'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}': '7x200',
   'fxd_questdb_commit_synced{pod="fxd-ingest-1"}': '1x200',
   'fxd_redis_noeviction{pod="fxd-rest-1"}': '1x200',
   'fxd_redis_up{pod="fxd-rest-1",connection="calls"}': '1x200',

@@ -101,7 +101,6 @@ test('an old count raises no alert after missed scrapes or in a new Prometheus',
     'fxd_collector_spool_dropped_bars_total{feed="A:B",pod="a-collector-0"}',
     'fxd_collector_spool_unreadable_bytes_total{feed="A:B",pod="a-collector-0"}',
     'fxd_ingest_alarms_total{kind="gap",pod="fxd-ingest-1"}',
-    'fxd_questdb_parked_rows_total{pod="fxd-ingest-1"}',
   ]
   const started = ['a-collector-0', 'fxd-ingest-1'].map(
     (pod) => `fxd_process_start_time_seconds{pod="${pod}"}`,

@@ -81,8 +81,6 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   if (migrates) visibility.onSuspended = (tables) => suspended.seen(tables)
   const tableGone = (): void => refreshSoon()
   const writer = new Writer({ options, sender, check, visibility, tableGone })
-  visibility.onResumed = () => writer.wake()
-  records.onRepaired.add(() => writer.wake())
   const feedsChanged = (): Promise<void> => changeRetention(server, log.timedFeeds())
   const base = { names, records, pool, writer, sender, clock }
   const registryDeps = { ...base, table: names.registry, patientPool: backfillPool, feedsChanged }
@@ -90,6 +88,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   // It may be an older copy now, which lacks rows that this process has read.
   records.onRepaired.add((tables) => {
     if (tables.includes(names.registry)) log.forget()
+    writer.wake()
   })
   const registry = questdbRegistry(log, registryDeps)
   const timedFeed = async (feed: FeedKey): Promise<TimedFeed | undefined> => {

@@ -74,18 +74,23 @@ export class WriteQueue<W extends Work> {
     for (const lane of lanes) {
       const taken: Job<W>[] = []
       let left = this.#deps.rowsPerTake
-      for (const [table, queue] of [...this.#tables]) {
+      const served: [string, TableQueue<W>][] = []
+      for (const [table, queue] of this.#tables) {
         if (queue.jobs[lane].length === 0 || queue.isPaused || !isReady(table)) continue
         if (queue.hasFailed && taken.length > 0) continue
         const own = firstJobs(queue.jobs[lane], left, taken.length > 0)
         if (own.length === 0) continue
-        this.#tables.delete(table)
-        this.#tables.set(table, queue)
+        served.push([table, queue])
         queue.outage.asked()
         for (const { submission } of own) submission.begun()
         taken.push(...own)
         left -= own.reduce((sum, { work }) => sum + work.rows, 0)
         if (queue.hasFailed) break
+      }
+      // They are last in the next take.
+      for (const [table, queue] of served) {
+        this.#tables.delete(table)
+        this.#tables.set(table, queue)
       }
       if (taken.length > 0) return taken
     }

@@ -37,7 +37,7 @@ export class Submission<W extends Work> {
   #left: number
   #underWay = 0
   #isDropped = false
-  #settle: ((cause?: unknown) => void) | undefined
+  #settle: ((cause?: Error) => void) | undefined
 
   constructor(works: readonly W[], options: SubmissionOptions, clock: Clock) {
     const { lane, deadlineMs, signal } = options
@@ -60,7 +60,7 @@ export class Submission<W extends Work> {
         cancelDeadline?.()
         signal?.removeEventListener('abort', drop)
         if (cause === undefined) resolve()
-        else reject(cause as Error)
+        else reject(cause)
         this.onSettled(cause)
       }
       if (signal?.aborted) drop()
@@ -106,7 +106,7 @@ export class Submission<W extends Work> {
 
   /** What is being stored ends first: after the rejection nothing more of the write is stored. */
   #endIfDropped(): void {
-    if (this.#isDropped && this.#underWay === 0) this.#settle?.(this.#options.signal?.reason)
+    if (this.#isDropped && this.#underWay === 0) this.#settle?.(this.#options.signal?.reason as Error)
   }
 }
 

@@ -28,8 +28,8 @@ test('a healthy store gets one ok line per check and the exit code 0', async () 
   expect(lineOf(found, 'schema')).toBe(`ok       schema: version ${schemaVersion}`)
   expect(lineOf(found, 'suspended tables')).toBe('ok       suspended tables: none')
   expect(lineOf(found, 'missing tables')).toBe('ok       missing tables: none')
-  expect(lineOf(found, 'parked rows')).toBe('ok       parked rows: none')
-  expect(lineOf(found, 'tables')).toMatch(/^ok +tables: 9 of at most 300$/)
+  expect(lineOf(found, 'altered tables')).toBe('ok       altered tables: none')
+  expect(lineOf(found, 'tables')).toMatch(/^ok +tables: 8 of at most 300$/)
   expect(lineOf(found, 'file handles')).toMatch(/^\S+ +file handles: up to \d+ of \d+/)
   expect(lineOf(found, 'memory maps')).toMatch(/^\S+ +memory maps: \d+ partitions need \d+ of \d+/)
   expect(lineOf(found, 'clocks')).toMatch(/^ok +clocks: 1 of 1 newest bars agree/)
@@ -63,12 +63,17 @@ test('after a restart with commit mode sync and four workers both checks are ok'
   expect(found.code).toBe(0)
 })
 
-test('parked rows are a warning with their number and the statement that shows them', async () => {
+test('rows that an earlier release parked are a warning with their number and the statement that drops them', async () => {
   const { prefix } = await openInTest(server())
+  await server().exec(
+    `CREATE TABLE ${prefix}parked (ts TIMESTAMP, origin SYMBOL, reason VARCHAR, line VARCHAR) TIMESTAMP(ts) PARTITION BY MONTH WAL`,
+  )
   await server().exec(`INSERT INTO ${prefix}parked VALUES (0, 'writer', 'a reason', 'a line')`)
   await expect
     .poll(async () => lineOf(await doctor(server(), prefix), 'parked rows'), untilApplied)
-    .toMatch(new RegExp(`^warning .*1 rows were rejected.*SELECT \\* FROM '${prefix}usage_days'`))
+    .toMatch(
+      new RegExp(`^warning .*1 rows .*SELECT \\* FROM '${prefix}parked'; .*DROP TABLE '${prefix}parked'`),
+    )
 })
 
 test('a suspended table is WRONG with its reason and the resume statement, and the exit code is 1', async () => {

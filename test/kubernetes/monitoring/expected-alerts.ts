@@ -19,10 +19,10 @@ export const reachedSeparately = [
   'FxdLogDropped',
   'FxdPushSlow',
   'FxdRestSlow',
-  'FxdRowsParked',
   'FxdShardFull',
   'FxdSpoolFailing',
   'FxdStoreSlow',
+  'FxdTableOutOfOrder',
 ] as const
 
 /** Alerts that fire in no test of a cluster, with the reason. test/charts tests each with promtool. */
@@ -32,7 +32,6 @@ export const notReached: Readonly<Record<string, string>> = {
   FxdRefusedByShare: 'needs a key that uses up its share in an outage of Redis',
   FxdMemoryMapsShort: 'needs thousands of partitions of QuestDB',
   FxdVolumeFilling: 'needs metrics of kubelets and a nearly full volume',
-  FxdTableOutOfOrder: 'needs a dropped table; the contract of QuestDB drops some',
   FxdWindowsRefused: 'needs 50,000 separate windows',
   FxdFeedStale: 'needs half an hour without a tick or bar, on a weekday',
 }

@@ -218,7 +218,7 @@ test('a QuestDB that does not answer raises alerts for a gap at once and for rej
   await alerts.expectFiring('FxdStoreSlow')
 })
 
-test('a row that QuestDB rejects raises an alert', async () => {
+test('a table that rejects rows raises an alert', async () => {
   await collector.bars('LIVE', [bars('COIN0', 0, 1)])
   const { questdb, sql } = installed.stores
   const tables = await questdb.exec(
@@ -228,13 +228,13 @@ test('a row that QuestDB rejects raises an alert', async () => {
   for (const [table] of tables) await sql(`ALTER TABLE '${String(table)}' ALTER COLUMN v TYPE SHORT`)
   let minute = 1
   // Rows that are sent before the change is complete are converted and not rejected.
-  await within(scrapedMs, 'a parked row', async () => {
-    await collector.bars('LIVE', [bars('COIN0', minute, 1, rejectedVolume)])
+  await within(scrapedMs, 'a table out of order', async () => {
+    collector.post('LIVE', [bars('COIN0', minute, 1, rejectedVolume)])
     minute += 1
-    const [parked] = await prometheus.query('sum(fxd_questdb_parked_rows_total)')
-    return parked !== undefined && parked.value > 0
+    const [found] = await prometheus.query('max(fxd_questdb_tables_out_of_order)')
+    return found !== undefined && found.value > 0
   })
-  await alerts.expectFiring('FxdRowsParked')
+  await alerts.expectFiring('FxdTableOutOfOrder')
 })
 
 test('a damaged spool raises an alert when its collector starts again', async () => {

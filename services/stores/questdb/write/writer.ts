@@ -31,8 +31,8 @@ export interface WriterDeps {
 
 /**
  * The only writer. Each connection sends one request after another, with the rows of its tables. A write resolves when
- * its rows are readable. Rows of a table that fails wait: a table that is suspended, missing or replaced gets them when
- * it is in order again, one that rejects them every 30 s, and any other after a short pause.
+ * its rows are readable. Rows of a table that fails are sent again after a short pause, or after 30 s if it rejects
+ * them. A table that is suspended, missing or replaced gets them when it is in order again.
  */
 export class Writer {
   readonly #deps: WriterDeps
@@ -61,6 +61,7 @@ export class Writer {
     this.#connections = new Connections(() => new RowSender(options, sender, check))
     const senders = this.#connections.all()
     this.#sending = new Map(senders.map((each) => [each, new SharedRun(() => this.#sendAll(each))]))
+    visibility.onResumed = () => this.wake()
     visibility.onReplaced = () => {
       for (const each of senders) each.renew()
     }
