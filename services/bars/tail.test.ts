@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
-import { type RevisedBar, toList } from '../core/bars/bar.ts'
+import { barCount, type RevisedBar, toList } from '../core/bars/bar.ts'
 import { feedSeconds } from '../core/clocks/feed-clock.ts'
 import { compoundKey, feedKey } from '../core/feeds/compound-key.ts'
+import type { Resolution } from '../core/feeds/resolution.ts'
 import { silentLog } from '../platform/log/log.ts'
+import type { LiveBar } from '../ports/bus.ts'
 import { embeddedBus } from '../stores/embedded/bus.ts'
 import { createTail } from './tail.ts'
 
@@ -35,6 +37,10 @@ function openTail(barsPerFeedMax?: number) {
       const outcome = await bus.publish({ type: 'bars', feed, bars }, 1)
       return outcome.outcome === 'published' ? outcome.position : expect.unreachable()
     },
+    publishAll: (bars: readonly LiveBar[]) => bus.publish({ type: 'bars', feed: busy, bars }, 1),
+    settle: () => bus.publish({ type: 'settled', feed: busy }, 1),
+    applyTable: (resolution: Resolution, position: number) =>
+      bus.publish({ type: 'tableApplied', feed: busy, resolution, position }, 1),
     apply: (position: number) => bus.publish({ type: 'applied', feed: busy, position }, 1),
     minutes: (feed = busy) => read(feed).map(({ time }) => time / 60),
     revisions: () => read(busy).map(({ revision }) => revision),
@@ -48,6 +54,23 @@ test('pushed bars stay until the store is known to show them', async () => {
   expect(minutes()).toEqual([1, 2, 3])
   await apply(first)
   expect(minutes()).toEqual([2, 3])
+})
+
+test('bars of another resolution stay until the store is known to show that resolution', async () => {
+  const { publishAll, apply, applyTable, settle, minutes, tail } = openTail()
+  const symbol = compoundKey(busy, 'X')
+  const fives = () =>
+    barCount(tail.bars({ feed: busy, symbol, resolution: '5' }, feedSeconds(0), feedSeconds(60_000)))
+  await publishAll([
+    { symbol, resolution: '1', bar: bar(5) },
+    { symbol, resolution: '5', bar: bar(5) },
+  ])
+  await apply(1)
+  await settle()
+  await applyTable('60', 1)
+  expect([minutes(), fives()]).toEqual([[], 1])
+  await applyTable('5', 1)
+  expect(fives()).toBe(0)
 })
 
 test('the greater revision of a time stays in any order of arrival', async () => {

@@ -2,6 +2,7 @@ import { type Bars, barsOf, noBars } from '../core/bars/bar.ts'
 import { type Series, seriesId } from '../core/bars/series.ts'
 import type { FeedSeconds } from '../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
+import type { Resolution } from '../core/feeds/resolution.ts'
 import type { Bus, Delivered, LiveBar } from '../ports/bus.ts'
 
 /** Live bars that the store may not show yet. History merges them with stored bars, to show them at once. */
@@ -30,28 +31,34 @@ interface TailBar {
 const unsortedBarsMax = 5_000
 
 /**
- * Follows the bus. Its events `applied` and `settled` remove bars that the store shows. The store has the
- * bars of lost events. A read sorts the bars that came since the last read: most bars are stored before
+ * Follows the bus. Its events `applied`, `tableApplied` and `settled` remove bars that the store shows. The store has
+ * the bars of lost events. A read sorts the bars that came since the last read: most bars are stored before
  * they are read.
  */
 export function createTail(bus: Bus, barsPerFeedMax: number = tailBarsPerFeedMax): Tail {
-  const feeds = new Map<FeedKey, FeedTail>()
+  const feeds = new Map<FeedKey, Map<Resolution, TableTail>>()
   let dropped = 0
-  const deliver = ({ position, event }: Delivered): void => {
-    if (event.type === 'bars') {
-      const tail = feeds.get(event.feed) ?? new FeedTail()
-      feeds.set(event.feed, tail)
-      tail.add({ position, bars: event.bars })
-      dropped += tail.shorten(barsPerFeedMax)
-    } else if (event.type === 'applied') {
-      feeds.get(event.feed)?.clear(event.position)
-    } else if (event.type === 'settled') {
-      feeds.get(event.feed)?.clear(position)
+  const addBars = (feed: FeedKey, position: number, all: readonly LiveBar[]): void => {
+    const tables = feeds.get(feed) ?? new Map<Resolution, TableTail>()
+    feeds.set(feed, tables)
+    for (const [resolution, bars] of Map.groupBy(all, (live) => live.resolution)) {
+      const table = tables.get(resolution) ?? new TableTail()
+      tables.set(resolution, table)
+      table.add({ position, bars })
     }
+    dropped += shorten([...tables.values()], barsPerFeedMax)
+  }
+  const deliver = ({ position, event }: Delivered): void => {
+    if (event.type === 'bars') addBars(event.feed, position, event.bars)
+    else if (event.type === 'applied') feeds.get(event.feed)?.get('1')?.clear(event.position)
+    else if (event.type === 'tableApplied')
+      feeds.get(event.feed)?.get(event.resolution)?.clear(event.position)
+    else if (event.type === 'settled') feeds.get(event.feed)?.get('1')?.clear(position)
   }
   const stop = bus.follow({ deliver, lost: () => undefined })
   return {
-    bars: (series, from, to) => feeds.get(series.feed)?.bars(series, from, to) ?? noBars,
+    bars: (series, from, to) =>
+      feeds.get(series.feed)?.get(series.resolution)?.bars(series, from, to) ?? noBars,
     get dropped() {
       return dropped
     },
@@ -59,7 +66,19 @@ export function createTail(bus: Bus, barsPerFeedMax: number = tailBarsPerFeedMax
   }
 }
 
-class FeedTail {
+/** Drops the oldest batches of a feed's tables while they have more bars than the maximum. Returns how many it dropped. */
+function shorten(tables: readonly TableTail[], countMax: number): number {
+  const excess = tables.reduce((sum, { count }) => sum + count, 0) - countMax
+  let dropped = 0
+  while (excess > dropped) {
+    const oldest = Math.min(...tables.map((table) => table.oldest ?? Number.POSITIVE_INFINITY))
+    for (const table of tables) dropped += table.clear(oldest)
+  }
+  return dropped
+}
+
+/** The bars of one feed and resolution. */
+class TableTail {
   /** Batches whose bars are in `#series`, ascending by position. */
   readonly #sorted: Batch[] = []
   /** All later batches. */
@@ -96,15 +115,13 @@ class FeedTail {
     return count
   }
 
-  shorten(countMax: number): number {
-    let count = 0
-    for (let oldest = this.#oldest; oldest && this.#count > countMax; oldest = this.#oldest)
-      count += this.clear(oldest.position)
-    return count
+  get count(): number {
+    return this.#count
   }
 
-  get #oldest(): Batch | undefined {
-    return this.#sorted[0] ?? this.#unsorted[0]
+  /** Position of the oldest batch. */
+  get oldest(): number | undefined {
+    return (this.#sorted[0] ?? this.#unsorted[0])?.position
   }
 
   #sort(): void {

@@ -81,34 +81,35 @@ export function createIngest(deps: IngestDeps): Ingest {
     refused: (fault) => metrics.refusedCall(fault),
   })
   const server = serverBehind(authorizer)
-  const states = new FeedStates(stores, { ...deps, bus: stores.bus, metrics })
-  const sessions = new OpenSessions(log, clock)
   const writeDelay = new WriteDelay(clock, stores.bus)
+  const states = new FeedStates(stores, { ...deps, bus: stores.bus, metrics, writeDelay })
+  const sessions = new OpenSessions(log, clock)
   const serve = createServe(authorizer, sessions, unauthenticated, {
     ...deps,
     metrics,
     states,
     sessions,
-    writeDelay,
   })
   server.addService(
     { Session: { ...Collector.service.Session, requestDeserialize: receive, responseSerialize: asIs } },
     { Session: serve },
   )
-  const endFeed = (feed: FeedKey): Promise<void> =>
-    sessions.endFeed(feed, new SessionEnd('FAILED_PRECONDITION', `${feed} is being purged`))
+  const endFeed = async (feed: FeedKey): Promise<void> => {
+    await sessions.endFeed(feed, new SessionEnd('FAILED_PRECONDITION', `${feed} is being purged`))
+    await states.dropped(feed)
+  }
   server.addService(Registry.service, registryService({ ...stores, ...deps, feedTokens, endFeed, states }))
 
-  // Messages without an Ack come again, and bars of a refilled table.
+  // Collectors send again what the next Known lacks, such as the bars of a refilled table.
   stores.tables?.onRepaired((feed) => {
     const why = `a table of ${feed} is in order again; connect again`
     void sessions.endFeed(feed, new SessionEnd('UNAVAILABLE', why))
   })
   const stopFollowing = deps.registry.onChange((view, isOther) => {
-    // What the sessions know of stored bars and windows is of the store before.
+    // What waits is dropped first: the end of a session waits for that. What is known of the store is of the one before.
+    states.forget((feed) => isOther || view.feed(feed) === undefined)
     if (isOther) void sessions.endAll(new SessionEnd('UNAVAILABLE', 'the store was replaced; connect again'))
     sessions.endHidden(view)
-    states.forget((feed) => isOther || view.feed(feed) === undefined)
   })
   let listening: Listening | undefined
   let stopCounting = (): void => undefined

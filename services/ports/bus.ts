@@ -20,10 +20,17 @@ export type BusEvent =
       readonly from: FeedSeconds
       readonly to: FeedSeconds
     }
-  /** The store now returns the live bars of the feed up to this bus position. */
+  /** The store now returns the live minutes of the feed up to this bus position. */
   | { readonly type: 'applied'; readonly feed: FeedKey; readonly position: number }
+  /** The same for the live bars of another resolution. */
+  | {
+      readonly type: 'tableApplied'
+      readonly feed: FeedKey
+      readonly resolution: Resolution
+      readonly position: number
+    }
   /**
-   * The store now returns all live bars of the feed that came before this event. Exception: bars of an ingest that was
+   * The store now returns all live minutes of the feed that came before this event. Exception: bars of an ingest that was
    * killed before it stored them. Their collector sends them again.
    */
   | { readonly type: 'settled'; readonly feed: FeedKey }

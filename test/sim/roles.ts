@@ -36,10 +36,11 @@ export function startIngest(process: SimProcess, stores: Ports): SimIngest {
   const registry = followRegistry(stores.registry, stores.bus, clock, log)
   registry.refresh().catch(() => undefined)
   const writer = createRegistryWriter(stores.registry, registry, stores.bus)
-  const states = new FeedStates(stores, { bus: stores.bus, clock, log, metrics, registry, writer })
+  const { bus } = stores
+  const writeDelay = new WriteDelay(clock, bus)
+  const states = new FeedStates(stores, { bus, clock, log, metrics, registry, writer, writeDelay })
   const sessions = new OpenSessions(log, clock)
-  const writeDelay = new WriteDelay(clock, stores.bus)
-  const deps = { stores, clock, log, metrics, registry, writer, states, sessions, writeDelay }
+  const deps = { stores, clock, log, metrics, registry, states, sessions }
   let count = 0
   return {
     process,

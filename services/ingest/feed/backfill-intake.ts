@@ -1,8 +1,8 @@
 import { barCount } from '../../core/bars/bar.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
-import { TableOutOfOrder } from '../../core/failure.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { BarStore } from '../../ports/bars.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
 import type { GoodSeries } from '../check/check-batch.ts'
 import type { FeedState } from './feed-state.ts'
@@ -14,23 +14,29 @@ const barsAtOnceMax = 2 * batchBarsMax
 /** The open times of a batch, first and last, by `seriesId`. */
 type Extent = ReadonlyMap<string, { readonly first: FeedSeconds; readonly last: FeedSeconds }>
 
+export interface BackfillDeps {
+  readonly store: BarStore
+  readonly clock: Clock
+  /** Aborts with the session: then no batch that waits is stored. */
+  readonly signal: AbortSignal
+}
+
 /**
  * The backfill lane of one session: compares batches with the stored bars and stores what differs. Batches with at
  * most `barsAtOnceMax` bars in all are stored at the same time: a few sessions must not fill the store's queue. A batch
  * that overlaps an earlier one waits for it, since it is compared with what that one stored.
  */
 export class BackfillIntake {
-  readonly #store: BarStore
+  readonly #deps: BackfillDeps
   readonly #state: FeedState
   /** Batches in flight, in order of receipt. */
   readonly #inFlight = new Map<Promise<Counts>, Extent>()
-  /** Aborts with the first failure: then no batch that waits is stored. */
-  readonly #failed = new AbortController()
-  readonly #bars = new Semaphore(barsAtOnceMax, this.#failed.signal)
+  readonly #bars: Semaphore
 
-  constructor(store: BarStore, state: FeedState) {
-    this.#store = store
+  constructor(deps: BackfillDeps, state: FeedState) {
+    this.#deps = deps
     this.#state = state
+    this.#bars = new Semaphore(barsAtOnceMax, deps.signal)
   }
 
   /** Resolves after the commit and the events after it. `turn`: the batch is not stored before. */
@@ -57,18 +63,13 @@ export class BackfillIntake {
     const announce = (ranges: readonly Changed[]): Promise<void> =>
       this.#state.publisher.publishRevised(ranges)
     try {
-      const { changed, ...counts } = await storeHistory(
-        batch,
-        (id) => newestBefore.get(id),
-        this.#store,
-        'backfill',
+      const { changed, ...counts } = await storeHistory(batch, (id) => newestBefore.get(id), {
+        ...this.#deps,
+        lane: 'backfill',
         announce,
-      )
+      })
       await announce(changed)
       return counts
-    } catch (cause) {
-      if (!(cause instanceof TableOutOfOrder)) this.#failed.abort(cause)
-      throw cause
     } finally {
       this.#bars.leave(count)
     }

@@ -1,54 +1,25 @@
-import type { SeriesBars } from '../../core/bars/series.ts'
 import { type FeedSeconds, feedNow, feedSeconds, later, type UtcMs } from '../../core/clocks/feed-clock.ts'
-import { TableOutOfOrder } from '../../core/failure.ts'
+import { Unavailable } from '../../core/failure.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { knownOffset } from '../../core/registry/clock-history.ts'
-import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeedLiveness } from '../../ports/feed-board.ts'
 import type { Stores } from '../../ports/stores.ts'
+import { SessionEnd } from '../session-end.ts'
 import { type AbsenceDeps, Absences } from './absences.ts'
 import { FeedRegistry, type FeedRegistryDeps, type FeedView } from './feed-registry.ts'
 import { FeedWindows } from './feed-windows.ts'
+import { LiveIntake } from './live-intake.ts'
 import { LivenessNotes } from './liveness-notes.ts'
 import { OldPartitions } from './old-partitions.ts'
 import { Publisher, type PublisherDeps } from './publisher.ts'
 import type { SeriesSpans } from './separate-windows.ts'
 import { ingestReads } from './store-history.ts'
+import type { LaneDeps } from './table-lane.ts'
+import { waitForStore } from './wait-for-store.ts'
+import { WaitingBars } from './waiting-bars.ts'
 
-type FeedStores = Pick<Stores, 'bars' | 'windows' | 'board'>
-
-export type FeedStateDeps = PublisherDeps & AbsenceDeps & FeedRegistryDeps
-
-/**
- * Live bars of one feed that were published but not stored, or not readable: readers have them from the tail of the bus only. No
- * live session starts before they are stored, so no event claims that the store has them. They are at most the
- * bars that one session had in flight.
- */
-class UnstoredBars {
-  readonly #batches = new Set<readonly SeriesBars[]>()
-
-  get isEmpty(): boolean {
-    return this.#batches.size === 0
-  }
-
-  add(batch: readonly SeriesBars[]): void {
-    this.#batches.add(batch)
-  }
-
-  /**
-   * Resolves once all are stored, except those of a table out of order: readers get failures for it, and the collector
-   * sends its bars again. After another error the rest stays for the next call.
-   */
-  async write(store: Pick<BarStore, 'write'>): Promise<void> {
-    for (const batch of this.#batches) {
-      await store.write(batch, 'live').catch((cause: unknown) => {
-        if (!(cause instanceof TableOutOfOrder)) throw cause
-      })
-      this.#batches.delete(batch)
-    }
-  }
-}
+export type FeedStateDeps = PublisherDeps & AbsenceDeps & FeedRegistryDeps & LaneDeps
 
 /**
  * What ingest keeps in memory of one feed, over all its live and import sessions. After a restart it is read from
@@ -62,9 +33,15 @@ export class FeedState {
   readonly newest = new Map<string, FeedSeconds>()
   /** The greatest open time in `newest`. */
   #newestBar: FeedSeconds | undefined
-  /** The newest published bar time of each series. Before the first publication: the second before its first live bar. */
+  /** The newest published bar time of each series; of a series that was not published here, the newest stored one. */
   readonly pushed = new Map<string, FeedSeconds>()
-  readonly unstored = new UnstoredBars()
+  /** The newest time of each series that the store is known to have, by `seriesId`. */
+  readonly stored = new Map<string, FeedSeconds>()
+  /** `stored` and `windows` were read once. */
+  isKnown = false
+  readonly live: LiveIntake
+  /** The greatest epoch of a session here. */
+  epoch = 0
   readonly publisher: Publisher
   readonly absences: Absences
   /** When the live lane last delivered a bar to this process. */
@@ -78,18 +55,44 @@ export class FeedState {
   rejectedLines: number | undefined
   readonly #notes: LivenessNotes
 
-  constructor(key: FeedKey, stores: FeedStores, deps: FeedStateDeps, notes: LivenessNotes) {
+  readonly #dropped = new AbortController()
+  #dropping: Promise<void> | undefined
+
+  constructor(key: FeedKey, { windows }: Pick<Stores, 'windows'>, deps: FeedStateDeps, notes: LivenessNotes) {
     this.key = key
     this.registry = new FeedRegistry(key, deps)
-    this.windows = new FeedWindows(
-      key,
-      stores.windows,
-      (symbol) => this.registry.current().view.symbol(symbol)?.since,
-    )
+    this.windows = new FeedWindows({
+      feed: key,
+      store: windows,
+      sinceOf: (symbol) => this.registry.current().view.symbol(symbol)?.since,
+      signal: this.signal,
+    })
+    this.live = new LiveIntake(deps, this)
     this.publisher = new Publisher(key, deps)
     this.absences = new Absences(key, deps)
     this.oldPartitions = new OldPartitions(deps.clock)
     this.#notes = notes
+  }
+
+  /** Aborts when what waits of this feed is dropped. */
+  get signal(): AbortSignal {
+    return this.#dropped.signal
+  }
+
+  /** Set once what waits is dropped; resolves when nothing of it is written any more. */
+  get dropping(): Promise<void> | undefined {
+    return this.#dropping
+  }
+
+  /** Drops what waits for the store, for the bus or for a timer. */
+  drop(): Promise<void> {
+    const why = new SessionEnd('UNAVAILABLE', `what waited of ${this.key} was dropped; connect again`)
+    this.#dropped.abort(why)
+    this.publisher.close()
+    this.publisher.discard()
+    this.absences.close()
+    this.#dropping ??= Promise.all([this.live.idle(), this.windows.idle()]).then(() => undefined)
+    return this.#dropping
   }
 
   /** Sends liveness to the feed board, without waiting for it. */
@@ -117,6 +120,10 @@ export class FeedState {
   accept(id: string, time: FeedSeconds): void {
     this.newest.set(id, feedSeconds(Math.max(time, this.newest.get(id) ?? time)))
     this.#newestBar = later(this.#newestBar, time)
+  }
+
+  noteStored(ends: readonly (readonly [id: string, time: FeedSeconds])[]): void {
+    for (const [id, time] of ends) this.stored.set(id, later(this.stored.get(id), time) ?? time)
   }
 
   /** Forgets all accepted bar times. */
@@ -150,14 +157,18 @@ const isHistory = (
 
 /** The states of all feeds that had a session since the start of the process, without hidden feeds. */
 export class FeedStates {
-  readonly #stores: FeedStores
+  readonly #stores: Pick<Stores, 'bars' | 'windows' | 'board'>
   readonly #deps: FeedStateDeps
   readonly #notes: LivenessNotes
   readonly #states = new Map<FeedKey, FeedState>()
+  readonly #dropping = new Map<FeedKey, Promise<void>>()
 
-  constructor(stores: FeedStores, deps: FeedStateDeps) {
+  constructor(
+    stores: Pick<Stores, 'bars' | 'windows' | 'board'>,
+    deps: Omit<FeedStateDeps, 'stores' | 'waiting'>,
+  ) {
     this.#stores = stores
-    this.#deps = deps
+    this.#deps = { ...deps, stores, waiting: new WaitingBars(stores.bars) }
     this.#notes = new LivenessNotes(stores.board, deps)
   }
 
@@ -177,32 +188,22 @@ export class FeedStates {
   }
 
   /**
-   * Reads the state and all windows of the feed from the stores. Call `leave` when the session ends.
-   * A live session first stores bars that an earlier one could not store, and rejects if that fails.
-   * Rejects with `SessionEnd` if no manifest defines the feed any more.
+   * Reads the state and all windows of the feed from the stores. Without the store they are those in memory; a feed
+   * that this process does not know waits for the store. Call `leave` when the session ends.
+   * Rejects with `SessionEnd` if no manifest defines the feed any more, and when the signal aborts.
    */
-  async join(key: FeedKey, mode: 'live' | 'import'): Promise<Joined> {
+  async join(key: FeedKey, mode: 'live' | 'import', signal: AbortSignal): Promise<Joined> {
     const state = this.#states.get(key) ?? this.#add(key)
     state.sessions += 1
     try {
-      if (mode === 'live') await state.unstored.write(this.#stores.bars)
-      const [newest, liveness, windows] = await Promise.all([
-        // A table out of order must not end the collection of the feed's other series.
-        this.#stores.bars.lastTimes(key, { ...ingestReads(key, 'live'), isPartial: true }),
-        this.#stores.board.read([key]),
-        state.windows.load(),
-      ])
-      const acceptedHere = new Map(state.newest)
-      // Without other sessions the feed may have been purged meanwhile; other sessions may know newer bars.
-      if (state.sessions === 1) state.forgetNewest()
-      for (const [id, time] of newest) {
-        state.accept(id, time)
-        if (mode === 'live' && isHistory(time, state.pushed.get(id), acceptedHere.get(id)))
-          state.pushed.set(id, time)
-      }
-      const tick = liveness.get(key)?.newestTick
-      if (tick !== undefined) state.tick(tick)
-      return { state, newest, windows }
+      const read = (): Promise<void> => this.#read(state, mode)
+      if (!state.isKnown) await waitForStore(read, { clock: this.#deps.clock, signal })
+      else
+        await read().catch((cause: unknown) => {
+          if (!(cause instanceof Unavailable)) throw cause
+        })
+      state.isKnown = true
+      return { state, newest: state.stored, windows: state.windows.stored }
     } catch (cause) {
       this.leave(state)
       throw cause
@@ -211,30 +212,54 @@ export class FeedStates {
 
   leave(state: FeedState): void {
     state.sessions -= 1
-    if (state.sessions > 0) return
-    state.windows.unload()
-    if (this.#states.get(state.key) !== state) drop(state)
   }
 
   /**
-   * Forgets the states of hidden feeds, and of all feeds when the store was replaced. Another ingest may purge a hidden
-   * feed, and the old state would be wrong when the feed is defined again. Sessions that are still ending keep the forgotten state. As after a
-   * restart, collectors send messages without an Ack again.
+   * Drops the states of hidden feeds, and of all feeds when the store was replaced. Another ingest may purge a hidden
+   * feed, and the old state would be wrong when the feed is defined again. As after a restart, collectors send
+   * messages without an Ack again.
    */
   forget(isGone: (feed: FeedKey) => boolean): void {
     for (const [key, state] of this.#states) {
       if (!isGone(key)) continue
       this.#states.delete(key)
-      if (state.sessions === 0) drop(state)
+      const dropping = state.drop()
+      this.#dropping.set(key, dropping)
+      void dropping.then(() => {
+        if (this.#dropping.get(key) === dropping) this.#dropping.delete(key)
+      })
     }
   }
 
-  /** Stops publishing, and hiding symbols. */
+  /** Resolves when nothing of a hidden feed is written any more. */
+  async dropped(key: FeedKey): Promise<void> {
+    await this.#dropping.get(key)
+  }
+
+  /** Drops what waits for the store or the bus: nothing of it was acknowledged. */
   close(): void {
-    for (const { publisher, absences } of this.#states.values()) {
-      publisher.close()
-      absences.close()
+    for (const state of this.#states.values()) void state.drop()
+  }
+
+  async #read(state: FeedState, mode: 'live' | 'import'): Promise<void> {
+    const { key, pushed, stored } = state
+    const [newest, liveness] = await Promise.all([
+      // A table out of order must not end the collection of the feed's other series.
+      this.#stores.bars.lastTimes(key, { ...ingestReads(key, 'live'), isPartial: true }),
+      this.#stores.board.read([key]),
+      state.windows.load(),
+    ])
+    const acceptedHere = new Map(state.newest)
+    // Without other sessions the feed may have been purged meanwhile; other sessions may know newer bars.
+    if (state.sessions === 1 && state.live.isIdle) state.forgetNewest()
+    stored.clear()
+    for (const [id, time] of newest) {
+      stored.set(id, time)
+      state.accept(id, time)
+      if (mode === 'live' && isHistory(time, pushed.get(id), acceptedHere.get(id))) pushed.set(id, time)
     }
+    const tick = liveness.get(key)?.newestTick
+    if (tick !== undefined) state.tick(tick)
   }
 
   #add(key: FeedKey): FeedState {
@@ -244,11 +269,4 @@ export class FeedStates {
     this.#states.set(key, state)
     return state
   }
-}
-
-/** Drops what waits for the bus or for a timer. */
-function drop({ publisher, absences }: FeedState): void {
-  publisher.close()
-  publisher.discard()
-  absences.close()
 }

@@ -12,14 +12,19 @@ import { type SeriesSpans, type SinceOf, separateWindows } from './separate-wind
 /** `ofSeries`, `ofFeed`: the bound that a window exceeds, which must not be stored. */
 export type Reserved = { readonly window: Window; readonly separate: number } | 'ofSeries' | 'ofFeed'
 
+export interface FeedWindowsDeps {
+  readonly feed: FeedKey
+  readonly store: WindowStore
+  readonly sinceOf: SinceOf
+  /** Drops the windows that wait. */
+  readonly signal: AbortSignal
+}
+
 /** Writes the windows of one feed: one write at a time, with all windows that wait. */
 export class FeedWindows {
-  readonly #feed: FeedKey
-  readonly #store: WindowStore
-  readonly #sinceOf: SinceOf
+  readonly #deps: FeedWindowsDeps
   #watchedUntil = feedSeconds(0)
-  /** The stored windows, as loaded. */
-  #loaded: ReadonlyMap<string, SeriesSpans> = new Map()
+  #stored = new Map<string, SeriesSpans>()
   /** The stored and the expected windows of each series, joined. */
   #joined = new Map<string, readonly Span[]>()
   /** Separate windows of single symbols beyond the first of each series. */
@@ -28,26 +33,26 @@ export class FeedWindows {
   readonly #writes = new SharedRun(() => this.#write())
   readonly #reads = new SharedRun(() => this.#read())
 
-  constructor(feed: FeedKey, store: WindowStore, sinceOf: SinceOf) {
-    this.#feed = feed
-    this.#store = store
-    this.#sinceOf = sinceOf
+  constructor(deps: FeedWindowsDeps) {
+    this.#deps = deps
+  }
+
+  /** The stored windows, as loaded and as added since. */
+  get stored(): ReadonlyMap<string, SeriesSpans> {
+    return this.#stored
   }
 
   /** Reads all stored windows; calls during a read share the next one. */
-  async load(): Promise<ReadonlyMap<string, SeriesSpans>> {
-    await this.#reads.run()
-    return this.#loaded
+  load(): Promise<void> {
+    return this.#reads.run()
   }
 
-  /** Frees what `load` reads again. */
-  unload(): void {
-    this.#loaded = new Map()
-    this.#joined.clear()
-    this.#further = 0
+  /** Resolves when no window is being written. */
+  async idle(): Promise<void> {
+    await this.#writes.run().catch(() => undefined)
   }
 
-  /** The earliest start of the stored and expected windows of a series, by `windowSeriesId`; `undefined` after `unload`. */
+  /** The earliest start of the stored and expected windows of a series, by `windowSeriesId`; `undefined`: none. */
   startOf(id: string): number | undefined {
     const spans = this.#joined.get(id)
     return spans && Math.min(...spans.map(({ from }) => from))
@@ -90,8 +95,8 @@ export class FeedWindows {
   #grown(window: Window): Window {
     const { symbol, resolution } = window
     if (symbol === undefined) return window
-    const feedWide = this.#loaded.get(windowSeriesId({ symbol: undefined, resolution }))?.spans ?? []
-    return { ...window, ...withTouching(window, feedWide, this.#sinceOf(symbol)) }
+    const feedWide = this.#stored.get(windowSeriesId({ symbol: undefined, resolution }))?.spans ?? []
+    return { ...window, ...withTouching(window, feedWide, this.#deps.sinceOf(symbol)) }
   }
 
   #watch({
@@ -105,18 +110,25 @@ export class FeedWindows {
   }
 
   async #read(): Promise<void> {
-    this.#loaded = separateWindows(await this.#store.of(this.#feed), this.#sinceOf)
-    this.#joined = new Map([...this.#loaded].map(([id, { spans }]) => [id, spans]))
+    const { store, feed, sinceOf } = this.#deps
+    this.#stored = separateWindows(await store.of(feed), sinceOf)
+    this.#joined = new Map([...this.#stored].map(([id, { spans }]) => [id, spans]))
     this.#further = 0
-    for (const { symbol, resolution, spans } of this.#loaded.values()) {
+    for (const { symbol, resolution, spans } of this.#stored.values()) {
       if (symbol !== undefined) this.#further += spans.length - 1
       for (const { from, to } of spans) this.#watch({ symbol, resolution, from, to })
     }
   }
 
-  #write(): Promise<void> {
+  async #write(): Promise<void> {
     const windows = this.#waiting
     this.#waiting = []
-    return this.#store.add(windows)
+    if (windows.length === 0) return
+    await this.#deps.store.add(windows, this.#deps.signal)
+    for (const { symbol, resolution, from, to } of windows) {
+      const id = windowSeriesId({ symbol, resolution })
+      const spans = joinSpans([...(this.#stored.get(id)?.spans ?? []), { from, to }])
+      this.#stored.set(id, { symbol, resolution, spans })
+    }
   }
 }

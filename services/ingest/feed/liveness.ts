@@ -15,6 +15,7 @@ export class Liveness {
   readonly #deps: LivenessDeps
   readonly #state: FeedState
   readonly #measured: MeasuredClock
+  #isConnected = false
 
   constructor(deps: LivenessDeps, state: FeedState) {
     this.#deps = deps
@@ -32,9 +33,22 @@ export class Liveness {
       this.#measured.heartbeat(tick)
       this.#tick(tick)
     }
-    if (terminalConnected && this.#state.registry.current().definition.liveness === 'heartbeat') {
+    this.#isConnected = terminalConnected
+    this.#noteHeartbeat()
+  }
+
+  /**
+   * Call it while ingest itself does not read the session, because too much waits for the store. Then the keepalive of
+   * the connection counts as a heartbeat, and as a bar.
+   */
+  unread(): void {
+    this.#noteHeartbeat()
+    if (this.#state.receivedAt !== undefined) this.#state.note({ receivedAt: this.#deps.clock.utcMs() })
+  }
+
+  #noteHeartbeat(): void {
+    if (this.#isConnected && this.#state.registry.current().definition.liveness === 'heartbeat')
       this.#state.note({ heartbeatAt: this.#deps.clock.utcMs() })
-    }
   }
 
   clockSample({ newestTick }: ClockSample__Output): void {

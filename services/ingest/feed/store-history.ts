@@ -6,6 +6,7 @@ import { serviceReader } from '../../core/fair-queue.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { BarStore, ReadAs } from '../../ports/bars.ts'
 import type { GoodSeries } from '../check/check-batch.ts'
+import { type Waiting, waitForStore } from './wait-for-store.ts'
 
 export interface Counts {
   readonly accepted: number
@@ -44,25 +45,30 @@ export const ingestReads = (feed: FeedKey, lane: Lane): ReadAs => ({
   reader: serviceReader(`ingest ${lane} ${feed}`),
 })
 
+export interface HistoryDeps extends Waiting {
+  readonly store: BarStore
+  readonly lane: Lane
+  /** Announces changed ranges. A failed write may store bars too, and the batch that repeats it finds them unchanged. */
+  readonly announce: (changed: readonly Changed[]) => Promise<void>
+}
+
 /**
- * Writes the bars of each series that differ from the stored bars. Resolves once they are readable.
+ * Writes the bars of each series that differ from the stored bars, and waits while the store is unavailable. Resolves
+ * once they are readable.
  * `newestBefore`: the newest known time of a series before this batch; later bars are written without a comparison.
- * `announce`: announces changed ranges. A failed write may store bars too, and the batch that repeats it finds them
- * unchanged.
  */
 export async function storeHistory(
   batch: readonly GoodSeries[],
   newestBefore: (id: string) => FeedSeconds | undefined,
-  store: BarStore,
-  lane: Lane,
-  announce: (changed: readonly Changed[]) => Promise<void>,
+  deps: HistoryDeps,
 ): Promise<HistoryOutcome> {
+  const { store, lane, announce, signal } = deps
   let counts = noCounts
   const writes: SeriesBars[] = []
   for (let i = 0; i < batch.length; i += seriesAtOnce) {
     const some = batch.slice(i, i + seriesAtOnce)
     for (const pieces of await Promise.all(
-      some.map((each) => compareSeries(each, newestBefore(each.id), store, lane)),
+      some.map((each) => compareSeries(each, newestBefore(each.id), deps)),
     )) {
       for (const { series, keep, ...counted } of pieces) {
         counts = addCounts(counts, counted)
@@ -72,7 +78,7 @@ export async function storeHistory(
   }
   const changed = writes.map(({ series, bars }) => ({ series, ...ends(bars) }))
   if (writes.length > 0)
-    await store.write(writes, lane).catch(async (cause: unknown) => {
+    await waitForStore(() => store.write(writes, lane, { signal }), deps).catch(async (cause: unknown) => {
       await announce(changed)
       throw cause
     })
@@ -87,8 +93,7 @@ interface Piece extends Counts {
 async function compareSeries(
   { series, bars }: GoodSeries,
   newest: FeedSeconds | undefined,
-  store: BarStore,
-  lane: Lane,
+  { store, lane, ...waiting }: HistoryDeps,
 ): Promise<Piece[]> {
   const count = barCount(bars)
   const { to } = ends(bars)
@@ -101,7 +106,8 @@ async function compareSeries(
     }
     const page = Math.max(pageBarsMin, 2 * (count - start))
     const take = { count: page, end: 'oldest' } as const
-    const stored = await store.read({ series, from, to, take, ...ingestReads(series.feed, lane) })
+    const query = { series, from, to, take, ...ingestReads(series.feed, lane) }
+    const stored = await waitForStore(() => store.read(query), waiting)
     const end = barCount(stored) < page ? count : countUntil(bars, stored.time[page - 1] as number, start)
     const incoming = sliceBars(bars, start, end)
     raiseDerived(incoming, stored)

@@ -6,6 +6,11 @@ import { batchBarsMax } from '../../wire/limits.ts'
 
 const suite = new SessionFixture()
 const minute = 60
+const away = (): Promise<never> => {
+  const rejected = Promise.reject(new Unavailable('store'))
+  rejected.catch(() => undefined)
+  return rejected
+}
 
 describe('backfill and imports', () => {
   test('equal values count as unchanged, a newer revision replaces a bar, an older one changes nothing', async () => {
@@ -88,7 +93,7 @@ describe('backfill and imports', () => {
     await session.close()
   })
 
-  test('batches with more than 10,000 bars in all are not stored at the same time; after a failure none that waits is stored', async () => {
+  test('batches with more than 10,000 bars in all are not stored at the same time; after the end of their session none that waits is stored', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key, { mode: 'IMPORT' })
@@ -106,10 +111,37 @@ describe('backfill and imports', () => {
     // Imports have no live lane: the answer shows that the batches before were taken.
     await session.bars('LIVE', [seriesAt('EURUSD', [noon - minute])])
     expect(suite.backfillWrites).toBe(2)
-    gate.reject(new Unavailable('store'))
-    expect(await session.ended).toMatchObject({ code: 'UNAVAILABLE' })
+    session.stream.cancel()
     expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    await expect.poll(() => suite.fixture.metrics.total('fxd_ingest_queued_batches', {})).toBe(2)
+    gate.resolve()
+    await expect.poll(() => suite.fixture.metrics.total('fxd_ingest_queued_batches', {})).toBe(0)
     expect(suite.backfillWrites).toBe(2)
+  })
+
+  test('history waits while the store does not answer a comparison or its queue is full, and is then stored', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    const bars = (close: number, revision: number) => [
+      seriesAt('EURUSD', [noon - 120], { close, revision: 1_000_000_000_000 + revision }),
+    ]
+    await session.bars('BACKFILL', bars(1.1, 0))
+    suite.readGate = away()
+    suite.backfillGate = away()
+    const sequence = session.post('BACKFILL', bars(1.2, 1))
+    await suite.clock.advance(60_000)
+    expect(suite.backfillWrites).toBe(1)
+    suite.readGate = Promise.resolve()
+    const later = async (): Promise<number> => {
+      await suite.clock.advance(1_000)
+      return suite.backfillWrites
+    }
+    await expect.poll(later).toBeGreaterThanOrEqual(3)
+    suite.backfillGate = Promise.resolve()
+    await expect.poll(async () => (await later()) && session.received.at(-1)?.ack?.sequence).toBe(sequence)
+    expect((await session.answer(sequence)).ack).toMatchObject({ revised: 1 })
+    await session.close()
   })
 
   test('a batch scattered over years is compared without reading the bars in between', async () => {

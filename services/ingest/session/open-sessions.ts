@@ -19,7 +19,7 @@ interface OpenSession {
   readonly access: Access
   /** Whether it has the lease of its feed, as far as it knows. */
   readonly leads: boolean
-  end(cause?: unknown): Promise<void>
+  end(cause?: unknown, options?: { readonly isStopping: boolean }): Promise<void>
 }
 
 /** The sessions of this process. */
@@ -109,7 +109,7 @@ export class OpenSessions {
   /** Ends all sessions; `isStopping`: and refuses further ones. */
   async endAll(cause: SessionEnd, { isStopping = false } = {}): Promise<void> {
     if (isStopping) this.#stopping = cause
-    await Promise.all([...this.#open].map((session) => session.end(cause)))
+    await Promise.all([...this.#open].map((session) => session.end(cause, { isStopping })))
   }
 
   #sessionsWhere(is: (session: OpenSession) => boolean): readonly OpenSession[] {

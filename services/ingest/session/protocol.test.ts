@@ -3,7 +3,6 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { defineFeed } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
-import { Unavailable } from '../../core/failure.ts'
 import type { CollectorMessage } from '../../wire/gen/fxd/v1/CollectorMessage.ts'
 
 const suite = new SessionFixture({
@@ -208,16 +207,4 @@ describe('the status names the fault of', () => {
     ])
     await Promise.all([live.close(), beside.close()])
   })
-})
-
-test('while a store is unavailable, sessions and new Hellos end with UNAVAILABLE', async () => {
-  const session = suite.connect()
-  await session.hello(suite.feed.key)
-  const away = (): Promise<never> => Promise.reject(new Unavailable('store', new Error('away')))
-  suite.liveWrite = away
-  session.post('LIVE', [seriesAt('EURUSD', [suite.minute - 60])])
-  expect((await session.ended).code).toBe('UNAVAILABLE')
-  const next = suite.connect()
-  next.hello(suite.feed.key).catch(() => undefined)
-  expect((await next.ended).code).toBe('UNAVAILABLE')
 })

@@ -5,7 +5,7 @@ import {
   type IngestFixture,
   openIngestFixture,
 } from '../../../test/support/fixtures/ingest-fixture.ts'
-import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
+import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { toList } from '../../core/bars/bar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
@@ -18,6 +18,7 @@ const noon = start / 1000
 const correction = 1_000_000_000_001
 
 let fixture: IngestFixture
+let clock: VirtualClock
 let folder: string | undefined
 /** The next live write is committed, but its answer is lost. */
 let silentCommit = false
@@ -45,8 +46,9 @@ const around = (stores: Stores): Stores => ({
 })
 
 async function open(): Promise<void> {
+  clock = createVirtualClock({ start })
   fixture = await openIngestFixture([feed], {
-    clock: createVirtualClock({ start }),
+    clock,
     around,
     ...(folder !== undefined && { folder }),
   })
@@ -117,29 +119,22 @@ describe('after a restart of ingest', () => {
   })
 })
 
-test('first bars of a series whose commit answer was lost are pushed when their collector sends them again', async () => {
-  const first = await connect({ rereadable: false })
+test('a correction whose commit was not answered is written again, announced and acknowledged', async () => {
+  const session = await connect()
+  await session.bars('LIVE', [seriesAt('EURUSD', [noon - 180, noon - 120])])
   silentCommit = true
-  first.post('LIVE', [seriesAt('EURUSD', [noon - 120, noon - 60])])
-  expect((await first.ended).code).toBe('UNAVAILABLE')
-  expect(await closes()).toEqual([1.1, 1.1])
-  const second = await connect({ rereadable: false })
-  await second.bars('LIVE', [seriesAt('EURUSD', [noon - 120, noon - 60])])
-  expect(pushed()).toEqual([noon - 120, noon - 60])
-  await second.close()
-})
-
-test('a correction is announced although the answer to its commit was lost', async () => {
-  const first = await connect()
-  await first.bars('LIVE', [seriesAt('EURUSD', [noon - 180, noon - 120])])
-  silentCommit = true
-  const corrected = seriesAt('EURUSD', [noon - 180], { close: 1.2, revision: correction })
-  first.post('LIVE', [corrected])
-  await first.ended
-  const second = await connect()
-  expect((await second.bars('LIVE', [corrected])).ack).toMatchObject({ revised: 0, unchanged: 1 })
+  const corrected = session.post('LIVE', [
+    seriesAt('EURUSD', [noon - 180], { close: 1.2, revision: correction }),
+  ])
+  await expect.poll(() => silentCommit).toBe(false)
+  const acked = async (): Promise<unknown> => {
+    await clock.advance(1_000)
+    return session.received.at(-1)?.ack?.sequence
+  }
+  await expect.poll(acked).toBe(corrected)
   expect(revised()).toMatchObject([{ from: noon - 180, to: noon - 180 }])
-  await second.close()
+  expect(await closes()).toEqual([1.2, 1.1])
+  await session.close()
 })
 
 test('after the store was replaced by one with the same feed, idle sessions end, and the next one stores its bars again', async () => {

@@ -50,7 +50,6 @@ export class CollectorSession {
   #leadership: Leadership | undefined
   #leads = false
   #work: SessionWork | undefined
-  #beginning: Promise<unknown> | undefined
   #ended: Promise<void> | undefined
 
   constructor(call: CollectorCall, id: string, access: Access, deps: SessionDeps) {
@@ -92,9 +91,12 @@ export class CollectorSession {
     return this.#leads && !this.#ended
   }
 
-  /** Resolves when the session has released everything. A second call waits for the first. Never rejects or throws. */
-  end(cause?: unknown): Promise<void> {
-    this.#ended ??= this.#end(cause).catch((defect: unknown) => this.#cut(defect))
+  /**
+   * Resolves when the session has released everything, without waiting for the store. `isStopping`: received messages
+   * are committed and acknowledged first. A second call waits for the first. Never rejects or throws.
+   */
+  end(cause?: unknown, { isStopping = false } = {}): Promise<void> {
+    this.#ended ??= this.#end(cause, isStopping).catch((defect: unknown) => this.#cut(defect))
     return this.#ended
   }
 
@@ -109,7 +111,7 @@ export class CollectorSession {
     this.#stream.cut(sessionEnd(defect))
   }
 
-  async #end(cause: unknown): Promise<void> {
+  async #end(cause: unknown, isStopping: boolean): Promise<void> {
     this.#cancelHelloDeadline()
     this.#cancelExpiry()
     this.#abort.abort()
@@ -121,11 +123,11 @@ export class CollectorSession {
     this.#deps.metrics.ended(end?.code ?? 'OK')
     if (end?.code === 'PERMISSION_DENIED') this.#deps.metrics.refusedCall('foreign_feed')
     if (end?.code === 'UNAUTHENTICATED') this.#deps.metrics.refusedCall('expired')
-    await this.#beginning
-    // Received messages are still committed, and acknowledged if the stream is open.
-    await this.#work?.settle()
-    this.#stream.close(end)
+    if (isStopping) await this.#work?.settle()
+    // A purge waits for the lease.
+    await this.#work?.dropped()
     await this.#leadership?.release()
+    this.#stream.close(end)
     this.#work?.leave()
     if (this.#identity) this.#deps.metrics.session(this.#identity.isImport ? 'import' : 'live', -1)
   }
@@ -215,13 +217,12 @@ export class CollectorSession {
   /** `epoch`: of the lease; `undefined` for an import. */
   async #begin(epoch: number | undefined): Promise<void> {
     const { feed, isImport, rereadable } = this.#identity as CollectorIdentity
-    const beginning = SessionWork.begin(
+    const work = await SessionWork.begin(
       { feed, isImport, rereadable, epoch },
       { ...this.#deps, log: this.#log },
       this.#stream,
+      this.#abort.signal,
     )
-    this.#beginning = beginning.catch(() => undefined)
-    const work = await beginning
     this.#work = work
     if (this.#ended) work.leave()
   }

@@ -204,7 +204,7 @@ describe('a defect', () => {
   test('at the end of a session does not keep the session open', async () => {
     const session = new RawSession(fixture.address)
     await session.hello(feed.key, { mode: 'IMPORT', id: 'broken' })
-    const broken = vi.spyOn(SessionWork.prototype, 'settle').mockImplementationOnce(defect)
+    const broken = vi.spyOn(SessionWork.prototype, 'dropped').mockImplementationOnce(defect)
     session.stream.end()
     expect(await session.ended).toMatchObject({ code: 'INTERNAL' })
     broken.mockRestore()

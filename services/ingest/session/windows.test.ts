@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
-import { Unavailable } from '../../core/failure.ts'
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { feedWindowsMax, separateWindowsMax } from '../check/check-window.ts'
@@ -23,7 +22,7 @@ describe('windows', () => {
     await session.close()
   })
 
-  test('a session that loses its feed ends after the write of its last window', async () => {
+  test('a session that loses its feed ends during the write of its window, which is stored', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
@@ -33,18 +32,13 @@ describe('windows', () => {
       isWriting = true
       return gate.promise.then(write)
     }
-    let isOver = false
-    void session.ended.then(() => void (isOver = true))
     await suite.fixture.stores.bus.publish({ type: 'settled', feed: suite.feed.key }, Number.MAX_SAFE_INTEGER)
-    session.postWindow('1', noon - 60, noon)
+    session.postWindow('5', noon - 600, noon)
     await expect.poll(() => isWriting).toBe(true)
-    const beside = suite.connect()
-    await beside.hello(suite.mid.key)
-    await beside.close()
-    expect(isOver).toBe(false)
-    gate.resolve()
+    session.postWindow('1', noon - 60, noon)
     expect((await session.ended).code).toBe('ABORTED')
-    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toHaveLength(1)
+    gate.resolve()
+    await expect.poll(() => suite.fixture.stores.windows.of(suite.feed.key)).toHaveLength(2)
   })
 
   test('a feed-wide window is stored before its ack, joined with the one before it', async () => {
@@ -194,23 +188,6 @@ describe('windows', () => {
     await Promise.all(sessions.map((session) => session.close()))
   })
 
-  test('windows that cannot be stored are not acknowledged, and their session ends with UNAVAILABLE', async () => {
-    const noon = suite.minute
-    const session = suite.connect()
-    await session.hello(suite.feed.key)
-    suite.windowsWrite = () => Promise.reject(new Unavailable('store', new Error('full')))
-    const sequence = session.postWindow('1', noon - 60, noon)
-    expect((await session.ended).code).toBe('UNAVAILABLE')
-    expect(session.received.some(({ ack }) => ack?.sequence === sequence)).toBe(false)
-    suite.windowsWrite = (write) => write()
-    const again = suite.connect()
-    await again.hello(suite.feed.key)
-    expect(await again.next('known')).toMatchObject({ series: [], last: true })
-    await again.window('1', noon - 60, noon)
-    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toHaveLength(1)
-    await again.close()
-  })
-
   test('windows that arrive during a write share the next write', async () => {
     const noon = suite.minute
     const session = suite.connect()
@@ -298,18 +275,19 @@ describe('feed-wide windows', () => {
     await session.close()
   })
 
-  test('a window of one symbol waits for all earlier messages', async () => {
+  test('a window of one symbol waits for all earlier messages of its resolution', async () => {
     const noon = suite.minute
     const session = suite.connect()
     await session.hello(suite.feed.key)
     const release = holdBackfill()
     session.post('BACKFILL', [seriesAt('EURUSD', [noon - 86_400])])
     const window = session.window('1', noon - 600, noon - 300, 'EURUSD')
+    await session.window('5', noon - 600, noon - 300, 'EURUSD')
     await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
-    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toEqual([])
+    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toMatchObject([{ resolution: '5' }])
     release()
     await window
-    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toHaveLength(1)
+    expect(await suite.fixture.stores.windows.of(suite.feed.key)).toHaveLength(2)
     await session.close()
   })
 })

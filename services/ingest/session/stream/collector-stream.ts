@@ -30,6 +30,7 @@ export class CollectorStream {
   readonly #unread: UnreadAnswers
   #isThrottling = true
   #isWorkFull = false
+  #isClosed = false
   #unanswered = 0
   /** Ends the session. */
   readonly fail: (cause: unknown) => void
@@ -56,7 +57,7 @@ export class CollectorStream {
   }
 
   send(message: IngestMessage): void {
-    if (this.#call.writableEnded || this.#call.destroyed) return
+    if (this.#isClosed || this.#call.writableEnded || this.#call.destroyed) return
     const bytes = responseSerialize(message)
     this.#unread.sent(bytes.length)
     this.#call.write(bytes, () => this.#unread.read(bytes.length))
@@ -90,6 +91,7 @@ export class CollectorStream {
 
   /** Closes the stream with the status, or with OK. Does nothing to a destroyed stream. */
   close(end: SessionEnd | undefined): void {
+    this.#isClosed = true
     if (this.#call.destroyed) return
     if (end) this.#call.emit('error', end.status)
     else this.#call.end()

@@ -16,13 +16,12 @@ import {
 import type { BackfillIntake } from '../../feed/backfill-intake.ts'
 import type { FeedState } from '../../feed/feed-state.ts'
 import type { ImportedSymbols } from '../../feed/imported-symbols.ts'
-import type { LiveIntake } from '../../feed/live-intake.ts'
 import type { Turn } from '../../feed/old-partitions.ts'
-import { type Counts, noCounts } from '../../feed/store-history.ts'
+import { addCounts, type Counts, noCounts } from '../../feed/store-history.ts'
 import type { IngestMetrics, LaneName } from '../../metrics.ts'
 import { SessionEnd } from '../../session-end.ts'
 import type { Acknowledgements } from './acknowledgements.ts'
-import { historyPrecedes, type InFlight, precedesAll } from './in-flight.ts'
+import { type Barrier, historyPrecedes, type InFlight, livePrecedes } from './in-flight.ts'
 
 export interface SessionBarsDeps {
   readonly clock: Clock
@@ -30,7 +29,8 @@ export interface SessionBarsDeps {
   readonly state: FeedState
   /** `undefined` in a live session. */
   readonly imported: ImportedSymbols | undefined
-  readonly live: LiveIntake
+  /** The collector can send its live bars again after a crash. */
+  readonly rereadable: boolean
   readonly backfill: BackfillIntake
   readonly inFlight: InFlight
   readonly acknowledgements: Acknowledgements
@@ -42,8 +42,7 @@ interface Work {
   readonly refused: readonly Refusal[]
   /** Resolves once the batch is committed. */
   readonly stored: Promise<Counts>
-  /** Resolves once it is readable, too. */
-  readonly done: Promise<unknown>
+  readonly barriers: readonly Barrier[]
 }
 
 /** Refusals that a changed manifest can cause: digits, quote basis, delay, symbols, resolutions. */
@@ -86,13 +85,21 @@ export class SessionBars {
       const count = message.series.reduce((sum, series) => sum + series.count, 0)
       const refusal = refuseWhole('MALFORMED', `lane: got ${got}, wanted ${wanted}`, count)
       const stored = Promise.resolve(noCounts)
-      this.#finish('backfill', message, { refused: [refusal], stored, done: stored }, receivedMs)
+      this.#finish('backfill', message.sequence, { refused: [refusal], stored, barriers: [] }, receivedMs)
     }
   }
 
   #takeLive(message: ReceivedBars, { good, refused }: CheckedBatch, receivedMs: number): void {
-    const { committed, done } = this.#deps.live.take(good, receivedMs)
-    this.#finish('live', message, { refused, stored: committed, done }, receivedMs)
+    const { state, rereadable } = this.#deps
+    const taken = state.live.take(good, { receivedMs, publishFirst: rereadable })
+    const stored = Promise.all(taken.map(({ committed }) => committed)).then((all) =>
+      all.reduce(addCounts, noCounts),
+    )
+    const barriers = taken.map(({ resolution, done }) => ({
+      precedes: livePrecedes(resolution),
+      passed: done,
+    }))
+    this.#finish('live', message.sequence, { refused, stored, barriers }, receivedMs)
   }
 
   #takeBackfill(message: ReceivedBars, receivedMs: number): void {
@@ -100,7 +107,13 @@ export class SessionBars {
     const { good, refused } = this.#check(message)
     const taken = backfill.take(good, this.#turn(good, 'backfill'))
     const stored = imported ? taken.then((counts) => imported.stored(good).then(() => counts)) : taken
-    this.#finish(imported ? 'import' : 'backfill', message, { refused, stored, done: stored }, receivedMs)
+    const barriers = [{ precedes: historyPrecedes(message.series), passed: stored }]
+    this.#finish(
+      imported ? 'import' : 'backfill',
+      message.sequence,
+      { refused, stored, barriers },
+      receivedMs,
+    )
     inFlight.askToPause()
   }
 
@@ -140,13 +153,8 @@ export class SessionBars {
     return checked
   }
 
-  /** Answers a batch once it is stored: the refusals, then the Ack. Windows wait until all of its work is done. */
-  #finish(
-    lane: LaneName,
-    { sequence, series }: ReceivedBars,
-    { refused, stored, done }: Work,
-    receivedMs: number,
-  ): void {
+  /** Answers a batch once it is stored: the refusals, then the Ack. */
+  #finish(lane: LaneName, sequence: number, { refused, stored, barriers }: Work, receivedMs: number): void {
     const { metrics, clock, acknowledgements, inFlight } = this.#deps
     const answered = stored.then((counts) => {
       metrics.committed(lane, (clock.monotonicMs() - receivedMs) / 1000)
@@ -155,7 +163,6 @@ export class SessionBars {
       metrics.bars(lane, 'unchanged', counts.unchanged)
       acknowledgements.answer(sequence, refused, counts)
     })
-    const work = { answered, done, refusals: refused.length }
-    inFlight.track(lane, work, lane === 'live' ? precedesAll : historyPrecedes(series))
+    inFlight.track(lane, { answered, barriers, refusals: refused.length })
   }
 }

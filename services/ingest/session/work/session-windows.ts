@@ -15,7 +15,6 @@ import {
 import type { FeedState } from '../../feed/feed-state.ts'
 import type { Reserved } from '../../feed/feed-windows.ts'
 import type { ImportedSymbols } from '../../feed/imported-symbols.ts'
-import type { LiveIntake } from '../../feed/live-intake.ts'
 import { manyWindows } from '../../feed/separate-windows.ts'
 import { noCounts } from '../../feed/store-history.ts'
 import type { IngestMetrics } from '../../metrics.ts'
@@ -30,7 +29,6 @@ export interface SessionWindowsDeps {
   readonly state: FeedState
   /** `undefined` in a live session. */
   readonly imported: ImportedSymbols | undefined
-  readonly live: LiveIntake
   readonly inFlight: InFlight
   readonly acknowledgements: Acknowledgements
 }
@@ -66,15 +64,14 @@ export class SessionWindows {
     const begun = passed.then(() => {
       if (inFlight.hasFailed)
         throw new SessionEnd('UNAVAILABLE', 'bars that the window covers were not stored; connect again')
-      if (inFlight.outOfOrder) throw inFlight.outOfOrder
     })
     const written = begun.then(() => state.windows.add(window))
     const completed = begun.then(() => this.#publishComplete(checked))
     const answered = Promise.all([written, completed]).then(() =>
       acknowledgements.answer(sequence, [], noCounts),
     )
-    // A later window does not wait for this write: both may share one write. The end of the session does.
-    inFlight.track('windows', { answered, done: written, passed }, windowPrecedes(window))
+    // A later window does not wait for this write: both may share one write.
+    inFlight.track('windows', { answered, barriers: [{ precedes: windowPrecedes(window), passed }] })
   }
 
   #refuse(sequence: number, { reason, message }: WindowFault): void {
@@ -98,7 +95,7 @@ export class SessionWindows {
     const minute = durationSeconds[resolution]
     const first = bucketOpen(feedSeconds(from + minute - 1), resolution)
     const last = bucketOpen(feedSeconds(end - minute), resolution)
-    if (first <= last) await this.#deps.live.complete(first, last)
+    if (first <= last) await this.#deps.state.live.complete(first, last)
   }
 }
 

@@ -1,15 +1,15 @@
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import { show } from '../../../core/show.ts'
 import { LimitedLog } from '../../../platform/log/limited-log.ts'
-import type { Log } from '../../../platform/log/log.ts'
 import type { Cancel } from '../../../ports/clock.ts'
+import type { Stores } from '../../../ports/stores.ts'
 import type { Gap__Output } from '../../../wire/gen/fxd/v1/Gap.ts'
 import { BackfillIntake } from '../../feed/backfill-intake.ts'
 import type { FeedState, FeedStates } from '../../feed/feed-state.ts'
 import { ImportedSymbols } from '../../feed/imported-symbols.ts'
-import { type IntakeDeps, LiveIntake } from '../../feed/live-intake.ts'
-import { Liveness } from '../../feed/liveness.ts'
+import { Liveness, type LivenessDeps } from '../../feed/liveness.ts'
 import type { IngestMetrics } from '../../metrics.ts'
+import { SessionEnd } from '../../session-end.ts'
 import type { CollectorStream } from '../stream/collector-stream.ts'
 import type { Received } from '../stream/receive.ts'
 import { Acknowledgements } from './acknowledgements.ts'
@@ -30,8 +30,8 @@ export interface WorkOptions {
   readonly epoch: number | undefined
 }
 
-export interface SessionWorkDeps extends IntakeDeps {
-  readonly log: Log
+export interface SessionWorkDeps extends LivenessDeps {
+  readonly stores: Pick<Stores, 'bars'>
   readonly states: FeedStates
 }
 
@@ -48,7 +48,10 @@ export class SessionWork {
   /** `undefined` for an import. */
   readonly #liveness: Liveness | undefined
   readonly #noteGap: (gap: Gap__Output) => void
+  readonly #throttle: () => void
   readonly #stopSettling: Cancel
+  /** Aborts when the session leaves: history that waits comes again. */
+  readonly #left = new AbortController()
   #hasLeft = false
 
   private constructor(
@@ -58,26 +61,29 @@ export class SessionWork {
     state: FeedState,
   ) {
     const { clock, metrics } = deps
+    const { isImport, rereadable, epoch = 0 } = options
+    const store = deps.stores.bars
     const log = new LimitedLog(deps.log, clock)
     this.#log = log
     this.#states = deps.states
     this.#state = state
-    const live = new LiveIntake(deps, state, { epoch: options.epoch ?? 0, publishFirst: options.rereadable })
-    const backfill = new BackfillIntake(deps.stores.bars, state)
-    const imported = options.isImport ? new ImportedSymbols(state.registry) : undefined
-    const inFlight = new InFlight(stream, metrics)
+    state.epoch = Math.max(state.epoch, epoch)
+    this.#throttle = () => stream.throttle(this.isFull)
+    const backfill = new BackfillIntake({ store, clock, signal: this.#left.signal }, state)
+    const imported = isImport ? new ImportedSymbols(state.registry) : undefined
+    const inFlight = new InFlight({ stream, metrics, throttle: this.#throttle })
     this.#inFlight = inFlight
     this.#catalogue = new SessionCatalogue({ clock, log, stream, state, imported })
     const acknowledgements = new Acknowledgements({ metrics, log }, stream, this.#catalogue)
-    const answering = { clock, metrics, state, imported, live, inFlight, acknowledgements }
-    const isPartitioned = deps.stores.bars.isPartitioned ?? false
-    this.#bars = new SessionBars({ ...answering, backfill, isPartitioned })
+    const answering = { clock, metrics, state, imported, inFlight, acknowledgements }
+    const isPartitioned = store.isPartitioned ?? false
+    this.#bars = new SessionBars({ ...answering, rereadable, backfill, isPartitioned })
     this.#windows = new SessionWindows({ ...answering, log })
-    this.#liveness = options.isImport ? undefined : new Liveness(deps, state)
+    this.#liveness = isImport ? undefined : new Liveness(deps, state)
     this.#noteGap = (gap) => noteGap(gap, metrics, log)
-    this.#stopSettling = options.isImport
+    this.#stopSettling = isImport
       ? () => undefined
-      : clock.every(settleMs, () => void live.settled().catch(stream.fail))
+      : clock.every(settleMs, () => void this.#settled().catch(stream.fail))
   }
 
   /** Joins the feed and sends the collector what is stored of it: Welcome, then Known. */
@@ -85,11 +91,10 @@ export class SessionWork {
     options: WorkOptions,
     deps: SessionWorkDeps,
     stream: CollectorStream,
+    signal: AbortSignal,
   ): Promise<SessionWork> {
-    const { state, newest, windows } = await deps.states.join(
-      options.feed,
-      options.isImport ? 'import' : 'live',
-    )
+    const mode = options.isImport ? 'import' : 'live'
+    const { state, newest, windows } = await deps.states.join(options.feed, mode, signal)
     try {
       const feed = state.registry.current()
       const feedNow = state.now(feed, deps.clock)
@@ -109,7 +114,7 @@ export class SessionWork {
 
   /** True while so much waits for the store that reading should pause. */
   get isFull(): boolean {
-    return this.#inFlight.isFull
+    return this.#inFlight.isFull || (this.#liveness !== undefined && this.#state.live.isFull(this.#throttle))
   }
 
   take({ bars, message, digest }: Received): Promise<void> | void {
@@ -134,14 +139,34 @@ export class SessionWork {
     return this.#inFlight.settle()
   }
 
-  /** Leaves the feed; a second call does nothing. */
+  /** Resolves when nothing of a feed that was hidden is written any more; at once for any other feed. */
+  async dropped(): Promise<void> {
+    const { dropping } = this.#state
+    if (dropping === undefined) return
+    this.#stop()
+    await Promise.all([dropping, this.#inFlight.settle()])
+  }
+
+  /** Leaves the feed; a second call does nothing. Live bars that wait for the store stay with the feed. */
   leave(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
+    this.#stop()
     this.#states.leave(this.#state)
     this.#liveness?.end()
     this.#log.flush()
     this.#stopSettling()
+  }
+
+  /** Without an Ack the collector sends these bars again. */
+  #stop(): void {
+    this.#bars.stopWaiting()
+    this.#left.abort(new SessionEnd('UNAVAILABLE', 'the session ended before its history was stored'))
+  }
+
+  async #settled(): Promise<void> {
+    if (this.isFull) this.#liveness?.unread()
+    await this.#state.live.settled()
   }
 }
 
