@@ -1,4 +1,5 @@
 import { type Bars, barCount, sliceBars, timeAt } from '../../core/bars/bar.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import { LimitedLog } from '../../platform/log/limited-log.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
@@ -11,7 +12,7 @@ import { refusedBySeries } from '../series/refused-bars.ts'
 import type { Outbox } from './outbox.ts'
 import { messageBarsMax, packBars } from './pack-bars.ts'
 import { reasonOf, type SessionClient } from './session-client.ts'
-import { WorkInFlight } from './work-in-flight.ts'
+import { WorkByResolution } from './work-in-flight.ts'
 
 /** Maximum unacknowledged catch-up bars; further bars wait. */
 const catchUpBarsMax = 20_000
@@ -35,7 +36,7 @@ export class LiveSender {
   readonly #semaphore: Semaphore
   /** Limits the lines about a wrong clock of the feed, which concerns every bar. */
   readonly #ahead: LimitedLog
-  readonly #inFlight = new WorkInFlight()
+  readonly #inFlight = new WorkByResolution()
   #inFlightBars = 0
 
   constructor(deps: LiveSenderDeps) {
@@ -44,22 +45,23 @@ export class LiveSender {
     this.#semaphore = new Semaphore(catchUpBarsMax, deps.signal)
   }
 
-  /** Resolves when all bars sent so far are stored; rejects when the session ends before. */
-  settled(): Promise<void> {
-    return this.#inFlight.settled()
+  /** Resolves when all bars of the resolution sent so far are stored; rejects when the session ends before. */
+  settled(resolution: Resolution): Promise<void> {
+    return this.#inFlight.of(resolution).settled()
   }
 
-  /** Resolves when history may be sent: no live bars are in flight or left by an earlier session. */
-  async idle(): Promise<void> {
+  /** Resolves when history of the resolution may be sent: no live bars are in flight or left by an earlier session. */
+  async idle(resolution: Resolution): Promise<void> {
     await this.#deps.outbox.drained
-    while (!this.#inFlight.isEmpty) await this.#inFlight.settled()
+    const inFlight = this.#inFlight.of(resolution)
+    while (!inFlight.isEmpty) await inFlight.settled()
   }
 
   /** Sends once the bars are spooled, however many bars are in flight. */
   send(list: readonly PreparedBars[]): void {
     const { client, outbox, log } = this.#deps
     for (const packed of packBars(list, messageBarsMax)) {
-      const { parts, count } = packed
+      const { parts, count, resolution } = packed
       this.#inFlightBars += count
       const answered = outbox.live(packed).then(({ refused }) => {
         recordStored(parts, refused)
@@ -83,7 +85,7 @@ export class LiveSender {
             )
         }
       })
-      this.#inFlight.add(
+      this.#inFlight.of(resolution).add(
         answered.finally(() => {
           this.#inFlightBars -= count
         }),
@@ -99,7 +101,7 @@ export class LiveSender {
     const weight = barCount(list.bars)
     await this.#semaphore.enter(weight)
     this.send([list])
-    void this.settled()
+    void this.settled(list.resolution)
       .catch(() => undefined)
       .then(() => this.#semaphore.leave(weight))
   }

@@ -66,7 +66,7 @@ export class Collection {
     const claims = new Claims({
       ...deps,
       windows,
-      settled: () => lanes.settled(),
+      settled: (r) => lanes.settled(r),
       failed,
       seriesOf: (r) => [...this.#series.values()].filter(({ resolution }) => resolution === r),
     })

@@ -57,21 +57,26 @@ export interface ProtoGrpcType {
        * - ABORTED: another session took over.
        * - DEADLINE_EXCEEDED: no Hello within 10 s.
        * - RESOURCE_EXHAUSTED: too many sessions, or 512 KiB of unread answers of which none was read for 60 s.
-       * - UNAVAILABLE: ingest stops, the store is unavailable, the manifest of the feed was changed, or ingest did not learn
+       * - UNAVAILABLE: ingest stops, the store was replaced, the manifest of the feed was changed, or ingest did not learn
        * for 5 s whether this session has the feed's lease. Retry with another ingest, or with this one after increasing
        * pauses.
+       * While the store is unavailable a session goes on: its Acks wait, and its live bars are pushed.
        * 
        * Sequences. Every session starts with sequence 1. Bars and Window messages share one count, which increases by one
        * per message. A message that skips a sequence is refused with REFUSAL_REASON_SEQUENCE and gets no Ack.
        * Ingest then accepts nothing until the missing sequence arrives. Ingest remembers the last 256 sequences: a repeated
        * message gets the same Ack, and another message with a used sequence is refused.
        * 
-       * Unacknowledged messages. An Ack means that the store has committed. Keep each message until its Ack. In the
-       * next session, send every message without an Ack again, with the revisions of its first reading. While 64 LIVE
-       * batches, 16 BACKFILL batches or 256 windows of a session wait for their Ack, ingest reads nothing from it, not even
-       * heartbeats. Stay below these limits: at most 11 BACKFILL batches (at 12 ingest sends Slow) and 127 windows. Ingest
-       * also reads nothing while more than 512 KiB of its answers are unread, or while 5,000 refusals of LIVE batches wait
-       * for their Ack, and after 20 heartbeats and clock samples until 100 ms have passed. Nothing is dropped.
+       * Unacknowledged messages. An Ack means that the store has committed, and waits as long as the store does. Acks of one
+       * resolution keep the order of their messages; those of different resolutions do not wait for each other. So send LIVE
+       * bars of each resolution in messages of their own. Keep each message until its Ack. In the next session, send every
+       * message without an Ack again, with the revisions of its first reading; ingest neither stores nor pushes it twice.
+       * While unacked_bars_max of Welcome live bars of a feed, or 16 BACKFILL batches or 256 windows of a session, wait for
+       * their Ack, ingest reads nothing from it, not even heartbeats. Stay below these limits: at most 11 BACKFILL batches
+       * (at 12 ingest sends Slow) and 127 windows. Ingest also reads nothing while more than 512 KiB of its answers are
+       * unread, while 5,000 refusals of LIVE batches wait for their Ack, or while 64 MiB of all feeds wait for the store and
+       * this feed has the most of them, and after 20 heartbeats and clock samples until 100 ms have passed. Nothing is
+       * dropped, and the connection counts as heartbeat while ingest does not read.
        * 
        * Heartbeats. A live session sends a Heartbeat every 5 s. A peer that does not answer an HTTP/2 ping within 5 s is
        * disconnected.

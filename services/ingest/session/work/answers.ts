@@ -5,6 +5,7 @@ import { partsOf } from '../../../wire/parts.ts'
 import type { CatalogueChange } from '../../check/catalogue.ts'
 import type { Refusal } from '../../check/check-batch.ts'
 import type { Counts } from '../../feed/store-history.ts'
+import { unackedBarsMax } from '../../feed/waiting-bars.ts'
 
 const bytesPerItem = 32
 const bytesPerCharacter = 3
@@ -23,6 +24,7 @@ export const welcomeOf = (
     ...(at.feedNow !== undefined && { feedNow: at.feedNow }),
     resolutions: resolutions.filter((r) => r !== '30'),
     midQuoted: quoteBasis === 'Mid',
+    unackedBarsMax,
   },
 })
 

@@ -24,7 +24,13 @@ export interface Welcome {
    * Whether prices may have one decimal more than the symbol's digits.
    */
   'midQuoted'?: (boolean);
+  /**
+   * Bars of LIVE batches that may be without an Ack at once, over all sessions of the feed. A batch counts at least 10.
+   * Absent from an ingest that accepts 64 LIVE batches.
+   */
+  'unackedBarsMax'?: (number);
   '_feedNow'?: "feedNow";
+  '_unackedBarsMax'?: "unackedBarsMax";
 }
 
 export interface Welcome__Output {
@@ -49,5 +55,11 @@ export interface Welcome__Output {
    * Whether prices may have one decimal more than the symbol's digits.
    */
   'midQuoted': (boolean);
+  /**
+   * Bars of LIVE batches that may be without an Ack at once, over all sessions of the feed. A batch counts at least 10.
+   * Absent from an ingest that accepts 64 LIVE batches.
+   */
+  'unackedBarsMax'?: (number);
   '_feedNow'?: "feedNow";
+  '_unackedBarsMax'?: "unackedBarsMax";
 }
