@@ -21,7 +21,9 @@ import grpc
 from fxd.v1 import collector_pb2 as pb
 from fxd.v1 import collector_pb2_grpc as service
 
-UNACKED_MAX = 8  # messages; below the bounds of ingest (12 BACKFILL batches, 64 LIVE batches, 128 windows)
+UNACKED_MAX = 8  # messages of history, and windows; below the bounds of ingest (12 BACKFILL batches, 128 windows)
+UNACKED_BARS = 20_000  # live bars, for an ingest whose Welcome does not say how many
+BARS_MIN = 10  # bars that ingest counts for a message, however few it has
 LINES_MAX = 2_000  # bars in one message; the protocol allows 5,000 bars and 256 KiB
 WEEKS_MAX = 32  # weeks of one-minute bars in one message
 COLUMNS = ("time", "open", "high", "low", "close", "volume", "revision")
@@ -31,7 +33,8 @@ class Collector:
     def __init__(self, addresses, feed, token_file, symbols, bars):
         self.addresses, self.feed, self.token_file, self.bars = addresses, feed, token_file, open(bars)
         self.digits = dict(each.split("=") for each in symbols.split(","))
-        self.waiting = collections.deque()  # messages for this session to send; survives a lost connection
+        self.waiting = collections.deque()  # messages of bars, each with its windows; survives a lost connection
+        self.claims = collections.deque()  # windows whose bars were acknowledged
         self.sent = {}  # by sequence: messages without an Ack, oldest first
         self.claimed = {}  # by symbol: the end of the newest window
         self.lane, self.stored, self.revision = pb.LANE_BACKFILL, None, 0
@@ -62,6 +65,7 @@ class Collector:
             mode=pb.SESSION_MODE_LIVE, capabilities=[pb.CAPABILITY_REREADABLE])))
         while not (welcome := (await answer(call)).welcome).active:
             print("another collector is active; this one stands by", file=sys.stderr)
+        self.unacked_bars = welcome.unacked_bars_max or UNACKED_BARS
         self.clock_offset_ms = welcome.utc_ms - time.time_ns() // 1_000_000
         known = []
         while not known or not known[-1].last:
@@ -80,15 +84,16 @@ class Collector:
                 print(f"symbol rejected: {refusal.raw}: {refusal.reason}", file=sys.stderr)
             if part.last:
                 break
-        self.waiting.extendleft(reversed(self.sent.values()))
+        for message, windows in reversed(self.sent.values()):
+            (self.waiting if message.HasField("bars") else self.claims).appendleft((message, windows))
         self.lower_revisions()
-        self.sent, self.acked, self.writing = {}, asyncio.Event(), asyncio.Lock()
+        self.sent, self.writing = {}, asyncio.Lock()
 
     def lower_revisions(self):
         """Ingest stores no bar whose revision is ahead of its clock, as after a clock was set."""
         now = time.time_ns() // 1_000_000 + self.clock_offset_ms
         self.revision = min(self.revision, now)
-        for message in self.waiting:
+        for message, _ in self.waiting:
             for series in message.bars.series:
                 series.revision[0] = min(series.revision[0], now)  # the others are differences of 0
 
@@ -106,28 +111,30 @@ class Collector:
                 if bar.reason == pb.REFUSAL_REASON_REVISION:
                     raise ConnectionError("a clock was set; a new session has the time of ingest and sends these bars again")
             if message.HasField("ack"):
-                if self.sent.pop(message.ack.sequence).HasField("bars"):
+                acked, windows = self.sent.pop(message.ack.sequence)
+                self.claims.extend((window, []) for window in windows)
+                if acked.HasField("bars"):
                     print(f"acknowledged: {message.ack.accepted} new bars", flush=True)
-                self.acked.set()
 
     async def send(self, call):
-        """Sends what waits, in order. A window waits until every bar before it is acknowledged."""
+        """Sends what waits: bars in order, and each window once its bars are acknowledged."""
         for sequence in itertools.count(1):
-            while not self.waiting:
+            while not (queue := self.ready()):
                 # The pause of 0 s lets answers and heartbeats pass.
-                await asyncio.sleep(0 if self.read() else 0.2)
-            part = getattr(self.waiting[0], self.waiting[0].WhichOneof("message"))
-            while self.must_wait(part):
-                self.acked.clear()
-                await self.acked.wait()
-            part.sequence = sequence
-            self.sent[sequence] = self.waiting.popleft()
-            await self.write(call, self.sent[sequence])
+                await asyncio.sleep(0 if not self.waiting and self.read() else 0.2)
+            message, windows = queue.popleft()
+            getattr(message, message.WhichOneof("message")).sequence = sequence
+            self.sent[sequence] = (message, windows)
+            await self.write(call, message)
 
-    def must_wait(self, part):
-        if isinstance(part, pb.Window) and any(each.HasField("bars") for each in self.sent.values()):
-            return True
-        return len(self.sent) >= UNACKED_MAX
+    def ready(self):
+        """The queue whose first message may be sent now. Live bars go on while Acks wait for the store."""
+        live = [bars_in(each) for each, _ in self.sent.values() if each.bars.lane == pb.LANE_LIVE]
+        if self.claims and len(self.sent) - len(live) < UNACKED_MAX:
+            return self.claims
+        if self.waiting and self.waiting[0][0].bars.lane == pb.LANE_LIVE:
+            return self.waiting if sum(live) + bars_in(self.waiting[0][0]) <= self.unacked_bars else None
+        return self.waiting if len(self.sent) < UNACKED_MAX else None
 
     async def beat(self, call):
         while True:
@@ -163,8 +170,8 @@ class Collector:
             bars.append(pb.SeriesBars(symbol=symbol, resolution="1", scale=scale, **columns))
             windows.append(pb.Window(symbol=symbol, resolution="1", **{"from": span[0], "to": span[1]}))
         if bars:
-            self.waiting.append(pb.CollectorMessage(bars=pb.Bars(lane=self.lane, series=bars)))
-            self.waiting.extend(pb.CollectorMessage(window=window) for window in windows)
+            message = pb.CollectorMessage(bars=pb.Bars(lane=self.lane, series=bars))
+            self.waiting.append((message, [pb.CollectorMessage(window=window) for window in windows]))
         if not series and self.lane == pb.LANE_BACKFILL:
             self.lane = pb.LANE_LIVE  # the file's first end was reached: what comes now is pushed to sockets
             print("history is sent; following live bars", flush=True)
@@ -185,6 +192,10 @@ async def first_failure(*coroutines):
     finally:
         for task in tasks:
             task.cancel()
+
+
+def bars_in(message):
+    return max(BARS_MIN, sum(len(series.time) for series in message.bars.series))
 
 
 def deltas(values):
