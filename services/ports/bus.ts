@@ -52,8 +52,8 @@ export interface Follower {
   deliver(delivered: Delivered): void | Promise<void>
   /**
    * Events of the feed up to this position may be lost. Reasons: the bus restarted, lost its newest events, or
-   * kept fewer than this follower is behind; or a new process publishes, and its predecessor may have ended
-   * between a commit and its event. Later events follow this call.
+   * kept fewer than this follower is behind; the publisher dropped events; or a new process publishes, and its
+   * predecessor may have ended between a commit and its event. Later events follow this call.
    */
   lost(feed: FeedKey, upTo: number): void
 }
@@ -67,9 +67,14 @@ export interface Follower {
  *    `revised` (whose bars are ordered by their revisions) and `registry` (ordered by its version).
  */
 export interface Bus {
+  /**
+   * `afterLoss`: the publisher dropped events before this one, and every follower is told of a loss. A bus that never
+   * rejects an event need not know it.
+   */
   publish(
     event: BusEvent,
     epoch: number,
+    options?: { readonly afterLoss?: boolean },
   ): Promise<{ readonly outcome: 'published'; readonly position: number } | { readonly outcome: 'fenced' }>
   follow(follower: Follower): () => void
   /**

@@ -9,7 +9,7 @@ import type { Bus, BusEvent } from '../../ports/bus.ts'
 import { embeddedBus } from '../../stores/embedded/bus.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
 import { createIngestMetrics } from '../metrics.ts'
-import { backlogAgeMs, backlogBarsMax } from './backlog.ts'
+import { queuedBarsMax, queuedMs } from './event-queue.ts'
 import { busRetryMs, Publisher } from './publisher.ts'
 
 const feed = feedKey('BROKERA', 'ZERO')
@@ -38,6 +38,8 @@ let metrics: Metrics
 let publisher: Publisher
 /** Events that readers got. */
 let got: BusEvent[]
+/** Those that arrived with the word that events before them were dropped. */
+let afterLoss: BusEvent[]
 /** Set while the bus is unavailable. `arrives`: events still arrive, and only the reply is lost. */
 let fault: { readonly arrives: boolean } | undefined
 
@@ -46,13 +48,15 @@ beforeEach(() => {
   bus = embeddedBus(clock, silentLog)
   metrics = createMetrics({ ofProcess: false })
   got = []
+  afterLoss = []
   fault = undefined
   bus.follow({ deliver: ({ event }) => void got.push(event), lost: () => undefined })
   const faulty: Bus = {
     ...bus,
-    async publish(event, epoch) {
+    async publish(event, epoch, options) {
       if (fault?.arrives !== false) {
         const published = await bus.publish(event, epoch)
+        if (options?.afterLoss) afterLoss.push(event)
         if (!fault) return published
       }
       throw new Unavailable('the bus')
@@ -151,7 +155,7 @@ describe('while the bus is unavailable', () => {
     expect(got).toEqual([])
     expect(await value('fxd_ingest_backlog_bars')).toBe(4)
     await restoreBus()
-    expect(got).toEqual([bars(1), minutes, bars(2), bars(3)])
+    expect(got).toEqual([bars(1), minutes, bars(2, 2)])
     expect(await value('fxd_ingest_backlog_bars')).toBe(0)
     expect(await value('fxd_ingest_pushed_bars_total')).toBe(3)
     expect(await publisher.publish(bars(4), 1)).toBeGreaterThan(0)
@@ -204,59 +208,43 @@ describe('while the bus is unavailable', () => {
   })
 
   test.each([
-    ['too many bars', async (): Promise<void> => void (await publisher.publish(bars(1, backlogBarsMax), 1))],
-    ['a too old event', (): Promise<void> => clock.advance(backlogAgeMs)],
+    ['too many bars', async (): Promise<void> => void (await publisher.publish(bars(2, queuedBarsMax), 1))],
+    ['a too old event', (): Promise<void> => clock.advance(queuedMs)],
   ] as const)(
-    'a backlog with %s is dropped, and the session ends once the bus is available',
+    'a queue with %s is dropped, the next publication says so under the same epoch, and the session goes on',
     async (_what, wait) => {
       await publisher.publish(bars(1), 1)
       await wait()
       await clock.advance(busRetryMs)
-      expect(await publisher.publish(bars(2), 1)).toBeUndefined()
-      expect(await publisher.publish(settled, 1)).toBeUndefined()
       expect(await value('fxd_ingest_backlog_bars')).toBe(0)
       expect(await value('fxd_ingest_backlog_dropped_bars_total')).toBeGreaterThan(0)
+      expect(await publisher.publish(bars(2), 1)).toBeUndefined()
+      expect(await publisher.publish(minutes, 1)).toBeUndefined()
       await restoreBus()
-      await expect(publisher.publish(bars(3), 1)).rejects.toMatchObject({ code: 'ABORTED' })
-      await expect(publisher.publish(bars(4), 1)).rejects.toMatchObject({ code: 'ABORTED' })
-      expect(await publisher.publish(bars(5), 2)).toBeGreaterThan(0)
-      expect(got.filter(({ type }) => type === 'bars')).toEqual([bars(5)])
+      expect(got).toEqual([bars(2), minutes])
+      expect(afterLoss).toEqual([bars(2)])
+      expect(await publisher.publish(bars(3), 1)).toBeGreaterThan(0)
+      expect(afterLoss).toEqual([bars(2)])
     },
   )
 
-  test('after an overrun, a busy session ends too once the bus is available', async () => {
-    await publisher.publish(bars(1, backlogBarsMax), 1)
-    for (let i = 0; i < 10; i++) {
-      expect(await publisher.publish(bars(2 + i), 1)).toBeUndefined()
-      await clock.advance(busRetryMs)
+  test('a publication whose reply was lost is repeated as one after a loss', async () => {
+    await publisher.publish(bars(1, queuedBarsMax + 1), 1)
+    await clock.advance(busRetryMs)
+    fault = { arrives: true }
+    await publisher.publish(bars(2), 1)
+    await restoreBus()
+    expect(afterLoss).toEqual([bars(2), bars(2)])
+  })
+
+  test('an outage in which nothing but `settled` is published, however long it is, is no loss', async () => {
+    for (let i = 0; i < 2; i++) {
+      await publisher.publish(settled, 1)
+      await clock.advance(queuedMs)
     }
     await restoreBus()
-    await expect(publisher.publish(bars(20), 1)).rejects.toMatchObject({
-      code: 'ABORTED',
-      message: 'the bus was unavailable, and the events that waited for it were dropped; connect again',
-    })
-    expect(await publisher.publish(bars(21), 2)).toBeGreaterThan(0)
-    expect(got.filter(({ type }) => type === 'bars')).toEqual([bars(21)])
-    expect(await value('fxd_ingest_backlog_bars')).toBe(0)
-  })
-
-  test('another leader ends a session after an overrun', async () => {
-    await publisher.publish(bars(1, backlogBarsMax), 1)
-    await publisher.publish(bars(2), 1)
-    await bus.publish(bars(9), 2)
-    await restoreBus()
-    await expect(publisher.publish(bars(3), 1)).rejects.toMatchObject({
-      code: 'ABORTED',
-      message: 'another ingest took over this feed',
-    })
-  })
-
-  test('a later session does not wait for the overrun of an earlier one', async () => {
-    await publisher.publish(bars(1, backlogBarsMax), 1)
-    await publisher.publish(bars(2), 1)
-    await restoreBus()
-    expect(await publisher.publish(bars(3), 2)).toBeGreaterThan(0)
-    expect(got.filter(({ type }) => type === 'bars')).toEqual([bars(3)])
+    expect(await publisher.publish(bars(1), 1)).toBeGreaterThan(0)
+    expect(afterLoss).toEqual([])
   })
 
   test('no waiting event of a purged feed is published', async () => {

@@ -53,12 +53,12 @@ export function redisBus(deps: BusDeps): Bus {
   }
 
   return {
-    async publish(event, epoch) {
+    async publish(event, epoch, { afterLoss = false } = {}) {
       const stream = streamOf(feedOfEvent(event))
       const names = [streams + stream, tops, starts, epochs, bytes, life, news]
       const fence = fencedFeed(event) === undefined ? '' : epoch
       const args: Word[] = [given(), serverRun, stream, fence, encodeEvent(event), keptBytesMax, keptMs]
-      const published = calls.script(scripts.publish, names, args)
+      const published = calls.script(scripts.publish, names, [...args, Number(afterLoss)])
       // Bars leave before the next message of a collector is decoded.
       if (event.type === 'bars') calls.flush()
       const position = await published

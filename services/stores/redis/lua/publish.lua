@@ -1,16 +1,17 @@
 -- Publishes one event of a stream: a feed's, or the registry's. Positions count a stream's events. When the data of the
 -- bus begins again, positions jump to a number derived from the time, so that they exceed all lost positions. A newer
--- publisher leaves one position out.
+-- publisher, and one that dropped events before this one, leaves one position out: readers then check.
 -- KEYS: stream, tops, starts, epochs, bytes, life, news
--- ARGV: given, run, name of the stream, epoch (empty: not fenced), event, bytes at most, ms at most
+-- ARGV: given, run, name of the stream, epoch (empty: not fenced), event, bytes at most, ms at most,
+--       1 if events before it were dropped
 -- Returns: the position, or nothing to a publisher whose epoch is not the newest
 local ms = now_ms(ARGV[1])
 local stream, tops, name, event = KEYS[1], KEYS[2], ARGV[3], ARGV[5]
-local step = 1
+local step = tonumber(ARGV[8]) + 1
 if ARGV[4] ~= '' then
   local newest = redis.call('HGET', KEYS[4], name)
   if newest and tonumber(newest) > tonumber(ARGV[4]) then return false end
-  -- The last leader may have ended between a commit and its event: a missing position makes readers check.
+  -- The last leader may have ended between a commit and its event.
   if newest and tonumber(newest) < tonumber(ARGV[4]) then step = 2 end
   redis.call('HSET', KEYS[4], name, ARGV[4])
 end
