@@ -1,3 +1,4 @@
+import { dayMs } from '../../services/core/clocks/calendar.ts'
 import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { AnswerOf } from '../../services/wire/unary-client.ts'
 import { timeOf, timeText } from '../kube/condition.ts'
@@ -7,7 +8,7 @@ import { collectorNames, feedKeyOf } from './objects.ts'
 
 /** Validity of a token; the operator renews it after half of this time. */
 export const tokenLife = '30d'
-const lifeMs = 30 * 86_400_000
+const lifeMs = 30 * dayMs
 const feedAnnotation = `${group}/token-feed`
 const expiresAnnotation = `${group}/token-expires`
 const signingKeyAnnotation = `${group}/token-signing-key`

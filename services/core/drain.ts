@@ -1,10 +1,10 @@
+import { minuteMs } from './clocks/calendar.ts'
 import type { UtcMs } from './clocks/feed-clock.ts'
 
 /**
  * Bars close at the end of the minute and are pushed just after it; a socket that is closed then misses them.
  * From second 55 to second 8 of the next minute, the guard, a drain closes no socket.
  */
-const minuteMs = 60_000
 const guardFromMs = 55_000
 const guardToMs = 8_000
 const openSpanMs = guardFromMs - guardToMs

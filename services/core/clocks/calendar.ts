@@ -3,6 +3,8 @@
  * seconds; it depends on no clock, time zone or library.
  */
 export const daySeconds = 86_400
+export const dayMs = 86_400_000
+export const minuteMs = 60_000
 
 export interface CivilDate {
   readonly year: number

@@ -1,3 +1,4 @@
+import { dayMs } from '../clocks/calendar.ts'
 import type { UtcMs } from '../clocks/feed-clock.ts'
 import type { FeedKey } from '../feeds/compound-key.ts'
 import type { KeyLimits, Plan } from './plan.ts'
@@ -11,7 +12,7 @@ export const shownPrefixLength = 8
 /** Maximum old secrets of a key that are still valid. */
 export const oldSecretsMax = 4
 /** Maximum time that an old secret stays valid after a rotation. */
-export const overlapMsMax = 90 * 86_400_000
+export const overlapMsMax = 90 * dayMs
 
 /** A key's secret as stored: SHA-256 in lower-case hex, and the end of its validity. */
 export interface KeySecret {

@@ -1,3 +1,4 @@
+import { dayMs, minuteMs } from '../clocks/calendar.ts'
 import type { UtcMs } from '../clocks/feed-clock.ts'
 
 export interface RateLimits {
@@ -36,9 +37,6 @@ export interface RateUse {
 }
 
 export const noUse: RateUse = Object.freeze({ minute: 0, usedMinute: 0, day: 0, usedDay: 0 })
-
-const minuteMs = 60_000
-const dayMs = 86_400_000
 
 /** How a request counts: `observe` consumes nothing and is always admitted. */
 export type RateCall = 'admit' | 'observe'

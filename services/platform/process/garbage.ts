@@ -1,6 +1,6 @@
+import { minuteMs } from '../../core/clocks/calendar.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 
-const minuteMs = 60_000
 /** Ten seconds leave time for the collection, and little new garbage before the minute ends. */
 const collectedAtMs = 50_000
 

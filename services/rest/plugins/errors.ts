@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { RateExceeded } from '../../access/admit.ts'
+import { minuteMs } from '../../core/clocks/calendar.ts'
 import { allowedMethods, preflightHeaders } from '../../core/cross-origin.ts'
 import { errorBody, Failure, failures, Overloaded, refusalHeaders, Unavailable } from '../../core/failure.ts'
 import { failureFields } from '../../core/fault-place.ts'
@@ -9,8 +10,6 @@ import type { Cancel, Clock } from '../../ports/clock.ts'
 import { sendJson, setHeaders } from '../answer.ts'
 import { pathOfEndpoint } from '../route.ts'
 import { setExceeded } from './headers.ts'
-
-const minuteMs = 60_000
 
 /**
  * Logs refused requests. Their key had too many requests, or the memory for long answers was used, which all keys

@@ -1,3 +1,4 @@
+import { dayMs, minuteMs } from '../../../core/clocks/calendar.ts'
 import type { UtcMs } from '../../../core/clocks/feed-clock.ts'
 import {
   decisionOf,
@@ -8,8 +9,6 @@ import {
 
 /** Redis may answer at any moment, so a refused client waits no longer than this. */
 const retrySecondsMax = 2
-const minuteMs = 60_000
-const dayMs = 86_400_000
 
 /**
  * Decides without Redis: in each UTC minute this process admits its share of a key's limit, `max(1, floor(limit / pods))`.

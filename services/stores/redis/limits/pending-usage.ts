@@ -1,11 +1,9 @@
+import { dayMs, minuteMs } from '../../../core/clocks/calendar.ts'
 import type { UtcMs } from '../../../core/clocks/feed-clock.ts'
 import type { DailyCounters } from '../../../core/keys/usage.ts'
 
 /** Maximum keys and days whose counters wait for Redis; further counters are dropped and counted. */
 export const pendingMax = 50_000
-
-const dayMs = 86_400_000
-const minuteMs = 60_000
 
 /** Usage of a key on one UTC day while Redis was unavailable. */
 export interface Pending {
