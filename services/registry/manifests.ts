@@ -5,8 +5,6 @@ import type { FeedDefinition } from '../core/feeds/feed.ts'
 import { type ManifestFault, parseManifest } from '../core/manifest/manifest.ts'
 import { ManifestsInvalid, manifestFiles, readManifestFile } from './manifest-files.ts'
 
-/** Maximum YAML documents in one file; more are a fault. */
-const documentsPerFileMax = 1_000
 /** Maximum aliases of a document, so that they cannot multiply its size. */
 const aliasesMax = 100
 
@@ -71,10 +69,6 @@ function parseFile(file: string, text: string, faults: string[]): Found[] {
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
   if (!Array.isArray(documents) || documents.every(isEmpty)) {
     faults.push(`${file}:1: document: got an empty file, wanted a Feed manifest`)
-    return []
-  }
-  if (documents.length > documentsPerFileMax) {
-    faults.push(`${file}:1: got ${documents.length} documents, wanted at most ${documentsPerFileMax}`)
     return []
   }
   return documents.flatMap((document) => {
