@@ -103,7 +103,7 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
         for (const connection of Object.values(connections)) connection.close()
       },
     },
-    identity: redisIdentity(calls, keys, log),
+    identity: redisIdentity(calls, keys),
     async connect() {
       await Promise.all(Object.values(connections).map((connection) => connection.connected()))
       await beginLife()
