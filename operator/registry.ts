@@ -18,7 +18,6 @@ const callTimeoutMs = 5_000
 export interface RegistryDeps {
   /** host:port of each ingest, tried one after another. */
   readonly addresses: readonly string[]
-  /** Reads the current credentials. */
   readonly identity: () => ClientIdentity
   readonly clock: Clock
   /** Called before each call that changes something. The call rejects with what it throws. */
@@ -37,7 +36,6 @@ export class Registry {
   #storeIdentity = ''
   /** Feeds by BROKER:ACCOUNT, including hidden ones. */
   readonly feeds: Listing<Feed__Output>
-  /** Keys by id. */
   readonly keys: Listing<Key__Output>
   readonly stores: StoreHealth
 

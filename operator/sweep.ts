@@ -50,9 +50,7 @@ export interface SweepDeps {
   readonly clock: Clock
   readonly log: Log
   readonly isLeader: () => boolean
-  /** Annotations of the Lease. */
   readonly annotations: () => Readonly<Record<string, string>>
-  /** Changes or removes an annotation of the Lease. */
   readonly annotate: (name: string, value: string | undefined) => void
   /** Called after each read of this list of the registry, also one that failed. */
   readonly hasRead: (kind: RegisteredKind) => void
@@ -83,12 +81,10 @@ export class Sweep {
     this.#running = this.#run()
   }
 
-  /** Number of items of the kind whose removal is held. */
   held(kind: RegisteredKind): number {
     return this.#held[kind]
   }
 
-  /** Starts the next round soon. */
   soon(): void {
     this.#pause.abort()
   }

@@ -27,7 +27,6 @@ export interface FeedFacts {
   readonly nowMs: UtcMs
 }
 
-/** The status that `kubectl get feeds` shows. */
 export function feedStatusOf(facts: FeedFacts): FeedStatus {
   const { feed, registered, isOutdated, tokenExpires, nowMs } = facts
   const { generation = 0 } = feed.metadata

@@ -8,7 +8,6 @@ import type { Digest } from './plan.ts'
 
 type RegisteredKeysDeps = Pick<ControllerDeps, 'caches' | 'registry'>
 
-/** The keys of ApiKeys in the registry. */
 export class RegisteredKeys {
   readonly #deps: RegisteredKeysDeps
 

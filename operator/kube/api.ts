@@ -13,12 +13,10 @@ const answerBytesMax = 64 * 1_048_576
 const watchSeconds = 240
 /** Watch timeout without any message. The server sends a bookmark within 75 s, so a silent connection is lost. */
 const watchSilenceMs = 90_000
-/** Field manager of the operator's writes. */
 const fieldManager = 'fxd-operator'
 
 /** The API server answered with an error status. */
 export class KubeError extends Error {
-  /** HTTP status. */
   readonly status: number
   /** Such as `AlreadyExists` or `Expired`. */
   readonly reason: string
@@ -35,9 +33,7 @@ export interface WatchEvent<T> {
   readonly object: T
 }
 
-/** Receives the events of a watch. */
 export interface WatchListener<T> {
-  /** The server accepted the watch. */
   readonly opened: () => void
   readonly received: (event: WatchEvent<T>) => void
   readonly signal: AbortSignal

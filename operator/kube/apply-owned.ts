@@ -16,7 +16,6 @@ export const ownerOf = (of: Resource & { readonly kind: string }, owner: KubeObj
   controller: true,
 })
 
-/** Name of the owner of this kind. */
 export const ownerName = (object: KubeObject, kind: string): string | undefined =>
   object.metadata.ownerReferences?.find((each) => each.controller && each.kind === kind)?.name
 

@@ -10,7 +10,6 @@ import {
   type Workload,
 } from './resources.ts'
 
-/** One cache per kind of objects that the operator reads. */
 export interface Caches {
   readonly feeds: Reflector<FeedObject>
   readonly apikeys: Reflector<ApiKeyObject>

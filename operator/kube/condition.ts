@@ -15,7 +15,6 @@ export const microTimeText = (ms: number): string => `${new Date(ms).toISOString
 /** UTC milliseconds of a time of Kubernetes; 0 when it is not a time. */
 export const timeOf = (text: string | undefined): number => new Date(text ?? '').getTime() || 0
 
-/** What a condition says. */
 export interface Outcome {
   readonly status: Condition['status']
   readonly reason: string

@@ -30,7 +30,6 @@ export interface ElectorDeps {
   readonly identity: string
   readonly clock: Clock
   readonly log: Log
-  /** Called when this replica becomes the leader. */
   readonly began: () => void
 }
 

@@ -25,20 +25,17 @@ export interface EventText {
 
 export interface EventSinkDeps {
   readonly api: Pick<KubeApi, 'create'>
-  /** Namespace of all objects with Events. */
   readonly namespace: string
   /** Name of this replica's pod. */
   readonly identity: string
   readonly clock: Clock
   readonly log: Log
-  /** Called for each Event that is dropped. */
   readonly dropped: () => void
 }
 
 /** Writes Kubernetes Events: equal ones once in ten minutes, with a limit per minute. Losing one has no effect. */
 export class EventSink {
   readonly #deps: EventSinkDeps
-  /** Time of the last write of each Event. */
   readonly #written = new Map<string, number>()
   #burst = { sinceMs: 0, count: 0 }
 

@@ -7,7 +7,6 @@ export interface OwnerReference {
   readonly controller?: boolean
 }
 
-/** An object of the API server. */
 export interface KubeObject {
   readonly apiVersion?: string
   readonly kind?: string

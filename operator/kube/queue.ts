@@ -70,7 +70,6 @@ export class WorkQueue {
     this.#working = undefined
   }
 
-  /** Removes and returns the next name. */
   #next(): string | undefined {
     for (const names of [this.#urgent, this.#waiting])
       for (const name of names) {

@@ -15,7 +15,6 @@ export interface ReflectorDeps<T> {
   readonly log: Log
   /** Called with each added, changed or deleted object (its last state), and with `undefined` after a new list. */
   readonly changed: (object: T | undefined) => void
-  /** Called when a list or a watch failed. */
   readonly failed: () => void
 }
 

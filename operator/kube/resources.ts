@@ -98,6 +98,5 @@ export const resources = {
   events: { group: 'events.k8s.io', version: 'v1', plural: 'events' },
 } as const satisfies Readonly<Record<string, Resource>>
 
-/** `apiVersion` of an object: group and version. */
 export const apiVersionOf = ({ group: of, version }: Resource): string =>
   of === '' ? version : `${of}/${version}`

@@ -40,7 +40,6 @@ interface PoolControllerDeps extends ControllerDeps {
   readonly forcedCloses: (count: number) => void
 }
 
-/** A pod of the pool and its answer. */
 interface ObservedShard {
   readonly pod: Pod
   readonly load: Load__Output | undefined

@@ -10,7 +10,6 @@ const callTimeoutMs = 2_000
 const grpcPortDefault = 8090
 
 export interface ShardCallsDeps {
-  /** Reads the current credentials. */
   readonly identity: () => ClientIdentity
   readonly clock: Clock
   readonly log: Log

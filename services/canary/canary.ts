@@ -28,7 +28,6 @@ export interface CanaryDeps {
   readonly clock: Clock
   readonly log: Log
   readonly metrics: CanaryMetrics
-  /** Ends the canary. */
   readonly signal: AbortSignal
 }
 
@@ -69,7 +68,6 @@ export class Canary implements SocketListener {
     await Promise.all([this.#keepConnected(), first.then(() => this.#compareAgain())])
   }
 
-  /** Opens one socket after the other. */
   async #keepConnected(): Promise<void> {
     const { clock, signal, log } = this.#deps
     const pauses = new Backoff(clock, { maxMs: reconnectMaxMs })

@@ -62,7 +62,6 @@ export class Compared {
     return newest
   }
 
-  /** Number of remembered bars. */
   get size(): number {
     return this.#entries.size
   }

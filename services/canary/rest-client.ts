@@ -13,7 +13,6 @@ export interface RestClientDeps {
   /** Called for each request, because the file of the key may be replaced. */
   readonly key: () => string
   readonly clock: Clock
-  /** Aborts requests in flight. */
   readonly signal: AbortSignal
   readonly metrics: Pick<CanaryMetrics, 'requests'>
 }

@@ -10,7 +10,6 @@ const silenceMs = 60_000
 const frameBytesMax = 1_048_576
 const retryAfterMsMax = 60_000
 
-/** Receives the events of one socket. */
 export interface SocketListener {
   opened(): void
   bar(symbol: string, bar: Bar): void
@@ -22,9 +21,7 @@ export interface SocketListener {
 export interface SocketEnd {
   /** Close code, or HTTP status of a refused upgrade; `undefined`: there was no answer. */
   readonly code: number | undefined
-  /** From `Retry-After` of a refused upgrade. */
   readonly retryAfterMs: number
-  /** What went wrong, in words. */
   readonly why: string
 }
 

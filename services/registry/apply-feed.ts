@@ -4,7 +4,6 @@ import type { RegistryView } from '../core/registry/registry.ts'
 import { type FeedFault, feedRows, immutableFaults } from './feed-rows.ts'
 import type { RegistryWriter } from './writer.ts'
 
-/** The object that claims a feed. */
 export interface Claim {
   readonly uid: string
   /** UID of a deleted object whose feed is taken over; empty for none. */

@@ -28,7 +28,6 @@ import { createUsageRoute } from './routes/usage/route.ts'
 export interface Rest {
   /** For the HTTP server of the role; it handles no upgrades. */
   readonly handler: RequestListener
-  /** The document of /openapi.json. */
   readonly openapi: object
   close(): Promise<void>
 }

@@ -10,7 +10,6 @@ import type { Limits } from '../ports/limits.ts'
 import type { Slots } from '../ports/slots.ts'
 import type { UsageDays } from '../ports/usage-days.ts'
 
-/** Dependencies of the HTTP edge. */
 export interface RestDeps {
   /** Returns the last good registry; throws `Unavailable` until one was loaded. */
   readonly registry: { view(): RegistryView }

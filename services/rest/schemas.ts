@@ -28,7 +28,6 @@ export const errorAnswer = closed({ error })
 /** The charting library reads `s` and `errmsg`. */
 export const historyErrorAnswer = closed({ s: choice('', 'error'), errmsg: Type.String(), error })
 
-/** The parameter that names one symbol. */
 export const symbolParam = (options: object = {}) =>
   Type.String({
     minLength: 1,

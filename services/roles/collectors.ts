@@ -12,9 +12,7 @@ import { Serial } from '../platform/serial.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 
-/** A running collector. */
 export interface FeedCollector {
-  /** Resolves when nothing of it runs. */
   stop(): Promise<void>
 }
 
@@ -76,7 +74,6 @@ export function createCollectors(
   }
 }
 
-/** Dependencies that the collectors of one process share. */
 export interface FeedCollectorDeps {
   /** host:port of the ingests; each new connection uses the next one. */
   readonly addresses: readonly string[]

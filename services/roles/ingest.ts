@@ -60,7 +60,6 @@ export const writerOf = ({ stores, registry }: Runtime): RegistryWriter =>
 interface IngestEdge {
   readonly writer: RegistryWriter
   readonly token: SecretPlace
-  /** Makes the registry equal to the manifests. */
   readonly apply: () => Promise<unknown>
 }
 

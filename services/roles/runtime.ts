@@ -18,7 +18,6 @@ export interface Runtime {
   readonly stores: Stores
   readonly registry: FollowedRegistry
   readonly health: Health
-  /** Maximum connections of each port. */
   readonly ports: PortShares
   readonly waiting: WaitingDeps
   /** Whether the stores may be unavailable while this process runs. */

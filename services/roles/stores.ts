@@ -58,7 +58,6 @@ export interface RoleOverrides extends Overrides {
   readonly stores?: OpenedStores
 }
 
-/** The stores of one server or folder. */
 interface Part {
   readonly stores: Partial<Stores> & Pick<Stores, 'close'>
   readonly connect: () => Promise<void>

@@ -30,7 +30,6 @@ export function secondsOfDate({ year, month, day }: CivilDate): number {
   return (era * daysPerEra + dayOfEra - daysFromYearZeroTo1970) * daySeconds
 }
 
-/** The date of an instant. */
 export function dateOfSeconds(seconds: number): CivilDate {
   const days = Math.floor(seconds / daySeconds) + daysFromYearZeroTo1970
   const era = Math.floor(days / daysPerEra)

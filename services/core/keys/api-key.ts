@@ -51,7 +51,6 @@ export function keyState(key: KeyRecord, now: UtcMs): KeyState {
   return key.expiresAt !== undefined && now >= key.expiresAt ? 'expired' : 'active'
 }
 
-/** Old secrets that are still valid. */
 export const openOldSecrets = ({ secrets }: KeyRecord, now: UtcMs): readonly KeySecret[] =>
   secrets.filter((secret) => secret.until !== undefined && secretIsOpen(secret, now))
 

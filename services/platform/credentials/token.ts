@@ -17,7 +17,6 @@ export type TokenPlace = Pick<Config, 'dataDir' | 'tokenFile'>
 /** Path of the token of a service, for the service and its clients alike. */
 export const tokenPath = ({ dataDir, tokenFile }: TokenPlace): string => tokenFile ?? join(dataDir, 'token')
 
-/** The variable that sets the path. */
 const tokenVariable = ({ tokenFile }: TokenPlace): string =>
   tokenFile === undefined ? 'FXD_DATA_DIR' : 'FXD_TOKEN_FILE'
 

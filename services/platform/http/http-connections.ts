@@ -45,7 +45,6 @@ export class HttpConnections {
     return this.#open.size
   }
 
-  /** Bytes of answers that clients have not read. */
   get unreadBytes(): number {
     return this.#unread.bytes
   }

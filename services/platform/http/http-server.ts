@@ -50,7 +50,6 @@ export interface HttpServer {
   readonly port: number
   /** Open connections, sockets of the stream included. */
   connections(): number
-  /** Bytes of answers that clients have not read. */
   unreadBytes(): number
   /** Stops accepting and lets requests under way finish; after `graceMs` the rest is closed. */
   close(graceMs: number): Promise<void>

@@ -39,7 +39,6 @@ export class LogWriter {
     this.#bytesMax = deps.bytesMax ?? waitingBytesMax
   }
 
-  /** Lines dropped since the start. */
   get dropped(): number {
     return this.#dropped
   }

@@ -8,7 +8,6 @@ import { collectBeforeMinuteEnd, collectYoung } from './garbage.ts'
 import { HandleWatch } from './handle-watch.ts'
 import { createLifecycle, type Lifecycle } from './lifecycle.ts'
 
-/** What all parts of a process share. */
 export interface ProcessContext {
   readonly config: Config
   readonly clock: Clock

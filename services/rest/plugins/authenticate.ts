@@ -62,7 +62,6 @@ export function acceptKey(app: FastifyInstance, identify: Identify): void {
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The usage counter of the route. */
     endpoint?: Endpoint
   }
 }

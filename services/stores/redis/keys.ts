@@ -5,7 +5,6 @@
 export class Keys {
   readonly #prefix: string
   readonly pods: string
-  /** The identity of the store of bars. */
   readonly store: string
   /**
    * When the slots' data began. It begins again when Redis was emptied or unreachable, or when another server took

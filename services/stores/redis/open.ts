@@ -30,7 +30,6 @@ export type RedisStores = Pick<Stores, 'limits' | 'slots' | 'bus' | 'leases' | '
 export interface PreparedRedis {
   /** While Redis is unavailable the limits decide by share; the other ports fail as `Unavailable`. */
   readonly stores: RedisStores
-  /** The identity of the store of bars. */
   readonly identity: KnownIdentity
   /**
    * Resolves once Redis answers. Rejects with `WrongServer` when Redis is too old or may evict keys, and with

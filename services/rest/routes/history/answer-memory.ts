@@ -21,7 +21,6 @@ export const readMsMax = (bytes: number): number => readMsMin + bytes / 256
  */
 export const readMsMaxWhileOthersWait = (bytes: number): number => readMsMin + bytes / 2_560
 
-/** The memory that one answer reserves. */
 export interface AnswerReservation {
   readonly bytes: number
   /** `bytes` is the new length. Resolves when the memory is reserved; rejects with `Overloaded`. */

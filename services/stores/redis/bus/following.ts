@@ -26,7 +26,6 @@ export class Following {
     this.#log = log
   }
 
-  /** Whether it gets only the events of the registry. */
   get wantsRegistryOnly(): boolean {
     return this.#follower.wants === 'registry'
   }

@@ -33,7 +33,6 @@ export interface ReaderDeps {
  */
 export class BusReader {
   readonly #deps: ReaderDeps
-  /** The last position read of each stream. */
   readonly #read = new Map<BusStream, number>()
   /** Until a follower wants events of feeds, only the registry's events are read. */
   #readsRegistryOnly = true

@@ -8,7 +8,6 @@ export const streamOf = (feed: FeedKey | undefined): BusStream => feed ?? regist
 export const feedOfStream = (stream: BusStream): FeedKey | undefined =>
   stream === registryStream ? undefined : (stream as FeedKey)
 
-/** The positions of a stream on the bus. */
 export interface StreamTop {
   readonly stream: BusStream
   /** The position before its first event. */

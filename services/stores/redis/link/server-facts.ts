@@ -19,7 +19,6 @@ export interface ServerFacts {
 export const infoField = (info: string, name: string): string =>
   new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1] ?? ''
 
-/** Parses the answer to INFO. */
 export function factsOf(info: string): ServerFacts {
   const field = (name: string): string => infoField(info, name)
   return {
