@@ -75,19 +75,21 @@ export class BusServer {
   /** The port for one process. */
   of(process: SimProcess): Bus {
     return {
-      publish: (event, epoch) =>
-        this.#network.call(process, 'bus', `publish ${event.type}`, () => this.#publish(event, epoch)),
+      publish: (event, epoch, { afterLoss = false } = {}) =>
+        this.#network.call(process, 'bus', `publish ${event.type}`, () =>
+          this.#publish(event, epoch, afterLoss),
+        ),
       follow: (follower) => this.#follow(process, follower),
     }
   }
 
-  #publish(event: BusEvent, epoch: number) {
+  #publish(event: BusEvent, epoch: number, afterLoss: boolean) {
     const fenced = fencedFeed(event)
     if (fenced !== undefined) {
       const newest = this.#epochs.get(fenced) ?? epoch
       if (epoch < newest) return { outcome: 'fenced' } as const
-      // A new publisher skips one position, so that readers read from the store what its predecessor did not publish.
-      if (epoch > newest) this.#lane(fenced).top += 1
+      // A missing position, after which readers read the store: the publisher, or the one before it, lost events.
+      if (epoch > newest || afterLoss) this.#lane(fenced).top += 1
       this.#epochs.set(fenced, epoch)
     }
     const lane = this.#lane(feedOfEvent(event))
