@@ -86,7 +86,7 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
   const queue = metrics.gauge('fxd_ingest_queued_batches', 'Batches received and not yet acknowledged', [
     'lane',
   ])
-  const backlog = metrics.gauge('fxd_ingest_backlog_bars', 'Live bars that wait for an unavailable bus')
+  const backlog = metrics.gauge('fxd_ingest_backlog_bars', 'Live bars that wait for the bus')
   const dropped = metrics.counter(
     'fxd_ingest_backlog_dropped_bars_total',
     'Live bars dropped because too many waited for the bus, or for too long; readers read the store',
