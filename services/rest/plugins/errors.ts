@@ -1,58 +1,29 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { RateExceeded } from '../../access/admit.ts'
-import { minuteMs } from '../../core/clocks/calendar.ts'
 import { allowedMethods, preflightHeaders } from '../../core/cross-origin.ts'
 import { errorBody, Failure, failures, Overloaded, refusalHeaders, Unavailable } from '../../core/failure.ts'
 import { failureFields } from '../../core/fault-place.ts'
 import { pathOf } from '../../platform/http/request-path.ts'
+import { LimitedLog } from '../../platform/log/limited-log.ts'
 import type { Log } from '../../platform/log/log.ts'
-import type { Cancel, Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { sendJson, setHeaders } from '../answer.ts'
 import { pathOfEndpoint } from '../route.ts'
 import { setExceeded } from './headers.ts'
 
-/**
- * Logs refused requests. Their key had too many requests, or the memory for long answers was used, which all keys
- * share. One line per key prefix and minute has their count: a key with many requests must not flood the log.
- */
-class OverloadLog {
-  readonly #log: Log
-  readonly #clock: Clock
-  readonly #counts = new Map<string, number>()
-  #cancel: Cancel = () => undefined
-
-  constructor(log: Log, clock: Clock) {
-    this.#log = log
-    this.#clock = clock
-  }
-
-  note(keyPrefix: string): void {
-    const untilMinute = minuteMs - (this.#clock.utcMs() % minuteMs)
-    if (this.#counts.size === 0) this.#cancel = this.#clock.after(untilMinute, () => this.flush())
-    this.#counts.set(keyPrefix, (this.#counts.get(keyPrefix) ?? 0) + 1)
-  }
-
-  /** Logs the counts since the last call. */
-  flush(): void {
-    this.#cancel()
-    for (const [keyPrefix, count] of this.#counts)
-      this.#log.warn(
-        { keyPrefix, count },
-        'requests rejected: too many requests of the key at once, or no memory for long answers',
-      )
-    this.#counts.clear()
-  }
-}
-
+/** The text does not blame the key: others may use the memory that all keys share. */
+const overloaded = 'requests rejected: too many requests of the key at once, or no memory for long answers'
 const dependencyRetrySeconds = 2
 
 /** The only place where a failure becomes an answer. Its cause, or the place of a defect, appears in the log only. */
 export function answerFailures(app: FastifyInstance, log: Log, clock: Clock): void {
-  const overloads = new OverloadLog(log, clock)
+  const overloads = new LimitedLog(log, clock)
   app.addHook('onClose', () => overloads.flush())
   app.setErrorHandler((error, request, reply) => {
     const failure = failureOf(error)
-    if (error instanceof Overloaded && request.caller) overloads.note(request.caller.prefix)
+    const { prefix: keyPrefix } = request.caller ?? {}
+    if (error instanceof Overloaded && keyPrefix !== undefined)
+      overloads.write('warn', { keyPrefix }, overloaded, keyPrefix)
     else if (failure.code === 'SERVER_ERROR' && !reply.raw.destroyed)
       log.error({ id: request.id, ...failureFields(failure.cause) }, 'a request failed')
     answerFailure(reply, failure, pathOf(request.url) === pathOfEndpoint('history'))
