@@ -12,6 +12,7 @@ import {
   platformStatus,
 } from '../../../core/feeds/feed-status.ts'
 import { knownClock } from '../../../core/registry/clock-history.ts'
+import { Late, within } from '../../../platform/within.ts'
 import type { BarStore } from '../../../ports/bars.ts'
 import type { RestDeps } from '../../deps.ts'
 import type { Call, Route } from '../../route.ts'
@@ -86,21 +87,15 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
   }
 }
 
-function outcomeWithin(
+const outcomeWithin = (
   clock: StatusDeps['clock'],
   ms: number,
   work: Promise<unknown>,
-): Promise<'done' | 'failed' | 'late'> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(ms, () => resolve('late'))
-    void work
-      .then(
-        () => resolve('done'),
-        () => resolve('failed'),
-      )
-      .finally(cancel)
-  })
-}
+): Promise<'done' | 'failed' | 'late'> =>
+  within(clock, ms, 'a read of a store', work).then(
+    () => 'done',
+    (cause: unknown) => (cause instanceof Late ? 'late' : 'failed'),
+  )
 
 /**
  * Returns a function that reads a feed's newest bar from the store. The read covers every series, so requests

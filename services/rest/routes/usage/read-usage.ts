@@ -1,4 +1,5 @@
 import { type DailyCounters, type Day, greaterCounters } from '../../../core/keys/usage.ts'
+import { within } from '../../../platform/within.ts'
 import type { RestDeps } from '../../deps.ts'
 
 type ReaderDeps = Pick<RestDeps, 'limits' | 'usageDays' | 'clock'>
@@ -12,12 +13,6 @@ const storeMs = 1_000
  * older, and the counters may have been reset. Rejects if only the store can have a day and is unavailable.
  */
 export function createUsageReader({ limits, usageDays, clock }: ReaderDeps) {
-  const inTime = <T>(work: Promise<T>): Promise<T | undefined> =>
-    new Promise((resolve) => {
-      const cancel = clock.after(storeMs, () => resolve(undefined))
-      void work.then(resolve, () => resolve(undefined)).finally(cancel)
-    })
-
   const closedDays = (
     keyId: string,
     days: readonly Day[],
@@ -25,7 +20,8 @@ export function createUsageReader({ limits, usageDays, clock }: ReaderDeps) {
     const [first, last] = [days[0], days.at(-2)]
     if (first === undefined || last === undefined) return Promise.resolve(undefined)
     const closed = usageDays.of(keyId, first, last)
-    return days.length > limits.daysKept ? closed : inTime(closed)
+    if (days.length > limits.daysKept) return closed
+    return within(clock, storeMs, 'reading stored days', closed).catch(() => undefined)
   }
 
   return async (keyId: string, days: readonly Day[]): Promise<ReadonlyMap<Day, DailyCounters>> => {
