@@ -247,7 +247,11 @@ async function measure(home: string, subject: Subject, stops: (() => unknown)[])
       ],
       ['frames p99 before the outage', ms(Math.max(...calm.map(({ framesMs }) => framesMs.p99))), ''],
       ['sessions that ended', `${sessionsEnded} + ${python.sessionsLost} of Python`, '0'],
-      ['closes and GAPs of the watched socket', `${watched.closes} and ${watched.gaps}`, '0'],
+      [
+        'closes and GAPs of the watched socket',
+        `${watched.closes.join() || 'none'} and ${watched.gaps}`,
+        '0',
+      ],
       ['symbols with a bar missed, twice or out of order', `${missed.length} and ${watched.disordered}`, '0'],
       ['all acknowledged after the return', seconds(ackedMs), '≤ 60 s'],
       ['all in history of all pods', seconds(inHistoryMs), '≤ 60 s'],

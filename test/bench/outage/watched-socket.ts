@@ -10,13 +10,17 @@ export class WatchedSocket {
   /** Open times by symbol, in the order of arrival. */
   readonly times = new Map<string, number[]>()
   gaps = 0
-  closes = 0
+  /** Codes and reasons of closes that the service began. */
+  readonly closes: string[] = []
+  #isClosing = false
   readonly #socket: WebSocket
 
   private constructor(socket: WebSocket) {
     this.#socket = socket
     socket.addEventListener('message', ({ data }) => this.#take(JSON.parse(String(data)) as Frame))
-    socket.addEventListener('close', () => (this.closes += 1))
+    socket.addEventListener('close', ({ code, reason }) => {
+      if (!this.#isClosing) this.closes.push(`${code} ${reason}`)
+    })
   }
 
   /** `since`: by symbol. Resolves once the subscription is answered. */
@@ -51,6 +55,7 @@ export class WatchedSocket {
   }
 
   close(): void {
+    this.#isClosing = true
     this.#socket.close()
   }
 
