@@ -2,6 +2,7 @@ import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { RegistryBody } from '../../core/registry/registry.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { OutageLog } from '../../platform/outage-log.ts'
+import { SharedRun } from '../../platform/serial.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
@@ -27,10 +28,9 @@ export interface HiddenNamesDeps {
 export function freeHiddenNames(deps: HiddenNamesDeps): () => void {
   const { registry, clock, log } = deps
   const outage = new OutageLog({ log, clock })
-  let isChecking = false
   let isStopped = false
 
-  const checkAll = async (): Promise<void> => {
+  const checks = new SharedRun(async () => {
     const view = registry.view()
     const failures: unknown[] = []
     for (const { definition } of view.allFeeds()) {
@@ -39,19 +39,13 @@ export function freeHiddenNames(deps: HiddenNamesDeps): () => void {
       await check(definition.key, deps).catch((cause: unknown) => failures.push(cause))
     }
     if (failures.length > 0) throw failures[0]
-  }
+  })
   const cancel = clock.every(checkEveryMs, () => {
-    if (isChecking) return
-    isChecking = true
-    checkAll()
-      .then(
-        () => outage.worked('hidden names are checked again'),
-        (cause: unknown) =>
-          outage.failed({ text: 'failed to check hidden names; retrying every 10 minutes', cause }),
-      )
-      .finally(() => {
-        isChecking = false
-      })
+    checks.run().then(
+      () => outage.worked('hidden names are checked again'),
+      (cause: unknown) =>
+        outage.failed({ text: 'failed to check hidden names; retrying every 10 minutes', cause }),
+    )
   })
   return () => {
     isStopped = true

@@ -1,4 +1,5 @@
 import type { Log } from '../../platform/log/log.ts'
+import { SharedRun } from '../../platform/serial.ts'
 import { type FileWriter, rowsPerTurn } from './threads/file-writer.ts'
 
 export interface PurgeSweep {
@@ -13,28 +14,20 @@ export interface PurgeSweep {
  * once.
  */
 export function startPurgeSweep(queue: FileWriter, log: Log): PurgeSweep {
-  let sweeping = false
-  let woken = false
   let stopped = false
-  const sweep = async (): Promise<void> => {
-    woken = false
+  const sweeps = new SharedRun(async () => {
     while (!stopped && (await queue.call('sweep', rowsPerTurn, 'backfill')));
-  }
+  })
   const wake = (): void => {
-    woken = true
-    if (sweeping || stopped) return
-    sweeping = true
-    sweep()
+    if (stopped) return
+    sweeps
+      .run()
       .catch((cause: unknown) =>
         log.warn(
           { err: cause },
           'failed to free the rows of a purged feed; retrying at the next purge or start',
         ),
       )
-      .finally(() => {
-        sweeping = false
-        if (woken) wake()
-      })
   }
   wake()
   return {
