@@ -106,7 +106,7 @@ export async function startIngestEdge(
     stopTimeoutMs: 2 * ingestGraceMs,
   })
   const identity = (): ClientIdentity => {
-    const pinned = tls?.files.pair?.cert
+    const pinned = tls?.value.pair?.cert
     return { token: tokens()[0], tls: pinned && { pinned } }
   }
   return { port, identity }

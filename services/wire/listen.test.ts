@@ -172,7 +172,7 @@ function serverTls() {
   const ca = certificates.read(certificates.authority('ours'))
   const { cert, key } = certificates.certificate('server')
   const pair = { cert: certificates.read(cert), key: certificates.read(key) }
-  return { ca, credentials: serverCredentials({ files: { ca: undefined, pair }, onChange: () => undefined }) }
+  return { ca, credentials: serverCredentials({ value: { ca: undefined, pair }, onChange: () => undefined }) }
 }
 
 test('above the maximum a TLS handshake under way is cut, and a TLS connection with a credential is not', async () => {

@@ -11,7 +11,7 @@ interface ServerTls {
 
 /** The current files, and notification of changes. */
 interface WatchedServerTls {
-  readonly files: ServerTls
+  readonly value: ServerTls
   onChange(listener: (files: ServerTls) => void): void
 }
 
@@ -26,8 +26,8 @@ class WatchedCredentials extends ServerCredentials {
   constructor(tls: WatchedServerTls) {
     // A certificate is requested, not required: a token is enough. The authorizer refuses untrusted ones, with a
     // status that names the reason.
-    const asked = { requestCert: tls.files.ca !== undefined, rejectUnauthorized: false }
-    super({ ...asked, handshakeTimeout: handshakeTimeoutMs }, contextOf(tls.files))
+    const asked = { requestCert: tls.value.ca !== undefined, rejectUnauthorized: false }
+    super({ ...asked, handshakeTimeout: handshakeTimeoutMs }, contextOf(tls.value))
     tls.onChange((files) => this.updateSecureContextOptions(contextOf(files)))
   }
 
@@ -38,4 +38,4 @@ class WatchedCredentials extends ServerCredentials {
 
 /** Credentials of a server: unencrypted without TLS files, or with authorities only, which are for clients. */
 export const serverCredentials = (tls: WatchedServerTls | undefined): ServerCredentials =>
-  tls?.files.pair ? new WatchedCredentials(tls) : ServerCredentials.createInsecure()
+  tls?.value.pair ? new WatchedCredentials(tls) : ServerCredentials.createInsecure()

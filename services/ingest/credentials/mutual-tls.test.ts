@@ -11,7 +11,8 @@ import {
   testToken,
 } from '../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
-import { tlsReloadMs, watchTls } from '../../platform/credentials/tls.ts'
+import { watchTls } from '../../platform/credentials/tls.ts'
+import { reloadMs } from '../../platform/credentials/watch.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { type ClientIdentity, callMetadata, channelCredentials } from '../../wire/client.ts'
 import { Registry } from '../../wire/load.ts'
@@ -177,7 +178,7 @@ test('a replaced certificate is used for the next connection, and open sessions 
   await session.hello(ours.key)
   expect(await shown()).toBe('server')
   use(certificates.certificate('next-server'))
-  await clock.advance(tlsReloadMs)
+  await clock.advance(reloadMs)
   expect(await shown()).toBe('next-server')
   await session.close()
 })

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { silentLog } from '../log/log.ts'
-import { secretsReloadMs, watchSecrets } from './secrets.ts'
+import { watchSecrets } from './secrets.ts'
+import { reloadMs } from './watch.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'fxd-secrets-'))
 const path = join(folder, 'token')
@@ -15,10 +16,10 @@ beforeEach(() => writeFileSync(path, ' first \n\nsecond\n'))
 test('a secret has one value per line, and a replaced file is used within ten seconds', async () => {
   const clock = createVirtualClock()
   const secrets = watchSecrets(place, clock, silentLog)
-  expect(secrets.values()).toEqual(['first', 'second'])
+  expect(secrets.value).toEqual(['first', 'second'])
   writeFileSync(path, 'third\nfirst\n')
-  await clock.advance(secretsReloadMs)
-  expect(secrets.values()).toEqual(['third', 'first'])
+  await clock.advance(reloadMs)
+  expect(secrets.value).toEqual(['third', 'first'])
   secrets.close()
   expect(clock.pending).toBe(0)
 })
@@ -27,10 +28,10 @@ test('while the file is empty or missing, the old values stay in use', async () 
   const clock = createVirtualClock()
   const secrets = watchSecrets(place, clock, silentLog)
   writeFileSync(path, '\n')
-  await clock.advance(secretsReloadMs)
+  await clock.advance(reloadMs)
   rmSync(path)
-  await clock.advance(secretsReloadMs)
-  expect(secrets.values()).toEqual(['first', 'second'])
+  await clock.advance(reloadMs)
+  expect(secrets.value).toEqual(['first', 'second'])
   secrets.close()
 })
 

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
-import type { Cancel, Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { ConfigError } from '../config/values.ts'
 import { pathReason } from '../files/path-failures.ts'
 import type { Log } from '../log/log.ts'
 import { Fatal } from '../process/exit.ts'
+import { type Watched, watch } from './watch.ts'
 
 const valuesMax = 100
 
@@ -32,40 +33,19 @@ export function readSecretFile(path: string, variable: string): readonly string[
 /** Returns the current values of a secret, at least one. The first is used, all of them are accepted. */
 export type Secrets = () => readonly string[]
 
-export interface WatchedSecrets {
-  readonly values: Secrets
-  close(): void
-}
-
-/** Interval at which the file is read; a replaced file is used after at most this. */
-export const secretsReloadMs = 10_000
-
 /** The file of a secret, and the variable that names the file. */
 export interface SecretPlace {
   readonly path: string
   readonly variable: string
 }
 
-/**
- * Reads the file periodically, so that a secret can be rotated while the process runs: first add the new value,
- * then remove the old one. A failure is logged, and the old values stay. Throws `ConfigError` when the first
- * read fails.
- */
-export function watchSecrets(place: SecretPlace, clock: Clock, log: Log): WatchedSecrets {
-  let values = readSecrets(place)
-  const reload = (): void => {
-    try {
-      const now = readSecrets(place)
-      if (now.join('\n') === values.join('\n')) return
-      values = now
-      log.info({ variable: place.variable }, 'secret replaced; the new values are in use')
-    } catch (cause) {
-      log.error({ err: cause }, 'failed to read a secret; the old values stay in use; retrying every 10 s')
-    }
-  }
-  const close: Cancel = clock.every(secretsReloadMs, reload)
-  return { values: () => values, close }
-}
+/** So a secret can be rotated while the process runs: first add the new value, then remove the old one. */
+export const watchSecrets = (place: SecretPlace, clock: Clock, log: Log): Watched<readonly string[]> =>
+  watch(() => readSecrets(place), clock, {
+    replaced: () => log.info({ variable: place.variable }, 'secret replaced; the new values are in use'),
+    failed: (cause) =>
+      log.error({ err: cause }, 'failed to read a secret; the old values stay in use; retrying every 10 s'),
+  })
 
 function readSecrets({ path, variable }: SecretPlace): readonly string[] {
   const values = readSecretFile(path, variable)

@@ -3,7 +3,8 @@ import { afterAll, expect, test } from 'vitest'
 import { CertificateFixture } from '../../../test/support/fixtures/certificate-fixture.ts'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { silentLog } from '../log/log.ts'
-import { readTls, type TlsPlace, tlsReloadMs, watchTls } from './tls.ts'
+import { readTls, type TlsPlace, watchTls } from './tls.ts'
+import { reloadMs } from './watch.ts'
 
 const fixture = new CertificateFixture()
 const ca = fixture.authority('ours')
@@ -43,15 +44,15 @@ test('a replaced certificate and key are used within ten seconds, a half replace
   const watched = watchTls({ tlsCert: cert, tlsKey: key, tlsCa: ca }, clock, silentLog)
   const changes: (Buffer | undefined)[] = []
   watched?.onChange(({ pair }) => void changes.push(pair?.cert))
-  await clock.advance(tlsReloadMs)
+  await clock.advance(reloadMs)
   put(cert, other.cert)
-  await clock.advance(tlsReloadMs)
+  await clock.advance(reloadMs)
   expect(changes).toEqual([])
-  expect(watched?.files.pair?.cert).toEqual(fixture.read(one.cert))
+  expect(watched?.value.pair?.cert).toEqual(fixture.read(one.cert))
   put(key, other.key)
-  await clock.advance(tlsReloadMs)
+  await clock.advance(reloadMs)
   expect(changes).toEqual([fixture.read(other.cert)])
-  expect(watched?.files.pair?.cert).toEqual(fixture.read(other.cert))
+  expect(watched?.value.pair?.cert).toEqual(fixture.read(other.cert))
   watched?.close()
   expect(clock.pending).toBe(0)
 })

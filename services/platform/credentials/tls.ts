@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import type { Cancel, Clock } from '../../ports/clock.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { ConfigError } from '../config/values.ts'
 import type { Config } from '../config.ts'
 import type { Log } from '../log/log.ts'
 import type { ProcessContext } from '../process/process-context.ts'
+import { type Watched, watch } from './watch.ts'
 
 /** The settings that name the files of TLS. */
 export type TlsPlace = Pick<Config, 'tlsCert' | 'tlsKey' | 'tlsCa'>
@@ -15,9 +16,6 @@ export interface TlsFiles {
   /** Certificate chain and key; they belong together. */
   readonly pair: { readonly cert: Buffer; readonly key: Buffer } | undefined
 }
-
-/** Interval at which the files are read; a replaced certificate is used after at most this. */
-export const tlsReloadMs = 10_000
 
 /** Reads the files; `undefined`: none are configured. Throws `ConfigError` that names the variable. */
 export function readTls({ tlsCert, tlsKey, tlsCa }: TlsPlace): TlsFiles | undefined {
@@ -54,44 +52,18 @@ function fit(otherwise: string, options: Parameters<typeof createSecureContext>[
   }
 }
 
-export interface WatchedTls {
-  readonly files: TlsFiles
-  onChange(listener: (files: TlsFiles) => void): void
-  close(): void
-}
+export type WatchedTls = Watched<TlsFiles>
 
-/**
- * Reads the files periodically, so that they can be replaced while the process runs. Invalid files (half
- * written, or a certificate without its key) are logged, and the old ones stay in use.
- */
+/** Invalid files, such as half written ones or a certificate without its key, are logged, and the old ones stay in use. */
 export function watchTls(place: TlsPlace, clock: Clock, log: Log): WatchedTls | undefined {
-  let files = readTls(place)
-  if (!files) return undefined
-  const listeners: ((files: TlsFiles) => void)[] = []
-  const reload = (): void => {
-    try {
-      const now = readTls(place)
-      if (!now || isSame(now, files as TlsFiles)) return
-      files = now
-      log.info('TLS files replaced; new connections use them')
-      for (const listener of listeners) listener(now)
-    } catch (cause) {
-      log.error({ err: cause }, 'TLS files rejected; the old ones stay in use; retrying every 10 s')
-    }
-  }
-  const close: Cancel = clock.every(tlsReloadMs, reload)
-  return {
-    get files() {
-      return files as TlsFiles
-    },
-    onChange: (listener) => void listeners.push(listener),
-    close,
-  }
+  const first = readTls(place)
+  if (!first) return undefined
+  return watch(() => readTls(place) ?? first, clock, {
+    replaced: () => log.info('TLS files replaced; new connections use them'),
+    failed: (cause) =>
+      log.error({ err: cause }, 'TLS files rejected; the old ones stay in use; retrying every 10 s'),
+  })
 }
-
-const text = (files: TlsFiles): string =>
-  [files.ca, files.pair?.cert, files.pair?.key].map((each) => each?.toString('base64')).join(' ')
-const isSame = (a: TlsFiles, b: TlsFiles): boolean => text(a) === text(b)
 
 /** TLS files for the gRPC server of this process, watched until it stops; `undefined` where none are configured. */
 export const startTls = ({

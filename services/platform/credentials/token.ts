@@ -72,5 +72,5 @@ export async function startSecrets(
     start: () => watchSecrets(place, clock, log),
     stop: (started) => started.close(),
   })
-  return watched.values
+  return () => watched.value
 }
