@@ -1,6 +1,5 @@
 import { sliceBars } from '../../core/bars/bar.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
-import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -23,11 +22,11 @@ export interface BackfillSenderDeps {
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
-  /** Resolves when no live bars of the resolution are in flight. */
-  readonly idle: (resolution: Resolution) => Promise<void>
+  /** Resolves when no live bars are in flight. */
+  readonly idle: () => Promise<void>
 }
 
-/** The backfill lane of one session: waits while live bars of its resolution are in flight or ingest has requested a pause. */
+/** The backfill lane of one session: waits while live bars are in flight or ingest has requested a pause. */
 export class BackfillSender {
   readonly #deps: BackfillSenderDeps
   readonly #bars: Semaphore
@@ -59,7 +58,7 @@ export class BackfillSender {
       const { parts, count, kept } = batch
       const leave = await this.#enter(count)
       try {
-        await this.#clearToSend(batch.resolution)
+        await this.#clearToSend()
       } catch (cause) {
         leave()
         throw cause
@@ -94,10 +93,10 @@ export class BackfillSender {
     }
   }
 
-  /** Resolves when no live bars of the resolution are in flight and no requested pause is running. */
-  async #clearToSend(resolution: Resolution): Promise<void> {
+  /** Resolves when no live bars are in flight and no requested pause is running. */
+  async #clearToSend(): Promise<void> {
     const { clock, signal, idle } = this.#deps
-    await idle(resolution)
+    await idle()
     const pauseMs = this.#pausedUntilMs - clock.monotonicMs()
     if (pauseMs > 0) await clock.sleep(pauseMs, signal)
   }

@@ -8,7 +8,6 @@ import { newSeries } from '../series/collected-series.ts'
 import { KnownFeed } from '../series/known-feed.ts'
 import { Stamps } from '../series/stamps.ts'
 import { BackfillSender, backfillMessagesMax } from './backfill-sender.ts'
-import { LiveSender } from './live-sender.ts'
 import { Outbox } from './outbox.ts'
 import type { Answer, SessionClient } from './session-client.ts'
 import { WindowSender, windowsMax } from './window-sender.ts'
@@ -96,25 +95,4 @@ test('windows in flight are bounded, below the number at which ingest stops read
   stop.abort()
   for (const resolve of waiting) resolve(answer)
   expect((await all).filter(({ status }) => status === 'rejected')).toHaveLength(300 - 2 * windowsMax)
-})
-
-test('windows and history of one resolution do not wait for Acks of another one', async () => {
-  const { waiting, shared, stop } = ingest()
-  const live = new LiveSender({ ...shared, onForming: () => undefined })
-  const hours = { ...of, resolution: '60' as const }
-  live.send([
-    { ...of, symbol: 'A', series, bars },
-    { ...hours, symbol: 'A', series: newSeries(hours, new KnownFeed([]), undefined), bars },
-  ])
-  await settle()
-  expect(waiting.length).toBe(2)
-  waiting[0]?.(answer)
-  await Promise.all([live.settled('1'), live.idle('1')])
-  let isSettled = false
-  void Promise.race([live.settled('60'), live.idle('60')]).then(() => (isSettled = true))
-  await settle()
-  expect(isSettled).toBe(false)
-  waiting[1]?.(answer)
-  await Promise.all([live.settled('60'), live.idle('60')])
-  stop.abort()
 })

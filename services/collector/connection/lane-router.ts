@@ -1,6 +1,5 @@
 import { type Bars, barCount, noBars, timeAt } from '../../core/bars/bar.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
-import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
@@ -10,7 +9,7 @@ import { BackfillSender } from './backfill-sender.ts'
 import { LiveSender } from './live-sender.ts'
 import { Outbox, type OutboxDeps } from './outbox.ts'
 import type { SessionClient } from './session-client.ts'
-import { WorkByResolution } from './work-in-flight.ts'
+import { WorkInFlight } from './work-in-flight.ts'
 
 /** Maximum corrected bars in flight; above it the session ends and the bars are read again. */
 const correctionsMax = 200_000
@@ -38,7 +37,7 @@ export class LaneRouter {
   readonly #backfill: BackfillSender
   readonly #prepare: ReturnType<typeof barPreparer>
   /** Corrections that were sent when they happened and are not yet stored. */
-  readonly #inFlight = new WorkByResolution()
+  readonly #inFlight = new WorkInFlight()
   #inFlightBars = 0
 
   constructor(deps: LaneRouterDeps) {
@@ -53,7 +52,7 @@ export class LaneRouter {
     })
     this.#outbox = outbox
     this.#live = live
-    this.#backfill = new BackfillSender({ ...deps, outbox, idle: (resolution) => live.idle(resolution) })
+    this.#backfill = new BackfillSender({ ...deps, outbox, idle: () => live.idle() })
     this.#prepare = barPreparer(deps)
   }
 
@@ -105,27 +104,25 @@ export class LaneRouter {
     await Promise.all(await this.#backfill.send(left))
   }
 
-  /** Resolves when history of the resolution may be sent: no live bars of it are in flight. */
-  idle(resolution: Resolution): Promise<void> {
-    return this.#live.idle(resolution)
+  /** Resolves when history may be sent: no live bars are in flight. */
+  idle(): Promise<void> {
+    return this.#live.idle()
   }
 
-  /** Resolves when all live bars and corrections of the resolution sent so far are stored. */
-  async settled(resolution: Resolution): Promise<void> {
-    await Promise.all([this.#live.settled(resolution), this.#inFlight.of(resolution).settled()])
+  /** Resolves when all live bars and corrections sent so far are stored. */
+  async settled(): Promise<void> {
+    await Promise.all([this.#live.settled(), this.#inFlight.settled()])
   }
 
   #correct(list: readonly PreparedBars[]): void {
-    const [first] = list
-    if (!first) return
+    if (list.length === 0) return
     const count = list.reduce((sum, { bars }) => sum + barCount(bars), 0)
     this.#inFlightBars += count
     const stored = this.#backfill.store(list).finally(() => {
       this.#inFlightBars -= count
     })
     stored.catch(this.#failed)
-    // They are corrections of one series.
-    this.#inFlight.of(first.resolution).add(stored)
+    this.#inFlight.add(stored)
     if (this.#inFlightBars <= correctionsMax) return
     this.#log.error(
       { bars: this.#inFlightBars },

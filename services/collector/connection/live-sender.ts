@@ -1,5 +1,4 @@
 import { type Bars, barCount, sliceBars, timeAt } from '../../core/bars/bar.ts'
-import type { Resolution } from '../../core/feeds/resolution.ts'
 import { LimitedLog } from '../../platform/log/limited-log.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
@@ -12,7 +11,7 @@ import { refusedBySeries } from '../series/refused-bars.ts'
 import type { Outbox } from './outbox.ts'
 import { messageBarsMax, packBars } from './pack-bars.ts'
 import { reasonOf, type SessionClient } from './session-client.ts'
-import { WorkByResolution } from './work-in-flight.ts'
+import { WorkInFlight } from './work-in-flight.ts'
 
 /** Maximum unacknowledged catch-up bars; further bars wait. */
 const catchUpBarsMax = 20_000
@@ -36,7 +35,7 @@ export class LiveSender {
   readonly #semaphore: Semaphore
   /** Limits the lines about a wrong clock of the feed, which concerns every bar. */
   readonly #ahead: LimitedLog
-  readonly #inFlight = new WorkByResolution()
+  readonly #inFlight = new WorkInFlight()
   #inFlightBars = 0
 
   constructor(deps: LiveSenderDeps) {
@@ -45,23 +44,22 @@ export class LiveSender {
     this.#semaphore = new Semaphore(catchUpBarsMax, deps.signal)
   }
 
-  /** Resolves when all bars of the resolution sent so far are stored; rejects when the session ends before. */
-  settled(resolution: Resolution): Promise<void> {
-    return this.#inFlight.of(resolution).settled()
+  /** Resolves when all bars sent so far are stored; rejects when the session ends before. */
+  settled(): Promise<void> {
+    return this.#inFlight.settled()
   }
 
-  /** Resolves when history of the resolution may be sent: no live bars are in flight or left by an earlier session. */
-  async idle(resolution: Resolution): Promise<void> {
+  /** Resolves when history may be sent: no live bars are in flight or left by an earlier session. */
+  async idle(): Promise<void> {
     await this.#deps.outbox.drained
-    const inFlight = this.#inFlight.of(resolution)
-    while (!inFlight.isEmpty) await inFlight.settled()
+    while (!this.#inFlight.isEmpty) await this.#inFlight.settled()
   }
 
   /** Sends once the bars are spooled, however many bars are in flight. */
   send(list: readonly PreparedBars[]): void {
     const { client, outbox, log } = this.#deps
     for (const packed of packBars(list, messageBarsMax)) {
-      const { parts, count, resolution } = packed
+      const { parts, count } = packed
       this.#inFlightBars += count
       const answered = outbox.live(packed).then(({ refused }) => {
         recordStored(parts, refused)
@@ -85,7 +83,7 @@ export class LiveSender {
             )
         }
       })
-      this.#inFlight.of(resolution).add(
+      this.#inFlight.add(
         answered.finally(() => {
           this.#inFlightBars -= count
         }),
@@ -101,7 +99,7 @@ export class LiveSender {
     const weight = barCount(list.bars)
     await this.#semaphore.enter(weight)
     this.send([list])
-    void this.settled(list.resolution)
+    void this.settled()
       .catch(() => undefined)
       .then(() => this.#semaphore.leave(weight))
   }

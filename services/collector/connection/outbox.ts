@@ -11,10 +11,7 @@ import { AcceptedRevisions } from './accepted-revisions.ts'
 import type { Packed } from './pack-bars.ts'
 import { type Answer, Disconnected, reasonOf, refusedBars, type SessionClient } from './session-client.ts'
 
-/**
- * Maximum unacknowledged bars, and messages, from the spool of earlier sessions; further ones wait. Ingest says how many
- * live bars it accepts; an older one does not.
- */
+/** Maximum unacknowledged bars, and messages, from the spool of earlier sessions; further ones wait. */
 const backlogBarsMax = 20_000
 const backlogMessagesMax = 8
 
@@ -123,13 +120,12 @@ export class Outbox {
   }
 
   async #drain(spool: Spool, backlog: readonly number[]): Promise<void> {
-    const { client, signal, log, stamps } = this.#deps
-    const { unackedBarsMax } = client
+    const { signal, log, stamps } = this.#deps
     // Below all revisions of this session: bars that the session reads replace the spooled bars sent here.
     const firstRevision = stamps.nowMs - backlog.length
     const accepted = new AcceptedRevisions(stamps.latest)
     this.#reportLost(this.#sentBatches)
-    const bars = new Semaphore(unackedBarsMax ?? backlogBarsMax, signal)
+    const bars = new Semaphore(backlogBarsMax, signal)
     const messages = new Semaphore(backlogMessagesMax, signal)
     if (backlog.length > 0) log.info({ batches: backlog.length }, 'sending the spooled batches')
     for (const [i, id] of backlog.entries()) {
@@ -139,8 +135,7 @@ export class Outbox {
       })
       if (!record) continue
       const count = record.series.reduce((sum, each) => sum + each.count, 0)
-      const slots = record.kind === 'live' && unackedBarsMax !== undefined ? 0 : 1
-      await messages.enter(slots)
+      await messages.enter(1)
       await bars.enter(count)
       const message = accepted.messageOf(record, firstRevision + i)
       this.#post(record.kind === 'live' ? 'LIVE' : 'BACKFILL', { message, count }, id)
@@ -155,7 +150,7 @@ export class Outbox {
         // The session has ended; the batch is still in the spool.
         .catch(() => undefined)
         .finally(() => {
-          messages.leave(slots)
+          messages.leave(1)
           bars.leave(count)
         })
     }

@@ -1,7 +1,6 @@
 import { type Bars, barCount, sliceBars } from '../../core/bars/bar.ts'
 import { countWithinPartitions, messagePartitionsMax, partitionsOf } from '../../core/bars/partitions.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
-import type { Resolution } from '../../core/feeds/resolution.ts'
 import { type EncodedSeries, encodeSeriesBars } from '../../wire/encode-bars.ts'
 import { messageBytesMax } from '../../wire/limits.ts'
 import type { OutgoingBars } from '../series/prepared-bars.ts'
@@ -12,7 +11,6 @@ export interface Packed<T extends OutgoingBars> {
   /** The contents of the message, in its order. */
   readonly parts: readonly { readonly item: T; readonly bars: Bars }[]
   readonly count: number
-  readonly resolution: Resolution
 }
 
 /** Maximum bars of one message: ingest serves other feeds and live bars after a few milliseconds. */
@@ -24,19 +22,10 @@ const seriesOverheadBytes = 8
 
 /**
  * Packs bars of any number of series into messages of at most `barsMax` bars and `messagePartitionsMax` partitions, in
- * the given order. A message has bars of one resolution: its Ack does not wait for other tables. A series that is listed
- * more than once is merged where it is first: ingest takes each series once per message.
+ * the given order. A series that is listed more than once is merged where it is first: ingest takes each series once
+ * per message.
  */
 export function* packBars<T extends OutgoingBars>(list: readonly T[], barsMax: number): Generator<Packed<T>> {
-  for (const [resolution, own] of Map.groupBy(list, (item) => item.resolution))
-    yield* packResolution(resolution, own, barsMax)
-}
-
-function* packResolution<T extends OutgoingBars>(
-  resolution: Resolution,
-  list: readonly T[],
-  barsMax: number,
-): Generator<Packed<T>> {
   let message: EncodedSeries[] = []
   let parts: { item: T; bars: Bars }[] = []
   let count = 0
@@ -44,14 +33,14 @@ function* packResolution<T extends OutgoingBars>(
   let partitions = new Set<string>()
   for (const item of oncePerSeries(list)) {
     for (const { bars, encoded, size } of pieces(item, barsMax)) {
-      const own = partitionsOf([{ resolution, bars }])
+      const own = partitionsOf([{ resolution: item.resolution, bars }])
       if (
         count > 0 &&
         (count + barCount(bars) > barsMax ||
           bytes + size > messageBytesMax - messageOverheadBytes ||
           partitions.union(own).size > messagePartitionsMax)
       ) {
-        yield { message, parts, count, resolution }
+        yield { message, parts, count }
         message = []
         parts = []
         count = bytes = 0
@@ -64,7 +53,7 @@ function* packResolution<T extends OutgoingBars>(
       bytes += size
     }
   }
-  if (count > 0) yield { message, parts, count, resolution }
+  if (count > 0) yield { message, parts, count }
 }
 
 /** The list with each series once. The later of two bars with one time is kept. */

@@ -1,5 +1,3 @@
-import type { Resolution } from '../../core/feeds/resolution.ts'
-
 /** Work that was begun and has not ended. */
 export class WorkInFlight {
   #count = 0
@@ -27,16 +25,5 @@ export class WorkInFlight {
   /** Resolves once all work added so far has succeeded; rejects when any of it fails. */
   async settled(): Promise<void> {
     await this.#all
-  }
-}
-
-/** The work in flight of each resolution. */
-export class WorkByResolution {
-  readonly #all = new Map<Resolution, WorkInFlight>()
-
-  of(resolution: Resolution): WorkInFlight {
-    const work = this.#all.get(resolution) ?? new WorkInFlight()
-    this.#all.set(resolution, work)
-    return work
   }
 }

@@ -16,8 +16,8 @@ export function trimClaim(series: CollectedSeries, span: Span, now: FeedSeconds 
 
 export interface ClaimsDeps {
   readonly windows: WindowSender
-  /** Resolves when all live bars and corrections of the resolution sent so far are stored. */
-  readonly settled: (r: Resolution) => Promise<void>
+  /** Resolves when all live bars and corrections sent so far are stored. */
+  readonly settled: () => Promise<void>
   readonly time: FeedTime
   /** All series of a resolution. */
   readonly seriesOf: (r: Resolution) => readonly CollectedSeries[]
@@ -90,7 +90,7 @@ export class Claims {
     span: Span,
   ): void {
     const { settled } = this.#deps
-    Promise.all([settled(resolution), ...stored])
+    Promise.all([settled(), ...stored])
       .then(() =>
         series
           ? this.#send(series.name, resolution, series.holes.outside([span]))

@@ -66,7 +66,7 @@ export class Collection {
     const claims = new Claims({
       ...deps,
       windows,
-      settled: (r) => lanes.settled(r),
+      settled: () => lanes.settled(),
       failed,
       seriesOf: (r) => [...this.#series.values()].filter(({ resolution }) => resolution === r),
     })
