@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { CollectorFixture, minute } from '../../../test/support/fixtures/collector-fixture.ts'
+import { CollectorFixture, day, minute, minutes } from '../../../test/support/fixtures/collector-fixture.ts'
 import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { createMetrics } from '../../platform/metrics.ts'
@@ -104,6 +104,25 @@ test('spooled bars are sent when this collector is active again after another on
   await suite.clock.advance(31_000)
   await expect.poll(() => spool.depth.bars, patience).toBe(0)
   expect(await suite.times()).toContain(suite.noon)
+}, 60_000)
+
+test('after five minutes on standby this collector stores and claims every minute, and goes on', async () => {
+  const { loseLease, stayOnStandby, freeLease, source } = await begin()
+  await loseLease()
+  await stayOnStandby(5)
+  await freeLease()
+  const newest = async (): Promise<number | undefined> => {
+    await suite.clock.advance(1_000)
+    return (await suite.times()).at(-1)
+  }
+  await expect.poll(newest, patience).toBeGreaterThanOrEqual(suite.noon + 4 * minute)
+  await suite.clock.advance(60_000 - (suite.clock.utcMs() % 60_000))
+  source.closeMinute()
+  const end = suite.clock.utcMs() / 1_000
+  await expect.poll(newest, patience).toBeGreaterThanOrEqual(end - minute)
+  const times = (await suite.times()).filter((time) => time < end)
+  expect(times).toEqual(minutes(suite.noon - 2 * day, end))
+  await expect.poll(async () => (await suite.covered('EURUSD'))[0]?.[1], patience).toBeGreaterThanOrEqual(end)
 }, 60_000)
 
 test('bars that expire after this collector became active again are counted as lost', async () => {

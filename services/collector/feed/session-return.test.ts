@@ -1,3 +1,6 @@
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
   CollectorFixture,
@@ -6,9 +9,13 @@ import {
   minute,
   minutes,
 } from '../../../test/support/fixtures/collector-fixture.ts'
+import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
+import { spoolBounds } from '../../../test/support/fixtures/spool-bounds.ts'
 import { wrongClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
+import { silentLog } from '../../platform/log/log.ts'
 import type { Stores } from '../../ports/stores.ts'
+import { openSpool } from '../spool/spool.ts'
 
 const suite = new CollectorFixture()
 
@@ -112,6 +119,49 @@ describe('a new session', () => {
     await expect.poll(pushed, { timeout: 20_000 }).toEqual(wanted)
     await expect.poll(async () => (await suite.times()).slice(-3), { timeout: 20_000 }).toEqual(wanted)
   })
+
+  test.each(['with', 'without'])(
+    'after the store was restored to an earlier time, a collector %s a spool stores all minutes since again',
+    async (how) => {
+      const { noon } = suite
+      const source = suite.terminal()
+      const backup = mkdtempSync(join(tmpdir(), 'fxd-backup-'))
+      const spool = await openSpool({
+        folder: new MemoryFolder(),
+        clock: suite.clock,
+        log: silentLog,
+        ...spoolBounds,
+      })
+      suite.collect(source, how === 'with' ? { spool } : {})
+      await suite.settled()
+      const { folder } = suite.fixture
+      await suite.restart(undefined, async () => cpSync(folder, backup, { recursive: true }))
+      const newest = async (): Promise<number | undefined> => {
+        await suite.clock.advance(1_000)
+        return (await suite.times()).at(-1)
+      }
+      await suite.clock.advance(31_000)
+      for (let i = 0; i < 10; i++) {
+        await suite.clock.advance(60_000 - (suite.clock.utcMs() % 60_000))
+        source.closeMinute()
+      }
+      await expect.poll(newest, { timeout: 8_000 }).toBeGreaterThanOrEqual(noon + 9 * minute)
+      await suite.restart(undefined, async () => {
+        for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true })
+        cpSync(backup, folder, { recursive: true })
+      })
+      expect((await suite.times()).at(-1)).toBe(noon - minute)
+      await expect.poll(newest, { timeout: 8_000 }).toBeGreaterThanOrEqual(noon + 9 * minute)
+      const end = noon + 10 * minute
+      const wanted = minutes(noon - 2 * day, end)
+      await expect
+        .poll(async () => (await suite.times()).filter((time) => time < end), { timeout: 8_000 })
+        .toEqual(wanted)
+      const claimed = async (): Promise<number> => (await suite.covered('EURUSD'))[0]?.[1] ?? 0
+      await expect.poll(claimed, { timeout: 8_000 }).toBeGreaterThanOrEqual(end)
+      rmSync(backup, { recursive: true })
+    },
+  )
 
   test('bars missed in an interruption of the terminal are read again', async () => {
     const { noon } = suite
