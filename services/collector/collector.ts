@@ -7,11 +7,12 @@ import { heartbeatMs } from '../wire/limits.ts'
 import type { Dial } from './connection/dial.ts'
 import { type Greeting, SessionClient } from './connection/session-client.ts'
 import { ActiveSession } from './feed/active-session.ts'
-import { Collection } from './feed/collection.ts'
+import { ClosedBars } from './feed/closed-bars.ts'
 import { FeedTime } from './feed/feed-time.ts'
-import { OfflineBuffer } from './feed/offline-buffer.ts'
 import { SourceRelay } from './feed/source-relay.ts'
 import type { CollectorStatus, FeedMetrics } from './metrics.ts'
+import { formingCheckMs } from './series/forming.ts'
+import { BarRouter } from './series/prepared-bars.ts'
 import { Stamps } from './series/stamps.ts'
 import { type Source, SourceFault } from './source.ts'
 import type { Spool } from './spool/spool.ts'
@@ -58,8 +59,8 @@ class Collector {
   readonly #log: Log
   readonly #stamps: Stamps
   readonly #time: FeedTime
-  /** Runs between two active sessions. */
-  readonly #offline: OfflineBuffer | undefined
+  readonly #router: BarRouter
+  readonly #bars: ClosedBars
   readonly #relay: SourceRelay
 
   constructor(deps: CollectorDeps) {
@@ -69,15 +70,17 @@ class Collector {
     this.#log = deps.log.child({ feed: definition.key, collector: this.#id })
     this.#stamps = new Stamps(clock)
     this.#time = new FeedTime(definition.clock, clock)
-    const shared = { clock, log: this.#log, stamps: this.#stamps, time: this.#time }
-    this.#offline = spool && new OfflineBuffer({ ...shared, spool })
-    this.#relay = new SourceRelay(this.#time, this.#offline)
+    this.#router = new BarRouter({ stamps: this.#stamps, log: this.#log })
+    this.#bars = new ClosedBars({ spool, router: this.#router, time: this.#time })
+    this.#relay = new SourceRelay(this.#time, this.#bars)
   }
 
   async run(): Promise<void> {
-    const { signal, source, metrics } = this.#deps
+    const { signal, clock, source, metrics } = this.#deps
     let isOpen = false
     const unwatch = metrics?.watch(() => this.#status())
+    const stopReleasing = clock.every(formingCheckMs, () => this.#bars.release())
+    signal.addEventListener('abort', stopReleasing)
     await this.#repeat(async () => {
       if (!isOpen) {
         await source.open(this.#relay, signal)
@@ -87,7 +90,7 @@ class Collector {
       // A session that begins after the end of the collector would never be closed.
       if (!signal.aborted) await this.#runSession()
     })
-    this.#offline?.stop()
+    stopReleasing()
     unwatch?.()
   }
 
@@ -130,11 +133,10 @@ class Collector {
         capabilities: isKept ? ['CAPABILITY_REREADABLE'] : [],
       },
     })
-    const sessionEnd = new AbortController()
     const close = (): void => void client.close()
     signal.addEventListener('abort', close)
     const standbyEnd = new AbortController()
-    client.onStandby = () => this.#standBy(AbortSignal.any([sessionEnd.signal, standbyEnd.signal]))
+    client.onStandby = () => this.#standBy(AbortSignal.any([client.signal, standbyEnd.signal]))
     const stopHeartbeats = clock.every(heartbeatMs, () => this.#sendHeartbeat(client))
     client.greeting.then(
       (greeting) => {
@@ -143,18 +145,14 @@ class Collector {
         this.#log.info({ epoch: greeting.welcome.epoch }, 'collecting')
         standbyEnd.abort()
         metrics?.sessionBegan()
-        this.#relay.begin(
-          this.#startActiveSession(client, greeting, AbortSignal.any([signal, sessionEnd.signal])),
-        )
+        this.#relay.begin(this.#startActiveSession(client, greeting))
         this.#sendHeartbeat(client)
       },
       // `ended` has the reason.
       () => undefined,
     )
     const end = await client.ended
-    const live = this.#relay.end()?.collection.live
-    sessionEnd.abort()
-    if (live && !signal.aborted) this.#offline?.start(live)
+    this.#relay.end()
     metrics?.sessionEnded()
     stopHeartbeats()
     signal.removeEventListener('abort', close)
@@ -162,27 +160,29 @@ class Collector {
       this.#log.warn({ code: end.code, why: end.message }, 'session with ingest ended; retrying')
   }
 
-  #startActiveSession(client: SessionClient, greeting: Greeting, signal: AbortSignal): ActiveSession {
+  #startActiveSession(client: SessionClient, greeting: Greeting): ActiveSession {
     this.#stamps.offsetMs = this.#time.offsetMs = greeting.offsetMs
-    const shared = {
+    const { changed, symbols } = this.#relay
+    return new ActiveSession({
       ...this.#deps,
       client,
+      greeting,
+      bars: this.#bars,
+      catalogue: symbols,
+      changed,
       log: this.#log,
-      time: this.#time,
-      changed: this.#relay.changed,
+      router: this.#router,
       stamps: this.#stamps,
-      signal,
-    }
-    const collection = new Collection(shared)
-    const catalogue = this.#relay.symbols
-    return new ActiveSession({ ...shared, collection, greeting, catalogue, offline: this.#offline })
+      time: this.#time,
+      signal: AbortSignal.any([this.#deps.signal, client.signal]),
+    })
   }
 
   #standBy(end: AbortSignal): void {
     this.#log.info('standing by: another collector is active')
     // The lease of a crashed ingest expires within this time. Until then, no other collector has these bars.
     const cancel = this.#deps.clock.after(standbyBufferMs, () => {
-      this.#offline?.stop()
+      this.#bars.clear()
       this.#deps.spool?.handOver()
     })
     end.addEventListener('abort', cancel)

@@ -7,14 +7,12 @@ import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import { recordStored } from '../series/holes.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
 import type { Kept } from '../spool/spool.ts'
-import type { Outbox } from './outbox.ts'
+import { backfillMessagesMax, type Outbox } from './outbox.ts'
 import { messageBarsMax, type Packed, packBars } from './pack-bars.ts'
 import { reasonOf, refusedBars, type SessionClient } from './session-client.ts'
 
 /** Maximum unacknowledged bars of the backfill lane; ingest may process them before a live bar, in a few milliseconds. */
 const backfillBarsMax = 4_000
-/** Maximum unacknowledged backfill messages; below the number at which ingest requests a pause or stops reading. */
-export const backfillMessagesMax = 8
 
 export interface BackfillSenderDeps {
   readonly client: SessionClient

@@ -1,24 +1,19 @@
 import { type Bars, barCount, noBars, timeAt } from '../../core/bars/bar.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
-import type { Log } from '../../platform/log/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
-import { barPreparer, type PreparedBars, type Routed, route } from '../series/prepared-bars.ts'
-import { derivedRevision, type Stamps } from '../series/stamps.ts'
+import type { BarRouter, PreparedBars, Routed } from '../series/prepared-bars.ts'
+import { derivedRevision } from '../series/stamps.ts'
 import { BackfillSender } from './backfill-sender.ts'
 import { LiveSender } from './live-sender.ts'
 import { Outbox, type OutboxDeps } from './outbox.ts'
-import type { SessionClient } from './session-client.ts'
 import { WorkInFlight } from './work-in-flight.ts'
-
-/** Maximum corrected bars in flight; above it the session ends and the bars are read again. */
-const correctionsMax = 200_000
 
 /** Bars of a series that ingest refused as not closed, from which they are sent again; a series may have few holes. */
 const unclosedMax = 100
 
 export interface LaneRouterDeps extends OutboxDeps {
-  readonly stamps: Stamps
+  readonly router: BarRouter
   readonly clock: Clock
   /** Called when a correction failed. */
   readonly failed: (cause: unknown) => void
@@ -29,41 +24,29 @@ export interface LaneRouterDeps extends OutboxDeps {
  * lane. Corrections are never pushed to clients.
  */
 export class LaneRouter {
-  readonly #client: SessionClient
-  readonly #log: Log
-  readonly #failed: (cause: unknown) => void
-  readonly #outbox: Outbox
+  readonly #deps: LaneRouterDeps
   readonly #live: LiveSender
   readonly #backfill: BackfillSender
-  readonly #prepare: ReturnType<typeof barPreparer>
   /** Corrections that were sent when they happened and are not yet stored. */
-  readonly #inFlight = new WorkInFlight()
-  #inFlightBars = 0
+  readonly #corrections: WorkInFlight
 
+  /** Sends the batches that earlier sessions left in the spool, before all others. Ingest must know the symbols. */
   constructor(deps: LaneRouterDeps) {
-    this.#client = deps.client
-    this.#log = deps.log
-    this.#failed = deps.failed
+    this.#deps = deps
     const outbox = new Outbox(deps)
+    const overflow = (bars: number): void => {
+      deps.log.error({ bars }, 'bars not acknowledged by ingest; retrying in a new session')
+      deps.client.cancel()
+    }
     const live = new LiveSender({
       ...deps,
       outbox,
+      inFlight: new WorkInFlight(overflow),
       onForming: (series, bar) => this.#keepForming(series, bar),
     })
-    this.#outbox = outbox
     this.#live = live
     this.#backfill = new BackfillSender({ ...deps, outbox, idle: () => live.idle() })
-    this.#prepare = barPreparer(deps)
-  }
-
-  /** Sends the batches that earlier sessions left in the spool, before all others. Ingest must know the symbols. */
-  begin(): void {
-    this.#outbox.begin()
-  }
-
-  /** `isReport`: the source reported these bars now. */
-  route(series: CollectedSeries, bars: Bars, derived: boolean, isReport = false): Routed {
-    return route(series, bars, (part) => this.#prepare(series, part, derived), isReport)
+    this.#corrections = new WorkInFlight(overflow)
   }
 
   /** Sends bars that have just closed, however many bars are in flight. */
@@ -85,7 +68,7 @@ export class LaneRouter {
 
   /** Sends old bars on the backfill lane. Resolves once all were sent; the inner promises resolve when they are stored. */
   async sendHistory(series: CollectedSeries, bars: Bars, derived: boolean): Promise<Promise<void>[]> {
-    const stored = await this.#backfill.send([this.#prepare(series, bars, derived)])
+    const stored = await this.#backfill.send([this.#deps.router.prepare(series, bars, derived)])
     if (barCount(series.unclosed) >= unclosedMax) await this.resendUnclosed([series])
     return stored
   }
@@ -111,24 +94,15 @@ export class LaneRouter {
 
   /** Resolves when all live bars and corrections sent so far are stored. */
   async settled(): Promise<void> {
-    await Promise.all([this.#live.settled(), this.#inFlight.settled()])
+    await Promise.all([this.#live.settled(), this.#corrections.settled()])
   }
 
   #correct(list: readonly PreparedBars[]): void {
     if (list.length === 0) return
     const count = list.reduce((sum, { bars }) => sum + barCount(bars), 0)
-    this.#inFlightBars += count
-    const stored = this.#backfill.store(list).finally(() => {
-      this.#inFlightBars -= count
-    })
-    stored.catch(this.#failed)
-    this.#inFlight.add(stored)
-    if (this.#inFlightBars <= correctionsMax) return
-    this.#log.error(
-      { bars: this.#inFlightBars },
-      'corrections not acknowledged by ingest; retrying in a new session',
-    )
-    this.#client.cancel()
+    const stored = this.#backfill.store(list)
+    stored.catch(this.#deps.failed)
+    this.#corrections.add(stored, count)
   }
 
   /** Ingest rejected the bar as not closed by its clock: the bar is sent again later. */
@@ -140,7 +114,7 @@ export class LaneRouter {
     series.forming = undefined
     const derived = bar.revision[0] === derivedRevision
     // A later bar that arrived meanwhile closes this one. Sent alone, this one would be rejected again.
-    if (later) this.sendNow([this.route(series, mergeBars(later.bars, bar), derived)])
+    if (later) this.sendNow([this.#deps.router.route(series, mergeBars(later.bars, bar), derived)])
     else series.forming = { bars: bar, derived }
   }
 }

@@ -8,19 +8,14 @@ import type { CollectedSeries } from '../series/collected-series.ts'
 import { recordStored } from '../series/holes.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
 import { refusedBySeries } from '../series/refused-bars.ts'
-import type { Outbox } from './outbox.ts'
+import { catchUpBarsMax, type Outbox } from './outbox.ts'
 import { messageBarsMax, packBars } from './pack-bars.ts'
-import { reasonOf, type SessionClient } from './session-client.ts'
-import { WorkInFlight } from './work-in-flight.ts'
-
-/** Maximum unacknowledged catch-up bars; further bars wait. */
-const catchUpBarsMax = 20_000
-/** Maximum unacknowledged bars of the live lane; above it ingest is assumed to be stuck and the session ends. */
-const liveBarsMax = 200_000
+import { reasonOf } from './session-client.ts'
+import type { WorkInFlight } from './work-in-flight.ts'
 
 export interface LiveSenderDeps {
-  readonly client: SessionClient
   readonly outbox: Outbox
+  readonly inFlight: WorkInFlight
   readonly log: Log
   readonly clock: Pick<Clock, 'monotonicMs'>
   /** Aborts with the session. */
@@ -35,8 +30,6 @@ export class LiveSender {
   readonly #semaphore: Semaphore
   /** Limits the lines about a wrong clock of the feed, which concerns every bar. */
   readonly #ahead: LimitedLog
-  readonly #inFlight = new WorkInFlight()
-  #inFlightBars = 0
 
   constructor(deps: LiveSenderDeps) {
     this.#deps = deps
@@ -46,21 +39,21 @@ export class LiveSender {
 
   /** Resolves when all bars sent so far are stored; rejects when the session ends before. */
   settled(): Promise<void> {
-    return this.#inFlight.settled()
+    return this.#deps.inFlight.settled()
   }
 
   /** Resolves when history may be sent: no live bars are in flight or left by an earlier session. */
   async idle(): Promise<void> {
-    await this.#deps.outbox.drained
-    while (!this.#inFlight.isEmpty) await this.#inFlight.settled()
+    const { outbox, inFlight } = this.#deps
+    await outbox.drained
+    while (!inFlight.isEmpty) await inFlight.settled()
   }
 
   /** Sends once the bars are spooled, however many bars are in flight. */
   send(list: readonly PreparedBars[]): void {
-    const { client, outbox, log } = this.#deps
+    const { outbox, inFlight, log, onForming } = this.#deps
     for (const packed of packBars(list, messageBarsMax)) {
       const { parts, count } = packed
-      this.#inFlightBars += count
       const answered = outbox.live(packed).then(({ refused }) => {
         recordStored(parts, refused)
         const refusedOf = refusedBySeries(refused)
@@ -68,30 +61,20 @@ export class LiveSender {
         for (const { series, index, count: bars, reason, message: why } of refused) {
           const part = parts[series]
           if (!part) continue
-          if (reasonOf(reason) === 'NOT_CLOSED') {
-            this.#deps.onForming(part.item.series, sliceBars(part.bars, index, index + 1))
-          } else if (reasonOf(reason) === 'IN_THE_FUTURE')
+          const { symbol, resolution } = part.item
+          if (reasonOf(reason) === 'NOT_CLOSED')
+            onForming(part.item.series, sliceBars(part.bars, index, index + 1))
+          else if (reasonOf(reason) === 'IN_THE_FUTURE')
             this.#ahead.write(
               'warn',
-              { symbol: part.item.symbol, resolution: part.item.resolution, bars, why },
+              { symbol, resolution, bars, why },
               "bars ahead of the feed's clock rejected by ingest; check spec.clock",
             )
-          else
-            log.warn(
-              { symbol: part.item.symbol, resolution: part.item.resolution, bars, why },
-              'bars rejected by ingest',
-            )
+          else log.warn({ symbol, resolution, bars, why }, 'bars rejected by ingest')
         }
       })
-      this.#inFlight.add(
-        answered.finally(() => {
-          this.#inFlightBars -= count
-        }),
-      )
+      inFlight.add(answered, count)
     }
-    if (this.#inFlightBars <= liveBarsMax) return
-    log.error({ bars: this.#inFlightBars }, 'live bars not acknowledged by ingest; retrying in a new session')
-    client.cancel()
   }
 
   /** Like `send`, but waits for capacity within `catchUpBarsMax`. */

@@ -42,7 +42,6 @@ test('a gap is reported until a batch that was sent after the report is acknowle
   } as unknown as SessionClient
   const stop = new AbortController()
   const outbox = new Outbox({ client, spool, stamps: new Stamps(clock), log: silentLog, signal: stop.signal })
-  outbox.begin()
   await expect.poll(() => acks.length).toBe(1)
   const inFlight = [outbox.live(batch(120)), outbox.live(batch(180))]
   await expect.poll(() => acks.length).toBe(3)
@@ -75,7 +74,6 @@ test('a long session keeps no memory of the batches that were acknowledged', asy
   const client = { bars: async () => answer } as unknown as SessionClient
   const stop = new AbortController()
   const outbox = new Outbox({ client, spool, stamps: new Stamps(clock), log: silentLog, signal: stop.signal })
-  outbox.begin()
   const heapAfter = async (batches: number): Promise<number> => {
     for (let n = 0; n < batches; n++) await outbox.live(batch(60))
     collectGarbage()
@@ -105,7 +103,6 @@ test('spooled revisions ahead of the clock of ingest are lowered and keep their 
   } as unknown as SessionClient
   const stop = new AbortController()
   const outbox = new Outbox({ client, spool, stamps: new Stamps(clock), log: silentLog, signal: stop.signal })
-  outbox.begin()
   await outbox.drained
   expect(sent).toEqual([now - 60_000, now - 4, now - 3, now + 1_000, now + 1_001])
   stop.abort()

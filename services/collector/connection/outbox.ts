@@ -11,9 +11,10 @@ import { AcceptedRevisions } from './accepted-revisions.ts'
 import type { Packed } from './pack-bars.ts'
 import { type Answer, Disconnected, reasonOf, refusedBars, type SessionClient } from './session-client.ts'
 
-/** Maximum unacknowledged bars, and messages, from the spool of earlier sessions; further ones wait. */
-const backlogBarsMax = 20_000
-const backlogMessagesMax = 8
+/** Maximum unacknowledged bars of catching up, and of the spool of earlier sessions; further ones wait. */
+export const catchUpBarsMax = 20_000
+/** Maximum unacknowledged messages of history; below the number at which ingest requests a pause or stops reading. */
+export const backfillMessagesMax = 8
 
 const clockWasSet =
   'ingest rejects revisions that are ahead of its clock: the next session reads that clock again'
@@ -50,29 +51,19 @@ export class Outbox {
   readonly drained: Promise<void>
   readonly #deps: OutboxDeps
   #previous: Promise<unknown>
-  #begin: () => void = () => undefined
   #reportedVersion = 0
   /** Batches sent in this session: all, and up to the last report of gaps. */
   #sentBatches = 0
   #reportedAt = 0
 
+  /** Starts sending. Ingest must know the symbols. */
   constructor(deps: OutboxDeps) {
-    const { spool, signal } = deps
+    const { spool } = deps
     this.#deps = deps
-    const begun = new Promise<readonly number[]>((resolve, reject) => {
-      this.#begin = () => resolve(spool?.ids ?? [])
-      signal.addEventListener('abort', () => reject(signal.reason as Error))
-    })
-    this.drained = spool ? begun.then((ids) => this.#drain(spool, ids)) : Promise.resolve()
+    this.drained = spool ? this.#drain(spool) : Promise.resolve()
     // Callers that wait get the rejection. Without callers it must not count as unhandled.
-    begun.catch(() => undefined)
     this.drained.catch(() => undefined)
     this.#previous = this.drained
-  }
-
-  /** Starts sending. Ingest must know the symbols. */
-  begin(): void {
-    this.#begin()
   }
 
   /** Sends on the live lane, in the order of the calls; resolves at the Ack. */
@@ -119,14 +110,15 @@ export class Outbox {
     return answer
   }
 
-  async #drain(spool: Spool, backlog: readonly number[]): Promise<void> {
+  async #drain(spool: Spool): Promise<void> {
     const { signal, log, stamps } = this.#deps
+    const backlog = spool.ids
     // Below all revisions of this session: bars that the session reads replace the spooled bars sent here.
     const firstRevision = stamps.nowMs - backlog.length
     const accepted = new AcceptedRevisions(stamps.latest)
     this.#reportLost(this.#sentBatches)
-    const bars = new Semaphore(backlogBarsMax, signal)
-    const messages = new Semaphore(backlogMessagesMax, signal)
+    const bars = new Semaphore(catchUpBarsMax, signal)
+    const messages = new Semaphore(backfillMessagesMax, signal)
     if (backlog.length > 0) log.info({ batches: backlog.length }, 'sending the spooled batches')
     for (const [i, id] of backlog.entries()) {
       const record = await spool.read(id).catch((cause: unknown) => {

@@ -99,6 +99,7 @@ export class SessionClient {
   /** The reason for which this side cancelled the session. */
   #cancelCause: Disconnected | undefined
   #end: Disconnected | undefined
+  readonly #over = new AbortController()
 
   constructor({ address, identity, hello, clock, dial = dialGrpc }: SessionClientDeps) {
     this.#clock = clock
@@ -112,7 +113,7 @@ export class SessionClient {
       { address, identity },
       {
         received: (message) => this.#receive(message),
-        over: (end) => resolve(this.#over(end)),
+        over: (end) => resolve(this.#finish(end)),
       },
     )
     this.#stream.send({ hello })
@@ -120,7 +121,12 @@ export class SessionClient {
   }
 
   get isOver(): boolean {
-    return this.#end !== undefined
+    return this.signal.aborted
+  }
+
+  /** Aborts with the session, before its calls reject. */
+  get signal(): AbortSignal {
+    return this.#over.signal
   }
 
   /** True when no more messages may be sent. */
@@ -236,10 +242,11 @@ export class SessionClient {
     this.#greeted.resolve({ welcome: message, known: this.#known, offsetMs })
   }
 
-  #over({ code, details }: Pick<StatusObject, 'code' | 'details'>): Disconnected {
+  #finish({ code, details }: Pick<StatusObject, 'code' | 'details'>): Disconnected {
     this.#cancelGreeting()
     const end = this.#cancelCause ?? new Disconnected(status[code] ?? 'UNKNOWN', details)
     this.#end = end
+    this.#over.abort(end)
     this.#greeted.reject(end)
     for (const { reject } of this.#batches.values()) reject(end)
     for (const { reject } of this.#catalogues.values()) reject(end)

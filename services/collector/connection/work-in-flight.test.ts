@@ -6,12 +6,12 @@ const turn = () => new Promise((resolve) => void setImmediate(resolve))
 /** Work that ends when the test says so. */
 function begin(inFlight: WorkInFlight) {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  inFlight.add(promise)
+  inFlight.add(promise, 1)
   return { resolve, reject }
 }
 
 test('a caller waits for the work that was added before its call, in any order of its ends, and for no later work', async () => {
-  const inFlight = new WorkInFlight()
+  const inFlight = new WorkInFlight(() => undefined)
   const [first, second] = [begin(inFlight), begin(inFlight)]
   let isSettled = false
   const settled = inFlight.settled().then(() => (isSettled = true))
@@ -25,7 +25,7 @@ test('a caller waits for the work that was added before its call, in any order o
 })
 
 test('callers get a failure while other work is in flight; once all has ended, later callers do not', async () => {
-  const inFlight = new WorkInFlight()
+  const inFlight = new WorkInFlight(() => undefined)
   const [failing, other] = [begin(inFlight), begin(inFlight)]
   const early = inFlight.settled()
   failing.reject(new Error('the session ended'))

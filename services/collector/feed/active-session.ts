@@ -1,37 +1,22 @@
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import { finestFirst, type Resolution } from '../../core/feeds/resolution.ts'
-import type { Log } from '../../platform/log/log.ts'
 import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedName.ts'
-import type { Greeting, SessionClient } from '../connection/session-client.ts'
+import type { Greeting } from '../connection/session-client.ts'
 import { type CollectedSeries, continueSeries, newSeries } from '../series/collected-series.ts'
 import { KnownFeed } from '../series/known-feed.ts'
-import type { Listing, Source, SourceSymbol } from '../source.ts'
-import type { Spool } from '../spool/spool.ts'
-import type { Collection } from './collection.ts'
-import type { FeedTime } from './feed-time.ts'
-import type { OfflineBuffer } from './offline-buffer.ts'
+import type { Listing, SourceSymbol } from '../sources/source.ts'
+import { Collection, type CollectionDeps } from './collection.ts'
 import { type SourceCatalogue, toWire } from './source-catalogue.ts'
 
-export interface ActiveSessionDeps {
-  readonly collection: Collection
-  readonly client: SessionClient
+export interface ActiveSessionDeps extends CollectionDeps {
   readonly greeting: Greeting
-  readonly definition: FeedDefinition
-  readonly source: Source
   readonly catalogue: SourceCatalogue
-  readonly time: FeedTime
-  readonly spool?: Spool | undefined
-  /** Keeps bars that closed since the last session; stopped once this session continues its series. */
-  readonly offline: OfflineBuffer | undefined
-  readonly log: Log
-  /** Aborts with the session. */
-  readonly signal: AbortSignal
 }
 
 /** A session that ingest accepted as the active one: keeps the collected series equal to ingest's catalogue. */
 export class ActiveSession {
-  readonly collection: Collection
+  /** Exists once ingest knows the symbols. */
+  collection: Collection | undefined
   readonly #deps: ActiveSessionDeps
   readonly #known: KnownFeed
   #pending: Promise<void> = Promise.resolve()
@@ -39,22 +24,20 @@ export class ActiveSession {
   constructor(deps: ActiveSessionDeps) {
     this.#deps = deps
     this.#known = new KnownFeed(deps.greeting.known)
-    this.collection = deps.collection
     this.list(deps.catalogue.all, { snapshot: true })
   }
 
   /** An empty snapshot means that the source has not listed its symbols yet, so none is removed. */
   list(symbols: readonly SourceSymbol[], { snapshot }: Listing): void {
-    const { client, log, offline } = this.#deps
+    const { client, log, signal } = this.#deps
     const hasSymbols = symbols.length > 0
     this.#pending = this.#pending
       .then(() => client.catalogue(symbols.map(toWire), { snapshot: snapshot && hasSymbols }))
       .then(({ names, refused }) => {
+        if (signal.aborted) return
         if (refused.length > 0)
           log.warn({ refused: refused.slice(0, 20), count: refused.length }, 'symbols rejected by ingest')
-        const before = offline?.stop() ?? []
-        this.collection.sendSpooled()
-        if (hasSymbols) this.#collect(names, { snapshot }, before)
+        this.#collect(names, { snapshot: snapshot && hasSymbols })
       })
       .catch((cause: unknown) => this.#fail(cause))
   }
@@ -62,22 +45,22 @@ export class ActiveSession {
   /** Ignores failures after the session's end: the next session lists all symbols. Others end the session. */
   #fail(cause: unknown): void {
     const { client, log, signal } = this.#deps
-    if (signal.aborted || client.isOver) return
+    if (signal.aborted) return
     log.error({ err: cause }, 'failed to collect symbols; retrying in a new session')
     client.cancel()
   }
 
-  #collect(
-    names: readonly CataloguedName__Output[],
-    { snapshot }: Listing,
-    before: readonly CollectedSeries[],
-  ): void {
+  #collect(names: readonly CataloguedName__Output[], { snapshot }: Listing): void {
+    const { bars } = this.#deps
+    const collection = this.collection ?? new Collection(this.#deps)
+    const before = this.collection ? [] : bars.begin((routed) => collection.sendNow(routed))
+    this.collection = collection
     const listed = new Set(names.map(({ raw }) => raw))
-    if (snapshot) this.collection.drop((raw) => !listed.has(raw))
+    if (snapshot) for (const series of bars.all) if (!listed.has(series.raw)) bars.drop(series)
     const added = names.flatMap((name) => this.#seriesOf(name))
-    const fresh = added.filter((series) => !isSame(series, this.collection.get(series)))
+    const fresh = added.filter((series) => !isSame(series, bars.get(series)))
     const started = fresh.map((series) => this.#continued(series, before))
-    this.collection.begin(started.sort((a, b) => finestFirst(a.resolution, b.resolution)))
+    collection.begin(started.sort((a, b) => finestFirst(a.resolution, b.resolution)))
   }
 
   /** Continues a series that is unchanged since the last session, unless its source is read as a whole. */

@@ -7,19 +7,18 @@ import type { Clock } from '../../ports/clock.ts'
 import type { LaneRouter } from '../connection/lane-router.ts'
 import { outside, upTo, within } from '../series/bar-spans.ts'
 import { type CollectedSeries, missingHistory, noteRead, refusedForAge } from '../series/collected-series.ts'
-import { takeClosed } from '../series/forming.ts'
+import { formingCheckMs, takeClosed } from '../series/forming.ts'
+import type { BarRouter } from '../series/prepared-bars.ts'
 import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
 import type { Claims } from './claims.ts'
 import type { FeedTime } from './feed-time.ts'
 import type { HistoryReader } from './history-reader.ts'
 import type { SourceReader } from './source-reader.ts'
 
-/** Poll interval while the feed's clock is unknown. */
-const tickCheckMs = 1_000
-
 export interface CatchUpDeps {
   readonly definition: FeedDefinition
   readonly reader: SourceReader
+  readonly router: BarRouter
   readonly lanes: LaneRouter
   readonly history: HistoryReader
   readonly claims: Claims
@@ -29,7 +28,6 @@ export interface CatchUpDeps {
   readonly clock: Clock
   /** Aborts with the session. */
   readonly signal: AbortSignal
-  readonly isOver: () => boolean
   readonly failed: (cause: unknown) => void
 }
 
@@ -65,7 +63,7 @@ export class CatchUp {
 
   /** Reads the missed bars of one series until it is live. Calls `attempted` after each failed attempt. */
   async #readMissedOf(series: CollectedSeries, attempted: () => void): Promise<void> {
-    const { time, reader, lanes, isOver } = this.#deps
+    const { time, reader, router, lanes, signal } = this.#deps
     do {
       series.readAgain = false
       const startedAt = time.now() ?? feedSeconds(0)
@@ -78,12 +76,12 @@ export class CatchUp {
         span,
         async ({ bars: given, derived = false, complete }) => {
           const bars = takeClosed(series, within(given, span), derived, time.now())
-          stored.push(...(await lanes.sendThrottled(lanes.route(series, bars, derived))))
+          stored.push(...(await lanes.sendThrottled(router.route(series, bars, derived))))
           if (complete) claims.push(complete)
         },
         attempted,
       )
-      if (isOver() || series.isGone) return
+      if (signal.aborted || series.isGone) return
       this.#caughtUp(series, startedAt, claims, stored)
     } while (series.readAgain)
   }
@@ -93,7 +91,7 @@ export class CatchUp {
    * all of them.
    */
   async readWhole(series: CollectedSeries): Promise<void> {
-    const { definition, time, reader, lanes, changed, isOver } = this.#deps
+    const { definition, time, reader, router, lanes, changed, signal } = this.#deps
     const id = rawSeriesId(series)
     series.phase = 'queued'
     do {
@@ -112,10 +110,10 @@ export class CatchUp {
         const old = outside(sliceBars(bars, 0, start), [...known, ...unkept])
         if (barCount(old) > 0) stored.push(...(await lanes.sendHistory(series, old, derived)))
         const later = sliceBars(bars, start, barCount(bars))
-        stored.push(...(await lanes.sendThrottled(lanes.route(series, later, derived))))
+        stored.push(...(await lanes.sendThrottled(router.route(series, later, derived))))
         if (complete) claims.push(complete)
       })
-      if (isOver() || series.isGone) return
+      if (signal.aborted || series.isGone) return
       // While the clock is unknown, ingest refuses the last bar of each message until a later message is stored.
       const complete = Promise.all(stored).then(() => lanes.resendUnclosed([series]))
       this.#caughtUp(series, startedAt, claims, [complete])
@@ -133,7 +131,7 @@ export class CatchUp {
     spans: readonly Span[],
     stored: readonly Promise<void>[],
   ): void {
-    const { claims, lanes, time } = this.#deps
+    const { claims, router, lanes, time } = this.#deps
     noteRead(series, startedAt)
     claims.series(series, spans, stored)
     if (series.readAgain) return
@@ -143,7 +141,7 @@ export class CatchUp {
     series.waitingCount = 0
     series.waitingClaims = []
     const routed = waiting.map(({ bars, derived = false }) =>
-      lanes.route(series, takeClosed(series, bars, derived, time.now()), derived),
+      router.route(series, takeClosed(series, bars, derived, time.now()), derived),
     )
     lanes.sendNow(routed)
     claims.series(series, waitingClaims, stored)
@@ -151,8 +149,8 @@ export class CatchUp {
 
   /** Waits until the feed's time is known; `undefined` when the session ended before. */
   async #now(): Promise<FeedSeconds | undefined> {
-    const { time, clock, signal, isOver } = this.#deps
-    while (time.now() === undefined && !isOver()) await clock.sleep(tickCheckMs, signal)
+    const { time, clock, signal } = this.#deps
+    while (time.now() === undefined && !signal.aborted) await clock.sleep(formingCheckMs, signal)
     return time.now()
   }
 }

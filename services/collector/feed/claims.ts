@@ -6,6 +6,7 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { WindowSender } from '../connection/window-sender.ts'
 import { closedUntil } from '../series/closed-until.ts'
 import { type CollectedSeries, formingAt } from '../series/collected-series.ts'
+import type { ClosedBars } from './closed-bars.ts'
 import type { FeedTime } from './feed-time.ts'
 
 /** The part of a span that may be claimed as complete: times whose bars can no longer change. */
@@ -19,8 +20,7 @@ export interface ClaimsDeps {
   /** Resolves when all live bars and corrections sent so far are stored. */
   readonly settled: () => Promise<void>
   readonly time: FeedTime
-  /** All series of a resolution. */
-  readonly seriesOf: (r: Resolution) => readonly CollectedSeries[]
+  readonly bars: Pick<ClosedBars, 'of'>
   /** Called for a claim that failed; the next session reads these bars again. */
   readonly failed: (cause: unknown) => void
 }
@@ -50,7 +50,7 @@ export class Claims {
    * two cases: `early` (a series is not live yet) and `interrupted` (the source missed bars of a series).
    */
   watched(r: Resolution, span: Span): 'claimed' | 'early' | 'interrupted' {
-    const all = this.#deps.seriesOf(r)
+    const all = this.#deps.bars.of(r)
     // Without a clock a read has no known time. A source that never misses a bar, from time 0 on, needs none.
     const isReady = ({ phase, readAt }: CollectedSeries): boolean =>
       phase === 'live' && (readAt !== undefined || span.from === 0)
@@ -101,7 +101,7 @@ export class Claims {
 
   /** Where one series has a hole, the other series get separate windows. */
   async #sendWide(r: Resolution, span: Span): Promise<void> {
-    const all = this.#deps.seriesOf(r)
+    const all = this.#deps.bars.of(r)
     const whole = all.reduce<readonly Span[]>((left, { holes }) => holes.outside(left), [span])
     const withHoles = subtractSpans([span], whole)
     const own = withHoles.length === 0 ? [] : all

@@ -17,7 +17,6 @@ export interface HistoryReaderDeps {
   readonly reader: SourceReader
   readonly lanes: LaneRouter
   readonly time: FeedTime
-  readonly isOver: () => boolean
   /** Aborts with the session. */
   readonly signal: AbortSignal
 }
@@ -50,7 +49,7 @@ export class HistoryReader {
   }
 
   async #next(): Promise<boolean> {
-    if (this.#deps.isOver()) return false
+    if (this.#deps.signal.aborted) return false
     await this.#deps.lanes.idle()
     await this.#units.enter(1)
     const unit = this.#queue.next()

@@ -10,8 +10,9 @@ import { allocateBars, barCount, barsOf, toList } from '../../core/bars/bar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { compoundKey, type FeedKey } from '../../core/feeds/compound-key.ts'
 import { backfillBatchesSlow } from '../../ingest/session/work/in-flight.ts'
+import { backfillMessagesMax } from '../connection/outbox.ts'
 import { Disconnected } from '../connection/session-client.ts'
-import { ImportRefused, type ImportSession, importBatchesMax, openImport } from './import-session.ts'
+import { ImportRefused, type ImportSession, openImport } from './import-session.ts'
 
 const noon = Date.UTC(2026, 0, 5, 12) / 1000
 const bid = defineFeed({ clock: { mode: 'Fixed', offsetSeconds: -10_800 } })
@@ -140,12 +141,12 @@ describe('bars', () => {
     const session = await open()
     await session.addSymbol({ name: 'MANY', digits: 5 })
     const outcomes = await Promise.all(
-      Array.from({ length: 5 * importBatchesMax }, (_, i) =>
+      Array.from({ length: 5 * backfillMessagesMax }, (_, i) =>
         session.send({ name: 'MANY', resolution: '1' }, barsOf([bar(noon - (1_000 - i) * 60)])),
       ),
     )
-    expect(outcomes.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(5 * importBatchesMax)
-    expect(importBatchesMax).toBeLessThan(backfillBatchesSlow)
+    expect(outcomes.reduce((sum, { accepted }) => sum + accepted, 0)).toBe(5 * backfillMessagesMax)
+    expect(backfillMessagesMax).toBeLessThan(backfillBatchesSlow)
     await session.close()
   })
 

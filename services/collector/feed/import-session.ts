@@ -9,12 +9,10 @@ import type { Clock } from '../../ports/clock.ts'
 import { barsAboveScale } from '../../wire/bars-above-scale.ts'
 import type { ClientIdentity } from '../../wire/client.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
+import { backfillMessagesMax } from '../connection/outbox.ts'
 import { packBars } from '../connection/pack-bars.ts'
 import { type Answer, type Greeting, reasonOf, SessionClient } from '../connection/session-client.ts'
 import { derivedRevision, Stamps } from '../series/stamps.ts'
-
-/** Maximum unacknowledged batches; below the number at which ingest requests a pause. */
-export const importBatchesMax = 8
 
 export interface ImportSessionDeps {
   /** BROKER:ACCOUNT; ingest answers NOT_FOUND for any other text. */
@@ -111,7 +109,7 @@ export async function openImport(deps: ImportSessionDeps): Promise<ImportSession
 function importOver(client: SessionClient, { welcome, offsetMs }: Greeting, clock: Clock): ImportSession {
   const stamps = new Stamps(clock)
   stamps.offsetMs = offsetMs
-  const semaphore = new Semaphore(importBatchesMax)
+  const semaphore = new Semaphore(backfillMessagesMax)
   const symbols = new Map<string, ImportedSymbol>()
   const feedOffsetMs = welcome.feedNow === undefined ? undefined : welcome.feedNow * 1000 - welcome.utcMs
 

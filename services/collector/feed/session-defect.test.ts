@@ -78,7 +78,7 @@ test('a claim that fails is reported', async () => {
     windows: { send: () => Promise.reject(defect) } as unknown as WindowSender,
     settled: async () => undefined,
     time: { now: () => undefined } as unknown as FeedTime,
-    seriesOf: () => [],
+    bars: { of: () => [] },
     failed: (cause) => void reported.push(cause),
   })
   const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, since: undefined } as const

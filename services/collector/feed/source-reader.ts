@@ -11,7 +11,6 @@ export interface SourceReaderDeps {
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
-  readonly isOver: () => boolean
 }
 
 /** Reads spans from the source, a few at a time, and retries until it has answered. */
@@ -35,7 +34,7 @@ export class SourceReader {
     attempted: () => void = () => undefined,
   ): Promise<void> {
     const { source, log, clock, signal } = this.#deps
-    const isOver = (): boolean => this.#deps.isOver() || series.isGone
+    const isOver = (): boolean => signal.aborted || series.isGone
     const pauses = new Backoff(clock)
     let lastError = ''
     for (; !isOver(); attempted(), await clock.sleep(pauses.nextMs(), signal)) {

@@ -4,44 +4,37 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
 import type { Listing, SourceBars, SourceListener, SourceSeries, SourceSymbol } from '../source.ts'
 import type { ActiveSession } from './active-session.ts'
-import type { Collection } from './collection.ts'
+import type { ClosedBars } from './closed-bars.ts'
 import type { FeedTime } from './feed-time.ts'
-import type { OfflineBuffer } from './offline-buffer.ts'
 import { SourceCatalogue } from './source-catalogue.ts'
 
-/** Passes the events of a source to the active session, or to the offline buffer while that runs. */
+/** Passes the events of a source to the series of its feed and to the active session. */
 export class SourceRelay implements SourceListener {
   readonly symbols = new SourceCatalogue()
   readonly time: FeedTime
+  /** Whether the terminal is connected to its broker. */
+  isConnected = true
   /** How often each series changed as a whole, of those that no session has read and stored since. */
   readonly changed = new Map<RawSeriesId, number>()
-  readonly #offline: OfflineBuffer | undefined
+  readonly #bars: ClosedBars
   #session: ActiveSession | undefined
-  #isConnected = true
 
-  constructor(time: FeedTime, offline: OfflineBuffer | undefined) {
+  constructor(time: FeedTime, bars: ClosedBars) {
     this.time = time
-    this.#offline = offline
+    this.#bars = bars
   }
 
   get isActive(): boolean {
     return this.#session !== undefined
   }
 
-  /** Whether the terminal is connected to its broker. */
-  get isConnected(): boolean {
-    return this.#isConnected
-  }
-
   begin(session: ActiveSession): void {
     this.#session = session
   }
 
-  /** Returns the session that has ended, if it was active. */
-  end(): ActiveSession | undefined {
-    const session = this.#session
+  end(): void {
     this.#session = undefined
-    return session
+    this.#bars.end()
   }
 
   catalogue(symbols: readonly SourceSymbol[], listing: Listing): void {
@@ -54,27 +47,30 @@ export class SourceRelay implements SourceListener {
 
   closed(batch: readonly SourceBars[]): void {
     this.time.noteActivity()
-    this.#receiver?.closed(batch)
+    this.#bars.closed(batch)
   }
 
   complete(series: SourceSeries, span: Span): void {
-    this.#session?.collection.complete(series, span)
+    this.#session?.collection?.complete(series, span)
   }
 
   watched(resolution: Resolution, span: Span): void {
-    this.#receiver?.watched(resolution, span)
+    const collection = this.#session?.collection
+    if (collection) collection.watched(resolution, span)
+    else this.#bars.interrupted(resolution, span.from)
   }
 
   rejected(series: SourceSeries, spans: readonly Span[]): void {
-    this.#session?.collection.rejected(series, spans)
+    this.#bars.get(series)?.holes.addSpans(spans)
   }
 
   readAgain(series: SourceSeries, span: Span): void {
     this.time.noteActivity()
     const id = rawSeriesId(series)
     this.changed.set(id, (this.changed.get(id) ?? 0) + 1)
-    this.#offline?.drop(series)
-    this.#session?.collection.readAgain(series, span)
+    const collection = this.#session?.collection
+    if (collection) collection.readAgain(series, span)
+    else this.#bars.drop(series)
   }
 
   tick(newest: FeedSeconds): void {
@@ -82,10 +78,6 @@ export class SourceRelay implements SourceListener {
   }
 
   connected(is: boolean): void {
-    this.#isConnected = is
-  }
-
-  get #receiver(): OfflineBuffer | Collection | undefined {
-    return this.#offline?.isRunning ? this.#offline : this.#session?.collection
+    this.isConnected = is
   }
 }

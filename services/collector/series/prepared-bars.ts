@@ -21,15 +21,30 @@ export interface PreparedBars extends OutgoingBars {
   readonly series: CollectedSeries
 }
 
-/** Prepares a source's bars for the wire: sets clean name, scale and revision; drops bars with too many decimals. */
-export const barPreparer =
-  ({ stamps, log }: { readonly stamps: Stamps; readonly log: Log }) =>
-  (series: CollectedSeries, given: Bars, derived: boolean): PreparedBars => {
+/** Bars for the live lane, and for the backfill lane. */
+export interface Routed {
+  readonly fresh: readonly PreparedBars[]
+  readonly corrections: readonly PreparedBars[]
+}
+
+/** Prepares bars of a source for the wire, and splits those that closed over the two lanes. */
+export class BarRouter {
+  readonly #deps: { readonly stamps: Stamps; readonly log: Log }
+
+  constructor(deps: { readonly stamps: Stamps; readonly log: Log }) {
+    this.#deps = deps
+  }
+
+  /** Sets clean name, scale and revision; drops bars with too many decimals. */
+  prepare(series: CollectedSeries, given: Bars, derived: boolean): PreparedBars {
+    const { stamps, log } = this.#deps
     const { name: symbol, resolution, scale } = series
     const tooPrecise = new Set(barsAboveScale(given, scale))
     if (tooPrecise.size > 0) {
-      const fields = { symbol, resolution, scale, bars: tooPrecise.size }
-      log.warn(fields, 'bars dropped: their prices have more decimals than the scale')
+      log.warn(
+        { symbol, resolution, scale, bars: tooPrecise.size },
+        'bars dropped: their prices have more decimals than their symbol',
+      )
       series.holes.add(pickBars(given, (i) => tooPrecise.has(i)))
     }
     const bars = tooPrecise.size === 0 ? given : pickBars(given, (i) => !tooPrecise.has(i))
@@ -38,31 +53,21 @@ export const barPreparer =
     return { series, symbol, resolution, scale, bars: { ...bars, revision } }
   }
 
-/** Bars for the live lane, and for the backfill lane. */
-export interface Routed {
-  readonly fresh: readonly PreparedBars[]
-  readonly corrections: readonly PreparedBars[]
-}
-
-/**
- * Splits a series' closed bars into new ones, for the live lane, and corrections, for the backfill lane. `isReport`: a
- * source that watches its terminal reported them now. After the broker has set its clock back, the last of them is no
- * newer than the bars before, but it shows that the feed is live: it goes on the live lane, where ingest stores it and
- * does not push it.
- */
-export function route(
-  series: CollectedSeries,
-  bars: Bars,
-  prepare: (bars: Bars) => PreparedBars,
-  isReport = false,
-): Routed {
-  const count = barCount(bars)
-  const { sentUntil } = series
-  const isLive = isReport && count > 0 && sentUntil - timeAt(bars, count - 1) <= clockStepSecondsMax
-  const start = Math.min(countUntil(bars, sentUntil), isLive ? count - 1 : count)
-  const of = (from: number, to: number): PreparedBars[] =>
-    from === to ? [] : [prepare(sliceBars(bars, from, to))]
-  const routed = { corrections: of(0, start), fresh: of(start, count) }
-  if (start < count) series.sentUntil = Math.max(sentUntil, timeAt(bars, count - 1))
-  return routed
+  /**
+   * Splits a series' closed bars into new ones, for the live lane, and corrections, for the backfill lane. `isReport`: a
+   * source that watches its terminal reported them now. After the broker has set its clock back, the last of them is no
+   * newer than the bars before, but it shows that the feed is live: it goes on the live lane, where ingest stores it and
+   * does not push it.
+   */
+  route(series: CollectedSeries, bars: Bars, derived: boolean, isReport = false): Routed {
+    const count = barCount(bars)
+    const { sentUntil } = series
+    const isLive = isReport && count > 0 && sentUntil - timeAt(bars, count - 1) <= clockStepSecondsMax
+    const start = Math.min(countUntil(bars, sentUntil), isLive ? count - 1 : count)
+    const of = (from: number, to: number): PreparedBars[] =>
+      from === to ? [] : [this.prepare(series, sliceBars(bars, from, to), derived)]
+    const routed = { corrections: of(0, start), fresh: of(start, count) }
+    if (start < count) series.sentUntil = Math.max(sentUntil, timeAt(bars, count - 1))
+    return routed
+  }
 }

@@ -1,0 +1,140 @@
+import { barCount, timeAt } from '../../core/bars/bar.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
+import { spooledOf } from '../connection/outbox.ts'
+import { messageBarsMax, packBars } from '../connection/pack-bars.ts'
+import { type CollectedSeries, keepWaiting } from '../series/collected-series.ts'
+import { releaseClosed, takeClosed } from '../series/forming.ts'
+import type { BarRouter, PreparedBars, Routed } from '../series/prepared-bars.ts'
+import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
+import type { SourceBars, SourceSeries } from '../sources/source.ts'
+import type { Spool } from '../spool/spool.ts'
+import type { FeedTime } from './feed-time.ts'
+
+export interface ClosedBarsDeps {
+  readonly spool?: Spool | undefined
+  readonly router: BarRouter
+  readonly time: FeedTime
+}
+
+/** Sends bars that have just closed. */
+export type SendBars = (routed: readonly Routed[]) => void
+
+/**
+ * The series of a feed, connected or not. Bars that close go to the active session. Between sessions they go into the
+ * spool, in the form in which they would have been sent. The next session reads series that are not here.
+ */
+export class ClosedBars {
+  readonly #deps: ClosedBarsDeps
+  readonly #series = new Map<RawSeriesId, CollectedSeries>()
+  #send: SendBars | undefined
+
+  constructor(deps: ClosedBarsDeps) {
+    this.#deps = deps
+  }
+
+  get(of: SourceSeries): CollectedSeries | undefined {
+    return this.#series.get(rawSeriesId(of))
+  }
+
+  get all(): readonly CollectedSeries[] {
+    return [...this.#series.values()]
+  }
+
+  /** Series whose closed bars were all sent. */
+  get live(): readonly CollectedSeries[] {
+    return this.all.filter(({ phase }) => phase === 'live')
+  }
+
+  of(r: Resolution): readonly CollectedSeries[] {
+    return this.all.filter(({ resolution }) => resolution === r)
+  }
+
+  /** Sends bars to a session from now on. Returns the series that missed no bar since the last session. */
+  begin(send: SendBars): readonly CollectedSeries[] {
+    const before = this.all
+    this.#series.clear()
+    this.#send = send
+    return before
+  }
+
+  /** Keeps the series that missed no bar and whose next bars the spool takes. A sent bar ahead of the clock will be rejected. */
+  end(): void {
+    this.#send = undefined
+    const { spool, time } = this.#deps
+    for (const series of this.all)
+      if (!spool || series.phase !== 'live' || time.isAhead(series.sentUntil)) this.drop(series)
+  }
+
+  /** A series that replaces another reads all bars again; bars that the old one sent live are not live again. */
+  put(series: CollectedSeries): void {
+    const before = this.get(series)
+    if (before) {
+      before.isGone = true
+      series.sentUntil = Math.max(series.sentUntil, before.sentUntil)
+    }
+    this.#series.set(rawSeriesId(series), series)
+  }
+
+  drop(of: SourceSeries): void {
+    const series = this.get(of)
+    if (!series) return
+    series.isGone = true
+    this.#series.delete(rawSeriesId(of))
+  }
+
+  /** Drops all series of a resolution if the source has missed bars of one before `from`. */
+  interrupted(r: Resolution, from: FeedSeconds): void {
+    const all = this.of(r)
+    if (all.some(({ readAt = from }) => readAt < from)) for (const series of all) this.drop(series)
+  }
+
+  clear(): void {
+    for (const series of this.all) this.drop(series)
+  }
+
+  closed(batch: readonly SourceBars[]): void {
+    const now = this.#deps.time.now()
+    const routed: Routed[] = []
+    for (const given of batch) {
+      const { bars, derived = false } = given
+      const series = this.get(given)
+      if (series?.phase === 'live')
+        routed.push(this.#deps.router.route(series, takeClosed(series, bars, derived, now), derived, true))
+      else if (series) keepWaiting(series, given)
+    }
+    this.#take(routed)
+  }
+
+  /** Sends bars that were kept because they were still forming. */
+  release(): void {
+    const { router, time } = this.#deps
+    const released = releaseClosed(this.live, time.now())
+    this.#take(released.map(({ series, bars, derived }) => router.route(series, bars, derived)))
+  }
+
+  #take(routed: readonly Routed[]): void {
+    if (this.#send) this.#send(routed)
+    else if (this.#deps.spool) this.#keep(this.#deps.spool, routed)
+  }
+
+  #keep(spool: Spool, routed: readonly Routed[]): void {
+    const keep = (kind: 'live' | 'history', list: readonly PreparedBars[]): void => {
+      for (const packed of packBars(list, messageBarsMax))
+        spool.append(kind, spooledOf(packed)).kept.catch(() => {
+          for (const { item } of packed.parts)
+            if (this.get(item.series) === item.series) this.drop(item.series)
+        })
+    }
+    // Ingest will reject a bar ahead of the clock, and all minutes until its time would be corrections.
+    for (const { series } of routed.flatMap(({ fresh }) => fresh.filter((each) => this.#isAhead(each))))
+      this.drop(series)
+    const isKept = ({ series }: PreparedBars): boolean => !series.isGone
+    keep('live', routed.flatMap(({ fresh }) => fresh).filter(isKept))
+    keep('history', routed.flatMap(({ corrections }) => corrections).filter(isKept))
+  }
+
+  #isAhead({ bars }: PreparedBars): boolean {
+    return this.#deps.time.isAhead(timeAt(bars, barCount(bars) - 1))
+  }
+}
