@@ -100,8 +100,13 @@ export class Claims {
   }
 
   /** Where one series has a hole, the other series get separate windows. */
-  async #sendWide(r: Resolution, span: Span): Promise<void> {
+  async #sendWide(r: Resolution, claimed: Span): Promise<void> {
     const all = this.#deps.bars.of(r)
+    const wide = this.#feedWide.get(r)
+    const to = feedSeconds(Math.max(claimed.from, Math.min(claimed.to, ...all.map(formingAt))))
+    // Ingest refused a bar as not closed meanwhile: the next report claims its time.
+    if (wide && to < claimed.to) this.#feedWide.set(r, { ...wide, to: feedSeconds(Math.min(wide.to, to)) })
+    const span = { from: claimed.from, to }
     const whole = all.reduce<readonly Span[]>((left, { holes }) => holes.outside(left), [span])
     const withHoles = subtractSpans([span], whole)
     const own = withHoles.length === 0 ? [] : all

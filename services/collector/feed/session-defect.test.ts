@@ -2,6 +2,8 @@ import { expect, test } from 'vitest'
 import { CollectorFixture, day } from '../../../test/support/fixtures/collector-fixture.ts'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { FakeTerminal, fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
+import { barsOf } from '../../core/bars/bar.ts'
+import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type Dial, dialGrpc } from '../connection/dial.ts'
 import type { WindowSender } from '../connection/window-sender.ts'
@@ -85,4 +87,35 @@ test('a claim that fails is reported', async () => {
   const series = newSeries(of, new KnownFeed([]), undefined)
   claims.series(series, [{ from: feedSeconds(0), to: feedSeconds(60) }])
   await expect.poll(() => reported).toEqual([defect])
+})
+
+test('a minute whose bar ingest refused as not closed while its window waited is claimed by the next report', async () => {
+  const sent: Span[] = []
+  let stored = Promise.withResolvers<void>()
+  const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, since: undefined } as const
+  const series = newSeries(of, new KnownFeed([]), undefined)
+  series.phase = 'live'
+  series.claimedUntil = feedSeconds(60)
+  const claims = new Claims({
+    windows: {
+      send: async (_name: string, _resolution: string, span: Span) => void sent.push(span),
+    } as unknown as WindowSender,
+    settled: () => stored.promise,
+    time: { now: () => undefined } as unknown as FeedTime,
+    bars: { of: () => [series] },
+    failed: (cause) => expect.unreachable(String(cause)),
+  })
+  const watched = { from: feedSeconds(0), to: feedSeconds(180) }
+  claims.watched('1', watched)
+  const bars = barsOf([{ time: feedSeconds(120), open: 1, high: 1, low: 1, close: 1, volume: 1 }])
+  series.holes.add(bars)
+  series.forming = { bars, derived: false }
+  stored.resolve()
+  await expect.poll(() => sent).toEqual([{ from: 60, to: 120 }])
+  series.holes.fill(bars)
+  series.forming = undefined
+  stored = Promise.withResolvers()
+  stored.resolve()
+  claims.watched('1', watched)
+  await expect.poll(() => sent.slice(1)).toEqual([{ from: 120, to: 180 }])
 })
