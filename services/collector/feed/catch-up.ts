@@ -10,6 +10,7 @@ import { type CollectedSeries, missingHistory, noteRead, refusedForAge } from '.
 import { formingCheckMs, takeClosed } from '../series/forming.ts'
 import type { BarRouter } from '../series/prepared-bars.ts'
 import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
+import type { Source, SourceAnswer } from '../sources/source.ts'
 import type { Claims } from './claims.ts'
 import type { FeedTime } from './feed-time.ts'
 import type { HistoryReader } from './history-reader.ts'
@@ -17,6 +18,7 @@ import type { SourceReader } from './source-reader.ts'
 
 export interface CatchUpDeps {
   readonly definition: FeedDefinition
+  readonly source: Source
   readonly reader: SourceReader
   readonly router: BarRouter
   readonly lanes: LaneRouter
@@ -49,7 +51,7 @@ export class CatchUp {
       missed.map(
         (series) =>
           new Promise<void>((attempted) => {
-            this.#readMissedOf(series, attempted).catch(failed).finally(attempted)
+            this.read(series, attempted).catch(failed).finally(attempted)
           }),
       ),
     )
@@ -61,58 +63,35 @@ export class CatchUp {
     await history.run()
   }
 
-  /** Reads the missed bars of one series until it is live. Calls `attempted` after each failed attempt. */
-  async #readMissedOf(series: CollectedSeries, attempted: () => void): Promise<void> {
-    const { time, reader, router, lanes, signal } = this.#deps
-    do {
-      series.readAgain = false
-      const startedAt = time.now() ?? feedSeconds(0)
-      const from = feedSeconds(Math.max(series.historyEnd, series.sentUntil) + 1)
-      const span = { from, to: feedSeconds(Math.max(from, startedAt + 1)) }
-      const claims: Span[] = []
-      const stored: Promise<void>[] = []
-      await reader.read(
-        series,
-        span,
-        async ({ bars: given, derived = false, complete }) => {
-          const bars = takeClosed(series, within(given, span), derived, time.now())
-          stored.push(...(await lanes.sendThrottled(router.route(series, bars, derived))))
-          if (complete) claims.push(complete)
-        },
-        attempted,
-      )
-      if (signal.aborted || series.isGone) return
-      this.#caughtUp(series, startedAt, claims, stored)
-    } while (series.readAgain)
-  }
-
   /**
-   * Reads all bars that a source has of a series in one pass. Sends those that no window covers; of a changed series,
-   * all of them.
+   * Reads the missed bars of one series until it is live, or all bars that a source has in one pass. Sends those that no
+   * window covers; of a changed series, all of them. Calls `attempted` after each failed attempt.
    */
-  async readWhole(series: CollectedSeries): Promise<void> {
-    const { definition, time, reader, router, lanes, changed, signal } = this.#deps
+  async read(series: CollectedSeries, attempted?: () => void): Promise<void> {
+    const { definition, source, time, reader, router, lanes, changed, signal } = this.#deps
     const id = rawSeriesId(series)
     series.phase = 'queued'
     do {
-      const unkept = refusedForAge(definition, series.resolution, time.now())
+      const startedAt = time.now()
+      const unkept = refusedForAge(definition, series.resolution, startedAt)
       series.holes.addSpans(unkept)
       // A line may arrive after its minute was claimed. So bars newer than all stored ones are always sent.
       const changes = changed.get(id)
       const known = changes !== undefined ? [] : upTo(series.sentUntil, series.covered)
+      const span = source.capabilities.reads === 'whole' ? allTimes : missedSpan(series, startedAt)
       series.readAgain = false
-      const startedAt = time.now()
       const claims: Span[] = []
       const stored: Promise<void>[] = []
-      await reader.read(series, allTimes, async ({ bars: given, derived = false, complete }) => {
-        const bars = takeClosed(series, given, derived, time.now())
+      const take = async ({ bars: given, derived = false, complete }: SourceAnswer): Promise<void> => {
+        const bars = takeClosed(series, within(given, span), derived, time.now())
         const start = countUntil(bars, series.historyEnd)
         const old = outside(sliceBars(bars, 0, start), [...known, ...unkept])
         if (barCount(old) > 0) stored.push(...(await lanes.sendHistory(series, old, derived)))
         const later = sliceBars(bars, start, barCount(bars))
         stored.push(...(await lanes.sendThrottled(router.route(series, later, derived))))
         if (complete) claims.push(complete)
-      })
+      }
+      await reader.read(series, span, take, attempted)
       if (signal.aborted || series.isGone) return
       // While the clock is unknown, ingest refuses the last bar of each message until a later message is stored.
       const complete = Promise.all(stored).then(() => lanes.resendUnclosed([series]))
@@ -153,4 +132,10 @@ export class CatchUp {
     while (time.now() === undefined && !signal.aborted) await clock.sleep(formingCheckMs, signal)
     return time.now()
   }
+}
+
+/** The times after the last bar that was sent, of a source that is read in pieces. */
+function missedSpan({ historyEnd, sentUntil }: CollectedSeries, now: FeedSeconds = feedSeconds(0)): Span {
+  const from = feedSeconds(Math.max(historyEnd, sentUntil) + 1)
+  return { from, to: feedSeconds(Math.max(from, now + 1)) }
 }

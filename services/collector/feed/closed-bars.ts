@@ -1,11 +1,10 @@
-import { barCount, timeAt } from '../../core/bars/bar.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { spooledOf } from '../connection/outbox.ts'
 import { messageBarsMax, packBars } from '../connection/pack-bars.ts'
 import { type CollectedSeries, keepWaiting } from '../series/collected-series.ts'
 import { releaseClosed, takeClosed } from '../series/forming.ts'
-import type { BarRouter, PreparedBars, Routed } from '../series/prepared-bars.ts'
+import type { BarRouter, Routed } from '../series/prepared-bars.ts'
 import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
 import type { SourceBars, SourceSeries } from '../sources/source.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -119,22 +118,21 @@ export class ClosedBars {
   }
 
   #keep(spool: Spool, routed: readonly Routed[]): void {
-    const keep = (kind: 'live' | 'history', list: readonly PreparedBars[]): void => {
-      for (const packed of packBars(list, messageBarsMax))
+    const fresh = routed.flatMap((each) => each.fresh)
+    const corrections = routed.flatMap((each) => each.corrections)
+    // Ingest will reject a bar ahead of the clock, and all minutes until its time would be corrections.
+    for (const { series } of fresh) if (this.#deps.time.isAhead(series.sentUntil)) this.drop(series)
+    for (const [kind, list] of [
+      ['live', fresh],
+      ['history', corrections],
+    ] as const)
+      for (const packed of packBars(
+        list.filter(({ series }) => !series.isGone),
+        messageBarsMax,
+      ))
         spool.append(kind, spooledOf(packed)).kept.catch(() => {
           for (const { item } of packed.parts)
             if (this.get(item.series) === item.series) this.drop(item.series)
         })
-    }
-    // Ingest will reject a bar ahead of the clock, and all minutes until its time would be corrections.
-    for (const { series } of routed.flatMap(({ fresh }) => fresh.filter((each) => this.#isAhead(each))))
-      this.drop(series)
-    const isKept = ({ series }: PreparedBars): boolean => !series.isGone
-    keep('live', routed.flatMap(({ fresh }) => fresh).filter(isKept))
-    keep('history', routed.flatMap(({ corrections }) => corrections).filter(isKept))
-  }
-
-  #isAhead({ bars }: PreparedBars): boolean {
-    return this.#deps.time.isAhead(timeAt(bars, barCount(bars) - 1))
   }
 }

@@ -70,7 +70,7 @@ export class Collection {
     const { bars, source } = this.#deps
     for (const series of list) bars.put(series)
     if (source.capabilities.reads === 'whole') {
-      for (const series of list) this.#catchUp.readWhole(series).catch(this.#failed)
+      for (const series of list) this.#catchUp.read(series).catch(this.#failed)
     } else this.#catchUp.readMissed(list).catch(this.#failed)
   }
 
@@ -97,7 +97,7 @@ export class Collection {
       const to = feedSeconds(Math.min(span.to, series.historyEnd + 1))
       this.#history.add(series, joinSpans([{ from: span.from, to }]))
       this.#history.run().catch(this.#failed)
-    } else if (series.phase === 'live') this.#catchUp.readWhole(series).catch(this.#failed)
+    } else if (series.phase === 'live') this.#catchUp.read(series).catch(this.#failed)
     else series.readAgain = true
   }
 
