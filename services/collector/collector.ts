@@ -13,8 +13,8 @@ import { SourceRelay } from './feed/source-relay.ts'
 import type { CollectorStatus, FeedMetrics } from './metrics.ts'
 import { formingCheckMs } from './series/forming.ts'
 import { BarRouter } from './series/prepared-bars.ts'
-import { Stamps } from './series/stamps.ts'
-import { type Source, SourceFault } from './source.ts'
+import { Revisions } from './series/revisions.ts'
+import { type Source, SourceFault } from './sources/source.ts'
 import type { Spool } from './spool/spool.ts'
 
 export interface CollectorDeps {
@@ -57,7 +57,7 @@ class Collector {
   readonly #deps: CollectorDeps
   readonly #id: string
   readonly #log: Log
-  readonly #stamps: Stamps
+  readonly #revisions: Revisions
   readonly #time: FeedTime
   readonly #router: BarRouter
   readonly #bars: ClosedBars
@@ -68,9 +68,9 @@ class Collector {
     this.#deps = deps
     this.#id = `collector-${clock.randomHex(4)}`
     this.#log = deps.log.child({ feed: definition.key, collector: this.#id })
-    this.#stamps = new Stamps(clock)
     this.#time = new FeedTime(definition.clock, clock)
-    this.#router = new BarRouter({ stamps: this.#stamps, log: this.#log })
+    this.#revisions = new Revisions(this.#time)
+    this.#router = new BarRouter({ revisions: this.#revisions, log: this.#log })
     this.#bars = new ClosedBars({ spool, router: this.#router, time: this.#time })
     this.#relay = new SourceRelay(this.#time, this.#bars)
   }
@@ -161,7 +161,7 @@ class Collector {
   }
 
   #startActiveSession(client: SessionClient, greeting: Greeting): ActiveSession {
-    this.#stamps.offsetMs = this.#time.offsetMs = greeting.offsetMs
+    this.#time.offsetMs = greeting.offsetMs
     const { changed, symbols } = this.#relay
     return new ActiveSession({
       ...this.#deps,
@@ -172,7 +172,7 @@ class Collector {
       changed,
       log: this.#log,
       router: this.#router,
-      stamps: this.#stamps,
+      revisions: this.#revisions,
       time: this.#time,
       signal: AbortSignal.any([this.#deps.signal, client.signal]),
     })

@@ -50,8 +50,6 @@ export class BackfillSender {
   ): Promise<Promise<void>[]> {
     const { outbox } = this.#deps
     const answers: Promise<void>[] = []
-    // Otherwise repeated short sessions would fill the spool with history, and live bars would be dropped.
-    await outbox.drained
     for (const batch of batches) {
       const { parts, count, kept } = batch
       const leave = await this.#enter(count)

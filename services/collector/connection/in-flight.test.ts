@@ -6,7 +6,7 @@ import { backfillBatchesSlow, windowsMax as ingestWindowsMax } from '../../inges
 import { silentLog } from '../../platform/log/log.ts'
 import { newSeries } from '../series/collected-series.ts'
 import { KnownFeed } from '../series/known-feed.ts'
-import { Stamps } from '../series/stamps.ts'
+import { Revisions } from '../series/revisions.ts'
 import { BackfillSender } from './backfill-sender.ts'
 import { backfillMessagesMax, Outbox } from './outbox.ts'
 import type { Answer, SessionClient } from './session-client.ts'
@@ -24,7 +24,7 @@ function ingest() {
   const client = { bars: post, window: post, onSlow: () => undefined } as unknown as SessionClient
   const stop = new AbortController()
   const clock = createVirtualClock()
-  const base = { client, clock, log: silentLog, signal: stop.signal, stamps: new Stamps(clock) }
+  const base = { client, clock, log: silentLog, signal: stop.signal, revisions: new Revisions(clock) }
   const shared = { ...base, outbox: new Outbox(base) }
   return { waiting, shared, stop }
 }

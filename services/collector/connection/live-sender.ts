@@ -8,10 +8,13 @@ import type { CollectedSeries } from '../series/collected-series.ts'
 import { recordStored } from '../series/holes.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
 import { refusedBySeries } from '../series/refused-bars.ts'
-import { catchUpBarsMax, type Outbox } from './outbox.ts'
+import type { Outbox } from './outbox.ts'
 import { messageBarsMax, packBars } from './pack-bars.ts'
 import { reasonOf } from './session-client.ts'
 import type { WorkInFlight } from './work-in-flight.ts'
+
+/** Maximum unacknowledged catch-up bars; further bars wait. */
+const catchUpBarsMax = 20_000
 
 export interface LiveSenderDeps {
   readonly outbox: Outbox

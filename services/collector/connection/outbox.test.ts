@@ -9,7 +9,7 @@ import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { decodeBars } from '../../wire/decode-bars.ts'
 import { type EncodedSeries, encodeBars, type WireLane } from '../../wire/encode-bars.ts'
-import { Stamps } from '../series/stamps.ts'
+import { Revisions } from '../series/revisions.ts'
 import { openSpool } from '../spool/spool.ts'
 import { Outbox, spooledOf } from './outbox.ts'
 import { messageBarsMax, packBars } from './pack-bars.ts'
@@ -41,7 +41,13 @@ test('a gap is reported until a batch that was sent after the report is acknowle
     gap: ({ from }: { from: number }) => void gaps.push(from),
   } as unknown as SessionClient
   const stop = new AbortController()
-  const outbox = new Outbox({ client, spool, stamps: new Stamps(clock), log: silentLog, signal: stop.signal })
+  const outbox = new Outbox({
+    client,
+    spool,
+    revisions: new Revisions(clock),
+    log: silentLog,
+    signal: stop.signal,
+  })
   await expect.poll(() => acks.length).toBe(1)
   const inFlight = [outbox.live(batch(120)), outbox.live(batch(180))]
   await expect.poll(() => acks.length).toBe(3)
@@ -73,7 +79,13 @@ test('a long session keeps no memory of the batches that were acknowledged', asy
   const spool = await openSpool({ folder: new MemoryFolder(), clock, log: silentLog, ...spoolBounds })
   const client = { bars: async () => answer } as unknown as SessionClient
   const stop = new AbortController()
-  const outbox = new Outbox({ client, spool, stamps: new Stamps(clock), log: silentLog, signal: stop.signal })
+  const outbox = new Outbox({
+    client,
+    spool,
+    revisions: new Revisions(clock),
+    log: silentLog,
+    signal: stop.signal,
+  })
   const heapAfter = async (batches: number): Promise<number> => {
     for (let n = 0; n < batches; n++) await outbox.live(batch(60))
     collectGarbage()
@@ -102,7 +114,13 @@ test('spooled revisions ahead of the clock of ingest are lowered and keep their 
     },
   } as unknown as SessionClient
   const stop = new AbortController()
-  const outbox = new Outbox({ client, spool, stamps: new Stamps(clock), log: silentLog, signal: stop.signal })
+  const outbox = new Outbox({
+    client,
+    spool,
+    revisions: new Revisions(clock),
+    log: silentLog,
+    signal: stop.signal,
+  })
   await outbox.drained
   expect(sent).toEqual([now - 60_000, now - 4, now - 3, now + 1_000, now + 1_001])
   stop.abort()

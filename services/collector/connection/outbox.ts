@@ -3,17 +3,14 @@ import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { WireLane } from '../../wire/encode-bars.ts'
 import type { FeedMetrics } from '../metrics.ts'
-import type { OutgoingBars } from '../series/prepared-bars.ts'
-import type { Stamps } from '../series/stamps.ts'
+import type { Revisions } from '../series/revisions.ts'
 import type { SpooledSeries } from '../spool/record.ts'
 import type { Kept, Spool } from '../spool/spool.ts'
 import { AcceptedRevisions } from './accepted-revisions.ts'
 import type { Packed } from './pack-bars.ts'
 import { type Answer, Disconnected, reasonOf, refusedBars, type SessionClient } from './session-client.ts'
 
-/** Maximum unacknowledged bars of catching up, and of the spool of earlier sessions; further ones wait. */
-export const catchUpBarsMax = 20_000
-/** Maximum unacknowledged messages of history; below the number at which ingest requests a pause or stops reading. */
+/** Maximum unacknowledged messages of history, and of the spool of earlier sessions; below the number at which ingest requests a pause or stops reading. */
 export const backfillMessagesMax = 8
 
 const clockWasSet =
@@ -21,7 +18,7 @@ const clockWasSet =
 
 export interface OutboxDeps {
   readonly client: SessionClient
-  readonly stamps: Pick<Stamps, 'nowMs' | 'latest'>
+  readonly revisions: Pick<Revisions, 'nowMs' | 'latest'>
   readonly log: Log
   /** Aborts with the session. */
   readonly signal: AbortSignal
@@ -42,8 +39,8 @@ export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeri
   }))
 
 /**
- * Sends the batches of one session. With a spool, each batch is on the disk before it is sent and stays there
- * until its Ack. Batches of earlier sessions are sent first. When ingest refuses revisions as ahead of its clock, the
+ * Sends the batches of one session. With a spool, live batches and corrections are on the disk before they are sent and
+ * stay there until their Ack; the source can be asked for history again. Batches of earlier sessions are sent first. When ingest refuses revisions as ahead of its clock, the
  * session ends and the batch stays in the spool: the next session knows that clock and makes these revisions again.
  */
 export class Outbox {
@@ -83,8 +80,8 @@ export class Outbox {
     return this.#deps.spool?.append('history', spooledOf(batch))
   }
 
-  /** Sends on the backfill lane; resolves at the Ack. */
-  async backfill(batch: Packed<OutgoingBars>, kept = this.keep(batch)): Promise<Answer> {
+  /** Sends on the backfill lane; resolves at the Ack. `kept`: the spool has it. */
+  async backfill(batch: Packed<OutgoingBars>, kept?: Kept): Promise<Answer> {
     await kept?.kept.catch(() => undefined)
     return this.#post('BACKFILL', batch, kept?.id)
   }
@@ -111,13 +108,12 @@ export class Outbox {
   }
 
   async #drain(spool: Spool): Promise<void> {
-    const { signal, log, stamps } = this.#deps
+    const { signal, log, revisions } = this.#deps
     const backlog = spool.ids
     // Below all revisions of this session: bars that the session reads replace the spooled bars sent here.
-    const firstRevision = stamps.nowMs - backlog.length
-    const accepted = new AcceptedRevisions(stamps.latest)
+    const firstRevision = revisions.nowMs - backlog.length
+    const accepted = new AcceptedRevisions(revisions.latest)
     this.#reportLost(this.#sentBatches)
-    const bars = new Semaphore(catchUpBarsMax, signal)
     const messages = new Semaphore(backfillMessagesMax, signal)
     if (backlog.length > 0) log.info({ batches: backlog.length }, 'sending the spooled batches')
     for (const [i, id] of backlog.entries()) {
@@ -128,7 +124,6 @@ export class Outbox {
       if (!record) continue
       const count = record.series.reduce((sum, each) => sum + each.count, 0)
       await messages.enter(1)
-      await bars.enter(count)
       const message = accepted.messageOf(record, firstRevision + i)
       this.#post(record.kind === 'live' ? 'LIVE' : 'BACKFILL', { message, count }, id)
         .then((answer) => {
@@ -141,10 +136,7 @@ export class Outbox {
         })
         // The session has ended; the batch is still in the spool.
         .catch(() => undefined)
-        .finally(() => {
-          messages.leave(1)
-          bars.leave(count)
-        })
+        .finally(() => messages.leave(1))
     }
   }
 

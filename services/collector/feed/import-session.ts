@@ -1,7 +1,7 @@
 import { type Bars, barCount, pickBars } from '../../core/bars/bar.ts'
 import type { RefusalReason } from '../../core/bars/bar-rules.ts'
 import type { Span } from '../../core/bars/window.ts'
-import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, feedSeconds, utcMs } from '../../core/clocks/feed-clock.ts'
 import { isResolution, type Resolution } from '../../core/feeds/resolution.ts'
 import type { SymbolType } from '../../core/feeds/symbol.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
@@ -12,7 +12,7 @@ import { batchBarsMax } from '../../wire/limits.ts'
 import { backfillMessagesMax } from '../connection/outbox.ts'
 import { packBars } from '../connection/pack-bars.ts'
 import { type Answer, type Greeting, reasonOf, SessionClient } from '../connection/session-client.ts'
-import { derivedRevision, Stamps } from '../series/stamps.ts'
+import { derivedRevision, Revisions } from '../series/revisions.ts'
 
 export interface ImportSessionDeps {
   /** BROKER:ACCOUNT; ingest answers NOT_FOUND for any other text. */
@@ -107,8 +107,7 @@ export async function openImport(deps: ImportSessionDeps): Promise<ImportSession
 }
 
 function importOver(client: SessionClient, { welcome, offsetMs }: Greeting, clock: Clock): ImportSession {
-  const stamps = new Stamps(clock)
-  stamps.offsetMs = offsetMs
+  const revisions = new Revisions({ utcMs: () => utcMs(clock.utcMs() + offsetMs) })
   const semaphore = new Semaphore(backfillMessagesMax)
   const symbols = new Map<string, ImportedSymbol>()
   const feedOffsetMs = welcome.feedNow === undefined ? undefined : welcome.feedNow * 1000 - welcome.utcMs
@@ -133,7 +132,10 @@ function importOver(client: SessionClient, { welcome, offsetMs }: Greeting, cloc
       const scale = symbols.get(name)?.decimalsMax
       if (scale === undefined) throw new ImportRefused(`${name} was not added before its bars`)
       const { fitting, refused, originOf } = fitScale(bars, scale)
-      const revised = stamped(fitting, derived ? derivedRevision : stamps.next({ symbol: name, resolution }))
+      const revised = stamped(
+        fitting,
+        derived ? derivedRevision : revisions.next({ symbol: name, resolution }),
+      )
       const answers: Promise<Answer>[] = []
       const starts: number[] = []
       let start = 0

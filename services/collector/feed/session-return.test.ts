@@ -180,7 +180,7 @@ describe('a new session', () => {
       return suite.times()
     }
     await expect
-      .poll(later, { timeout: 8_000 })
+      .poll(later, { timeout: 20_000 })
       .toEqual(expect.arrayContaining(minutes(noon - 2 * day, noon + 7 * minute)))
   })
 

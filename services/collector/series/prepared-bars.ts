@@ -4,7 +4,7 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { barsAboveScale } from '../../wire/bars-above-scale.ts'
 import type { CollectedSeries } from './collected-series.ts'
-import { derivedRevision, type Stamps } from './stamps.ts'
+import { derivedRevision, type Revisions } from './revisions.ts'
 
 /** Bars for the wire, of one series. */
 export interface OutgoingBars {
@@ -29,15 +29,15 @@ export interface Routed {
 
 /** Prepares bars of a source for the wire, and splits those that closed over the two lanes. */
 export class BarRouter {
-  readonly #deps: { readonly stamps: Stamps; readonly log: Log }
+  readonly #deps: { readonly revisions: Revisions; readonly log: Log }
 
-  constructor(deps: { readonly stamps: Stamps; readonly log: Log }) {
+  constructor(deps: { readonly revisions: Revisions; readonly log: Log }) {
     this.#deps = deps
   }
 
   /** Sets clean name, scale and revision; drops bars with too many decimals. */
   prepare(series: CollectedSeries, given: Bars, derived: boolean): PreparedBars {
-    const { stamps, log } = this.#deps
+    const { revisions, log } = this.#deps
     const { name: symbol, resolution, scale } = series
     const tooPrecise = new Set(barsAboveScale(given, scale))
     if (tooPrecise.size > 0) {
@@ -48,7 +48,7 @@ export class BarRouter {
       series.holes.add(pickBars(given, (i) => tooPrecise.has(i)))
     }
     const bars = tooPrecise.size === 0 ? given : pickBars(given, (i) => !tooPrecise.has(i))
-    const stamp = derived ? derivedRevision : stamps.next({ symbol, resolution })
+    const stamp = derived ? derivedRevision : revisions.next({ symbol, resolution })
     const revision = new Float64Array(barCount(bars)).fill(stamp)
     return { series, symbol, resolution, scale, bars: { ...bars, revision } }
   }

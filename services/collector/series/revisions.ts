@@ -1,6 +1,6 @@
 import { nextRevision } from '../../core/bars/revision.ts'
+import type { UtcMs } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import type { Clock } from '../../ports/clock.ts'
 import { revisionAheadMs } from '../../wire/limits.ts'
 import { type CleanSeriesId, cleanSeriesId } from './series-id.ts'
 
@@ -16,24 +16,18 @@ const aheadMaxMs = revisionAheadMs / 2
  * not run ahead of the clock when thousands of series close at once. When ingest's clock was set back so far
  * that ingest would refuse the next revision, revisions restart at that clock.
  */
-export class Stamps {
-  readonly #clock: Clock
-  #offsetMs = 0
+export class Revisions {
+  /** By ingest's clock. */
+  readonly #time: { utcMs(): UtcMs }
   /** By series; bounded by the catalogue's symbols and resolutions. */
   readonly #last = new Map<CleanSeriesId, number>()
 
-  constructor(clock: Clock) {
-    this.#clock = clock
+  constructor(time: { utcMs(): UtcMs }) {
+    this.#time = time
   }
 
-  /** Ingest's clock minus the local clock, from the last Welcome. */
-  set offsetMs(offsetMs: number) {
-    this.#offsetMs = offsetMs
-  }
-
-  /** The time by ingest's clock. */
   get nowMs(): number {
-    return this.#clock.utcMs() + this.#offsetMs
+    return this.#time.utcMs()
   }
 
   /** The greatest revision that ingest accepts now. */
