@@ -1,7 +1,7 @@
 import type { FeedDefinition } from '../core/feeds/feed.ts'
 import { Backoff, reconnectMaxMs } from '../platform/backoff.ts'
 import type { Log } from '../platform/log/log.ts'
-import type { Clock } from '../ports/clock.ts'
+import type { Cancel, Clock } from '../ports/clock.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 import { heartbeatMs } from '../wire/limits.ts'
 import type { Dial } from './connection/dial.ts'
@@ -10,7 +10,7 @@ import { ActiveSession } from './feed/active-session.ts'
 import { ClosedBars } from './feed/closed-bars.ts'
 import { FeedTime } from './feed/feed-time.ts'
 import { SourceRelay } from './feed/source-relay.ts'
-import type { CollectorStatus, FeedMetrics } from './metrics.ts'
+import type { FeedMetrics } from './metrics.ts'
 import { formingCheckMs } from './series/forming.ts'
 import { BarRouter } from './series/prepared-bars.ts'
 import { Revisions } from './series/revisions.ts'
@@ -76,9 +76,13 @@ class Collector {
   }
 
   async run(): Promise<void> {
-    const { signal, clock, source, metrics } = this.#deps
+    const { signal, clock, source, spool, metrics } = this.#deps
     let isOpen = false
-    const unwatch = metrics?.watch(() => this.#status())
+    const unwatch = metrics?.watch(() => ({
+      spool,
+      isActive: this.#relay.isActive,
+      tickAgeMs: this.#time.tickAgeMs,
+    }))
     const stopReleasing = clock.every(formingCheckMs, () => this.#bars.release())
     signal.addEventListener('abort', stopReleasing)
     await this.#repeat(async () => {
@@ -135,15 +139,17 @@ class Collector {
     })
     const close = (): void => void client.close()
     signal.addEventListener('abort', close)
-    const standbyEnd = new AbortController()
-    client.onStandby = () => this.#standBy(AbortSignal.any([client.signal, standbyEnd.signal]))
+    let endStandby: Cancel = () => undefined
+    client.onStandby = () => {
+      endStandby = this.#standBy()
+    }
     const stopHeartbeats = clock.every(heartbeatMs, () => this.#sendHeartbeat(client))
     client.greeting.then(
       (greeting) => {
         // The end of a session that begins later could not stop its timers.
         if (signal.aborted) return
         this.#log.info({ epoch: greeting.welcome.epoch }, 'collecting')
-        standbyEnd.abort()
+        endStandby()
         metrics?.sessionBegan()
         this.#relay.begin(this.#startActiveSession(client, greeting))
         this.#sendHeartbeat(client)
@@ -152,6 +158,7 @@ class Collector {
       () => undefined,
     )
     const end = await client.ended
+    endStandby()
     this.#relay.end()
     metrics?.sessionEnded()
     stopHeartbeats()
@@ -178,25 +185,13 @@ class Collector {
     })
   }
 
-  #standBy(end: AbortSignal): void {
+  #standBy(): Cancel {
     this.#log.info('standing by: another collector is active')
     // The lease of a crashed ingest expires within this time. Until then, no other collector has these bars.
-    const cancel = this.#deps.clock.after(standbyBufferMs, () => {
+    return this.#deps.clock.after(standbyBufferMs, () => {
       this.#bars.clear()
       this.#deps.spool?.handOver()
     })
-    end.addEventListener('abort', cancel)
-  }
-
-  #status(): CollectorStatus {
-    const { spool } = this.#deps
-    const { tickAgeMs } = this.#time
-    const { droppedBars = 0, failures = 0, unreadableBytes = 0 } = spool ?? {}
-    return {
-      spool: spool && { ...spool.depth, droppedBars, failures, unreadableBytes },
-      isActive: this.#relay.isActive,
-      tickAgeSeconds: tickAgeMs === undefined ? undefined : tickAgeMs / 1_000,
-    }
   }
 
   #sendHeartbeat(client: SessionClient): void {

@@ -2,20 +2,14 @@ import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Cancel } from '../ports/clock.ts'
 import type { WireLane } from '../wire/encode-bars.ts'
-import type { SpoolDepth } from './spool/spool.ts'
-
-interface SpoolFailures {
-  readonly droppedBars: number
-  readonly failures: number
-  readonly unreadableBytes: number
-}
+import type { Spool, SpoolDepth } from './spool/spool.ts'
 
 /** The state of one collector, read at each scrape. */
 export interface CollectorStatus {
-  readonly spool: (SpoolDepth & SpoolFailures) | undefined
+  readonly spool: Pick<Spool, 'depth' | 'droppedBars' | 'failures' | 'unreadableBytes'> | undefined
   readonly isActive: boolean
-  /** As `FeedTime.tickAgeMs`. */
-  readonly tickAgeSeconds: number | undefined
+  /** As in `FeedTime`. */
+  readonly tickAgeMs: number | undefined
 }
 
 /** Counters of one collector. */
@@ -61,12 +55,10 @@ export function createCollectorMetrics(metrics: Metrics): CollectorMetrics {
   }
 }
 
+type Value = (status: CollectorStatus) => number | undefined
+
 function createStatusMetrics(metrics: Metrics, readers: ReadonlyMap<FeedKey, () => CollectorStatus>): void {
-  const gauge = (
-    name: string,
-    help: string,
-    value: (status: CollectorStatus) => number | undefined,
-  ): void => {
+  const gauge = (name: string, help: string, value: Value): void => {
     metrics.gauge(`fxd_collector_${name}`, help, ['feed'], (metric) => {
       metric.reset()
       for (const [feed, read] of readers) {
@@ -75,11 +67,7 @@ function createStatusMetrics(metrics: Metrics, readers: ReadonlyMap<FeedKey, () 
       }
     })
   }
-  const total = (
-    name: string,
-    help: string,
-    value: (status: CollectorStatus) => number | undefined,
-  ): void => {
+  const total = (name: string, help: string, value: Value): void => {
     metrics.counter(`fxd_collector_${name}`, help, ['feed'], (metric) => {
       for (const [feed, read] of readers) metric.inc({ feed }, value(read()) ?? 0)
     })
@@ -88,17 +76,16 @@ function createStatusMetrics(metrics: Metrics, readers: ReadonlyMap<FeedKey, () 
   gauge(
     'tick_age_seconds',
     'Seconds since the last tick or bars arrived; before the first, since the source was opened',
-    ({ tickAgeSeconds }) => tickAgeSeconds,
+    ({ tickAgeMs }) => tickAgeMs && tickAgeMs / 1_000,
   )
-  gauge('spool_bytes', 'Bytes of the files of the spool', ({ spool }) => spool?.bytes)
-  gauge('spool_limit_bytes', 'Maximum bytes of the files of the spool', ({ spool }) => spool?.bytesMax)
-  gauge('spool_batches', 'Unacknowledged batches in the spool', ({ spool }) => spool?.batches)
-  gauge('spool_bars', 'Unacknowledged bars in the spool', ({ spool }) => spool?.bars)
-  gauge(
-    'spool_age_seconds',
-    'Age of the oldest batch in the spool that no other collector has, in seconds',
-    ({ spool }) => spool && spool.ageMs / 1_000,
-  )
+  const spooled = (name: string, help: string, value: (depth: SpoolDepth) => number): void =>
+    gauge(`spool_${name}`, help, ({ spool }) => spool && value(spool.depth))
+  spooled('bytes', 'Bytes of the files of the spool', ({ bytes }) => bytes)
+  spooled('limit_bytes', 'Maximum bytes of the files of the spool', ({ bytesMax }) => bytesMax)
+  spooled('batches', 'Unacknowledged batches in the spool', ({ batches }) => batches)
+  spooled('bars', 'Unacknowledged bars in the spool', ({ bars }) => bars)
+  const ageHelp = 'Age of the oldest batch in the spool that no other collector has, in seconds'
+  spooled('age_seconds', ageHelp, ({ ageMs }) => ageMs / 1_000)
   total(
     'spool_dropped_bars_total',
     'Unacknowledged bars that the spool dropped at its limit of bytes or hours',

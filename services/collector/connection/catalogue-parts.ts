@@ -1,5 +1,4 @@
 import type { Catalogue } from '../../wire/gen/fxd/v1/Catalogue.ts'
-import type { Catalogued__Output } from '../../wire/gen/fxd/v1/Catalogued.ts'
 import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedName.ts'
 import type { CatalogueRefusal__Output } from '../../wire/gen/fxd/v1/CatalogueRefusal.ts'
 import type { CatalogueSymbol } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
@@ -23,20 +22,6 @@ function bytesOf({ raw = '', name = '', display = '', description = '' }: Catalo
 
 /** The answer of ingest to a whole catalogue: the accepted names and the refused symbols. */
 export interface Catalogued {
-  readonly names: readonly CataloguedName__Output[]
-  readonly refused: readonly CatalogueRefusal__Output[]
-}
-
-export class CataloguedParts {
-  readonly #names: CataloguedName__Output[] = []
-  readonly #refused: CatalogueRefusal__Output[] = []
-
-  add({ names, refused }: Catalogued__Output): void {
-    this.#names.push(...names)
-    this.#refused.push(...refused)
-  }
-
-  get whole(): Catalogued {
-    return { names: this.#names, refused: this.#refused }
-  }
+  readonly names: CataloguedName__Output[]
+  readonly refused: CatalogueRefusal__Output[]
 }

@@ -12,7 +12,7 @@ import type { IngestMessage__Output } from '../../wire/gen/fxd/v1/IngestMessage.
 import type { KnownSeries__Output } from '../../wire/gen/fxd/v1/KnownSeries.ts'
 import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import type { Welcome__Output } from '../../wire/gen/fxd/v1/Welcome.ts'
-import { type Catalogued, CataloguedParts, catalogueParts } from './catalogue-parts.ts'
+import { type Catalogued, catalogueParts } from './catalogue-parts.ts'
 import { type CallStream, type Dial, dialGrpc, type Outgoing, type Peer } from './dial.ts'
 
 export interface SessionClientDeps extends Peer {
@@ -89,7 +89,7 @@ export class SessionClient {
   readonly #clock: Clock
   readonly #cancelGreeting: Cancel
   readonly #batches = new Map<number, Pending<Answer> & { refused: RefusedBar__Output[] }>()
-  readonly #catalogues = new Map<number, Pending<Catalogued> & { parts: CataloguedParts }>()
+  readonly #catalogues = new Map<number, Pending<Catalogued> & Catalogued>()
   readonly #known: KnownSeries__Output[] = []
   #welcome: { message: Welcome__Output; offsetMs: number } | undefined
   #greeted: Pending<Greeting> = { resolve: () => undefined, reject: () => undefined }
@@ -142,7 +142,7 @@ export class SessionClient {
     this.#revision += 1
     const revision = this.#revision
     return this.#expect((pending) => {
-      this.#catalogues.set(revision, { ...pending, parts: new CataloguedParts() })
+      this.#catalogues.set(revision, { ...pending, names: [], refused: [] })
       for (const part of catalogueParts(revision, symbols, options)) this.#stream.send({ catalogue: part })
     })
   }
@@ -208,11 +208,13 @@ export class SessionClient {
     if (welcome) this.#takeWelcome(welcome)
     if (known) this.#takeKnown(known.series, known.last)
     if (catalogued) {
-      const pending = this.#catalogues.get(catalogued.revision)
-      pending?.parts.add(catalogued)
-      if (!catalogued.last || !pending) return
-      this.#catalogues.delete(catalogued.revision)
-      pending.resolve(pending.parts.whole)
+      const { revision, last, names, refused } = catalogued
+      const pending = this.#catalogues.get(revision)
+      pending?.names.push(...names)
+      pending?.refused.push(...refused)
+      if (!last || !pending) return
+      this.#catalogues.delete(revision)
+      pending.resolve(pending)
     }
     if (refused) this.#batches.get(refused.sequence)?.refused.push(...refused.bars)
     if (ack) {

@@ -1,6 +1,7 @@
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { Log } from '../../platform/log/log.ts'
+import { SharedRun } from '../../platform/serial.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { Ages } from './ages.ts'
 import { Entries, type Entry } from './entries.ts'
@@ -65,21 +66,18 @@ export class Spool {
   /** Grows with each loss. */
   lostVersion = 0
   readonly #deps: SpoolDeps
-  readonly #bytesMax: number
   readonly #segments: Segments
   readonly #entries = new Entries()
   readonly #ages: Ages
   readonly #lost = new Lost()
   readonly #stopChecking: Cancel
+  readonly #work = new SharedRun(() => this.#tidyAndWrite())
   #queue: QueuedBatch[] = []
   #queuedBytes = 0
-  #isDue = false
-  #working: Promise<void> | undefined
 
   constructor(deps: SpoolDeps) {
     const { folder, clock, log, bytesMax } = deps
     this.#deps = deps
-    this.#bytesMax = bytesMax
     this.#ages = new Ages(clock)
     const fileBytesMax = Math.min(segmentBytesMax, Math.ceil(bytesMax / segmentsMin))
     this.#segments = new Segments({ folder, log, segmentBytesMax: fileBytesMax })
@@ -159,7 +157,7 @@ export class Spool {
   get depth(): SpoolDepth {
     const { batches, bars, oldest } = this.#entries
     const ageMs = oldest ? this.#ages.ageMs(oldest) : 0
-    return { batches, bars, bytes: this.#segments.bytes, bytesMax: this.#bytesMax, ageMs }
+    return { batches, bars, bytes: this.#segments.bytes, bytesMax: this.#deps.bytesMax, ageMs }
   }
 
   /** Ranges dropped at a bound that ingest does not know of yet. */
@@ -176,30 +174,23 @@ export class Spool {
   /** Resolves when all batches that can be written are on the disk. */
   async close(): Promise<void> {
     this.#stopChecking()
-    while (this.#working) await this.#working
+    do await this.#work.run()
+    while (this.#queue.length > 0)
     await this.#deps.folder.close()
   }
 
   #wake(): void {
-    this.#isDue = true
-    this.#working ??= this.#work()
+    void this.#work.run()
   }
 
   /** Does all file operations in sequence. Batches that arrive during a write share the next write. */
-  async #work(): Promise<void> {
-    try {
-      while (this.#isDue) {
-        this.#isDue = false
-        await this.#guarded(() => this.#expire())
-        await this.#guarded(() => this.#segments.clean())
-        const group = this.#takeGroup()
-        if (group.length === 0) continue
-        await this.#guarded(() => this.#makeRoom(group.reduce((sum, { bytes }) => sum + bytes.length, 0)))
-        await this.#write(group)
-      }
-    } finally {
-      this.#working = undefined
-    }
+  async #tidyAndWrite(): Promise<void> {
+    await this.#guarded(() => this.#expire())
+    await this.#guarded(() => this.#segments.clean())
+    const group = this.#takeGroup()
+    if (group.length === 0) return
+    await this.#guarded(() => this.#makeRoom(group.reduce((sum, { bytes }) => sum + bytes.length, 0)))
+    await this.#write(group)
   }
 
   async #guarded(work: () => Promise<void>): Promise<void> {
@@ -212,9 +203,11 @@ export class Spool {
 
   #takeGroup(): QueuedBatch[] {
     let bytes = 0
-    const end = this.#queue.findIndex((each) => (bytes += each.bytes.length) > this.#bytesMax / segmentsMin)
+    const end = this.#queue.findIndex(
+      (each) => (bytes += each.bytes.length) > this.#deps.bytesMax / segmentsMin,
+    )
     const group = this.#queue.splice(0, end === -1 ? this.#queue.length : Math.max(1, end))
-    if (this.#queue.length > 0) this.#isDue = true
+    if (this.#queue.length > 0) this.#wake()
     return group
   }
 
@@ -248,11 +241,11 @@ export class Spool {
   async #makeRoom(bytes: number): Promise<void> {
     for (;;) {
       const { oldest } = this.#segments
-      if (oldest === undefined || this.#segments.bytes + bytes <= this.#bytesMax) return
+      if (oldest === undefined || this.#segments.bytes + bytes <= this.#deps.bytesMax) return
       if (this.#segments.isCurrent(oldest)) return
       // The file is removed even when the loss cannot be recorded, or a full disk would stay full.
       await this.#guarded(() =>
-        this.#drop(this.#entries.in(oldest), `the spool is full at ${this.#bytesMax} bytes`),
+        this.#drop(this.#entries.in(oldest), `the spool is full at ${this.#deps.bytesMax} bytes`),
       )
       await this.#segments.drop(oldest)
     }
