@@ -1,15 +1,12 @@
-import { sliceBars } from '../../core/bars/bar.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
-import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
-import { recordStored } from '../series/holes.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
 import type { Kept } from '../spool/spool.ts'
 import { backfillMessagesMax, type Outbox } from './outbox.ts'
 import { messageBarsMax, type Packed, packBars } from './pack-bars.ts'
-import { reasonOf, refusedBars, type SessionClient } from './session-client.ts'
+import type { Refusals } from './refusals.ts'
+import type { SessionClient } from './session-client.ts'
 
 /** Maximum unacknowledged bars of the backfill lane; ingest may process them before a live bar, in a few milliseconds. */
 const backfillBarsMax = 4_000
@@ -18,7 +15,7 @@ export interface BackfillSenderDeps {
   readonly client: SessionClient
   readonly outbox: Outbox
   readonly clock: Clock
-  readonly log: Log
+  readonly refusals: Refusals
   readonly signal: AbortSignal
   /** Resolves when no live bars are in flight. */
   readonly idle: () => Promise<void>
@@ -48,11 +45,10 @@ export class BackfillSender {
   async #send(
     batches: Iterable<Packed<PreparedBars> & { readonly kept?: Kept | undefined }>,
   ): Promise<Promise<void>[]> {
-    const { outbox } = this.#deps
+    const { outbox, refusals } = this.#deps
     const answers: Promise<void>[] = []
     for (const batch of batches) {
-      const { parts, count, kept } = batch
-      const leave = await this.#enter(count)
+      const leave = await this.#enter(batch.count)
       try {
         await this.#clearToSend()
       } catch (cause) {
@@ -60,13 +56,11 @@ export class BackfillSender {
         throw cause
       }
       const answer = outbox
-        .backfill(batch, kept)
+        .backfill(batch, batch.kept)
         .finally(leave)
-        .then((answered) => {
-          recordStored(parts, answered.refused)
-          const [unclosed, others] = partition(answered.refused)
-          for (const { series, index } of unclosed) keepUnclosed(parts[series], index)
-          this.#logRefused(parts[0]?.item, others)
+        .then(({ refused }) => {
+          for (const { series, bar } of refusals.note(batch, refused))
+            series.unclosed = mergeBars(series.unclosed, bar)
         })
       answer.catch(() => undefined)
       answers.push(answer)
@@ -106,26 +100,4 @@ export class BackfillSender {
     }))
     await Promise.all(await this.#send(batches))
   }
-
-  #logRefused(item: PreparedBars | undefined, refused: readonly RefusedBar__Output[]): void {
-    const [first] = refused
-    if (!first) return
-    const bars = refusedBars(refused)
-    const { symbol, resolution } = item ?? {}
-    this.#deps.log.warn({ symbol, resolution, bars, why: first.message }, 'bars rejected by ingest')
-  }
-}
-
-/** The refusals of bars that had not closed, and all others. */
-function partition(refused: readonly RefusedBar__Output[]): [RefusedBar__Output[], RefusedBar__Output[]] {
-  const { unclosed = [], others = [] } = Object.groupBy(refused, ({ reason }) =>
-    reasonOf(reason) === 'NOT_CLOSED' ? 'unclosed' : 'others',
-  )
-  return [unclosed, others]
-}
-
-function keepUnclosed(part: Packed<PreparedBars>['parts'][number] | undefined, index: number): void {
-  if (!part) return
-  const { series } = part.item
-  series.unclosed = mergeBars(series.unclosed, sliceBars(part.bars, index, index + 1))
 }

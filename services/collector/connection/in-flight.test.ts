@@ -9,6 +9,7 @@ import { KnownFeed } from '../series/known-feed.ts'
 import { Revisions } from '../series/revisions.ts'
 import { BackfillSender } from './backfill-sender.ts'
 import { backfillMessagesMax, Outbox } from './outbox.ts'
+import { Refusals } from './refusals.ts'
 import type { Answer, SessionClient } from './session-client.ts'
 import { WindowSender, windowsMax } from './window-sender.ts'
 
@@ -25,7 +26,7 @@ function ingest() {
   const stop = new AbortController()
   const clock = createVirtualClock()
   const base = { client, clock, log: silentLog, signal: stop.signal, revisions: new Revisions(clock) }
-  const shared = { ...base, outbox: new Outbox(base) }
+  const shared = { ...base, outbox: new Outbox(base), refusals: new Refusals(base) }
   return { waiting, shared, stop }
 }
 

@@ -7,6 +7,7 @@ import { derivedRevision } from '../series/revisions.ts'
 import { BackfillSender } from './backfill-sender.ts'
 import { LiveSender } from './live-sender.ts'
 import { Outbox, type OutboxDeps } from './outbox.ts'
+import { Refusals } from './refusals.ts'
 import { WorkInFlight } from './work-in-flight.ts'
 
 /** Bars of a series that ingest refused as not closed, from which they are sent again; a series may have few holes. */
@@ -33,19 +34,18 @@ export class LaneRouter {
   /** Sends the batches that earlier sessions left in the spool, before all others. Ingest must know the symbols. */
   constructor(deps: LaneRouterDeps) {
     this.#deps = deps
-    const outbox = new Outbox(deps)
+    const shared = { ...deps, outbox: new Outbox(deps), refusals: new Refusals(deps) }
     const overflow = (bars: number): void => {
       deps.log.error({ bars }, 'bars not acknowledged by ingest; retrying in a new session')
       deps.client.cancel()
     }
     const live = new LiveSender({
-      ...deps,
-      outbox,
+      ...shared,
       inFlight: new WorkInFlight(overflow),
       onForming: (series, bar) => this.#keepForming(series, bar),
     })
     this.#live = live
-    this.#backfill = new BackfillSender({ ...deps, outbox, idle: () => live.idle() })
+    this.#backfill = new BackfillSender({ ...shared, idle: () => live.idle() })
     this.#corrections = new WorkInFlight(overflow)
   }
 

@@ -1,15 +1,12 @@
-import { type Bars, barCount, sliceBars, timeAt } from '../../core/bars/bar.ts'
-import { LimitedLog } from '../../platform/log/limited-log.ts'
-import type { Log } from '../../platform/log/log.ts'
+import { type Bars, barCount, timeAt } from '../../core/bars/bar.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
-import { recordStored } from '../series/holes.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
 import { refusedBySeries } from '../series/refused-bars.ts'
 import type { Outbox } from './outbox.ts'
 import { messageBarsMax, packBars } from './pack-bars.ts'
+import type { Refusals } from './refusals.ts'
 import { reasonOf } from './session-client.ts'
 import type { WorkInFlight } from './work-in-flight.ts'
 
@@ -19,8 +16,7 @@ const catchUpBarsMax = 20_000
 export interface LiveSenderDeps {
   readonly outbox: Outbox
   readonly inFlight: WorkInFlight
-  readonly log: Log
-  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly refusals: Refusals
   /** Aborts with the session. */
   readonly signal: AbortSignal
   /** Called for a bar that ingest rejected as still forming. */
@@ -31,12 +27,9 @@ export interface LiveSenderDeps {
 export class LiveSender {
   readonly #deps: LiveSenderDeps
   readonly #semaphore: Semaphore
-  /** Limits the lines about a wrong clock of the feed, which concerns every bar. */
-  readonly #ahead: LimitedLog
 
   constructor(deps: LiveSenderDeps) {
     this.#deps = deps
-    this.#ahead = new LimitedLog(deps.log, deps.clock)
     this.#semaphore = new Semaphore(catchUpBarsMax, deps.signal)
   }
 
@@ -54,29 +47,14 @@ export class LiveSender {
 
   /** Sends once the bars are spooled, however many bars are in flight. */
   send(list: readonly PreparedBars[]): void {
-    const { outbox, inFlight, log, onForming } = this.#deps
+    const { outbox, inFlight, refusals, onForming } = this.#deps
     for (const packed of packBars(list, messageBarsMax)) {
-      const { parts, count } = packed
       const answered = outbox.live(packed).then(({ refused }) => {
-        recordStored(parts, refused)
         const refusedOf = refusedBySeries(refused)
-        parts.forEach((part, position) => noteAccepted(part, refusedOf(position)))
-        for (const { series, index, count: bars, reason, message: why } of refused) {
-          const part = parts[series]
-          if (!part) continue
-          const { symbol, resolution } = part.item
-          if (reasonOf(reason) === 'NOT_CLOSED')
-            onForming(part.item.series, sliceBars(part.bars, index, index + 1))
-          else if (reasonOf(reason) === 'IN_THE_FUTURE')
-            this.#ahead.write(
-              'warn',
-              { symbol, resolution, bars, why },
-              "bars ahead of the feed's clock rejected by ingest; check spec.clock",
-            )
-          else log.warn({ symbol, resolution, bars, why }, 'bars rejected by ingest')
-        }
+        packed.parts.forEach((part, position) => noteAccepted(part, refusedOf(position)))
+        for (const { series, bar } of refusals.note(packed, refused)) onForming(series, bar)
       })
-      inFlight.add(answered, count)
+      inFlight.add(answered, packed.count)
     }
   }
 
