@@ -8,6 +8,7 @@ import type { Dial } from './connection/dial.ts'
 import { type Greeting, SessionClient } from './connection/session-client.ts'
 import { ActiveSession } from './feed/active-session.ts'
 import { ClosedBars } from './feed/closed-bars.ts'
+import { Collection } from './feed/collection.ts'
 import { FeedTime } from './feed/feed-time.ts'
 import { SourceRelay } from './feed/source-relay.ts'
 import type { FeedMetrics } from './metrics.ts'
@@ -57,7 +58,6 @@ class Collector {
   readonly #deps: CollectorDeps
   readonly #id: string
   readonly #log: Log
-  readonly #revisions: Revisions
   readonly #time: FeedTime
   readonly #router: BarRouter
   readonly #bars: ClosedBars
@@ -69,8 +69,7 @@ class Collector {
     this.#id = `collector-${clock.randomHex(4)}`
     this.#log = deps.log.child({ feed: definition.key, collector: this.#id })
     this.#time = new FeedTime(definition.clock, clock)
-    this.#revisions = new Revisions(this.#time)
-    this.#router = new BarRouter({ revisions: this.#revisions, log: this.#log })
+    this.#router = new BarRouter({ revisions: new Revisions(this.#time), log: this.#log })
     this.#bars = new ClosedBars({ spool, router: this.#router, time: this.#time })
     this.#relay = new SourceRelay(this.#time, this.#bars)
   }
@@ -170,18 +169,21 @@ class Collector {
   #startActiveSession(client: SessionClient, greeting: Greeting): ActiveSession {
     this.#time.offsetMs = greeting.offsetMs
     const { changed, symbols } = this.#relay
-    return new ActiveSession({
+    const shared = {
       ...this.#deps,
       client,
-      greeting,
       bars: this.#bars,
-      catalogue: symbols,
       changed,
       log: this.#log,
       router: this.#router,
-      revisions: this.#revisions,
       time: this.#time,
       signal: AbortSignal.any([this.#deps.signal, client.signal]),
+    }
+    return new ActiveSession({
+      ...shared,
+      greeting,
+      catalogue: symbols,
+      startCollection: () => new Collection(shared),
     })
   }
 

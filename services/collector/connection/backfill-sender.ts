@@ -1,22 +1,18 @@
 import { mergeBars } from '../../core/bars/revision.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
 import type { Kept } from '../spool/spool.ts'
 import { backfillMessagesMax, type Outbox } from './outbox.ts'
 import { messageBarsMax, type Packed, packBars } from './pack-bars.ts'
 import type { Refusals } from './refusals.ts'
-import type { SessionClient } from './session-client.ts'
+import type { SessionDeps } from './session-deps.ts'
 
 /** Maximum unacknowledged bars of the backfill lane; ingest may process them before a live bar, in a few milliseconds. */
 const backfillBarsMax = 4_000
 
-export interface BackfillSenderDeps {
-  readonly client: SessionClient
+export interface BackfillSenderDeps extends Pick<SessionDeps, 'client' | 'clock' | 'signal'> {
   readonly outbox: Outbox
-  readonly clock: Clock
   readonly refusals: Refusals
-  readonly signal: AbortSignal
   /** Resolves when no live bars are in flight. */
   readonly idle: () => Promise<void>
 }

@@ -4,9 +4,8 @@ import { barsOf } from '../../core/bars/bar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { backfillBatchesSlow, windowsMax as ingestWindowsMax } from '../../ingest/session/work/in-flight.ts'
 import { silentLog } from '../../platform/log/log.ts'
-import { newSeries } from '../series/collected-series.ts'
+import { CollectedSeries } from '../series/collected-series.ts'
 import { KnownFeed } from '../series/known-feed.ts'
-import { Revisions } from '../series/revisions.ts'
 import { BackfillSender } from './backfill-sender.ts'
 import { backfillMessagesMax, Outbox } from './outbox.ts'
 import { Refusals } from './refusals.ts'
@@ -15,7 +14,7 @@ import { WindowSender, windowsMax } from './window-sender.ts'
 
 const answer: Answer = { accepted: 1, revised: 0, unchanged: 0, refused: [] }
 const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, since: undefined } as const
-const series = newSeries(of, new KnownFeed([]), undefined)
+const series = new CollectedSeries(of, new KnownFeed([]), undefined)
 const bars = barsOf([{ time: feedSeconds(0), open: 1, high: 1, low: 1, close: 1, volume: 1 }])
 
 /** An ingest that answers when the test resolves a call. */
@@ -25,7 +24,7 @@ function ingest() {
   const client = { bars: post, window: post, onSlow: () => undefined } as unknown as SessionClient
   const stop = new AbortController()
   const clock = createVirtualClock()
-  const base = { client, clock, log: silentLog, signal: stop.signal, revisions: new Revisions(clock) }
+  const base = { client, clock, log: silentLog, signal: stop.signal, time: clock }
   const shared = { ...base, outbox: new Outbox(base), refusals: new Refusals(base) }
   return { waiting, shared, stop }
 }

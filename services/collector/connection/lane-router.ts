@@ -1,21 +1,19 @@
 import { type Bars, barCount, noBars, timeAt } from '../../core/bars/bar.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
-import type { BarRouter, PreparedBars, Routed } from '../series/prepared-bars.ts'
+import type { PreparedBars, Routed } from '../series/prepared-bars.ts'
 import { derivedRevision } from '../series/revisions.ts'
 import { BackfillSender } from './backfill-sender.ts'
 import { LiveSender } from './live-sender.ts'
-import { Outbox, type OutboxDeps } from './outbox.ts'
+import { Outbox } from './outbox.ts'
 import { Refusals } from './refusals.ts'
+import type { SessionDeps } from './session-deps.ts'
 import { WorkInFlight } from './work-in-flight.ts'
 
 /** Bars of a series that ingest refused as not closed, from which they are sent again; a series may have few holes. */
 const unclosedMax = 100
 
-export interface LaneRouterDeps extends OutboxDeps {
-  readonly router: BarRouter
-  readonly clock: Clock
+export interface LaneRouterDeps extends SessionDeps {
   /** Called when a correction failed. */
   readonly failed: (cause: unknown) => void
 }

@@ -8,17 +8,16 @@ import type { Outbox } from './outbox.ts'
 import { messageBarsMax, packBars } from './pack-bars.ts'
 import type { Refusals } from './refusals.ts'
 import { reasonOf } from './session-client.ts'
+import type { SessionDeps } from './session-deps.ts'
 import type { WorkInFlight } from './work-in-flight.ts'
 
 /** Maximum unacknowledged catch-up bars; further bars wait. */
 const catchUpBarsMax = 20_000
 
-export interface LiveSenderDeps {
+export interface LiveSenderDeps extends Pick<SessionDeps, 'signal'> {
   readonly outbox: Outbox
   readonly inFlight: WorkInFlight
   readonly refusals: Refusals
-  /** Aborts with the session. */
-  readonly signal: AbortSignal
   /** Called for a bar that ingest rejected as still forming. */
   readonly onForming: (series: CollectedSeries, bar: Bars) => void
 }

@@ -9,7 +9,6 @@ import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { decodeBars } from '../../wire/decode-bars.ts'
 import { type EncodedSeries, encodeBars, type WireLane } from '../../wire/encode-bars.ts'
-import { Revisions } from '../series/revisions.ts'
 import { openSpool } from '../spool/spool.ts'
 import { Outbox, spooledOf } from './outbox.ts'
 import { messageBarsMax, packBars } from './pack-bars.ts'
@@ -44,7 +43,7 @@ test('a gap is reported until a batch that was sent after the report is acknowle
   const outbox = new Outbox({
     client,
     spool,
-    revisions: new Revisions(clock),
+    time: clock,
     log: silentLog,
     signal: stop.signal,
   })
@@ -82,7 +81,7 @@ test('a long session keeps no memory of the batches that were acknowledged', asy
   const outbox = new Outbox({
     client,
     spool,
-    revisions: new Revisions(clock),
+    time: clock,
     log: silentLog,
     signal: stop.signal,
   })
@@ -117,7 +116,7 @@ test('spooled revisions ahead of the clock of ingest are lowered and keep their 
   const outbox = new Outbox({
     client,
     spool,
-    revisions: new Revisions(clock),
+    time: clock,
     log: silentLog,
     signal: stop.signal,
   })

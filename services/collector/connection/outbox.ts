@@ -1,14 +1,13 @@
 import { timeAt } from '../../core/bars/bar.ts'
-import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { WireLane } from '../../wire/encode-bars.ts'
-import type { FeedMetrics } from '../metrics.ts'
-import type { Revisions } from '../series/revisions.ts'
+import { latestRevision } from '../series/revisions.ts'
 import type { SpooledSeries } from '../spool/record.ts'
 import type { Kept, Spool } from '../spool/spool.ts'
 import { AcceptedRevisions } from './accepted-revisions.ts'
-import type { Packed } from './pack-bars.ts'
-import { type Answer, Disconnected, reasonOf, refusedBars, type SessionClient } from './session-client.ts'
+import type { OutgoingBars, Packed } from './pack-bars.ts'
+import { type Answer, Disconnected, reasonOf, refusedBars } from './session-client.ts'
+import type { SessionDeps } from './session-deps.ts'
 
 /** Maximum unacknowledged messages of history, and of the spool of earlier sessions; below the number at which ingest requests a pause or stops reading. */
 export const backfillMessagesMax = 8
@@ -16,16 +15,7 @@ export const backfillMessagesMax = 8
 const clockWasSet =
   'ingest rejects revisions that are ahead of its clock: the next session reads that clock again'
 
-export interface OutboxDeps {
-  readonly client: SessionClient
-  readonly revisions: Pick<Revisions, 'nowMs' | 'latest'>
-  readonly log: Log
-  /** Aborts with the session. */
-  readonly signal: AbortSignal
-  /** Without a spool, unacknowledged bars are read from the source again. */
-  readonly spool?: Spool | undefined
-  readonly metrics?: FeedMetrics | undefined
-}
+export type OutboxDeps = Omit<SessionDeps, 'router' | 'clock'>
 
 /** Converts a batch to the form that the spool stores. */
 export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeries[] =>
@@ -108,11 +98,11 @@ export class Outbox {
   }
 
   async #drain(spool: Spool): Promise<void> {
-    const { signal, log, revisions } = this.#deps
+    const { signal, log, time } = this.#deps
     const backlog = spool.ids
     // Below all revisions of this session: bars that the session reads replace the spooled bars sent here.
-    const firstRevision = revisions.nowMs - backlog.length
-    const accepted = new AcceptedRevisions(revisions.latest)
+    const firstRevision = time.utcMs() - backlog.length
+    const accepted = new AcceptedRevisions(latestRevision(time.utcMs()))
     this.#reportLost(this.#sentBatches)
     const messages = new Semaphore(backfillMessagesMax, signal)
     if (backlog.length > 0) log.info({ batches: backlog.length }, 'sending the spooled batches')

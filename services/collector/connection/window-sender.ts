@@ -1,18 +1,12 @@
 import type { Span } from '../../core/bars/window.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
-import type { SessionClient } from './session-client.ts'
+import type { SessionDeps } from './session-deps.ts'
 
 /** Maximum unacknowledged windows; below the number at which ingest stops reading the session, live bars included. */
 export const windowsMax = 128
 
-export interface WindowSenderDeps {
-  readonly client: SessionClient
-  readonly log: Log
-  /** Aborts with the session. */
-  readonly signal: AbortSignal
-}
+type WindowSenderDeps = Pick<SessionDeps, 'client' | 'log' | 'signal'>
 
 /** Sends the windows of one session, a bounded number at once. */
 export class WindowSender {

@@ -2,15 +2,20 @@ import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { finestFirst, type Resolution } from '../../core/feeds/resolution.ts'
 import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedName.ts'
 import type { Greeting } from '../connection/session-client.ts'
-import { type CollectedSeries, continueSeries, newSeries } from '../series/collected-series.ts'
+import { CollectedSeries } from '../series/collected-series.ts'
 import { KnownFeed } from '../series/known-feed.ts'
 import type { Listing, SourceSymbol } from '../sources/source.ts'
-import { Collection, type CollectionDeps } from './collection.ts'
+import type { Collection } from './collection.ts'
+import type { CollectionDeps } from './collection-deps.ts'
 import { type SourceCatalogue, toWire } from './source-catalogue.ts'
 
-export interface ActiveSessionDeps extends CollectionDeps {
+type Shared = 'definition' | 'source' | 'bars' | 'time' | 'client' | 'spool' | 'log' | 'signal'
+
+export interface ActiveSessionDeps extends Pick<CollectionDeps, Shared> {
   readonly greeting: Greeting
   readonly catalogue: SourceCatalogue
+  /** Called once ingest knows the symbols. */
+  readonly startCollection: () => Collection
 }
 
 /** A session that ingest accepted as the active one: keeps the collected series equal to ingest's catalogue. */
@@ -52,25 +57,25 @@ export class ActiveSession {
 
   #collect(names: readonly CataloguedName__Output[], { snapshot }: Listing): void {
     const { bars } = this.#deps
-    const collection = this.collection ?? new Collection(this.#deps)
+    const collection = this.collection ?? this.#deps.startCollection()
     const before = this.collection ? [] : bars.begin((routed) => collection.sendNow(routed))
     this.collection = collection
     const listed = new Set(names.map(({ raw }) => raw))
     if (snapshot) for (const series of bars.all) if (!listed.has(series.raw)) bars.drop(series)
     const added = names.flatMap((name) => this.#seriesOf(name))
     const fresh = added.filter((series) => !isSame(series, bars.get(series)))
-    const started = fresh.map((series) => this.#continued(series, before))
-    collection.begin(started.sort((a, b) => finestFirst(a.resolution, b.resolution)))
+    for (const series of fresh) this.#continue(series, before)
+    collection.begin(fresh.sort((a, b) => finestFirst(a.resolution, b.resolution)))
   }
 
   /** Continues a series that is unchanged since the last session, unless its source is read as a whole. */
-  #continued(series: CollectedSeries, before: readonly CollectedSeries[]): CollectedSeries {
+  #continue(series: CollectedSeries, before: readonly CollectedSeries[]): void {
     const { source, time } = this.#deps
     const now = time.now()
     const { raw, resolution, name } = series
     const same = before.find((each) => each.raw === raw && each.resolution === resolution)
     const isKept = same?.name === name && isSame(series, same) && source.capabilities.reads === 'pieces'
-    return isKept && now !== undefined ? continueSeries(series, same, now) : series
+    if (isKept && now !== undefined) series.continue(same, now)
   }
 
   #seriesOf({ raw, symbol, digits, delaySeconds, since }: CataloguedName__Output): CollectedSeries[] {
@@ -80,13 +85,14 @@ export class ActiveSession {
     const resolutions = catalogue.get(raw)?.resolutions ?? []
     return resolutions
       .filter((r) => r !== '30' && definition.resolutions.includes(r))
-      .map((resolution) =>
-        newSeries(
-          { raw, resolution, name: symbol, scale, delaySeconds, since: from },
-          this.#known,
-          time.now(),
-          this.#spooledUntil(symbol, resolution),
-        ),
+      .map(
+        (resolution) =>
+          new CollectedSeries(
+            { raw, resolution, name: symbol, scale, delaySeconds, since: from },
+            this.#known,
+            time.now(),
+            this.#spooledUntil(symbol, resolution),
+          ),
       )
   }
 

@@ -2,34 +2,24 @@ import { barCount, countUntil, sliceBars } from '../../core/bars/bar.ts'
 import { subtractSpans } from '../../core/bars/coverage.ts'
 import { allTimes, type Span } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { FeedDefinition } from '../../core/feeds/feed.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { LaneRouter } from '../connection/lane-router.ts'
 import { outside, upTo, within } from '../series/bar-spans.ts'
-import { type CollectedSeries, missingHistory, noteRead, refusedForAge } from '../series/collected-series.ts'
+import { type CollectedSeries, missingHistory, refusedForAge } from '../series/collected-series.ts'
 import { formingCheckMs, takeClosed } from '../series/forming.ts'
-import type { BarRouter } from '../series/prepared-bars.ts'
-import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
-import type { Source, SourceAnswer } from '../sources/source.ts'
+import { rawSeriesId } from '../series/series-id.ts'
+import type { SourceAnswer } from '../sources/source.ts'
 import type { Claims } from './claims.ts'
-import type { FeedTime } from './feed-time.ts'
+import type { CollectionDeps } from './collection-deps.ts'
 import type { HistoryReader } from './history-reader.ts'
 import type { SourceReader } from './source-reader.ts'
 
-export interface CatchUpDeps {
-  readonly definition: FeedDefinition
-  readonly source: Source
+type Shared = 'definition' | 'source' | 'router' | 'time' | 'changed' | 'clock' | 'signal'
+
+export interface CatchUpDeps extends Pick<CollectionDeps, Shared> {
   readonly reader: SourceReader
-  readonly router: BarRouter
   readonly lanes: LaneRouter
   readonly history: HistoryReader
   readonly claims: Claims
-  readonly time: FeedTime
-  /** How often each series changed as a whole, of those that no session has read and stored since. */
-  readonly changed: Map<RawSeriesId, number>
-  readonly clock: Clock
-  /** Aborts with the session. */
-  readonly signal: AbortSignal
   readonly failed: (cause: unknown) => void
 }
 
@@ -111,13 +101,12 @@ export class CatchUp {
     stored: readonly Promise<void>[],
   ): void {
     const { claims, router, lanes, time } = this.#deps
-    noteRead(series, startedAt)
+    series.noteRead(startedAt)
     claims.series(series, spans, stored)
     if (series.readAgain) return
     series.phase = 'live'
     const { waiting, waitingClaims } = series
     series.waiting = []
-    series.waitingCount = 0
     series.waitingClaims = []
     const routed = waiting.map(({ bars, derived = false }) =>
       router.route(series, takeClosed(series, bars, derived, time.now()), derived),

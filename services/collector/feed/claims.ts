@@ -5,14 +5,14 @@ import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { WindowSender } from '../connection/window-sender.ts'
 import { closedUntil } from '../series/closed-until.ts'
-import { type CollectedSeries, formingAt } from '../series/collected-series.ts'
+import type { CollectedSeries } from '../series/collected-series.ts'
 import type { ClosedBars } from './closed-bars.ts'
 import type { FeedTime } from './feed-time.ts'
 
 /** The part of a span that may be claimed as complete: times whose bars can no longer change. */
 export function trimClaim(series: CollectedSeries, span: Span, now: FeedSeconds | undefined): Span {
   const end = now === undefined ? span.to : closedUntil(series.resolution, now, series.delaySeconds)
-  return { from: span.from, to: feedSeconds(Math.min(span.to, end, formingAt(series))) }
+  return { from: span.from, to: feedSeconds(Math.min(span.to, end, series.formingAt)) }
 }
 
 export interface ClaimsDeps {
@@ -56,7 +56,7 @@ export class Claims {
       phase === 'live' && (readAt !== undefined || span.from === 0)
     if (all.length === 0 || !all.every(isReady)) return 'early'
     if (all.some(({ readAt = span.from }) => span.from > readAt)) return 'interrupted'
-    const to = feedSeconds(Math.min(span.to, ...all.map(formingAt)))
+    const to = feedSeconds(Math.min(span.to, ...all.map(({ formingAt }) => formingAt)))
     const start = latest(all.map(({ claimedUntil }) => claimedUntil)) ?? to
     const before = this.#feedWide.get(r) ?? { from: start, to: start }
     // A followed folder does not tell a closed market from a missing file. So a long time without a line is a gap, as in
@@ -103,7 +103,9 @@ export class Claims {
   async #sendWide(r: Resolution, claimed: Span): Promise<void> {
     const all = this.#deps.bars.of(r)
     const wide = this.#feedWide.get(r)
-    const to = feedSeconds(Math.max(claimed.from, Math.min(claimed.to, ...all.map(formingAt))))
+    const to = feedSeconds(
+      Math.max(claimed.from, Math.min(claimed.to, ...all.map(({ formingAt }) => formingAt))),
+    )
     // Ingest refused a bar as not closed meanwhile: the next report claims its time.
     if (wide && to < claimed.to) this.#feedWide.set(r, { ...wide, to: feedSeconds(Math.min(wide.to, to)) })
     const span = { from: claimed.from, to }

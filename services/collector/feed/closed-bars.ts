@@ -2,7 +2,7 @@ import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { spooledOf } from '../connection/outbox.ts'
 import { messageBarsMax, packBars } from '../connection/pack-bars.ts'
-import { type CollectedSeries, keepWaiting } from '../series/collected-series.ts'
+import type { CollectedSeries } from '../series/collected-series.ts'
 import { releaseClosed, takeClosed } from '../series/forming.ts'
 import type { BarRouter, Routed } from '../series/prepared-bars.ts'
 import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
@@ -100,7 +100,7 @@ export class ClosedBars {
       const series = this.get(given)
       if (series?.phase === 'live')
         routed.push(this.#deps.router.route(series, takeClosed(series, bars, derived, now), derived, true))
-      else if (series) keepWaiting(series, given)
+      else series?.keepWaiting(given)
     }
     this.#take(routed)
   }

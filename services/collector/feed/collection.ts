@@ -2,41 +2,25 @@ import { barCount } from '../../core/bars/bar.ts'
 import { joinSpans } from '../../core/bars/coverage.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import type { Clock } from '../../ports/clock.ts'
 import { LaneRouter } from '../connection/lane-router.ts'
-import type { OutboxDeps } from '../connection/outbox.ts'
 import { WindowSender } from '../connection/window-sender.ts'
-import { type CollectedSeries, keepClaim } from '../series/collected-series.ts'
+import type { CollectedSeries } from '../series/collected-series.ts'
 import { cellsOf } from '../series/holes.ts'
-import type { BarRouter, Routed } from '../series/prepared-bars.ts'
-import type { RawSeriesId } from '../series/series-id.ts'
-import type { Source, SourceSeries } from '../sources/source.ts'
+import type { Routed } from '../series/prepared-bars.ts'
+import type { SourceSeries } from '../sources/source.ts'
 import { CatchUp } from './catch-up.ts'
 import { Claims } from './claims.ts'
-import type { ClosedBars } from './closed-bars.ts'
-import type { FeedTime } from './feed-time.ts'
+import type { CollectionDeps } from './collection-deps.ts'
 import { HistoryReader } from './history-reader.ts'
 import { SourceReader } from './source-reader.ts'
 
 /** Interval at which refused history is sent again, once the time is known. */
 const resendMs = 10_000
 
-export interface CollectionDeps extends OutboxDeps {
-  readonly definition: FeedDefinition
-  readonly source: Source
-  readonly bars: ClosedBars
-  readonly time: FeedTime
-  /** How often each series changed as a whole, of those that no session has read and stored since. */
-  readonly changed: Map<RawSeriesId, number>
-  readonly router: BarRouter
-  readonly clock: Clock
-}
-
 /** The work of one active session: sends bars that close, reads missed bars, and then fills in history. */
 export class Collection {
-  readonly #deps: CollectionDeps
+  readonly #deps: Pick<CollectionDeps, 'bars' | 'client' | 'log' | 'signal' | 'source' | 'time'>
   readonly #lanes: LaneRouter
   readonly #claims: Claims
   readonly #history: HistoryReader
@@ -77,7 +61,7 @@ export class Collection {
   complete(of: SourceSeries, span: Span): void {
     const series = this.#deps.bars.get(of)
     if (series?.phase === 'live') this.#claims.series(series, [span])
-    else if (series) keepClaim(series, span)
+    else series?.keepClaim(span)
   }
 
   watched(r: Resolution, span: Span): void {

@@ -8,17 +8,14 @@ import type { CollectedSeries } from '../series/collected-series.ts'
 import { takeClosed } from '../series/forming.ts'
 import { sourceReadsMax } from '../source.ts'
 import { trimClaim } from './claims.ts'
-import type { FeedTime } from './feed-time.ts'
+import type { CollectionDeps } from './collection-deps.ts'
 import { HistoryQueue, type HistoryUnit } from './history-queue.ts'
 import type { SourceReader } from './source-reader.ts'
 
-export interface HistoryReaderDeps {
+export interface HistoryReaderDeps extends Pick<CollectionDeps, 'time' | 'signal'> {
   readonly windows: WindowSender
   readonly reader: SourceReader
   readonly lanes: LaneRouter
-  readonly time: FeedTime
-  /** Aborts with the session. */
-  readonly signal: AbortSignal
 }
 
 /** Fills in history while the live lane is idle, unit by unit, each with its windows. */

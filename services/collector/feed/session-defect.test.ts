@@ -7,7 +7,7 @@ import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type Dial, dialGrpc } from '../connection/dial.ts'
 import type { WindowSender } from '../connection/window-sender.ts'
-import { newSeries } from '../series/collected-series.ts'
+import { CollectedSeries } from '../series/collected-series.ts'
 import { KnownFeed } from '../series/known-feed.ts'
 import { Claims } from './claims.ts'
 import type { FeedTime } from './feed-time.ts'
@@ -84,7 +84,7 @@ test('a claim that fails is reported', async () => {
     failed: (cause) => void reported.push(cause),
   })
   const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, since: undefined } as const
-  const series = newSeries(of, new KnownFeed([]), undefined)
+  const series = new CollectedSeries(of, new KnownFeed([]), undefined)
   claims.series(series, [{ from: feedSeconds(0), to: feedSeconds(60) }])
   await expect.poll(() => reported).toEqual([defect])
 })
@@ -93,7 +93,7 @@ test('a minute whose bar ingest refused as not closed while its window waited is
   const sent: Span[] = []
   let stored = Promise.withResolvers<void>()
   const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, since: undefined } as const
-  const series = newSeries(of, new KnownFeed([]), undefined)
+  const series = new CollectedSeries(of, new KnownFeed([]), undefined)
   series.phase = 'live'
   series.claimedUntil = feedSeconds(60)
   const claims = new Claims({

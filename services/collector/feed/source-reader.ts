@@ -1,17 +1,11 @@
 import type { Span } from '../../core/bars/window.ts'
 import { Backoff } from '../../platform/backoff.ts'
-import type { Log } from '../../platform/log/log.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
-import { NotLoadedYet, type Source, type SourceAnswer, SourceFault, sourceReadsMax } from '../source.ts'
+import { NotLoadedYet, type SourceAnswer, SourceFault, sourceReadsMax } from '../sources/source.ts'
+import type { CollectionDeps } from './collection-deps.ts'
 
-export interface SourceReaderDeps {
-  readonly source: Source
-  readonly clock: Clock
-  readonly log: Log
-  readonly signal: AbortSignal
-}
+type SourceReaderDeps = Pick<CollectionDeps, 'source' | 'clock' | 'log' | 'signal'>
 
 /** Reads spans from the source, a few at a time, and retries until it has answered. */
 export class SourceReader {

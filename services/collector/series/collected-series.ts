@@ -12,16 +12,31 @@ import type { KnownFeed } from './known-feed.ts'
 /** Maximum age of missed bars that are still sent live: in order, before any history. */
 const liveReachSeconds = 6 * 3_600
 
-/** The state of one series in one session. */
-export interface CollectedSeries extends SourceSeries {
+/** What a series is: fixed by its source, the manifest and ingest. */
+export interface SeriesIdentity extends SourceSeries {
   /** Clean name. */
   readonly name: string
   readonly scale: number
   readonly delaySeconds: number
   /** Feed-wide windows count for this series from this time on. */
   readonly since: FeedSeconds | undefined
+}
+
+/** Maximum bars that wait for the read of their series; above it the series is read again. */
+const waitingBarsMax = 10_000
+/** Maximum claims that wait for the read of their series; minutes without a hole are one claim. */
+export const waitingClaimsMax = 100
+
+/** The state of one series in one session. */
+export class CollectedSeries implements SeriesIdentity {
+  readonly raw: string
+  readonly resolution: Resolution
+  readonly name: string
+  readonly scale: number
+  readonly delaySeconds: number
+  readonly since: FeedSeconds | undefined
   /** Later bars go on the live lane, the others are history. */
-  readonly historyEnd: FeedSeconds
+  historyEnd: FeedSeconds
   /** Spans that windows cover already. */
   readonly covered: readonly Span[]
   /** Times read in this session whose bars were not stored: no window claims them. */
@@ -31,108 +46,82 @@ export interface CollectedSeries extends SourceSeries {
   /** Time of the newest bar that was stored before the session, or that ingest accepted on the live lane since. */
   acceptedUntil: number
   /** True once it was removed or replaced: work in progress for it ends. */
-  isGone: boolean
+  isGone = false
   /** `live`: the series was read to its end once. Bars that close earlier wait in `waiting`. */
-  phase: 'queued' | 'reading' | 'live'
+  phase: 'queued' | 'reading' | 'live' = 'queued'
   /** True when the last read is incomplete: the series is read again. */
-  readAgain: boolean
-  waiting: SourceBars[]
-  waitingCount: number
+  readAgain = false
+  waiting: SourceBars[] = []
   /** Claims about waiting bars. */
-  waitingClaims: Span[]
+  waitingClaims: Span[] = []
   /** The last bar, which had not closed when the source reported it. */
   forming: { readonly bars: Bars; readonly derived: boolean } | undefined
   /** History that ingest refused because no later bar or clock showed that it had closed; it is sent again. */
-  unclosed: Bars
+  unclosed: Bars = noBars
   /** Separate windows cover it up to this time; later times may be covered by feed-wide ones. */
   claimedUntil: FeedSeconds | undefined
   /** The feed time at which it was last read to its end; later bars were reported when they closed. */
   readAt: FeedSeconds | undefined
-}
 
-/** Open time of the bar that is still forming; infinite when there is none. */
-export const formingAt = ({ forming }: Pick<CollectedSeries, 'forming'>): number =>
-  forming?.bars.time[0] ?? Number.POSITIVE_INFINITY
-
-/** Maximum bars that wait for the read of their series; above it the series is read again. */
-const waitingBarsMax = 10_000
-/** Maximum claims that wait for the read of their series; minutes without a hole are one claim. */
-export const waitingClaimsMax = 100
-
-/** Keeps bars that close while their series is read. Above the bound they are dropped and the series is read again. */
-export function keepWaiting(series: CollectedSeries, given: SourceBars): void {
-  series.waiting.push(given)
-  series.waitingCount += barCount(given.bars)
-  if (series.waitingCount <= waitingBarsMax) return
-  series.waiting = []
-  series.waitingCount = 0
-  series.readAgain = true
-}
-
-/** Keeps a claim about waiting bars. Above the bound the oldest are dropped; the next session reads these spans. */
-export function keepClaim(series: CollectedSeries, span: Span): void {
-  series.waitingClaims = joinSpans([...series.waitingClaims, span]).slice(-waitingClaimsMax)
-}
-
-/** Creates a series at the beginning of its session. */
-export const newSeries = (
-  of: Pick<CollectedSeries, 'raw' | 'resolution' | 'name' | 'scale' | 'delaySeconds' | 'since'>,
-  known: KnownFeed,
-  now: FeedSeconds | undefined,
-  /** Time of its newest live bar in the spool. */
-  spooled?: FeedSeconds,
-): CollectedSeries => {
-  const stored = known.newest(of.name, of.resolution)
-  const newest = later(stored, spooled)
-  return {
-    ...of,
-    historyEnd: historyEndOf(newest, now),
-    covered: known.covered(of.name, of.resolution, of.since, of.delaySeconds),
-    holes: new Holes(of.resolution),
-    sentUntil: newest ?? Number.NEGATIVE_INFINITY,
-    acceptedUntil: stored ?? Number.NEGATIVE_INFINITY,
-    isGone: false,
-    phase: 'queued',
-    readAgain: false,
-    waiting: [],
-    waitingCount: 0,
-    waitingClaims: [],
-    forming: undefined,
-    unclosed: noBars,
-    claimedUntil: undefined,
-    readAt: undefined,
+  /** `spooled`: time of its newest live bar in the spool. */
+  constructor(of: SeriesIdentity, known: KnownFeed, now: FeedSeconds | undefined, spooled?: FeedSeconds) {
+    const { raw, resolution, name, scale, delaySeconds, since } = of
+    const stored = known.newest(name, resolution)
+    const newest = later(stored, spooled)
+    this.raw = raw
+    this.resolution = resolution
+    this.name = name
+    this.scale = scale
+    this.delaySeconds = delaySeconds
+    this.since = since
+    this.historyEnd = historyEndOf(newest, now)
+    this.covered = known.covered(name, resolution, since, delaySeconds)
+    this.holes = new Holes(resolution)
+    this.sentUntil = newest ?? Number.NEGATIVE_INFINITY
+    this.acceptedUntil = stored ?? Number.NEGATIVE_INFINITY
   }
-}
 
-/**
- * Continues a series in a new session when all bars that closed since the last one were spooled: it is live
- * at once. Spans that no window covers are read as history later.
- */
-export function continueSeries(
-  series: CollectedSeries,
-  before: CollectedSeries,
-  now: FeedSeconds,
-): CollectedSeries {
-  const until = closedUntil(series.resolution, now, series.delaySeconds)
-  const claimedUntil = feedSeconds(Math.min(until, formingAt(before)))
-  return {
-    ...series,
-    phase: 'live',
-    sentUntil: Math.max(series.sentUntil, before.sentUntil),
-    forming: before.forming,
-    readAt: before.readAt,
-    claimedUntil,
-    historyEnd: feedSeconds(claimedUntil - 1),
+  /** Open time of the bar that is still forming; infinite when there is none. */
+  get formingAt(): number {
+    return this.forming?.bars.time[0] ?? Number.POSITIVE_INFINITY
   }
-}
 
-/** Records a read to the end. `startedAt`: its start; default: the time of the newest bar that was sent. */
-export function noteRead(series: CollectedSeries, startedAt: FeedSeconds | undefined): void {
-  const newest = Number.isFinite(series.sentUntil) ? feedSeconds(series.sentUntil) : undefined
-  series.readAt = startedAt ?? newest
-  if (series.readAt === undefined) return
-  const until = closedUntil(series.resolution, series.readAt, series.delaySeconds)
-  series.claimedUntil = feedSeconds(Math.min(until, formingAt(series)))
+  /**
+   * Continues a series of the last session when all bars that closed since then were spooled: it is live at once. Spans
+   * that no window covers are read as history later.
+   */
+  continue({ sentUntil, forming, readAt }: CollectedSeries, now: FeedSeconds): void {
+    this.phase = 'live'
+    this.sentUntil = Math.max(this.sentUntil, sentUntil)
+    this.forming = forming
+    this.readAt = readAt
+    this.historyEnd = feedSeconds(this.#claimUntil(now) - 1)
+  }
+
+  /** Records a read to the end. `startedAt`: its start; default: the time of the newest bar that was sent. */
+  noteRead(startedAt: FeedSeconds | undefined): void {
+    this.readAt = startedAt ?? (Number.isFinite(this.sentUntil) ? feedSeconds(this.sentUntil) : undefined)
+    if (this.readAt !== undefined) this.#claimUntil(this.readAt)
+  }
+
+  #claimUntil(time: FeedSeconds): FeedSeconds {
+    const until = closedUntil(this.resolution, time, this.delaySeconds)
+    this.claimedUntil = feedSeconds(Math.min(until, this.formingAt))
+    return this.claimedUntil
+  }
+
+  /** Keeps bars that close while their series is read. Above the bound they are dropped and the series is read again. */
+  keepWaiting(given: SourceBars): void {
+    this.waiting.push(given)
+    if (this.waiting.reduce((sum, { bars }) => sum + barCount(bars), 0) <= waitingBarsMax) return
+    this.waiting = []
+    this.readAgain = true
+  }
+
+  /** Keeps a claim about waiting bars. Above the bound the oldest are dropped; the next session reads these spans. */
+  keepClaim(span: Span): void {
+    this.waitingClaims = joinSpans([...this.waitingClaims, span]).slice(-waitingClaimsMax)
+  }
 }
 
 /** Where history ends and the live lane begins: after the last bar stored or spooled, at most six hours ago. */
@@ -156,7 +145,11 @@ export function refusedForAge(
 }
 
 /** Returns the spans of a series' history that no window covers, back to the feed's depth. */
-export function missingHistory(series: CollectedSeries, depth: Depth | undefined, now: FeedSeconds): Span[] {
+export function missingHistory(
+  series: Pick<CollectedSeries, 'historyEnd' | 'covered'>,
+  depth: Depth | undefined,
+  now: FeedSeconds,
+): Span[] {
   if (depth === undefined) return []
   const start = 'since' in depth ? depth.since : now - depth.seconds
   const wanted = { from: feedSeconds(Math.max(windowFromMin, start)), to: feedSeconds(series.historyEnd + 1) }

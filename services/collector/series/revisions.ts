@@ -10,6 +10,9 @@ export const derivedRevision = 1
 /** Maximum time of a revision ahead of ingest's clock: half of what ingest accepts, because the offset is not exact. */
 const aheadMaxMs = revisionAheadMs / 2
 
+/** The greatest revision that ingest accepts at this time of its clock. */
+export const latestRevision = (nowMs: number): number => nowMs + aheadMaxMs
+
 /**
  * Revisions of bars: UTC milliseconds by ingest's clock, ascending per series over all sessions. So a later
  * reading replaces an earlier one even within a millisecond. Series do not share revisions. So revisions do
@@ -26,19 +29,12 @@ export class Revisions {
     this.#time = time
   }
 
-  get nowMs(): number {
-    return this.#time.utcMs()
-  }
-
-  /** The greatest revision that ingest accepts now. */
-  get latest(): number {
-    return this.nowMs + aheadMaxMs
-  }
-
   next(series: { readonly symbol: string; readonly resolution: Resolution }): number {
     const id = cleanSeriesId(series)
     const last = this.#last.get(id)
-    const revision = nextRevision(this.nowMs, last !== undefined && last < this.latest ? last : undefined)
+    const nowMs = this.#time.utcMs()
+    const isUsable = last !== undefined && last < latestRevision(nowMs)
+    const revision = nextRevision(nowMs, isUsable ? last : undefined)
     this.#last.set(id, revision)
     return revision
   }
