@@ -22,9 +22,9 @@ function begin() {
 test('an ingest that does not answer Hello is abandoned after a minute, with a reason', async () => {
   const { clock, client } = begin()
   await clock.advance(greetingTimeoutMs - 1)
-  expect(client.isOver).toBe(false)
+  expect(client.signal.aborted).toBe(false)
   await clock.advance(1)
-  expect(client.isOver).toBe(true)
+  expect(client.signal.aborted).toBe(true)
   expect(await client.ended).toMatchObject({
     code: 'DEADLINE_EXCEEDED',
     message: 'ingest has not answered Hello within 60 s',
@@ -37,7 +37,7 @@ test('a client on standby waits without a timeout', async () => {
   const welcome = { epoch: 0, utcMs: clock.utcMs(), resolutions: [], midQuoted: false }
   receive({ welcome: { ...welcome, active: false } })
   await clock.advance(20 * greetingTimeoutMs)
-  expect(client.isOver).toBe(false)
+  expect(client.signal.aborted).toBe(false)
   receive({ welcome: { ...welcome, active: true, epoch: 7 } })
   receive({ known: { series: [], last: true } })
   expect(await client.greeting).toMatchObject({ welcome: { epoch: 7 } })

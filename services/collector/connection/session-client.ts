@@ -76,10 +76,6 @@ const closeTimeoutMs = 5_000
 
 /** The client of one session: sends Hello, numbers the messages, and matches the answers to them. */
 export class SessionClient {
-  /** Rejects with `Disconnected` when the session ends before its first active Welcome. */
-  readonly greeting: Promise<Greeting>
-  /** How the session ended; never rejects. */
-  readonly ended: Promise<Disconnected>
   /** Called when ingest puts this collector on standby. */
   onStandby: () => void = () => undefined
   /** Called when ingest requests a pause of the backfill lane. */
@@ -91,37 +87,35 @@ export class SessionClient {
   readonly #batches = new Map<number, Pending<Answer> & { refused: RefusedBar__Output[] }>()
   readonly #catalogues = new Map<number, Pending<Catalogued> & Catalogued>()
   readonly #known: KnownSeries__Output[] = []
+  readonly #greeted = Promise.withResolvers<Greeting>()
+  readonly #ended = Promise.withResolvers<Disconnected>()
+  readonly #over = new AbortController()
   #welcome: { message: Welcome__Output; offsetMs: number } | undefined
-  #greeted: Pending<Greeting> = { resolve: () => undefined, reject: () => undefined }
   #sequence = 0
   #revision = 0
   #isClosing = false
   /** The reason for which this side cancelled the session. */
   #cancelCause: Disconnected | undefined
-  #end: Disconnected | undefined
-  readonly #over = new AbortController()
 
   constructor({ address, identity, hello, clock, dial = dialGrpc }: SessionClientDeps) {
     this.#clock = clock
-    this.greeting = new Promise((resolve, reject) => {
-      this.#greeted = { resolve, reject }
-    })
     this.greeting.catch(() => undefined)
-    const { promise, resolve } = Promise.withResolvers<Disconnected>()
-    this.ended = promise
     this.#stream = dial(
       { address, identity },
-      {
-        received: (message) => this.#receive(message),
-        over: (end) => resolve(this.#finish(end)),
-      },
+      { received: (message) => this.#receive(message), over: (end) => this.#finish(end) },
     )
     this.#stream.send({ hello })
     this.#cancelGreeting = clock.after(greetingTimeoutMs, () => this.#timeOut())
   }
 
-  get isOver(): boolean {
-    return this.signal.aborted
+  /** Rejects with `Disconnected` when the session ends before its first active Welcome. */
+  get greeting(): Promise<Greeting> {
+    return this.#greeted.promise
+  }
+
+  /** How the session ended; never rejects. */
+  get ended(): Promise<Disconnected> {
+    return this.#ended.promise
   }
 
   /** Aborts with the session, before its calls reject. */
@@ -131,7 +125,7 @@ export class SessionClient {
 
   /** True when no more messages may be sent. */
   get #isClosed(): boolean {
-    return this.#isClosing || this.isOver
+    return this.#isClosing || this.signal.aborted
   }
 
   /** Resolves with the accepted names and the refusals, once they are in effect. */
@@ -195,8 +189,10 @@ export class SessionClient {
   }
 
   #expect<T>(send: (pending: Pending<T>) => void): Promise<T> {
-    if (this.#isClosed)
-      return Promise.reject(this.#end ?? new Disconnected('CANCELLED', 'the session is closing'))
+    if (this.#isClosed) {
+      const end = this.signal.reason as Disconnected | undefined
+      return Promise.reject(end ?? new Disconnected('CANCELLED', 'the session is closing'))
+    }
     const expected = new Promise<T>((resolve, reject) => send({ resolve, reject }))
     // Callers that wait get the rejection; the others learn of it by the session's end.
     expected.catch(() => undefined)
@@ -244,16 +240,15 @@ export class SessionClient {
     this.#greeted.resolve({ welcome: message, known: this.#known, offsetMs })
   }
 
-  #finish({ code, details }: Pick<StatusObject, 'code' | 'details'>): Disconnected {
+  #finish({ code, details }: Pick<StatusObject, 'code' | 'details'>): void {
     this.#cancelGreeting()
     const end = this.#cancelCause ?? new Disconnected(status[code] ?? 'UNKNOWN', details)
-    this.#end = end
     this.#over.abort(end)
     this.#greeted.reject(end)
     for (const { reject } of this.#batches.values()) reject(end)
     for (const { reject } of this.#catalogues.values()) reject(end)
     this.#batches.clear()
     this.#catalogues.clear()
-    return end
+    this.#ended.resolve(end)
   }
 }
