@@ -6,7 +6,10 @@ import { backfillBatchesSlow, windowsMax as ingestWindowsMax } from '../../inges
 import { silentLog } from '../../platform/log/log.ts'
 import { CollectedSeries } from '../series/collected-series.ts'
 import { KnownFeed } from '../series/known-feed.ts'
+import { BarRouter } from '../series/prepared-bars.ts'
+import { Revisions } from '../series/revisions.ts'
 import { BackfillSender } from './backfill-sender.ts'
+import { LaneRouter } from './lane-router.ts'
 import { backfillMessagesMax, Outbox } from './outbox.ts'
 import { Refusals } from './refusals.ts'
 import type { Answer, SessionClient } from './session-client.ts'
@@ -95,4 +98,22 @@ test('windows in flight are bounded, below the number at which ingest stops read
   stop.abort()
   for (const resolve of waiting) resolve(answer)
   expect((await all).filter(({ status }) => status === 'rejected')).toHaveLength(300 - 2 * windowsMax)
+})
+
+test('a live bar that was refused as not closed after a later one was sent is sent again with the history', async () => {
+  const { waiting, shared, stop } = ingest()
+  const router = new BarRouter({ revisions: new Revisions(shared.clock), log: silentLog })
+  const failed = (cause: unknown): void => expect.unreachable(String(cause))
+  const lanes = new LaneRouter({ ...shared, router, failed })
+  const own = new CollectedSeries(of, new KnownFeed([]), undefined)
+  for (const time of [60, 120]) {
+    const bar = barsOf([{ time: feedSeconds(time), open: 1, high: 1, low: 1, close: 1, volume: 1 }])
+    lanes.sendNow([router.route(own, bar, false)])
+  }
+  const reason = 'REFUSAL_REASON_NOT_CLOSED' as const
+  waiting[0]?.({ ...answer, refused: [{ series: 0, index: 0, count: 1, reason, message: '' }] })
+  waiting[1]?.(answer)
+  await settle()
+  expect([...own.unclosed.time]).toEqual([60])
+  stop.abort()
 })

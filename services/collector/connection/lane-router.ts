@@ -106,8 +106,13 @@ export class LaneRouter {
   /** Ingest rejected the bar as not closed by its clock: the bar is sent again later. */
   #keepForming(series: CollectedSeries, bar: Bars): void {
     const time = timeAt(bar, 0)
-    if (series.isGone || series.sentUntil > time) return
-    series.sentUntil = Math.min(series.sentUntil, time - 1)
+    if (series.isGone) return
+    if (series.sentUntil > time) {
+      // A later bar was sent before this answer arrived. This one is sent again as history, with a window of its own.
+      series.unclosed = mergeBars(series.unclosed, bar)
+      return
+    }
+    series.sentUntil = time - 1
     const later = series.forming
     series.forming = undefined
     const derived = bar.revision[0] === derivedRevision
