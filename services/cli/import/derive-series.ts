@@ -1,4 +1,4 @@
-import { Holes } from '../../collector/series/holes.ts'
+import { UnstoredSpans } from '../../collector/series/unstored-spans.ts'
 import { type Bars, barCount, noBars, pickBars, timeAt } from '../../core/bars/bar.ts'
 import { anyOverlaps } from '../../core/bars/coverage.ts'
 import { bucketOpen, createFold, type Fold } from '../../core/bars/derive.ts'
@@ -37,7 +37,7 @@ export interface DeriveOptions extends FileTimes {
 export class DerivedSeries {
   readonly #options: DeriveOptions
   readonly #all: readonly Derived[]
-  readonly #refused = new Holes('1', refusedTimesMax)
+  readonly #refused = new UnstoredSpans('1', refusedTimesMax)
   #newest = Number.NEGATIVE_INFINITY
 
   constructor(senders: ReadonlyMap<Resolution, SeriesSender>, options: DeriveOptions) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { minuteBars } from '../../../test/contract/suites/sample-bars.ts'
-import { Holes } from '../../collector/series/holes.ts'
+import { UnstoredSpans } from '../../collector/series/unstored-spans.ts'
 import { type Bars, barCount, barsOf } from '../../core/bars/bar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { SeriesSender } from './send-series.ts'
@@ -23,7 +23,7 @@ test.for([
         batches.push(batch)
         return { accepted: barCount(batch), revised: 0, unchanged: 0, refused: [] }
       },
-      holes: new Holes('1'),
+      holes: new UnstoredSpans('1'),
       onRefused: () => undefined,
       onDone: () => undefined,
     })

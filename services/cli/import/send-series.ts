@@ -1,5 +1,5 @@
 import type { ImportOutcome } from '../../collector/feed/import-session.ts'
-import { Holes } from '../../collector/series/holes.ts'
+import { UnstoredSpans } from '../../collector/series/unstored-spans.ts'
 import {
   allocateBars,
   type Bars,
@@ -36,7 +36,7 @@ export interface SeriesOptions extends FileTimes {
   /** Resolves once the batch is stored. */
   readonly send: (bars: Bars) => Promise<ImportOutcome>
   /** Times of bars that cannot be sent. */
-  readonly holes: Holes
+  readonly holes: UnstoredSpans
   readonly onRefused: (line: number, reason: string) => void
   /** Called with the number of further bars that are done. */
   readonly onDone: (count: number) => void
@@ -58,7 +58,7 @@ export class SeriesSender {
   readonly #options: SeriesOptions
   readonly #clusters: BarClusters
   /** Times of bars that the service did not store. */
-  readonly #refused: Holes
+  readonly #refused: UnstoredSpans
   readonly #inFlight: Promise<void>[] = []
   #last: Promise<void> = Promise.resolve()
   #buffer = allocateBars(batchBarsMax)
@@ -70,10 +70,10 @@ export class SeriesSender {
   constructor(options: SeriesOptions) {
     this.#options = options
     this.#clusters = new BarClusters(options.resolution, options.maxGapSeconds)
-    this.#refused = new Holes(options.resolution)
+    this.#refused = new UnstoredSpans(options.resolution)
   }
 
-  get holes(): Holes {
+  get holes(): UnstoredSpans {
     return this.#options.holes
   }
 

@@ -1,5 +1,5 @@
 import type { ImportedSymbol, ImportSession } from '../../collector/feed/import-session.ts'
-import { Holes } from '../../collector/series/holes.ts'
+import { UnstoredSpans } from '../../collector/series/unstored-spans.ts'
 import type { OddLine } from '../../collector/sources/mt5-csv/export/most-decimals.ts'
 import { type Bars, barCount } from '../../core/bars/bar.ts'
 import { defaultMaxGapSeconds } from '../../core/bars/clusters.ts'
@@ -187,7 +187,7 @@ function senderOf(
     delaySeconds: symbol.delaySeconds,
     ...times,
     send: (bars: Bars) => session.send({ name: options.symbol, resolution, derived }, bars),
-    holes: refusals?.times.holes ?? new Holes(resolution),
+    holes: refusals?.times.holes ?? new UnstoredSpans(resolution),
     onRefused: (line, reason) => refusals?.add(line, reason),
     onDone: (count) => {
       if (!derived) progress.add(count)

@@ -10,7 +10,7 @@ import { Refusals } from './refusals.ts'
 import type { SessionDeps } from './session-deps.ts'
 import { WorkInFlight } from './work-in-flight.ts'
 
-/** Bars of a series that ingest refused as not closed, from which they are sent again; a series may have few holes. */
+/** Bars of a series that ingest refused as not closed, from which they are sent again. */
 const unclosedMax = 100
 
 export interface LaneRouterDeps extends SessionDeps {

@@ -64,7 +64,7 @@ export class CatchUp {
     do {
       const startedAt = time.now()
       const unkept = refusedForAge(definition, series.resolution, startedAt)
-      series.holes.addSpans(unkept)
+      series.unstored.addSpans(unkept)
       // A line may arrive after its minute was claimed. So bars newer than all stored ones are always sent.
       const changes = changed.get(id)
       const known = changes !== undefined ? [] : upTo(series.sentUntil, series.covered)

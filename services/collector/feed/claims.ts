@@ -82,7 +82,7 @@ export class Claims {
     this.#sendAfter([], series, series.resolution, { from, to })
   }
 
-  /** Sends the window of the series, or the feed-wide one, without the holes known when the bars are stored. */
+  /** Sends the window of the series, or the feed-wide one, without the times of bars that were not stored. */
   #sendAfter(
     stored: readonly Promise<void>[],
     series: CollectedSeries | undefined,
@@ -93,13 +93,13 @@ export class Claims {
     Promise.all([settled(), ...stored])
       .then(() =>
         series
-          ? this.#send(series.name, resolution, series.holes.outside([span]))
+          ? this.#send(series.name, resolution, series.unstored.outside([span]))
           : this.#sendWide(resolution, span),
       )
       .catch(this.#deps.failed)
   }
 
-  /** Where one series has a hole, the other series get separate windows. */
+  /** Where bars of one series were not stored, the other series get separate windows. */
   async #sendWide(r: Resolution, claimed: Span): Promise<void> {
     const all = this.#deps.bars.of(r)
     const wide = this.#feedWide.get(r)
@@ -109,12 +109,12 @@ export class Claims {
     // Ingest refused a bar as not closed meanwhile: the next report claims its time.
     if (wide && to < claimed.to) this.#feedWide.set(r, { ...wide, to: feedSeconds(Math.min(wide.to, to)) })
     const span = { from: claimed.from, to }
-    const whole = all.reduce<readonly Span[]>((left, { holes }) => holes.outside(left), [span])
-    const withHoles = subtractSpans([span], whole)
-    const own = withHoles.length === 0 ? [] : all
+    const whole = all.reduce<readonly Span[]>((left, { unstored }) => unstored.outside(left), [span])
+    const rest = subtractSpans([span], whole)
+    const own = rest.length === 0 ? [] : all
     await Promise.all([
       this.#send('', r, whole),
-      ...own.map(({ name, holes }) => this.#send(name, r, holes.outside(withHoles))),
+      ...own.map(({ name, unstored }) => this.#send(name, r, unstored.outside(rest))),
     ])
   }
 

@@ -108,11 +108,11 @@ test('a minute whose bar ingest refused as not closed while its window waited is
   const watched = { from: feedSeconds(0), to: feedSeconds(180) }
   claims.watched('1', watched)
   const bars = barsOf([{ time: feedSeconds(120), open: 1, high: 1, low: 1, close: 1, volume: 1 }])
-  series.holes.add(bars)
+  series.unstored.add(bars)
   series.forming = { bars, derived: false }
   stored.resolve()
   await expect.poll(() => sent).toEqual([{ from: 60, to: 120 }])
-  series.holes.fill(bars)
+  series.unstored.fill(bars)
   series.forming = undefined
   stored = Promise.withResolvers()
   stored.resolve()

@@ -61,7 +61,7 @@ export class SourceRelay implements SourceListener {
   }
 
   rejected(series: SourceSeries, spans: readonly Span[]): void {
-    this.#bars.get(series)?.holes.addSpans(spans)
+    this.#bars.get(series)?.unstored.addSpans(spans)
   }
 
   readAgain(series: SourceSeries, span: Span): void {

@@ -6,8 +6,8 @@ import type { Depth, FeedDefinition } from '../../core/feeds/feed.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { SourceBars, SourceSeries } from '../source.ts'
 import { closedUntil } from './closed-until.ts'
-import { Holes } from './holes.ts'
 import type { KnownFeed } from './known-feed.ts'
+import { UnstoredSpans } from './unstored-spans.ts'
 
 /** Maximum age of missed bars that are still sent live: in order, before any history. */
 const liveReachSeconds = 6 * 3_600
@@ -40,7 +40,7 @@ export class CollectedSeries implements SeriesIdentity {
   /** Spans that windows cover already. */
   readonly covered: readonly Span[]
   /** Times read in this session whose bars were not stored: no window claims them. */
-  readonly holes: Holes
+  readonly unstored: UnstoredSpans
   /** Time of the newest bar stored or spooled before the session, or sent since; other bars are corrections. */
   sentUntil: number
   /** Time of the newest bar that was stored before the session, or that ingest accepted on the live lane since. */
@@ -76,7 +76,7 @@ export class CollectedSeries implements SeriesIdentity {
     this.since = since
     this.historyEnd = historyEndOf(newest, now)
     this.covered = known.covered(name, resolution, since, delaySeconds)
-    this.holes = new Holes(resolution)
+    this.unstored = new UnstoredSpans(resolution)
     this.sentUntil = newest ?? Number.NEGATIVE_INFINITY
     this.acceptedUntil = stored ?? Number.NEGATIVE_INFINITY
   }

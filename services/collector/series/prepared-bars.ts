@@ -45,7 +45,7 @@ export class BarRouter {
         { symbol, resolution, scale, bars: tooPrecise.size },
         'bars dropped: their prices have more decimals than their symbol',
       )
-      series.holes.add(pickBars(given, (i) => tooPrecise.has(i)))
+      series.unstored.add(pickBars(given, (i) => tooPrecise.has(i)))
     }
     const bars = tooPrecise.size === 0 ? given : pickBars(given, (i) => !tooPrecise.has(i))
     const stamp = derived ? derivedRevision : revisions.next({ symbol, resolution })

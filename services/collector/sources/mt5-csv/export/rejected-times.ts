@@ -2,8 +2,8 @@ import { barTimeMax, barTimeMin } from '../../../../core/bars/bar-rules.ts'
 import { bucketOpen } from '../../../../core/bars/derive.ts'
 import type { Span } from '../../../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../../../core/clocks/feed-clock.ts'
-import { barEnd, type Resolution } from '../../../../core/feeds/resolution.ts'
-import { Holes } from '../../../series/holes.ts'
+import type { Resolution } from '../../../../core/feeds/resolution.ts'
+import { UnstoredSpans } from '../../../series/unstored-spans.ts'
 import type { BadLine } from './read-export.ts'
 
 interface RejectedTimesDeps {
@@ -19,7 +19,7 @@ interface RejectedTimesDeps {
  * between the accepted lines before and after it.
  */
 export class RejectedTimes {
-  readonly holes: Holes
+  readonly holes: UnstoredSpans
   readonly #deps: RejectedTimesDeps
   /** Time of the last accepted line. */
   #accepted: FeedSeconds | undefined
@@ -28,7 +28,7 @@ export class RejectedTimes {
 
   constructor(deps: RejectedTimesDeps) {
     this.#deps = deps
-    this.holes = new Holes(deps.resolution)
+    this.holes = new UnstoredSpans(deps.resolution)
   }
 
   /** Takes a run of lines, in the order of the file: times and line numbers of the accepted ones, and the others. */

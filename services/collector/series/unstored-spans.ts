@@ -6,18 +6,18 @@ import { barEnd, type Resolution } from '../../core/feeds/resolution.ts'
 import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import { refusedBySeries } from './refused-bars.ts'
 
-/** Maximum holes of a series, unless said otherwise; above it all times from the first to the last hole become one hole. */
-const defaultHolesMax = 256
+/** Maximum spans of a series, unless said otherwise; above it all times from the first to the last become one span. */
+const defaultSpansMax = 256
 
 /** Times of a series whose bars were read and not stored: no window may claim them. */
-export class Holes {
+export class UnstoredSpans {
   readonly #resolution: Resolution
-  readonly #holesMax: number
+  readonly #spansMax: number
   #spans: Span[] = []
 
-  constructor(resolution: Resolution, holesMax = defaultHolesMax) {
+  constructor(resolution: Resolution, spansMax = defaultSpansMax) {
     this.#resolution = resolution
-    this.#holesMax = holesMax
+    this.#spansMax = spansMax
   }
 
   /** Adds the times `[open, end)` of bars that were not stored. */
@@ -42,14 +42,14 @@ export class Holes {
     this.#take(subtractSpans(this.#spans, cellsOf(bars, this.#resolution)))
   }
 
-  /** Returns the parts of these spans that have no hole. */
+  /** Returns the parts of these spans in which all bars were stored. */
   outside(spans: readonly Span[]): Span[] {
     return subtractSpans(spans, this.#spans)
   }
 
   #take(spans: Span[]): void {
     const [first, last] = [spans[0], spans.at(-1)]
-    this.#spans = first && last && spans.length > this.#holesMax ? [{ from: first.from, to: last.to }] : spans
+    this.#spans = first && last && spans.length > this.#spansMax ? [{ from: first.from, to: last.to }] : spans
   }
 }
 
@@ -61,7 +61,7 @@ export const cellsOf = (bars: Bars, resolution: Resolution): Span[] =>
   })
 
 interface Part {
-  readonly item: { readonly series: { readonly holes: Holes } }
+  readonly item: { readonly series: { readonly unstored: UnstoredSpans } }
   readonly bars: Bars
 }
 
@@ -70,13 +70,13 @@ export function recordStored(parts: readonly Part[], refused: readonly RefusedBa
   const refusedOf = refusedBySeries(refused)
   parts.forEach(({ item: { series }, bars }, position) => {
     const own = refusedOf(position)
-    if (own === 'whole') series.holes.add(bars)
-    else if (own.length === 0) series.holes.fill(bars)
+    if (own === 'whole') series.unstored.add(bars)
+    else if (own.length === 0) series.unstored.fill(bars)
     else {
       const lost = new Uint8Array(barCount(bars))
       for (const { index, count } of own) lost.fill(1, index, index + count)
-      series.holes.fill(pickBars(bars, (i) => lost[i] === 0))
-      for (const { index, count } of own) series.holes.add(sliceBars(bars, index, index + count))
+      series.unstored.fill(pickBars(bars, (i) => lost[i] === 0))
+      for (const { index, count } of own) series.unstored.add(sliceBars(bars, index, index + count))
     }
   })
 }
