@@ -1,4 +1,5 @@
 import { mergeBars } from '../../core/bars/revision.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
 import type { Kept } from '../spool/spool.ts'
@@ -9,25 +10,25 @@ import type { SessionDeps } from './session-deps.ts'
 
 /** Maximum unacknowledged bars of the backfill lane; ingest may process them before a live bar, in a few milliseconds. */
 const backfillBarsMax = 4_000
+/** A message with fewer bars counts as many, so that at most `backfillMessagesMax` messages are unacknowledged. */
+const smallMessageBars = backfillBarsMax / backfillMessagesMax
 
 export interface BackfillSenderDeps extends Pick<SessionDeps, 'client' | 'clock' | 'signal'> {
   readonly outbox: Outbox
   readonly refusals: Refusals
-  /** Resolves when no live bars are in flight. */
-  readonly idle: () => Promise<void>
+  /** Resolves when no live bars of the resolution are in flight. */
+  readonly idle: (resolution: Resolution) => Promise<void>
 }
 
-/** The backfill lane of one session: waits while live bars are in flight or ingest has requested a pause. */
+/** The backfill lane of one session: waits while live bars of its resolution are in flight or ingest has requested a pause. */
 export class BackfillSender {
   readonly #deps: BackfillSenderDeps
-  readonly #bars: Semaphore
-  readonly #messages: Semaphore
+  readonly #capacity: Semaphore
   #pausedUntilMs = 0
 
   constructor(deps: BackfillSenderDeps) {
     this.#deps = deps
-    this.#bars = new Semaphore(backfillBarsMax, deps.signal)
-    this.#messages = new Semaphore(backfillMessagesMax, deps.signal)
+    this.#capacity = new Semaphore(backfillBarsMax, deps.signal)
     deps.client.onSlow = (pauseMs) => {
       this.#pausedUntilMs = deps.clock.monotonicMs() + pauseMs
     }
@@ -44,9 +45,11 @@ export class BackfillSender {
     const { outbox, refusals } = this.#deps
     const answers: Promise<void>[] = []
     for (const batch of batches) {
-      const leave = await this.#enter(batch.count)
+      const weight = Math.max(batch.count, smallMessageBars)
+      const leave = (): void => this.#capacity.leave(weight)
+      await this.#capacity.enter(weight)
       try {
-        await this.#clearToSend()
+        await this.#clearToSend(batch.resolution)
       } catch (cause) {
         leave()
         throw cause
@@ -64,25 +67,10 @@ export class BackfillSender {
     return answers
   }
 
-  /** Waits for capacity for a message of `count` bars. Returns the function that frees it. */
-  async #enter(count: number): Promise<() => void> {
-    await this.#messages.enter(1)
-    try {
-      await this.#bars.enter(count)
-    } catch (cause) {
-      this.#messages.leave(1)
-      throw cause
-    }
-    return () => {
-      this.#bars.leave(count)
-      this.#messages.leave(1)
-    }
-  }
-
-  /** Resolves when no live bars are in flight and no requested pause is running. */
-  async #clearToSend(): Promise<void> {
+  /** Resolves when no live bars of the resolution are in flight and no requested pause is running. */
+  async #clearToSend(resolution: Resolution): Promise<void> {
     const { clock, signal, idle } = this.#deps
-    await idle()
+    await idle(resolution)
     const pauseMs = this.#pausedUntilMs - clock.monotonicMs()
     if (pauseMs > 0) await clock.sleep(pauseMs, signal)
   }

@@ -10,10 +10,12 @@ import { BarRouter } from '../series/prepared-bars.ts'
 import { Revisions } from '../series/revisions.ts'
 import { BackfillSender } from './backfill-sender.ts'
 import { LaneRouter } from './lane-router.ts'
+import { LiveSender } from './live-sender.ts'
 import { backfillMessagesMax, Outbox } from './outbox.ts'
 import { Refusals } from './refusals.ts'
 import type { Answer, SessionClient } from './session-client.ts'
 import { WindowSender, windowsMax } from './window-sender.ts'
+import { WorkInFlight } from './work-in-flight.ts'
 
 const answer: Answer = { accepted: 1, revised: 0, unchanged: 0, refused: [] }
 const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, since: undefined } as const
@@ -98,6 +100,28 @@ test('windows in flight are bounded, below the number at which ingest stops read
   stop.abort()
   for (const resolve of waiting) resolve(answer)
   expect((await all).filter(({ status }) => status === 'rejected')).toHaveLength(300 - 2 * windowsMax)
+})
+
+test('windows and history of one resolution do not wait for Acks of another one', async () => {
+  const { waiting, shared, stop } = ingest()
+  const inFlight = new WorkInFlight(() => undefined)
+  const live = new LiveSender({ ...shared, inFlight, onForming: () => undefined })
+  const hours = { ...of, resolution: '60' as const }
+  live.send([
+    { ...of, symbol: 'A', series, bars },
+    { ...hours, symbol: 'A', series: new CollectedSeries(hours, new KnownFeed([]), undefined), bars },
+  ])
+  await settle()
+  expect(waiting.length).toBe(2)
+  waiting[0]?.(answer)
+  await Promise.all([live.settled('1'), live.idle('1')])
+  let isSettled = false
+  void Promise.race([live.settled('60'), live.idle('60')]).then(() => (isSettled = true))
+  await settle()
+  expect(isSettled).toBe(false)
+  waiting[1]?.(answer)
+  await Promise.all([live.settled('60'), live.idle('60')])
+  stop.abort()
 })
 
 test('a live bar that was refused as not closed after a later one was sent is sent again with the history', async () => {

@@ -1,5 +1,6 @@
 import { type Bars, barCount, noBars, timeAt } from '../../core/bars/bar.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import type { PreparedBars, Routed } from '../series/prepared-bars.ts'
 import { derivedRevision } from '../series/revisions.ts'
@@ -43,7 +44,7 @@ export class LaneRouter {
       onForming: (series, bar) => this.#keepForming(series, bar),
     })
     this.#live = live
-    this.#backfill = new BackfillSender({ ...shared, idle: () => live.idle() })
+    this.#backfill = new BackfillSender({ ...shared, idle: (resolution) => live.idle(resolution) })
     this.#corrections = new WorkInFlight(overflow)
   }
 
@@ -85,22 +86,24 @@ export class LaneRouter {
     await Promise.all(await this.#backfill.send(left))
   }
 
-  /** Resolves when history may be sent: no live bars are in flight. */
-  idle(): Promise<void> {
-    return this.#live.idle()
+  /** Resolves when history of the resolution may be sent: no live bars of it are in flight. */
+  idle(resolution: Resolution): Promise<void> {
+    return this.#live.idle(resolution)
   }
 
-  /** Resolves when all live bars and corrections sent so far are stored. */
-  async settled(): Promise<void> {
-    await Promise.all([this.#live.settled(), this.#corrections.settled()])
+  /** Resolves when all live bars and corrections of the resolution sent so far are stored. */
+  async settled(resolution: Resolution): Promise<void> {
+    await Promise.all([this.#live.settled(resolution), this.#corrections.settled(resolution)])
   }
 
   #correct(list: readonly PreparedBars[]): void {
-    if (list.length === 0) return
+    const [first] = list
+    if (!first) return
     const count = list.reduce((sum, { bars }) => sum + barCount(bars), 0)
     const stored = this.#backfill.store(list)
     stored.catch(this.#deps.failed)
-    this.#corrections.add(stored, count)
+    // They are corrections of one series.
+    this.#corrections.add(first.resolution, count, stored)
   }
 
   /** Ingest rejected the bar as not closed by its clock: the bar is sent again later. */

@@ -1,4 +1,5 @@
 import { type Bars, barCount, timeAt } from '../../core/bars/bar.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
@@ -32,16 +33,16 @@ export class LiveSender {
     this.#semaphore = new Semaphore(catchUpBarsMax, deps.signal)
   }
 
-  /** Resolves when all bars sent so far are stored; rejects when the session ends before. */
-  settled(): Promise<void> {
-    return this.#deps.inFlight.settled()
+  /** Resolves when all bars of the resolution sent so far are stored; rejects when the session ends before. */
+  settled(resolution: Resolution): Promise<void> {
+    return this.#deps.inFlight.settled(resolution)
   }
 
-  /** Resolves when history may be sent: no live bars are in flight or left by an earlier session. */
-  async idle(): Promise<void> {
+  /** Resolves when history of the resolution may be sent: no live bars are in flight or left by an earlier session. */
+  async idle(resolution: Resolution): Promise<void> {
     const { outbox, inFlight } = this.#deps
     await outbox.drained
-    while (!inFlight.isEmpty) await inFlight.settled()
+    while (!inFlight.isEmpty(resolution)) await inFlight.settled(resolution)
   }
 
   /** Sends once the bars are spooled, however many bars are in flight. */
@@ -53,7 +54,7 @@ export class LiveSender {
         packed.parts.forEach((part, position) => noteAccepted(part, refusedOf(position)))
         for (const { series, bar } of refusals.note(packed, refused)) onForming(series, bar)
       })
-      inFlight.add(answered, packed.count)
+      inFlight.add(packed.resolution, packed.count, answered)
     }
   }
 
@@ -62,7 +63,7 @@ export class LiveSender {
     const weight = barCount(list.bars)
     await this.#semaphore.enter(weight)
     this.send([list])
-    void this.settled()
+    void this.settled(list.resolution)
       .catch(() => undefined)
       .then(() => this.#semaphore.leave(weight))
   }

@@ -9,7 +9,10 @@ import type { OutgoingBars, Packed } from './pack-bars.ts'
 import { type Answer, Disconnected, reasonOf, refusedBars } from './session-client.ts'
 import type { SessionDeps } from './session-deps.ts'
 
-/** Maximum unacknowledged messages of history, and of the spool of earlier sessions; below the number at which ingest requests a pause or stops reading. */
+/**
+ * Maximum unacknowledged messages of history, and of the spool of earlier sessions. It is below the number at which ingest
+ * requests a pause or stops reading.
+ */
 export const backfillMessagesMax = 8
 
 const clockWasSet =
@@ -30,8 +33,9 @@ export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeri
 
 /**
  * Sends the batches of one session. With a spool, live batches and corrections are on the disk before they are sent and
- * stay there until their Ack; the source can be asked for history again. Batches of earlier sessions are sent first. When ingest refuses revisions as ahead of its clock, the
- * session ends and the batch stays in the spool: the next session knows that clock and makes these revisions again.
+ * stay there until their Ack; the source can be asked for history again. Batches of earlier sessions are sent first.
+ * When ingest refuses revisions as ahead of its clock, the session ends and the batch stays in the spool: the next session
+ * knows that clock and makes these revisions again.
  */
 export class Outbox {
   /** Resolves once all batches of earlier sessions were sent; rejects when the session ends. */

@@ -47,6 +47,18 @@ test('a series that is listed several times is in a message once, with all its b
   ])
 })
 
+test('a message has bars of one resolution', () => {
+  const hour = (symbol: string): OutgoingBars => ({ ...part(symbol, [3_600, 1, 7]), resolution: '60' })
+  const list = [part('A', [60, 1, 7]), hour('A'), part('B', [60, 1, 7]), hour('B')]
+  const packed = [...packBars(list, messageBarsMax)]
+  expect(
+    packed.map(({ resolution, parts }) => [resolution, parts.map(({ item: { symbol } }) => symbol)]),
+  ).toEqual([
+    ['1', ['A', 'B']],
+    ['60', ['A', 'B']],
+  ])
+})
+
 test('of two readings of one bar the later one is sent, also when both are derived', () => {
   expect(contents([part('A', [60, 1, 7]), part('A', [60, 2, 8])])).toEqual([
     [{ symbol: 'A', time: [60], close: [2] }],

@@ -11,6 +11,7 @@ export interface Packed<T extends OutgoingBars> {
   /** The contents of the message, in its order. */
   readonly parts: readonly { readonly item: T; readonly bars: Bars }[]
   readonly count: number
+  readonly resolution: Resolution
 }
 
 /** Maximum bars of one message: ingest serves other feeds and live bars after a few milliseconds. */
@@ -22,10 +23,19 @@ const seriesOverheadBytes = 8
 
 /**
  * Packs bars of any number of series into messages of at most `barsMax` bars and `messagePartitionsMax` partitions, in
- * the given order. A series that is listed more than once is merged where it is first: ingest takes each series once
- * per message.
+ * the given order. A message has bars of one resolution: its Ack does not wait for other tables. A series that is listed
+ * more than once is merged where it is first: ingest takes each series once per message.
  */
 export function* packBars<T extends OutgoingBars>(list: readonly T[], barsMax: number): Generator<Packed<T>> {
+  for (const [resolution, own] of Map.groupBy(list, (item) => item.resolution))
+    yield* packResolution(resolution, own, barsMax)
+}
+
+function* packResolution<T extends OutgoingBars>(
+  resolution: Resolution,
+  list: readonly T[],
+  barsMax: number,
+): Generator<Packed<T>> {
   let message: EncodedSeries[] = []
   let parts: { item: T; bars: Bars }[] = []
   let count = 0
@@ -33,14 +43,14 @@ export function* packBars<T extends OutgoingBars>(list: readonly T[], barsMax: n
   let partitions = new Set<string>()
   for (const item of oncePerSeries(list)) {
     for (const { bars, encoded, size } of pieces(item, barsMax)) {
-      const own = partitionsOf([{ resolution: item.resolution, bars }])
+      const own = partitionsOf([{ resolution, bars }])
       if (
         count > 0 &&
         (count + barCount(bars) > barsMax ||
           bytes + size > messageBytesMax - messageOverheadBytes ||
           partitions.union(own).size > messagePartitionsMax)
       ) {
-        yield { message, parts, count }
+        yield { message, parts, count, resolution }
         message = []
         parts = []
         count = bytes = 0
@@ -53,7 +63,7 @@ export function* packBars<T extends OutgoingBars>(list: readonly T[], barsMax: n
       bytes += size
     }
   }
-  if (count > 0) yield { message, parts, count }
+  if (count > 0) yield { message, parts, count, resolution }
 }
 
 /** The list with each series once. The later of two bars with one time is kept. */

@@ -17,8 +17,8 @@ export function trimClaim(series: CollectedSeries, span: Span, now: FeedSeconds 
 
 export interface ClaimsDeps {
   readonly windows: WindowSender
-  /** Resolves when all live bars and corrections sent so far are stored. */
-  readonly settled: () => Promise<void>
+  /** Resolves when all live bars and corrections of the resolution sent so far are stored. */
+  readonly settled: (r: Resolution) => Promise<void>
   readonly time: FeedTime
   readonly bars: Pick<ClosedBars, 'of'>
   /** Called for a claim that failed; the next session reads these bars again. */
@@ -90,7 +90,7 @@ export class Claims {
     span: Span,
   ): void {
     const { settled } = this.#deps
-    Promise.all([settled(), ...stored])
+    Promise.all([settled(resolution), ...stored])
       .then(() =>
         series
           ? this.#send(series.name, resolution, series.unstored.outside([span]))

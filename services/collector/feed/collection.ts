@@ -34,7 +34,7 @@ export class Collection {
     const lanes = new LaneRouter({ ...deps, failed })
     const reader = new SourceReader(deps)
     const windows = new WindowSender(deps)
-    const claims = new Claims({ ...deps, windows, settled: () => lanes.settled(), failed })
+    const claims = new Claims({ ...deps, windows, settled: (r) => lanes.settled(r), failed })
     const history = new HistoryReader({ ...deps, reader, lanes, windows })
     this.#lanes = lanes
     this.#claims = claims

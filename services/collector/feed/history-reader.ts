@@ -47,7 +47,6 @@ export class HistoryReader {
 
   async #next(): Promise<boolean> {
     if (this.#deps.signal.aborted) return false
-    await this.#deps.lanes.idle()
     await this.#units.enter(1)
     const unit = this.#queue.next()
     const leave = (): void => this.#units.leave(1)
@@ -61,6 +60,7 @@ export class HistoryReader {
     const { windows, reader, lanes, time } = this.#deps
     const claims: Span[] = []
     const stored: Promise<void>[] = []
+    await lanes.idle(series.resolution)
     await reader.read(series, span, async ({ bars, derived = false, complete }) => {
       const closed = takeClosed(series, within(bars, span), derived, time.now())
       if (barCount(closed) > 0) stored.push(...(await lanes.sendHistory(series, closed, derived)))
