@@ -2,7 +2,7 @@ import { timeAt } from '../../core/bars/bar.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { WireLane } from '../../wire/encode-bars.ts'
 import { latestRevision } from '../series/revisions.ts'
-import type { SpooledSeries } from '../spool/record.ts'
+import { barsIn, type SpooledSeries } from '../spool/record.ts'
 import type { Kept, Spool } from '../spool/spool.ts'
 import { AcceptedRevisions } from './accepted-revisions.ts'
 import type { OutgoingBars, Packed } from './pack-bars.ts'
@@ -116,7 +116,7 @@ export class Outbox {
         return undefined
       })
       if (!record) continue
-      const count = record.series.reduce((sum, each) => sum + each.count, 0)
+      const count = barsIn(record)
       await messages.enter(1)
       const message = accepted.messageOf(record, firstRevision + i)
       this.#post(record.kind === 'live' ? 'LIVE' : 'BACKFILL', { message, count }, id)

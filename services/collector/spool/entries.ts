@@ -17,7 +17,6 @@ export interface Entry extends Arrival {
 
 /** Index of the batches in a spool, in order of arrival; the bars are on the disk. */
 export class Entries {
-  batches = 0
   bars = 0
   readonly #all = new Map<number, Entry>()
   /** Time of the newest live bar per series. */
@@ -30,8 +29,6 @@ export class Entries {
     const bars = barsIn(record)
     this.#lastId += 1
     this.#all.set(this.#lastId, { kind, utcMs, bars, isHandedOver: false, ...at })
-    if (kind === 'lost') return this.#lastId
-    this.batches += 1
     this.bars += bars
     if (kind === 'live') {
       this.#live += 1
@@ -49,8 +46,6 @@ export class Entries {
     if (!entry) return undefined
     this.#all.delete(id)
     if (entry.place) entry.place.segment.records -= 1
-    if (entry.kind === 'lost') return entry
-    this.batches -= 1
     this.bars -= entry.bars
     if (entry.kind === 'live' && --this.#live === 0) this.#until.clear()
     return entry
@@ -68,28 +63,27 @@ export class Entries {
     for (const entry of this.#all.values()) entry.isHandedOver = true
   }
 
+  get batches(): number {
+    return this.#all.size
+  }
+
   get(id: number): Entry | undefined {
     return this.#all.get(id)
   }
 
   /** Identifiers of all batches. */
   get ids(): readonly number[] {
-    return this.#where(({ kind }) => kind !== 'lost')
-  }
-
-  get lost(): readonly number[] {
-    return this.#where(({ kind }) => kind === 'lost')
+    return [...this.#all.keys()]
   }
 
   in(segment: Segment): readonly number[] {
-    return this.#where(({ kind, place }) => kind !== 'lost' && place?.segment === segment)
+    return this.ids.filter((id) => this.#all.get(id)?.place?.segment === segment)
   }
 
   /** Returns the oldest batches, up to the first that has not expired. */
   expired(isExpired: (came: Arrival) => boolean): readonly number[] {
     const old: number[] = []
     for (const [id, entry] of this.#all) {
-      if (entry.kind === 'lost') continue
       if (!entry.place || !isExpired(entry)) break
       old.push(id)
     }
@@ -98,15 +92,11 @@ export class Entries {
 
   /** The oldest batch that no other collector has. */
   get oldest(): Entry | undefined {
-    for (const entry of this.#all.values()) if (entry.kind !== 'lost' && !entry.isHandedOver) return entry
+    for (const entry of this.#all.values()) if (!entry.isHandedOver) return entry
     return undefined
   }
 
   until(symbol: string, resolution: Resolution): FeedSeconds | undefined {
     return this.#until.get(cleanSeriesId({ symbol, resolution }))
-  }
-
-  #where(is: (entry: Entry) => boolean): readonly number[] {
-    return [...this.#all].filter(([, entry]) => is(entry)).map(([id]) => id)
   }
 }

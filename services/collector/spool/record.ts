@@ -120,5 +120,5 @@ function decode(kind: RecordKind, body: Buffer): SpoolRecord | undefined {
   return at === body.length ? { kind, utcMs, series } : undefined
 }
 
-export const barsIn = ({ kind, series }: SpoolRecord): number =>
-  kind === 'lost' ? 0 : series.reduce((sum, { count }) => sum + count, 0)
+export const barsIn = ({ series }: Pick<SpoolRecord, 'series'>): number =>
+  series.reduce((sum, { count }) => sum + count, 0)

@@ -4,11 +4,11 @@ import type { Log } from '../../platform/log/log.ts'
 import { SharedRun } from '../../platform/serial.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import { Ages } from './ages.ts'
-import { Entries, type Entry } from './entries.ts'
+import { Entries } from './entries.ts'
 import type { SpoolFolder } from './folder.ts'
 import { Lost, type LostSpan } from './lost.ts'
 import { encodeRecord, recordsIn, type SpooledSeries, type SpoolRecord } from './record.ts'
-import { type Place, Segments } from './segments.ts'
+import { type Place, type Segment, Segments } from './segments.ts'
 
 /** Maximum bytes of one file. The oldest file is dropped as a whole, so each is a small part of the spool. */
 const segmentBytesMax = 8 * 1024 * 1024
@@ -70,6 +70,7 @@ export class Spool {
   readonly #entries = new Entries()
   readonly #ages: Ages
   readonly #lost = new Lost()
+  #lostWithin: Segment | undefined
   readonly #stopChecking: Cancel
   readonly #work = new SharedRun(() => this.#tidyAndWrite())
   #queue: QueuedBatch[] = []
@@ -89,11 +90,12 @@ export class Spool {
       const { record, offset, length } = found
       // The newest record of lost bars contains the earlier ones.
       if (record.kind === 'lost') {
-        this.#replaceLost(record.series)
+        this.#replaceLost(record.series, segment)
         this.lostVersion += 1
+      } else {
+        const place = { segment, offset, length }
+        this.#entries.add(record, { bytes: undefined, place, sinceMs: undefined })
       }
-      const place = { segment, offset, length }
-      this.#entries.add(record, { bytes: undefined, place, sinceMs: undefined })
     }
     const { batches, bars } = this.#entries
     if (batches > 0)
@@ -130,8 +132,12 @@ export class Spool {
 
   /** Returns `undefined` when the batch was removed meanwhile. Rejects when it cannot be read from the disk. */
   async read(id: number): Promise<SpoolRecord | undefined> {
-    const entry = this.#entries.get(id)
-    return entry && this.#recordOf(entry)
+    const { bytes, place } = this.#entries.get(id) ?? {}
+    if (!bytes && !place) return undefined
+    const found = bytes ?? (place && (await this.#segments.read(place)))
+    const [first] = found ? recordsIn(found) : []
+    if (!first) throw new Error('spooled batch is unreadable')
+    return first.record
   }
 
   /** Removes an acknowledged batch. After a kill it may appear again; ingest then finds its bars unchanged. */
@@ -277,20 +283,14 @@ export class Spool {
     log.error({ bars, series: series.length, why }, 'oldest batches dropped from the spool')
     const record = { kind: 'lost' as const, utcMs: clock.utcMs(), series }
     const [place] = await this.#segments.write([encodeRecord(record)])
-    this.#replaceLost(series)
-    this.#entries.add(record, { bytes: undefined, place, sinceMs: undefined })
+    this.#replaceLost(series, place?.segment)
   }
 
-  #replaceLost(series: readonly SpooledSeries[]): void {
-    for (const id of this.#entries.lost) this.#entries.remove(id)
+  /** `within`: the file with the record of these losses. */
+  #replaceLost(series: readonly SpooledSeries[], within?: Segment): void {
+    if (this.#lostWithin) this.#lostWithin.records -= 1
+    this.#lostWithin = within
     this.#lost.clear()
     this.#lost.add(series)
-  }
-
-  async #recordOf({ bytes, place }: Entry): Promise<SpoolRecord> {
-    const found = bytes ?? (place && (await this.#segments.read(place)))
-    const [first] = found ? recordsIn(found) : []
-    if (!first) throw new Error('spooled batch is unreadable')
-    return first.record
   }
 }
