@@ -34,7 +34,6 @@ export interface CollectorDeps {
    * the end of a session loses unacknowledged bars that the source cannot return again.
    */
   readonly spool?: Spool | undefined
-  /** The metrics of this feed. */
   readonly metrics?: FeedMetrics | undefined
   /** Ends the collector. Batches in flight are still acknowledged. */
   readonly signal: AbortSignal

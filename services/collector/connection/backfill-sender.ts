@@ -10,8 +10,6 @@ import type { SessionDeps } from './session-deps.ts'
 
 /** Maximum unacknowledged bars of the backfill lane; ingest may process them before a live bar, in a few milliseconds. */
 const backfillBarsMax = 4_000
-/** A message with fewer bars counts as many, so that at most `backfillMessagesMax` messages are unacknowledged. */
-const smallMessageBars = backfillBarsMax / backfillMessagesMax
 
 export interface BackfillSenderDeps extends Pick<SessionDeps, 'client' | 'clock' | 'signal'> {
   readonly outbox: Outbox
@@ -45,7 +43,8 @@ export class BackfillSender {
     const { outbox, refusals } = this.#deps
     const answers: Promise<void>[] = []
     for (const batch of batches) {
-      const weight = Math.max(batch.count, smallMessageBars)
+      // A small message counts as more bars, so that the number of messages is bounded, too.
+      const weight = Math.max(batch.count, backfillBarsMax / backfillMessagesMax)
       const leave = (): void => this.#capacity.leave(weight)
       await this.#capacity.enter(weight)
       try {

@@ -204,10 +204,10 @@ export class SessionClient {
     if (welcome) this.#takeWelcome(welcome)
     if (known) this.#takeKnown(known.series, known.last)
     if (catalogued) {
-      const { revision, last, names, refused } = catalogued
+      const { revision, last } = catalogued
       const pending = this.#catalogues.get(revision)
-      pending?.names.push(...names)
-      pending?.refused.push(...refused)
+      pending?.names.push(...catalogued.names)
+      pending?.refused.push(...catalogued.refused)
       if (!last || !pending) return
       this.#catalogues.delete(revision)
       pending.resolve(pending)

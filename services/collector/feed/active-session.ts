@@ -9,9 +9,9 @@ import type { Collection } from './collection.ts'
 import type { CollectionDeps } from './collection-deps.ts'
 import { type SourceCatalogue, toWire } from './source-catalogue.ts'
 
-type Shared = 'definition' | 'source' | 'bars' | 'time' | 'client' | 'spool' | 'log' | 'signal'
+type SeriesDeps = 'definition' | 'source' | 'bars' | 'time' | 'client' | 'spool' | 'log' | 'signal'
 
-export interface ActiveSessionDeps extends Pick<CollectionDeps, Shared> {
+export interface ActiveSessionDeps extends Pick<CollectionDeps, SeriesDeps> {
   readonly greeting: Greeting
   readonly catalogue: SourceCatalogue
   /** Called once ingest knows the symbols. */

@@ -13,9 +13,9 @@ import type { CollectionDeps } from './collection-deps.ts'
 import type { HistoryReader } from './history-reader.ts'
 import type { SourceReader } from './source-reader.ts'
 
-type Shared = 'definition' | 'source' | 'router' | 'time' | 'changed' | 'clock' | 'signal'
+type ReadDeps = 'definition' | 'source' | 'router' | 'time' | 'changed' | 'clock' | 'signal'
 
-export interface CatchUpDeps extends Pick<CollectionDeps, Shared> {
+export interface CatchUpDeps extends Pick<CollectionDeps, ReadDeps> {
   readonly reader: SourceReader
   readonly lanes: LaneRouter
   readonly history: HistoryReader

@@ -235,10 +235,10 @@ describe('the spool', () => {
     const { noon } = suite
     const folder = new MemoryFolder()
     const first = await spoolIn(folder)
-    let hung = 0
-    await suite.restart((stores) => hungBackfill(stores, () => (hung += 1)))
+    let writes = 0
+    await suite.restart((stores) => hungBackfill(stores, () => (writes += 1)))
     suite.collect(suite.terminal(), { spool: first })
-    await expect.poll(() => hung, patience).toBeGreaterThan(0)
+    await expect.poll(() => writes, patience).toBeGreaterThan(0)
     await expect.poll(() => first.depth.bars, patience).toBe(0)
     const left = folder.crash(() => 0)
     await suite.restart(undefined, () => suite.stopInTime())

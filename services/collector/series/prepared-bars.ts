@@ -6,17 +6,6 @@ import { barsAboveScale } from '../../wire/bars-above-scale.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import { derivedRevision, type Revisions } from './revisions.ts'
 
-/** Bars for the wire, of one series. */
-export interface OutgoingBars {
-  /** Clean name. */
-  readonly symbol: string
-  readonly resolution: Resolution
-  readonly scale: number
-  /** Ascending, with their revisions. */
-  readonly bars: Bars
-}
-
-/** Bars ready for the wire, with their series. */
 export interface PreparedBars extends OutgoingBars {
   readonly series: CollectedSeries
 }

@@ -58,7 +58,6 @@ export class Entries {
     for (const series of first?.record.series ?? []) this.#until.delete(cleanSeriesId(series))
   }
 
-  /** Marks all entries as handed over. */
   markHandedOver(): void {
     for (const entry of this.#all.values()) entry.isHandedOver = true
   }
@@ -71,7 +70,6 @@ export class Entries {
     return this.#all.get(id)
   }
 
-  /** Identifiers of all batches. */
   get ids(): readonly number[] {
     return [...this.#all.keys()]
   }

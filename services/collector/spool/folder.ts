@@ -5,13 +5,11 @@
  *  - an interrupted write may leave any part of its bytes; a `truncate` or a `remove` may be lost.
  */
 export interface SpoolFolder {
-  /** Returns the names of all files. */
   list(): Promise<readonly string[]>
   /** Returns at most `length` bytes from `position` on; fewer where the file ends. */
   read(name: string, position: number, length: number): Promise<Uint8Array>
   /** Appends to a file, and creates it when it is missing; `position` is the file's length. */
   write(name: string, position: number, bytes: Uint8Array): Promise<void>
-  /** Empties a file. */
   truncate(name: string): Promise<void>
   remove(name: string): Promise<void>
   close(): Promise<void>

@@ -6,9 +6,7 @@ import type { EncodedSeries } from '../../wire/encode-bars.ts'
 /** Bars of the live lane, bars of the backfill lane, or the ranges dropped at the spool's bound. */
 export type RecordKind = 'live' | 'history' | 'lost'
 
-/** One series of a record. */
 export interface SpooledSeries {
-  /** Clean name. */
   readonly symbol: string
   readonly resolution: Resolution
   /** Open times of the first and the last bar. */

@@ -2,7 +2,6 @@ import type { Log } from '../../platform/log/log.ts'
 import type { SpoolFolder } from './folder.ts'
 import { type FoundRecord, recordsIn } from './record.ts'
 
-/** One file of the spool. */
 export interface Segment {
   readonly name: string
   bytes: number
