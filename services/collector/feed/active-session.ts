@@ -4,6 +4,7 @@ import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedNam
 import type { Greeting } from '../connection/session-client.ts'
 import { CollectedSeries } from '../series/collected-series.ts'
 import { KnownFeed } from '../series/known-feed.ts'
+import { rawSeriesId } from '../series/series-id.ts'
 import type { Listing, SourceSymbol } from '../sources/source.ts'
 import type { Collection } from './collection.ts'
 import type { CollectionDeps } from './collection-deps.ts'
@@ -58,24 +59,22 @@ export class ActiveSession {
   #collect(names: readonly CataloguedName__Output[], { snapshot }: Listing): void {
     const { bars } = this.#deps
     const collection = this.collection ?? this.#deps.startCollection()
-    const before = this.collection ? [] : bars.begin((routed) => collection.sendNow(routed))
+    const before = this.collection ? undefined : bars.begin((routed) => collection.sendNow(routed))
     this.collection = collection
     const listed = new Set(names.map(({ raw }) => raw))
     if (snapshot) for (const series of bars.all) if (!listed.has(series.raw)) bars.drop(series)
     const added = names.flatMap((name) => this.#seriesOf(name))
     const fresh = added.filter((series) => !isSame(series, bars.get(series)))
-    for (const series of fresh) this.#continue(series, before)
+    for (const series of fresh) this.#continue(series, before?.get(rawSeriesId(series)))
     collection.begin(fresh.sort((a, b) => finestFirst(a.resolution, b.resolution)))
   }
 
   /** Continues a series that is unchanged since the last session, unless its source is read as a whole. */
-  #continue(series: CollectedSeries, before: readonly CollectedSeries[]): void {
+  #continue(series: CollectedSeries, before: CollectedSeries | undefined): void {
     const { source, time } = this.#deps
     const now = time.now()
-    const { raw, resolution, name } = series
-    const same = before.find((each) => each.raw === raw && each.resolution === resolution)
-    const isKept = same?.name === name && isSame(series, same) && source.capabilities.reads === 'pieces'
-    if (isKept && now !== undefined) series.continue(same, now)
+    const isKept = before?.name === series.name && isSame(series, before)
+    if (isKept && now !== undefined && source.capabilities.reads === 'pieces') series.continue(before, now)
   }
 
   #seriesOf({ raw, symbol, digits, delaySeconds, since }: CataloguedName__Output): CollectedSeries[] {

@@ -25,7 +25,7 @@ export type SendBars = (routed: readonly Routed[]) => void
  */
 export class ClosedBars {
   readonly #deps: ClosedBarsDeps
-  readonly #series = new Map<RawSeriesId, CollectedSeries>()
+  #series = new Map<RawSeriesId, CollectedSeries>()
   #send: SendBars | undefined
 
   constructor(deps: ClosedBarsDeps) {
@@ -50,9 +50,9 @@ export class ClosedBars {
   }
 
   /** Sends bars to a session from now on. Returns the series that missed no bar since the last session. */
-  begin(send: SendBars): readonly CollectedSeries[] {
-    const before = this.all
-    this.#series.clear()
+  begin(send: SendBars): ReadonlyMap<RawSeriesId, CollectedSeries> {
+    const before = this.#series
+    this.#series = new Map()
     this.#send = send
     return before
   }
