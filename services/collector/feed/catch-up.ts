@@ -36,7 +36,7 @@ export class CatchUp {
     const { definition, history, failed } = this.#deps
     const now = await this.#now()
     if (now === undefined) return
-    const missed = list.filter(({ phase }) => phase === 'queued')
+    const missed = list.filter(({ isLive }) => !isLive)
     await Promise.all(
       missed.map(
         (series) =>
@@ -60,7 +60,7 @@ export class CatchUp {
   async read(series: CollectedSeries, attempted?: () => void): Promise<void> {
     const { definition, source, time, reader, router, lanes, changed, signal } = this.#deps
     const id = rawSeriesId(series)
-    series.phase = 'queued'
+    series.isLive = false
     do {
       const startedAt = time.now()
       const unkept = refusedForAge(definition, series.resolution, startedAt)
@@ -104,7 +104,7 @@ export class CatchUp {
     series.noteRead(startedAt)
     claims.series(series, spans, stored)
     if (series.readAgain) return
-    series.phase = 'live'
+    series.isLive = true
     const { waiting, waitingClaims } = series
     series.waiting = []
     series.waitingClaims = []

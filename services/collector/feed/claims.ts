@@ -52,8 +52,8 @@ export class Claims {
   watched(r: Resolution, span: Span): 'claimed' | 'early' | 'interrupted' {
     const all = this.#deps.bars.of(r)
     // Without a clock a read has no known time. A source that never misses a bar, from time 0 on, needs none.
-    const isReady = ({ phase, readAt }: CollectedSeries): boolean =>
-      phase === 'live' && (readAt !== undefined || span.from === 0)
+    const isReady = ({ isLive, readAt }: CollectedSeries): boolean =>
+      isLive && (readAt !== undefined || span.from === 0)
     if (all.length === 0 || !all.every(isReady)) return 'early'
     if (all.some(({ readAt = span.from }) => span.from > readAt)) return 'interrupted'
     const to = feedSeconds(Math.min(span.to, ...all.map(({ formingAt }) => formingAt)))

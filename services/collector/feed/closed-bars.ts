@@ -42,7 +42,7 @@ export class ClosedBars {
 
   /** Series whose closed bars were all sent. */
   get live(): readonly CollectedSeries[] {
-    return this.all.filter(({ phase }) => phase === 'live')
+    return this.all.filter(({ isLive }) => isLive)
   }
 
   of(r: Resolution): readonly CollectedSeries[] {
@@ -62,7 +62,7 @@ export class ClosedBars {
     this.#send = undefined
     const { spool, time } = this.#deps
     for (const series of this.all)
-      if (!spool || series.phase !== 'live' || time.isAhead(series.sentUntil)) this.drop(series)
+      if (!spool || !series.isLive || time.isAhead(series.sentUntil)) this.drop(series)
   }
 
   /** A series that replaces another reads all bars again; bars that the old one sent live are not live again. */
@@ -98,7 +98,7 @@ export class ClosedBars {
     for (const given of batch) {
       const { bars, derived = false } = given
       const series = this.get(given)
-      if (series?.phase === 'live')
+      if (series?.isLive)
         routed.push(this.#deps.router.route(series, takeClosed(series, bars, derived, now), derived, true))
       else series?.keepWaiting(given)
     }

@@ -60,7 +60,7 @@ export class Collection {
 
   complete(of: SourceSeries, span: Span): void {
     const series = this.#deps.bars.get(of)
-    if (series?.phase === 'live') this.#claims.series(series, [span])
+    if (series?.isLive) this.#claims.series(series, [span])
     else series?.keepClaim(span)
   }
 
@@ -77,11 +77,10 @@ export class Collection {
     const series = bars.get(of)
     if (!series) return
     if (source.capabilities.reads === 'pieces') {
-      if (series.phase === 'queued') return
       const to = feedSeconds(Math.min(span.to, series.historyEnd + 1))
       this.#history.add(series, joinSpans([{ from: span.from, to }]))
       this.#history.run().catch(this.#failed)
-    } else if (series.phase === 'live') this.#catchUp.read(series).catch(this.#failed)
+    } else if (series.isLive) this.#catchUp.read(series).catch(this.#failed)
     else series.readAgain = true
   }
 

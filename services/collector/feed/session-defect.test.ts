@@ -94,7 +94,7 @@ test('a minute whose bar ingest refused as not closed while its window waited is
   let stored = Promise.withResolvers<void>()
   const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, since: undefined } as const
   const series = new CollectedSeries(of, new KnownFeed([]), undefined)
-  series.phase = 'live'
+  series.isLive = true
   series.claimedUntil = feedSeconds(60)
   const claims = new Claims({
     windows: {

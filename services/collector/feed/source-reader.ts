@@ -33,7 +33,6 @@ export class SourceReader {
     let lastError = ''
     for (; !isOver(); attempted(), await clock.sleep(pauses.nextMs(), signal)) {
       await this.#semaphore.enter(1)
-      if (series.phase === 'queued') series.phase = 'reading'
       try {
         for await (const answer of source.read(series, span, signal)) {
           if (isOver()) return

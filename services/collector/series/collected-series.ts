@@ -47,8 +47,8 @@ export class CollectedSeries implements SeriesIdentity {
   acceptedUntil: number
   /** True once it was removed or replaced: work in progress for it ends. */
   isGone = false
-  /** `live`: the series was read to its end once. Bars that close earlier wait in `waiting`. */
-  phase: 'queued' | 'reading' | 'live' = 'queued'
+  /** True once it was read to its end. Bars that close earlier wait in `waiting`. */
+  isLive = false
   /** True when the last read is incomplete: the series is read again. */
   readAgain = false
   waiting: SourceBars[] = []
@@ -91,7 +91,7 @@ export class CollectedSeries implements SeriesIdentity {
    * that no window covers are read as history later.
    */
   continue({ sentUntil, forming, readAt }: CollectedSeries, now: FeedSeconds): void {
-    this.phase = 'live'
+    this.isLive = true
     this.sentUntil = Math.max(this.sentUntil, sentUntil)
     this.forming = forming
     this.readAt = readAt
