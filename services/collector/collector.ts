@@ -15,7 +15,7 @@ import type { FeedMetrics } from './metrics.ts'
 import { formingCheckMs } from './series/forming.ts'
 import { BarRouter } from './series/prepared-bars.ts'
 import { Revisions } from './series/revisions.ts'
-import { type Source, SourceFault } from './sources/source.ts'
+import { type Source, SourceFault } from './source.ts'
 import type { Spool } from './spool/spool.ts'
 
 export interface CollectorDeps {

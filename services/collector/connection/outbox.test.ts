@@ -73,6 +73,28 @@ test('a gap is reported until a batch that was sent after the report is acknowle
   await spool.close()
 })
 
+test.each([
+  ['as many live bars without an Ack as Welcome accepts', 30, 30],
+  ['at most 8 messages to an ingest whose Welcome does not say', undefined, 8],
+])('spooled batches of earlier sessions are sent: %s', async (_, unackedBarsMax, sent) => {
+  const clock = createVirtualClock()
+  const spool = await openSpool({ folder: new MemoryFolder(), clock, log: silentLog, ...spoolBounds })
+  for (let i = 1; i <= 40; i++) await spool.append('live', spooledOf(batch(i * 60))).kept
+  let posted = 0
+  const bars = (): Promise<Answer> => {
+    posted += 1
+    return new Promise(() => undefined)
+  }
+  const client = { bars, unackedBarsMax } as unknown as SessionClient
+  const stop = new AbortController()
+  new Outbox({ client, spool, time: clock, log: silentLog, signal: stop.signal })
+  await expect.poll(() => posted).toBe(sent)
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => void setImmediate(resolve))
+  expect(posted).toBe(sent)
+  stop.abort()
+  await spool.close()
+})
+
 test('a long session keeps no memory of the batches that were acknowledged', async () => {
   const clock = createVirtualClock()
   const spool = await openSpool({ folder: new MemoryFolder(), clock, log: silentLog, ...spoolBounds })

@@ -1,11 +1,12 @@
 import { timeAt } from '../../core/bars/bar.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { WireLane } from '../../wire/encode-bars.ts'
+import type { OutgoingBars } from '../series/prepared-bars.ts'
 import { latestRevision } from '../series/revisions.ts'
 import { barsIn, type SpooledSeries } from '../spool/record.ts'
 import type { Kept, Spool } from '../spool/spool.ts'
 import { AcceptedRevisions } from './accepted-revisions.ts'
-import type { OutgoingBars, Packed } from './pack-bars.ts'
+import type { Packed } from './pack-bars.ts'
 import { type Answer, Disconnected, reasonOf, refusedBars } from './session-client.ts'
 import type { SessionDeps } from './session-deps.ts'
 
@@ -102,13 +103,16 @@ export class Outbox {
   }
 
   async #drain(spool: Spool): Promise<void> {
-    const { signal, log, time } = this.#deps
+    const { client, signal, log, time } = this.#deps
     const backlog = spool.ids
     // Below all revisions of this session: bars that the session reads replace the spooled bars sent here.
     const firstRevision = time.utcMs() - backlog.length
     const accepted = new AcceptedRevisions(latestRevision(time.utcMs()))
     this.#reportLost(this.#sentBatches)
     const messages = new Semaphore(backfillMessagesMax, signal)
+    // An older ingest names no bound.
+    const { unackedBarsMax } = client
+    const liveBars = new Semaphore(unackedBarsMax ?? 1, signal)
     if (backlog.length > 0) log.info({ batches: backlog.length }, 'sending the spooled batches')
     for (const [i, id] of backlog.entries()) {
       const record = await spool.read(id).catch((cause: unknown) => {
@@ -117,7 +121,9 @@ export class Outbox {
       })
       if (!record) continue
       const count = barsIn(record)
-      await messages.enter(1)
+      const isLive = record.kind === 'live' && unackedBarsMax !== undefined
+      const [room, weight] = isLive ? [liveBars, count] : [messages, 1]
+      await room.enter(weight)
       const message = accepted.messageOf(record, firstRevision + i)
       this.#post(record.kind === 'live' ? 'LIVE' : 'BACKFILL', { message, count }, id)
         .then((answer) => {
@@ -130,7 +136,7 @@ export class Outbox {
         })
         // The session has ended; the batch is still in the spool.
         .catch(() => undefined)
-        .finally(() => messages.leave(1))
+        .finally(() => room.leave(weight))
     }
   }
 

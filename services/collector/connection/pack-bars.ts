@@ -1,6 +1,7 @@
 import { type Bars, barCount, sliceBars } from '../../core/bars/bar.ts'
 import { countWithinPartitions, messagePartitionsMax, partitionsOf } from '../../core/bars/partitions.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
+import type { Resolution } from '../../core/feeds/resolution.ts'
 import { type EncodedSeries, encodeSeriesBars } from '../../wire/encode-bars.ts'
 import { messageBytesMax } from '../../wire/limits.ts'
 import type { OutgoingBars } from '../series/prepared-bars.ts'

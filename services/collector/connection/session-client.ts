@@ -67,8 +67,8 @@ interface Pending<T> {
 }
 
 /**
- * Timeout of the greeting. Ingest itself needs less. It releases a lease within 5 s, stores the batches of an
- * earlier session within 30 s, and reads the feed's windows within 15 s.
+ * Timeout of the greeting. Ingest releases a lease within 5 s, and reads the feed's windows within 15 s. An ingest that
+ * does not know the feed waits for the store: then another one may know it.
  */
 export const greetingTimeoutMs = 60_000
 /** Timeout for the peer to end a closed stream; after it the stream is cancelled. */
@@ -106,6 +106,11 @@ export class SessionClient {
     )
     this.#stream.send({ hello })
     this.#cancelGreeting = clock.after(greetingTimeoutMs, () => this.#timeOut())
+  }
+
+  /** Live bars of the feed that ingest accepts without an Ack; `undefined` before Welcome, and of an older ingest. */
+  get unackedBarsMax(): number | undefined {
+    return this.#welcome?.message.unackedBarsMax
   }
 
   /** Rejects with `Disconnected` when the session ends before its first active Welcome. */

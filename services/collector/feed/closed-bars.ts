@@ -6,7 +6,7 @@ import type { CollectedSeries } from '../series/collected-series.ts'
 import { releaseClosed, takeClosed } from '../series/forming.ts'
 import type { BarRouter, Routed } from '../series/prepared-bars.ts'
 import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
-import type { SourceBars, SourceSeries } from '../sources/source.ts'
+import type { SourceBars, SourceSeries } from '../source.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { FeedTime } from './feed-time.ts'
 

@@ -1,7 +1,7 @@
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import type { SessionDeps } from '../connection/session-deps.ts'
 import type { RawSeriesId } from '../series/series-id.ts'
-import type { Source } from '../sources/source.ts'
+import type { Source } from '../source.ts'
 import type { ClosedBars } from './closed-bars.ts'
 import type { FeedTime } from './feed-time.ts'
 

@@ -2,7 +2,7 @@ import type { Span } from '../../core/bars/window.ts'
 import { Backoff } from '../../platform/backoff.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
-import { NotLoadedYet, type SourceAnswer, SourceFault, sourceReadsMax } from '../sources/source.ts'
+import { NotLoadedYet, type SourceAnswer, SourceFault, sourceReadsMax } from '../source.ts'
 import type { CollectionDeps } from './collection-deps.ts'
 
 type SourceReaderDeps = Pick<CollectionDeps, 'source' | 'clock' | 'log' | 'signal'>

@@ -6,6 +6,16 @@ import { barsAboveScale } from '../../wire/bars-above-scale.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import { derivedRevision, type Revisions } from './revisions.ts'
 
+/** Bars for the wire, of one series. */
+export interface OutgoingBars {
+  /** Clean name. */
+  readonly symbol: string
+  readonly resolution: Resolution
+  readonly scale: number
+  /** Ascending, with their revisions. */
+  readonly bars: Bars
+}
+
 export interface PreparedBars extends OutgoingBars {
   readonly series: CollectedSeries
 }
@@ -32,7 +42,7 @@ export class BarRouter {
     if (tooPrecise.size > 0) {
       log.warn(
         { symbol, resolution, scale, bars: tooPrecise.size },
-        'bars dropped: their prices have more decimals than their symbol',
+        'bars dropped: their prices have more decimals than the scale',
       )
       series.unstored.add(pickBars(given, (i) => tooPrecise.has(i)))
     }

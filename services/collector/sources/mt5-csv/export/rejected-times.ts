@@ -2,7 +2,7 @@ import { barTimeMax, barTimeMin } from '../../../../core/bars/bar-rules.ts'
 import { bucketOpen } from '../../../../core/bars/derive.ts'
 import type { Span } from '../../../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../../../core/clocks/feed-clock.ts'
-import type { Resolution } from '../../../../core/feeds/resolution.ts'
+import { barEnd, type Resolution } from '../../../../core/feeds/resolution.ts'
 import { UnstoredSpans } from '../../../series/unstored-spans.ts'
 import type { BadLine } from './read-export.ts'
 
