@@ -198,9 +198,12 @@ export function feedRecordOf(key: string, view: RegistryView): FeedRecord {
   throw notFound(`There is no feed ${show(key)}${didYouMean(key, known)}.`)
 }
 
-/** The shown symbols; of a hidden feed those that it would show. */
+/** The shown symbols, sorted; of a hidden feed those that it would show. */
 const shownSymbols = (feed: FeedKey, view: RegistryView): readonly CompoundKey[] =>
-  view.allSymbolsOf(feed).flatMap((symbol) => (symbol.hidden ? [] : [symbol.symbol]))
+  view
+    .allSymbolsOf(feed)
+    .flatMap((symbol) => (symbol.hidden ? [] : [symbol.symbol]))
+    .sort()
 
 async function statusOf(
   definition: FeedDefinition,
