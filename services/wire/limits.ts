@@ -4,7 +4,7 @@
 export const messageBytesMax = 256 * 1024
 /** Maximum bars in one `Bars` message, over all its series. */
 export const batchBarsMax = 5_000
-/** Maximum milliseconds by which a revision may be ahead of ingest: later ones would outrank correct ones. */
+/** Maximum milliseconds that a revision may be ahead of ingest: later ones would outrank correct ones. */
 export const revisionAheadMs = 5_000
 /** Maximum symbols in one catalogue, over all its parts. */
 export const catalogueSymbolsMax = 10_000

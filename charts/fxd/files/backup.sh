@@ -16,7 +16,7 @@ rm -f "$BACKUPS"/*.partial
 
 trap 'release || true' EXIT
 sql 'CHECKPOINT CREATE'
-# tar exits with 1 when files newer than the checkpoint changed or disappeared meanwhile.
+# tar exits with 1 when files newer than the checkpoint changed or disappeared while it read.
 tar -C "$DATA" --exclude=./lost+found -cf "$BACKUPS/$name.partial" . || [ $? -eq 1 ]
 trap - EXIT
 release

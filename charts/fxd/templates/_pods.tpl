@@ -58,7 +58,7 @@ tolerations:
 {{- end }}
 
 {{/* Affinity of a pod: that of the values, and for parts that are spread a preference for zones without such a pod. The
-preference is no constraint of fxd.spread: the scheduler scores no node that lacks the key of one constraint, and many
+preference is not a constraint of fxd.spread: the scheduler scores no node that lacks the key of one constraint, and many
 clusters have no zones. */}}
 {{- define "fxd.affinity" -}}
 {{- $zones := dict }}

@@ -11,7 +11,7 @@ export interface KeyLimits {
    */
   'rpd'?: (number);
   /**
-   * Maximum sockets open at once.
+   * Maximum sockets open at the same time.
    */
   'wsConnections'?: (number);
   /**
@@ -34,7 +34,7 @@ export interface KeyLimits__Output {
    */
   'rpd'?: (number);
   /**
-   * Maximum sockets open at once.
+   * Maximum sockets open at the same time.
    */
   'wsConnections'?: (number);
   /**

@@ -20,7 +20,7 @@ export interface KeyUse {
    */
   'sockets'?: (number);
   /**
-   * Maximum sockets open at once.
+   * Maximum sockets open at the same time.
    */
   'socketsMax'?: (number);
 }
@@ -43,7 +43,7 @@ export interface KeyUse__Output {
    */
   'sockets': (number);
   /**
-   * Maximum sockets open at once.
+   * Maximum sockets open at the same time.
    */
   'socketsMax': (number);
 }

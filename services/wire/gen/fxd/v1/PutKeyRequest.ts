@@ -40,7 +40,7 @@ export interface PutKeyRequest {
    */
   'expires'?: (string);
   /**
-   * When the secrets of earlier issues expire, UTC milliseconds, at most 90 days ahead; 0: at once. Applies only when
+   * When the secrets of earlier issues expire, UTC milliseconds, at most 90 days ahead; 0: immediately. Applies only when
    * the issue is higher than the stored one.
    */
   'oldUntil'?: (number | string | Long);
@@ -93,7 +93,7 @@ export interface PutKeyRequest__Output {
    */
   'expires': (string);
   /**
-   * When the secrets of earlier issues expire, UTC milliseconds, at most 90 days ahead; 0: at once. Applies only when
+   * When the secrets of earlier issues expire, UTC milliseconds, at most 90 days ahead; 0: immediately. Applies only when
    * the issue is higher than the stored one.
    */
   'oldUntil': (number);

@@ -14,7 +14,7 @@ import type { UndrainRequest as _fxd_v1_UndrainRequest, UndrainRequest__Output a
 export interface ShardClient extends grpc.Client {
   /**
    * Starts a drain: the shard is not ready, and it closes its sockets with 1012, spread evenly over the time. It closes
-   * none at the end of a minute while the time allows that. Answers at once; call GetLoad until no connection is left.
+   * none at the end of a minute while the time allows that. Answers immediately; call GetLoad until no connection is left.
    * A repeated call never extends the time.
    */
   Drain(argument: _fxd_v1_DrainRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
@@ -23,7 +23,7 @@ export interface ShardClient extends grpc.Client {
   Drain(argument: _fxd_v1_DrainRequest, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
   /**
    * Starts a drain: the shard is not ready, and it closes its sockets with 1012, spread evenly over the time. It closes
-   * none at the end of a minute while the time allows that. Answers at once; call GetLoad until no connection is left.
+   * none at the end of a minute while the time allows that. Answers immediately; call GetLoad until no connection is left.
    * A repeated call never extends the time.
    */
   drain(argument: _fxd_v1_DrainRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Load__Output>): grpc.ClientUnaryCall;
@@ -64,7 +64,7 @@ export interface ShardClient extends grpc.Client {
 export interface ShardHandlers extends grpc.UntypedServiceImplementation {
   /**
    * Starts a drain: the shard is not ready, and it closes its sockets with 1012, spread evenly over the time. It closes
-   * none at the end of a minute while the time allows that. Answers at once; call GetLoad until no connection is left.
+   * none at the end of a minute while the time allows that. Answers immediately; call GetLoad until no connection is left.
    * A repeated call never extends the time.
    */
   Drain: grpc.handleUnaryCall<_fxd_v1_DrainRequest__Output, _fxd_v1_Load>;
