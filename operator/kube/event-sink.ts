@@ -55,7 +55,7 @@ export class EventSink {
     this.#remember(id, nowMs)
     this.#write(kind, about, text).catch((cause: unknown) => {
       dropped()
-      log.debug({ err: cause, reason: text.reason }, 'dropped an Event')
+      log.debug({ err: cause, reason: text.reason }, 'failed to write an Event; dropped it')
     })
   }
 

@@ -132,7 +132,7 @@ describe('an unavailable dependency', () => {
     },
   )
 
-  test('does not affect requests that do not need it', async () => {
+  test('leaves requests that do not use it unaffected', async () => {
     outage = { bars: 'refusing', windows: 'refusing', board: 'refusing' }
     for (const target of ['/v1/symbols', '/v1/usage', '/v1/config', '/v1/status']) {
       expect((await edge.ask(target, { key: 1 })).status).toBe(200)
@@ -196,7 +196,7 @@ describe('an unavailable dependency', () => {
     expect(await edge.metrics()).toMatch(
       /^fxd_http_request_duration_seconds_count\{route="\/v1\/history",method="GET",status="500"\} [1-9]/m,
     )
-    const line = edge.logged.find((each) => each.includes('a request failed'))
+    const line = edge.logged.find((each) => each.includes('request failed'))
     expect(JSON.parse(line ?? '')).toMatchObject({ level: 50, fault: 'TypeError' })
     expect(edge.logged.join('')).not.toContain('inner words')
   })
@@ -205,7 +205,7 @@ describe('an unavailable dependency', () => {
     outage = { bars: 'refusing' }
     edge.logged.length = 0
     await edge.ask(history, { key: 1 })
-    const line = edge.logged.find((each) => each.includes('a request failed'))
+    const line = edge.logged.find((each) => each.includes('request failed'))
     expect(line).toContain('bars is unavailable: inner words')
   })
 

@@ -112,7 +112,9 @@ test.each(mountable(1_048_576))(
     await askMany(service, 1_000)
     disk.free()
     await expect
-      .poll(() => readFileSync(path, 'utf8').split('"msg":"answered"').length - 1, { timeout: 30_000 })
+      .poll(() => readFileSync(path, 'utf8').split('"msg":"request completed"').length - 1, {
+        timeout: 30_000,
+      })
       .toBe(1_000)
     expect(await service.stop(stopDeadlineMs)).toBe(0)
   },

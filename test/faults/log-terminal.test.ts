@@ -63,7 +63,7 @@ test('on a terminal FXD_LOG_LEVEL=info shows every event as text', async () => {
   expect(await statusOf(httpPort, '/v1/config')).toBe(200)
   await expect
     .poll(() => words(terminal.screen))
-    .toMatch(/^\S+Z info {2}answered \(.*route=\/v1\/config, status=200/m)
+    .toMatch(/^\S+Z info {2}request completed \(.*route=\/v1\/config, status=200/m)
   process.kill(terminal.pid, 'SIGTERM')
   expect(await terminal.ended).toBe(0)
 })
@@ -71,14 +71,14 @@ test('on a terminal FXD_LOG_LEVEL=info shows every event as text', async () => {
 test('on a terminal FXD_LOG_FORMAT=json writes JSON lines', async () => {
   const { terminal, httpPort } = await start({ FXD_LOG_FORMAT: 'json' })
   expect(await statusOf(httpPort, '/v1/config')).toBe(200)
-  await expect.poll(() => words(terminal.screen)).toMatch(/^\{"level":30,.*"msg":"answered"\}$/m)
+  await expect.poll(() => words(terminal.screen)).toMatch(/^\{"level":30,.*"msg":"request completed"\}$/m)
   process.kill(terminal.pid, 'SIGTERM')
   expect(await terminal.ended).toBe(0)
 })
 
 test.each([
-  [{}, /^\{"level":30,.*"route":"\/v1\/config".*"msg":"answered"\}$/m],
-  [{ FXD_LOG_FORMAT: 'text' }, /^\S+Z info {2}answered \(/m],
+  [{}, /^\{"level":30,.*"route":"\/v1\/config".*"msg":"request completed"\}$/m],
+  [{ FXD_LOG_FORMAT: 'text' }, /^\S+Z info {2}request completed \(/m],
 ])('without a terminal, with %o, every event is one line', async (env, line) => {
   const service = await startChildService({ stdio: ['ignore', 'ignore', 'pipe'], env })
   let log = ''

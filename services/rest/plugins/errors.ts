@@ -25,7 +25,7 @@ export function answerFailures(app: FastifyInstance, log: Log, clock: Clock): vo
     if (error instanceof Overloaded && keyPrefix !== undefined)
       overloads.write('warn', { keyPrefix }, overloaded, keyPrefix)
     else if (failure.code === 'SERVER_ERROR' && !reply.raw.destroyed)
-      log.error({ id: request.id, ...failureFields(failure.cause) }, 'a request failed')
+      log.error({ id: request.id, ...failureFields(failure.cause) }, 'request failed')
     answerFailure(reply, failure, pathOf(request.url) === pathOfEndpoint('history'))
   })
 }

@@ -14,7 +14,7 @@ export function logRequests(app: FastifyInstance, log: Log): void {
         ms: Math.round(reply.elapsedTime * 10) / 10,
         ...(request.caller && { key: request.caller.id }),
       },
-      'answered',
+      'request completed',
     )
     done()
   })

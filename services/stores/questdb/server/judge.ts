@@ -22,7 +22,7 @@ export function serverJudge({ log, metrics }: QuestdbOptions, admin: ServerQueri
     if (facts.isTooOld)
       throw new WrongServer(`QuestDB ${version} is too old: install ${versionMin} or a newer one.`)
     isSynced = facts.isSynced
-    if (isSynced) log.info({ version, commitMode }, 'QuestDB answers')
+    if (isSynced) log.info({ version, commitMode }, 'QuestDB ready')
     else
       log.warn(
         { version, commitMode, cure: syncCure },
