@@ -4,7 +4,7 @@ import type { Deadline } from './deadline.ts'
 
 /** Maximum running requests of one key, from the rate decision until the client has read the answer. */
 export const underWayMax = 16
-/** Maximum queued requests of one key, in order of arrival; further ones are refused at once. */
+/** Maximum queued requests of one key, in order of arrival; further ones are refused immediately. */
 export const waitingMax = 1_024
 /** Maximum wait in the queue; less than a request's deadline of two seconds, so that it can still be answered. */
 export const waitMs = 1_500
@@ -82,7 +82,7 @@ export class KeyConcurrency {
     while (queue.underWay < underWayMax) {
       const next = queue.waiting.shift()
       if (next === undefined) break
-      // The client is gone, and this is no refusal.
+      // The client is gone, so this is not a refusal.
       if (next.deadline.ended) next.fail(new Unavailable('a client that waits'))
       else {
         queue.underWay += 1
@@ -101,7 +101,7 @@ export class KeyConcurrency {
     queue.timer = { dueMs, cancel: this.#clock.after(delayMs, () => this.#refuseLate(queue)) }
   }
 
-  /** Refuses late requests, a few per turn: hundreds may be late at once, and other keys must be served meanwhile. */
+  /** Refuses late requests, a few per turn: hundreds may be late at once, and other keys must also be served. */
   #refuseLate(queue: KeyQueue): void {
     const now = this.#clock.monotonicMs()
     const late = queue.waiting.filter(({ untilMs }) => untilMs <= now).slice(0, refusedPerTurn)

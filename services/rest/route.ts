@@ -34,7 +34,7 @@ export interface Route<Q extends TObject = TObject> {
   handle(query: Static<Q>, call: Call): Body | Promise<Body>
 }
 
-/** A route that needs no key, and refuses none. */
+/** A route that ignores keys. */
 export interface OpenRoute<Q extends TObject = TObject> {
   readonly schema: RouteSchema<Q>
   handle(query: Static<Q>, call: Omit<Call, 'key' | 'reader'>): Body | Promise<Body>

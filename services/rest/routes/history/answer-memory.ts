@@ -7,7 +7,7 @@ export const longBytes = 1_048_576
 const memoryBytes = 64 * 1_048_576
 /** Maximum part of this memory for the answers of one key. */
 const keyShare = 1 / 4
-/** Maximum answers that wait for memory; further ones are refused at once. */
+/** Maximum answers that wait for memory; further ones are refused immediately. */
 export const waitingMax = 32
 /** Maximum wait for memory; with the reading before it this stays within a request's deadline of two seconds. */
 export const waitMs = 1_500

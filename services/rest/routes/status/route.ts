@@ -37,7 +37,7 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
   }
   /**
    * Rejects if a read fails. A value that is not read in time is shown as last known: a slow answer of an
-   * available store is no outage.
+   * available store is not an outage.
    */
   const readNewest = async (feeds: readonly FeedKey[]): Promise<void> => {
     // A feed with live bars needs no read of the store.

@@ -79,7 +79,7 @@ describe('GET /v1/usage', () => {
     expect(body.history[0]).toEqual({ date: '2026-02-27', ...zero, requests: 9, history: 9 })
   })
 
-  test('a store that does not answer delays no answer for days that the counters have', async () => {
+  test('days held in the counters are answered while the store hangs', async () => {
     const { clock, stores } = edge
     const silent = { of: () => new Promise<never>(() => undefined) }
     const limits = { ...stores.limits, daysKept: 2, usage: async () => new Map([['2026-03-01', zero]]) }
