@@ -157,7 +157,7 @@ function liveRecord(
   { view, definition, watchedUntil, absences }: CatalogueContext,
 ): SymbolRecord {
   const absence = had && absences.of(had.symbol, view)
-  // Feed-wide windows that ended meanwhile do not cover it.
+  // Feed-wide windows that ended before do not cover it.
   const before = absence?.watchedUntil === watchedUntil ? absence.since : undefined
   // After a purge there is no window, and the feed's clock may be earlier than it was.
   const known = had?.hidden === false && watchedUntil > 0 ? had.since : undefined

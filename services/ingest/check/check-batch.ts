@@ -84,7 +84,7 @@ export function checkBatch(message: readonly ReceivedSeries[], at: CheckContext)
 
 const wholeSeries = (series: number, count: number) => ({ series, index: 0, count })
 const malformed = (message: string) => ({ reason: 'MALFORMED' as const, message })
-const tooMany = (got: string) => malformed(`series: got ${got}, wanted at most ${batchBarsMax} bars in all`)
+const tooMany = (got: string) => malformed(`series: got ${got}, wanted at most ${batchBarsMax} bars in total`)
 const tooScattered = (got: number) =>
   malformed(
     `series: got bars in ${got} partitions, wanted at most ${messagePartitionsMax} in one message: send it by time ` +

@@ -16,7 +16,7 @@ import {
 } from './catalogue.ts'
 import { describeSymbol, symbolFault } from './catalogue-symbol.ts'
 
-/** True for a name that the feed never had: hidden symbols have a version, too. */
+/** True for a name that the feed never had: hidden symbols also have a version. */
 export const isNewName = (key: CompoundKey, view: RegistryView): boolean => view.versionOf(key) === 0
 
 /**

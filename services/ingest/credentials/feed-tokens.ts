@@ -53,7 +53,7 @@ export function createFeedTokens(signingKeys: Secrets, clock: Clock): FeedTokens
 
 const keyIdLength = 16
 
-/** The text is no signing input of a token, so no id is part of a signature. */
+/** The text is never the signing input of a token, so an id is never part of a signature. */
 const keyId = (key: Uint8Array): string =>
   createHmac('sha256', key).update('id of a signing key').digest('hex').slice(0, keyIdLength)
 

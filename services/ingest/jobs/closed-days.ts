@@ -29,7 +29,7 @@ export interface ClosedDays {
 
 /**
  * Copies the usage of every key on closed days from the counters into the store: at the start, and within a minute
- * of UTC midnight. Any number of processes may do it at once, and repeat it.
+ * of UTC midnight. Any number of processes may do it at the same time, and repeat it.
  */
 export function copyClosedDays(deps: ClosedDaysDeps): ClosedDays {
   const { registry, clock, log } = deps

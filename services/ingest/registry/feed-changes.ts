@@ -34,7 +34,7 @@ export async function applyManifest(
   if (applied.outcome === 'refused') throw refused(applied.faults)
   if (applied.outcome === 'moved')
     throw changedMeanwhile(
-      `${definition.key} was changed meanwhile: version ${applied.version} is newer than ${basedOn}.`,
+      `${definition.key} was changed by another request: version ${applied.version} is newer than ${basedOn}.`,
     )
   if (applied.outcome === 'owned') throw failedPrecondition(ownedText(definition.key, applied.owner))
   return definition.key

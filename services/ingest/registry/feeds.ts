@@ -130,7 +130,7 @@ async function firstReadFacts(
 
 /**
  * Removes the bars, windows and liveness of a hidden feed. Resolves with the number of series that had bars. Rejects with
- * `Unfinished` while a session at another ingest still ends. A live session that begins meanwhile waits.
+ * `Unfinished` while a session at another ingest still ends. A live session that begins before that end waits.
  */
 export async function purgeFeed(
   key: string,

@@ -46,7 +46,8 @@ const secretDigest = (secret: string): string => digestOf(secret).toString('hex'
 const prefixOf = (secret: string): string => secret.slice(0, shownPrefixLength)
 
 export function createKey(request: CreateKeyRequest__Output, view: RegistryView, issue: Issue): KeyRecord {
-  if (view.keys.get(issue.id)) throw changedMeanwhile(`The id ${issue.id} was taken meanwhile; try again.`)
+  if (view.keys.get(issue.id))
+    throw changedMeanwhile(`The id ${issue.id} was taken by another request; try again.`)
   const plan = parsePlan(request.plan)
   return {
     id: issue.id,
@@ -139,7 +140,7 @@ export function checkFeeds(
   for (const key of wanted) {
     if (allowed.has(key)) continue
     const hint = didYouMean(key, allowed) || `; there are ${list(known)}`
-    throw notFound(`feeds: got ${show(key)}, which is no feed of this service${hint}`)
+    throw notFound(`feeds: got ${show(key)}, wanted a feed of this service${hint}`)
   }
   return [...new Set(wanted)] as FeedKey[]
 }

@@ -47,8 +47,8 @@ export function putKey(request: PutKeyRequest__Output, view: RegistryView, now: 
 }
 
 /**
- * The key, suspended until its owner puts it again; `undefined` if it has another owner or is revoked. It expires
- * too: pods of the previous release know no other end that is not final.
+ * The key, suspended until its owner puts it again; `undefined` if it has another owner or is revoked. It also
+ * expires: for pods of the previous release only an expiry can be undone.
  */
 export function suspendKey(
   { id, owner }: { readonly id: string; readonly owner: string },
@@ -93,7 +93,7 @@ function refuseTaken(id: string, digest: string, view: RegistryView): void {
     throw alreadyExists(`sha256: the key ${found.key.id} already has this secret; give ${id} another one.`)
 }
 
-/** Maximum time by which the operator's clock may be ahead. */
+/** Maximum lead of the operator's clock. */
 const clockDifferenceMs = 60_000
 
 /** Secrets of earlier issues that stay valid for a while. An earlier end of a secret is kept. */

@@ -17,7 +17,7 @@ export const failedPrecondition = (message: string) =>
 export const alreadyExists = (message: string) => new RegistryRefusal(status.ALREADY_EXISTS, message)
 export const changedMeanwhile = (message: string) => new RegistryRefusal(status.ABORTED, message)
 
-/** The refusal for an error; `undefined` for a defect, of which only the place is logged. */
+/** The refusal for an error; `undefined` for a defect; only its place is logged. */
 export function refusalOf(error: unknown): RegistryRefusal | undefined {
   if (error instanceof RegistryRefusal) return error
   if (error instanceof Failure && error.code === 'INVALID_PARAMS') return invalid(error.message)

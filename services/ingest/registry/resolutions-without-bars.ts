@@ -3,7 +3,7 @@ import type { CompoundKey } from '../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { ResolutionsWithoutBars } from '../../wire/gen/fxd/v1/ResolutionsWithoutBars.ts'
 
-/** Groups the symbols that have bars by the resolutions of which they lack bars. `newest`: by `seriesId`. */
+/** Groups the symbols that have bars by the resolutions that have none. `newest`: by `seriesId`. */
 export function resolutionsWithoutBars(
   symbols: readonly CompoundKey[],
   resolutions: readonly Resolution[],

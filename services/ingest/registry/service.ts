@@ -183,7 +183,9 @@ function keyOf(request: { readonly id: string; readonly basedOn: number }, view:
 function refuseMoved(id: string, basedOn: number | undefined, view: RegistryView): void {
   const version = view.versionOf(id)
   if (basedOn !== undefined && basedOn < version)
-    throw changedMeanwhile(`${id} was changed meanwhile: version ${version} is newer than ${basedOn}.`)
+    throw changedMeanwhile(
+      `${id} was changed by another request: version ${version} is newer than ${basedOn}.`,
+    )
 }
 
 const messageOf = (id: string, view: RegistryView, clock: RegistryServiceDeps['clock']): Key =>
