@@ -92,7 +92,7 @@ export const showFeed = (key: string, options: JsonOption, terminal: Terminal): 
     terminal.out(`${head}\n${stringify(manifest)}\n${[...listed, ...many].join('')}`)
   })
 
-/** The resolutions of which each symbol of a page lacks bars; symbols without any bar are not among them. */
+/** The resolutions without bars of each symbol of a page. Symbols without any bar are left out. */
 const lackingOf = (feed: Feed__Output): (readonly [string, readonly string[]])[] =>
   feed.resolutionsWithoutBars.flatMap(({ resolutions, symbols }) =>
     symbols.map((position) => [feed.symbols[position] ?? '', resolutions] as const),

@@ -22,7 +22,7 @@ export function addSymbols(program: Command, terminal: Terminal): void {
       'Remove a symbol that an import added, such as a mistyped one, from the catalogue. Its bars stay stored and are\n' +
         'not served; an import under the same name serves them again. "fxd feeds purge" alone removes bars. A symbol\n' +
         "that the feed's manifest or collector lists is refused.\n\n" +
-        'Hidden names count towards the maximum of a feed. A hidden name without bars is freed at once: it does not\n' +
+        'Hidden names count towards the maximum of a feed. A hidden name without bars is freed immediately: it does not\n' +
         'count, and it may be listed again. Without this command ingest frees it after a day.',
     )
     .action((feed: string, symbol: string | undefined, options: RemoveOptions) => {

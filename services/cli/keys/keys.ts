@@ -72,7 +72,7 @@ const withKeyOptions = (command: Command, expiryNote: string): Command =>
     command
       .option('--rpm <n>', 'requests per minute', countOption)
       .option('--rpd <n>', 'requests per UTC day', countOption)
-      .option('--ws-connections <n>', 'WebSocket connections at once', countOption)
+      .option('--ws-connections <n>', 'concurrent WebSocket connections', countOption)
       .option('--ws-symbols <n>', 'symbols per WebSocket connection', countOption)
       .option(
         '--allow-ip <list>',

@@ -115,8 +115,8 @@ describe('a start with FXD_FEEDS', () => {
     const at = (name: string): string => join(exports, name)
     const broken = 'The columns are separated by "|"; an MT5 export separates them by tabs'
     const wanted = [
-      `failed to read the source; retrying: ${at('EURUSD.z_M1.csv')} is no export: ${broken}`,
-      `failed to read a file; ignored until it changes: ${at('USDJPY.z_M1.csv')} is no export: ${broken} ${at('USDJPY.z_M1.csv')}`,
+      `failed to read the source; retrying: ${at('EURUSD.z_M1.csv')} is not an export: ${broken}`,
+      `failed to read a file; ignored until it changes: ${at('USDJPY.z_M1.csv')} is not an export: ${broken} ${at('USDJPY.z_M1.csv')}`,
       `file not read: the manifest lists GBPUSD.z, not GBPUSD; name the file GBPUSD.z_M1.csv ${at('GBPUSD_M1.csv')}`,
       `file not read: MYBROKER:LIVE does not list resolution 5 in spec.resolutions ${at('GBPUSD.z_M5.csv')}`,
     ]

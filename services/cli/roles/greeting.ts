@@ -101,7 +101,7 @@ function keySteps(config: Config, http: string, { feeds, grpcPort }: Started): s
   ]
 }
 
-/** The variables by which the command line finds the service, where they differ from the defaults. */
+/** The variables that lead the command line to the service, where they differ from the defaults. */
 function settings(config: Config, grpcPort: number): string {
   const usual = parseConfig({})
   const address = formatAddress({ ...reachable(config.grpcAddr), port: grpcPort })

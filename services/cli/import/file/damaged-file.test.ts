@@ -28,7 +28,7 @@ const cells = (number: number): string[] => (good.split('\r\n')[number - 1] ?? '
 /** The line with one cell changed: 0 is the date, 2 to 5 are the prices, 6 is the volume. */
 const cell = (number: number, at: number, text: string): string => cells(number).with(at, text).join('\t')
 
-describe('a file that is no export stores no bar, adds no symbol and exits with 66', () => {
+describe('a file that is not an export stores no bar, adds no symbol and exits with 66', () => {
   test.for([
     ['columns separated by bars', good.replaceAll('\t', '|'), /separated by "\|".*separates them by tabs/],
     ['a missing column', good.replace('<CLOSE>\t', ''), /Column <CLOSE> is missing/],

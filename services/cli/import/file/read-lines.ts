@@ -62,7 +62,7 @@ function keepGood(chunk: Chunk, rules: LineRules, refusals: Refusals, cutLine: n
     loadBar(bars, i, bar)
     const fault =
       lines[i] === cutLine
-        ? 'it has no line end, and the file was written meanwhile; import it again'
+        ? 'it has no line end, and the file was written during the import; import it again'
         : (decimals[i] as number) > rules.decimalsMax
           ? tooManyDecimals(decimals[i] as number, rules)
           : barFault(bar, rules.resolution, limits)?.message

@@ -59,7 +59,7 @@ describe('a last line without its line end', () => {
     },
   )
 
-  test('is refused when its last column is the volume and the file was written meanwhile', async () => {
+  test('is refused when its last column is the volume and the file was written during the import', async () => {
     const path = fixture.write(narrow.slice(0, -3))
     const file = { path, name: path }
     const shape = await inspectFile(file, '1')
@@ -76,7 +76,12 @@ describe('a last line without its line end', () => {
       accepted += barCount(piece)
     expect([accepted, refusals.first]).toEqual([
       2,
-      [{ line: 4, reason: 'it has no line end, and the file was written meanwhile; import it again' }],
+      [
+        {
+          line: 4,
+          reason: 'it has no line end, and the file was written during the import; import it again',
+        },
+      ],
     ])
   })
 })

@@ -6,7 +6,7 @@ import { LayoutError } from './export/layout.ts'
 
 /** Describes the fault of a file or folder in a sentence that begins with its path; `undefined` for a defect. */
 function fileFault(path: string, cause: unknown): string | undefined {
-  if (cause instanceof LayoutError) return `${path} is no export: ${cause.message.replace(/\.$/, '')}`
+  if (cause instanceof LayoutError) return `${path} is not an export: ${cause.message.replace(/\.$/, '')}`
   // The message names the path already.
   if (cause instanceof NotRegular) return cause.message
   const reason = fileReason(cause)

@@ -65,7 +65,7 @@ test.for([
     'EURUSD_H6.csv',
     '"H6" is a timeframe that fxd does not serve; wanted is RAW_TIMEFRAME.csv with one of M1,',
   ],
-  ['EURUSD_daily_202611230000_202611250000.csv', '"daily" is no timeframe (did you mean Daily?)'],
+  ['EURUSD_daily_202611230000_202611250000.csv', '"daily" is not a timeframe (did you mean Daily?)'],
   ['EURUSD_Weekly_x.csv', 'BROKERA:ZERO does not list resolution 1W in spec.resolutions'],
   ['EURUSD30.csv', '30 is derived from M1'],
   ['EURUSD_202611230000_202611250000.csv', 'it names no timeframe; wanted is'],

@@ -23,7 +23,7 @@ function nameFault(name: string): string {
   if (!name.toLowerCase().endsWith('.csv') || raw === '') return wanted
   const hint = (part: string): string => didYouMean(part, fileTimeframes.keys())
   const near = after.find((part) => hint(part) !== '') ?? (after.length === 1 ? after[0] : undefined)
-  if (near !== undefined) return `${show(near)} is no timeframe${hint(near)}; ${wanted}`
+  if (near !== undefined) return `${show(near)} is not a timeframe${hint(near)}; ${wanted}`
   const isUnclear = [...mt4Minutes.keys()].some((minutes) => stem.endsWith(minutes))
   const unlisted = 'spec.symbols.list must have a RAW that contains _ or ends in a digit'
   return `it names no timeframe; ${isUnclear ? unlisted : wanted}`
