@@ -41,7 +41,7 @@ export function embeddedLimits({ usage, uses }: Memory, readers: Readers, clock:
       usage.add(keyId, 'rate_limited')
     },
     async usage(keyId, first, last) {
-      // Memory is read before the file. Otherwise a day could be missing that moves from memory to the file meanwhile.
+      // Memory is read before the file. Otherwise a day that moves from memory to the file could be missed.
       const inMemory = usage.ofKey(keyId, first, last)
       const stored = await readers.call('usage', { keyId, first, last }, serviceReader(keyId))
       const found = new Map<Day, DailyCounters>(stored.map(({ day, counters }) => [day, counters]))

@@ -17,7 +17,7 @@ export function embeddedSlots(usage: DailyUsage, clock: Clock): Slots {
   const sessionsOf = (keyId: string): Map<string, Slot> => {
     const sessions = keys.get(keyId) ?? new Map<string, Slot>()
     for (const [id, { lapsesAtMs }] of sessions) {
-      // A key may have 10,000 sockets that close at once.
+      // A key may have 10,000 sockets that close at the same time.
       if (lapsesAtMs > clock.monotonicMs()) break
       sessions.delete(id)
     }

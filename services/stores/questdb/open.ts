@@ -41,7 +41,7 @@ export interface PreparedQuestdb {
   /** Each port fails as `Unavailable` while the server is unavailable. */
   readonly stores: QuestdbStores
   /**
-   * Creates missing tables; two processes may do that at once. Rejects with `WrongServer` when the server is too old
+   * Creates missing tables; two processes may do that at the same time. Rejects with `WrongServer` when the server is too old
    * or has tables of a newer fxd. Any other error can be retried.
    */
   readonly connect: () => Promise<void>

@@ -13,7 +13,7 @@ export interface MemoryDeps {
   readonly log: Log
 }
 
-/** Exports the memory of Redis. Neither gauge has a value while Redis is unavailable, and no limit has no maximum. */
+/** Exports the memory of Redis. While Redis is unavailable both are absent, the maximum also where there is none. */
 export class MemoryGauges {
   readonly #deps: MemoryDeps
   readonly close: () => void

@@ -48,7 +48,7 @@ export async function openRedisStores(options: RedisStoreOptions): Promise<Redis
   return stores
 }
 
-/** Begins to connect at once and reconnects until it is closed. */
+/** Begins to connect immediately and reconnects until it is closed. */
 export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
   const { at, prefix, clock, log, metrics } = options
   const keys = new Keys(prefix)

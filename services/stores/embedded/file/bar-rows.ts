@@ -56,7 +56,7 @@ export function barUpserts(db: DatabaseSync): (rows: PackedRows) => void {
   }
 }
 
-/** Hides all bars of a feed at once; `purgedSweep` then frees their rows in small steps. */
+/** Hides all bars of a feed in one step; `purgedSweep` then frees their rows in small steps. */
 export function barPurge(db: DatabaseSync): (feed: FeedKey) => void {
   const mark = db.prepare('INSERT INTO purged SELECT id FROM series WHERE feed = ?')
   const forget = db.prepare('DELETE FROM series WHERE feed = ?')

@@ -53,7 +53,7 @@ test('each second only changed values are written, each as a whole', async () =>
   await memory.close()
 })
 
-test('after a failed write its values are written later, with those that changed meanwhile', async () => {
+test('after a failed write its values are written later, with those that changed during it', async () => {
   const { clock, writer, queue, memory, written } = await start()
   memory.usage.add('refused', 'requests')
   await clock.advance(1_000)

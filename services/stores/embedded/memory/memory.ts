@@ -60,7 +60,7 @@ export function startMemory(rows: MemoryRows, queue: FileWriter, clock: Clock, l
       outage.failed({ text: 'failed to store counters; retrying every second', cause })
     }
   }
-  /** One write at a time: after a slow one, the next writes all that changed meanwhile. */
+  /** One write at a time: after a slow one, the next writes all that changed during it. */
   const write = (): Promise<void> =>
     (writing ??= writeChanges().finally(() => {
       writing = undefined

@@ -1,4 +1,4 @@
-/** Values in memory with a record of which changed since they were last written. */
+/** Values in memory, and which of them changed since they were last written. */
 export class Remembered<K, V> {
   readonly #values: Map<K, V>
   readonly #changed = new Set<K>()

@@ -19,13 +19,13 @@ const steps: readonly ((deps: MakingDeps) => Promise<void>)[] = [
 ]
 
 /**
- * Creates the tables or changes them to this version. Two processes may do this at once; each step has its effect
+ * Creates the tables or changes them to this version. Two processes may do this at the same time; each step has its effect
  * once. Rejects when the tables are of a newer fxd.
  */
 export async function migrate(deps: MakingDeps): Promise<void> {
   const { names, admin } = deps
   await makeTable(names.schema, createSchema, deps)
-  // Earlier versions do not know it, so it is no step.
+  // Earlier versions do not know it, so it is not a step.
   await makeTable(names.tables, createTables, deps)
   await settled(names, admin)
   const found = await storedVersion(names, admin)

@@ -29,7 +29,7 @@ export async function unfitness(
   // The columns of an older table may have another order.
   const names = await admin.exec(`SELECT "column" FROM table_columns('${table}')`)
   const columns = names.map(([name]) => String(name)).join(', ')
-  // A name without fxd's prefix: it is no table of fxd.
+  // A name without fxd's prefix: it is not a table of fxd.
   const copy = `copy_of_${table}`
   return (
     `${table} lacks ${lacks.join(', ')}: it was not made by fxd's statement, and writes to it would fail. ` +

@@ -113,7 +113,7 @@ export class TableList {
 
   /** Updates the list with a query that begins after this call. */
   refresh(): Promise<void> {
-    // A query under way may lack a table that was created meanwhile.
+    // A query under way may lack a table that was created after it began.
     return this.#listings.run()
   }
 

@@ -40,7 +40,8 @@ export function nameOf({ symbol }: Pick<Series, 'symbol'>): string {
 export const allSymbols = ''
 
 function feedWord(feed: FeedKey): string {
-  if (!isFeedKey(feed)) throw new RangeError(`"${String(feed)}" is no feed key; it must be BROKER:ACCOUNT.`)
+  if (!isFeedKey(feed))
+    throw new RangeError(`"${String(feed)}" is not a feed key; it must be BROKER:ACCOUNT.`)
   return feed.toLowerCase().replace(':', '_')
 }
 

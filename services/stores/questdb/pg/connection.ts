@@ -90,7 +90,7 @@ export class PgConnection {
     this.#socket.on('close', () => this.#end(new Error('the connection was closed')))
   }
 
-  /** Returns the connection at once, with a promise of its readiness. The owner sets the deadline of that. */
+  /** Returns the connection immediately, with a promise of its readiness. The owner sets the deadline of that. */
   static open(
     address: Address,
     credentials: Credentials,
@@ -124,7 +124,7 @@ export class PgConnection {
     return done
   }
 
-  /** Ends the connection at once; the server stops its work for it. */
+  /** Ends the connection immediately; the server stops its work for it. */
   destroy(): void {
     this.#end(new Error('fxd closed the connection to QuestDB'))
   }

@@ -80,7 +80,7 @@ export interface IdentityDeps extends Pick<QuestdbOptions, 'clock' | 'log' | 'kn
 export class Identity implements StoreIdentity {
   readonly #deps: IdentityDeps
   #word: string | undefined
-  /** The other word of which `changed` was told. */
+  /** The other word that `changed` reported. */
   #told: string | undefined
   #stop: Cancel = () => undefined
 

@@ -57,7 +57,7 @@ export class Pods {
     this.#aheadMs = redisMs - this.#deps.clock.utcMs()
   }
 
-  /** Removes this pod, so that the others' shares grow at once. */
+  /** Removes this pod, so that the others' shares grow immediately. */
   async close(): Promise<void> {
     this.#stop()
     const { calls, keys, admits } = this.#deps

@@ -28,7 +28,7 @@ export interface ConnectionDeps {
   readonly judge: (facts: ServerFacts) => void
 }
 
-/** One connection to the primary, reopened whenever it is lost. Meanwhile nothing is queued or sent again. */
+/** One connection to the primary, reopened whenever it is lost. While it is lost, nothing is queued or sent again. */
 export class Connection {
   readonly #deps: ConnectionDeps
   readonly #name: string
@@ -76,7 +76,7 @@ export class Connection {
     throw this.#cause instanceof WrongServer ? this.#cause : new NotCarriedOut(this.#cause)
   }
 
-  /** Closes this connection; another one is opened at once. */
+  /** Closes this connection; another one is opened immediately. */
   drop(ready: Ready, cause: unknown): void {
     if (this.#ready !== ready) return
     this.#deps.log.warn({ err: cause, connection: this.#name }, 'connection to Redis dropped; reconnecting')
