@@ -56,7 +56,7 @@ export class Draining {
   }
 
   /**
-   * Closes all sockets within this many milliseconds; 0 closes them at once. Resolves when none is left, or
+   * Closes all sockets within this many milliseconds; 0 closes them immediately. Resolves when none is left, or
    * when the drain is cancelled. Of two calls the earlier end applies.
    */
   start(withinMs: number): Promise<void> {

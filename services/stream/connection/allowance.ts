@@ -3,7 +3,7 @@ import type { Cancel, Clock } from '../../ports/clock.ts'
 /** Maximum messages, pings and pongs of one socket per second; as many may arrive at once. */
 export const messagesPerSecond = 50
 
-/** Messages that may be answered: at most those of one second at once. It refills with time. */
+/** Messages that may be answered: at most those of one second in a burst. It refills with time. */
 export class Allowance {
   readonly #perSecond: number
   #left: number

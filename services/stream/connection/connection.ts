@@ -162,7 +162,7 @@ export class Connection {
     this.socket.close(closing.code, closing.reason)
   }
 
-  /** Drops the socket and all that is queued for it. A close frame would be queued, too. */
+  /** Drops the socket and all that is queued for it. A close frame would also be queued. */
   cut(): void {
     this.leaveThen(closings.tooSlow.code, () => undefined)
     this.socket.terminate()
@@ -225,7 +225,7 @@ export class Connection {
 
 /**
  * The library's socket, with one difference: at every kind of close the slot is freed before the close frame is
- * sent. So a client that reconnects at once after the close is never refused because of its old socket.
+ * sent. So a client that reconnects immediately after the close is never refused because of its old socket.
  */
 export class StreamSocket extends WebSocket {
   connection: Connection | undefined

@@ -74,7 +74,7 @@ function subscription(
   }
 }
 
-/** The time of a symbol. For a name such as `constructor` the object has an inherited value, which is no number. */
+/** The time of a symbol. For a name such as `constructor` the object has an inherited value, which is not a number. */
 function timeOf(symbol: string, since: unknown): FeedSeconds | undefined {
   const time = typeof since === 'object' ? (since as Readonly<Record<string, unknown>>)[symbol] : since
   return typeof time === 'number' ? (time as FeedSeconds) : undefined

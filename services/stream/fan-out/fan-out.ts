@@ -13,7 +13,7 @@ const socketsPerWaitMs = 31
 /** Maximum time that the first frame of a burst waits for others. */
 export const burstWaitMsMax = 10
 
-/** Writes frames to the socket of the row. Returns whether all bytes left at once, so that their memory is free. */
+/** Writes frames to the socket of the row. Returns whether all bytes left immediately, so that their memory is free. */
 type Deliver = (row: number, frames: Buffer) => boolean
 
 /**
@@ -67,7 +67,7 @@ export class FanOut {
   }
 
   /**
-   * Writes all frames at once. Must be called before any subscription changes: a bar goes to exactly the
+   * Writes all frames. Must be called before any subscription changes: a bar goes to exactly the
    * sockets that were subscribed when it arrived.
    */
   settle(): void {

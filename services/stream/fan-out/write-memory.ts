@@ -4,7 +4,7 @@ const chunkBytes = 1_048_576
 const sharedBytesMax = chunkBytes / 4
 
 /**
- * Memory for writes to sockets. A write that the kernel takes at once releases its memory for the next one, so most
+ * Memory for writes to sockets. A write that the kernel takes immediately releases its memory for the next one, so most
  * bursts allocate nothing. Any other write keeps its memory until its bytes are sent.
  */
 export class WriteMemory {
