@@ -104,7 +104,7 @@ function watch(metrics: Metrics, { caches, queues, elector, sweep, registry }: W
   )
   metrics.gauge(
     'fxd_operator_deletions_held',
-    'Feeds and keys without objects that are kept, because too many would be removed at once.',
+    'Feeds and keys without objects that are kept, because too many would be removed together.',
     ['kind'],
     (gauge) => {
       for (const kind of ['feeds', 'apikeys'] as const) gauge.set({ kind }, sweep.held(kind))

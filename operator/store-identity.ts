@@ -4,7 +4,7 @@ import { apiVersionOf, group, managedByOperator, resources } from './kube/resour
 
 /** The ConfigMap that ingest mounts. A namespace has one service. */
 const name = 'fxd-store-identity'
-/** Label by which an uninstallation finds it. */
+/** An uninstallation finds it by this label. */
 const storeLabel = `${group}/store`
 
 type ConfigMap = KubeObject & { readonly data?: Readonly<Record<string, string>> }

@@ -113,7 +113,7 @@ export class Sweep {
     }
   }
 
-  /** Asks a silent ingest every second, so that a round follows at once when it answers again. */
+  /** Asks a silent ingest every second, so that a round follows immediately when it answers again. */
   async #untilAnswer(): Promise<void> {
     const { clock, registry } = this.#deps
     const endMs = clock.monotonicMs() + sweepEveryMs
@@ -161,7 +161,7 @@ export class Sweep {
     Object.assign(this.#held, { feeds: 0, apikeys: 0 })
   }
 
-  /** After a time without a sweep all delays begin again: the objects may have existed meanwhile. */
+  /** After a time without a sweep all delays begin again: the objects may have existed in that time. */
   #startDelaysAgain(): void {
     for (const gone of Object.values(this.#gone)) gone.clear()
   }

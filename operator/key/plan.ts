@@ -77,7 +77,7 @@ export function planKey(state: KeyState, hash: (secret: string) => string): KeyS
     return { do: 'store', digest: { ...digest, issue: last + 1, oldUntilMs: nowMs + overlapMs } }
   }
   const store = (issue: number, secret: string): KeyStep => {
-    // Without a digest the registry's secret is unknown, so it expires at once.
+    // Without a digest the registry's secret is unknown, so it expires immediately.
     const oldUntilMs = digest === undefined ? 0 : nowMs + overlapMs
     return {
       do: 'store',
@@ -91,7 +91,7 @@ export function planKey(state: KeyState, hash: (secret: string) => string): KeyS
       },
     }
   }
-  // Without a digest the old secrets end at once.
+  // Without a digest the old secrets end immediately.
   const isFull = digest !== undefined && overlapMs > 0 && state.oldSecrets >= oldSecretsMax
   if (ownSecret !== undefined) return isFull ? { do: 'wait' } : store(last + 1, ownSecret)
   const isDelivered =

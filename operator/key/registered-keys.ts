@@ -59,7 +59,7 @@ export class RegisteredKeys {
     }
   }
 
-  /** Puts the key. Rejects if the spec is invalid. Unknown feeds are no failure, since they may be registered later. */
+  /** Puts the key. Rejects if the spec is invalid. Unknown feeds are not a failure, since they may be registered later. */
   async putSpec(key: ApiKeyObject, digest: Digest): Promise<void> {
     try {
       await this.put(key, digest)

@@ -111,7 +111,7 @@ export function digestIn(secret: Secret | undefined): Digest | undefined {
   }
 }
 
-/** Throws `NotReady` for a delivery that would replace the digest or be deleted at once. */
+/** Throws `NotReady` for a delivery that would replace the digest or be deleted immediately. */
 export function refuseDelivery({ metadata: { name }, spec: { delivery = {} } }: ApiKeyObject): void {
   const { secretName, deleteAfter = '' } = delivery
   if (secretName === digestName(name))

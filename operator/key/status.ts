@@ -61,7 +61,7 @@ function shown(key: Key__Output, nowMs: UtcMs): Partial<ApiKeyStatus> {
   }
 }
 
-/** A revoked or expired key matches its object, but nobody can use it. */
+/** A revoked or expired key matches its object, but it cannot be used. */
 function readiness({ key, registered, blocked, nowMs }: KeyFacts): Outcome {
   if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
   if (key.spec.revoked)

@@ -62,7 +62,7 @@ export class Elector {
     return this.#annotations
   }
 
-  /** Changes or removes an annotation of the Lease with the next renewal. `annotations` shows it at once. */
+  /** Changes or removes an annotation of the Lease with the next renewal. `annotations` shows it immediately. */
   annotate(name: string, value: string | undefined): void {
     this.#edits.set(name, value)
     this.#annotations = this.#edited(this.#annotations)

@@ -6,7 +6,7 @@ import type { KubeObject, Resource } from './object.ts'
 
 const retryMinMs = 500
 const retryMaxMs = 8_000
-/** Minimum interval between watches, also when the server ends them at once. */
+/** Minimum interval between watches, also when the server ends them immediately. */
 const watchLeastMs = 1_000
 
 export interface ReflectorDeps<T> {

@@ -43,7 +43,7 @@ const unseenMaxMs = 60_000
 const targetShareMax = 0.8
 
 /**
- * Plans the number of shards for the load. It grows at once. It shrinks only when fewer sufficed for the whole time,
+ * Plans the number of shards for the load. It grows immediately. It shrinks only when fewer sufficed for the whole time,
  * and then to the maximum needed in that time. While a started shard does not answer, the pool does not shrink. At 0 the
  * number stays.
  */
@@ -78,7 +78,7 @@ export function planScale(state: ScaleState): Scaling {
       `${loads.length - known.length} of ${loads.length} shards do not report their load; the number of shards does not shrink.`,
     )
   if (wanted === replicas) return grown
-  // A pool outside its limits moves within them at once.
+  // A pool outside its limits moves within them immediately.
   const ceiling = Math.min(replicas, maxReplicas)
   const { fewerNeeded: last } = state
   const had = last && nowMs - last.seenMs <= unseenMaxMs ? last : undefined
