@@ -5,7 +5,7 @@ import { exitCodes } from './platform/process/exit.ts'
 // Halves the start time of every command; a folder that cannot be written is ignored.
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compile'))
 
-// A reader that closes the pipe early (`fxd keys list | head -1`) is no failure.
+// A reader that closes the pipe early (`fxd keys list | head -1`) is not a failure.
 process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
   if (code === 'EPIPE') process.exit()
   process.stderr.write(`fxd: the output is incomplete: ${message}\n`)

@@ -15,7 +15,7 @@ const hopsMax = 32
 
 /**
  * The client's address. Reads the forwarded chain from the right, and only as far as trusted peers wrote it: the
- * client could have forged entries further left. An entry that is no address ends the chain at the proxy that sent
+ * client could have forged entries further left. An entry that is not an address ends the chain at the proxy that sent
  * it.
  */
 export function clientAddress({ peer, forwardedFor, trusted }: Arrival): string {

@@ -5,7 +5,7 @@ import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { Resolution } from '../core/feeds/resolution.ts'
 import type { Bus, Delivered, LiveBar } from '../ports/bus.ts'
 
-/** Live bars that the store may not show yet. History merges them with stored bars, to show them at once. */
+/** Live bars that the store may not show yet. History merges them with stored bars, to show them immediately. */
 export interface Tail {
   /** Ascending, both ends inclusive. Must be called before the store is read: a bar that leaves the tail is stored. */
   bars(series: Series, from: FeedSeconds, to: FeedSeconds): Bars

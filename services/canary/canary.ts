@@ -33,7 +33,7 @@ export interface CanaryDeps {
 
 /**
  * A well-behaved client with one socket. It reconnects with jitter, subscribes again and requests missed bars with
- * `since`. Meanwhile it compares pushed bars with history.
+ * `since`. It also compares pushed bars with history.
  */
 export class Canary implements SocketListener {
   readonly #deps: CanaryDeps

@@ -5,7 +5,7 @@ import type { NamedGap } from './compared.ts'
 
 const upgradeTimeoutMs = 15_000
 const pingMs = 25_000
-/** Maximum silence: a pong arrives at once, so a connection that is silent for longer has ended. */
+/** Maximum silence: a pong arrives immediately, so a connection that is silent for longer has ended. */
 const silenceMs = 60_000
 const frameBytesMax = 1_048_576
 const retryAfterMsMax = 60_000

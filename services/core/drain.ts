@@ -30,7 +30,7 @@ export interface Drain {
 }
 
 export interface DrainStep {
-  /** Wait this long, then close `count` sockets, unless the guard has begun meanwhile. */
+  /** Wait this long, then close `count` sockets, unless the guard has begun by then. */
   readonly waitMs: number
   readonly count: number
 }
@@ -56,7 +56,7 @@ function waitFor(utc: number, openMs: number): number {
 
 /**
  * The next closes of a drain, spread evenly over the time left. None is in a guard, unless all of that time is.
- * Sockets that are open at the end are closed at once.
+ * Sockets that are open at the end are closed immediately.
  */
 export function nextCloses({ open, utc, leftMs }: Drain): DrainStep {
   if (leftMs <= 0) return { waitMs: 0, count: open }

@@ -30,7 +30,7 @@ interface KeyQueue<W> {
  */
 export const waitingShare = 3 / 4
 
-/** Maximum reads that wait in all, in multiples of the limit of one key; above it the longest queue is shortened. */
+/** Maximum reads that wait in total, in multiples of the limit of one key; above it the longest queue is shortened. */
 const fullQueuesMax = 4
 
 /**
@@ -53,7 +53,7 @@ export class FairQueue<W extends Waiting> {
 
   /**
    * Adds an entry. At a limit it returns the entry that is dropped, possibly the added one: the last one of the
-   * same key, or of the longest queue when too many wait in all.
+   * same key, or of the longest queue when too many wait in total.
    */
   add(waiting: W): W | undefined {
     const { key, sinceMs } = waiting.reader

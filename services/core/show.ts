@@ -4,7 +4,7 @@ const keyShape = /fxd_[0-9a-f]{32}/gi
 /** Removes API keys from a text. */
 const maskKeys = (text: string): string => text.replace(keyShape, 'fxd_…')
 
-/** Control characters, invisible characters, other line ends, and U+FFFD, which marks bytes that are no text. */
+/** Control characters, invisible characters, other line ends, and U+FFFD, which marks bytes that are not text. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}\uFFFD]/gu
 
 const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`

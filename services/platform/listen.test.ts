@@ -15,7 +15,7 @@ test.each([
     'No address added out of total 1 resolved\nerrors: [listen EACCES: permission denied]',
     'requires more rights',
   ],
-  ['listen EADDRNOTAVAIL', 'is no address of this machine'],
+  ['listen EADDRNOTAVAIL', 'is not an address of this machine'],
   ['something else', 'cannot be listened on (something else)'],
 ])('"%s" becomes an error that names the variable to set', (text, reason) => {
   const failure = listenFailure({ host: '127.0.0.1', port: 8090 }, 'FXD_GRPC_ADDR', new Error(text))

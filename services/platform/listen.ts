@@ -14,8 +14,8 @@ export function reachable({ host, port }: Address): Address {
 const reasons: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use by another program, or by an fxd that still runs',
   EACCES: 'requires more rights than this user has',
-  EADDRNOTAVAIL: 'is no address of this machine',
-  ENOTFOUND: 'is no known host name',
+  EADDRNOTAVAIL: 'is not an address of this machine',
+  ENOTFOUND: 'is not a known host name',
 }
 
 /** One sentence: why the address cannot be listened on, and which variable to set. */

@@ -32,7 +32,7 @@ export class Semaphore {
   }
 
   /**
-   * Calls `enter` once the weight is taken: inside this call where that is possible at once. Returns what cancels
+   * Calls `enter` once the weight is taken: inside this call where that is possible immediately. Returns what cancels
    * the wait; it has no effect afterwards.
    */
   queue(weight: number, enter: () => void): () => void {

@@ -28,7 +28,7 @@ export const channelOf = (stage: Stage) => channel(`fxd.${stage}`)
 const channels = Object.fromEntries(stages.map((stage) => [stage, channelOf(stage)]))
 
 /**
- * Announces that bars reached this stage. It costs nothing without a subscriber. Only the bench `minute` subscribes
+ * Announces that bars reached this stage. It is free without a subscriber. Only the bench `minute` subscribes
  * (test/bench/minute/stage-recorder.ts); the service never does.
  */
 export function reached(stage: Stage): void {

@@ -24,7 +24,7 @@ export async function untilAvailable<T>(run: () => Promise<T>, deps: WaitingDeps
   const { clock, log, ending } = deps
   const backoff = new Backoff(clock, { firstMs: delayMinMs, maxMs: delayMaxMs, jitter: 'none' })
   const { promise: ended, reject } = Promise.withResolvers<never>()
-  // During a sleep nobody handles this rejection.
+  // During a sleep this rejection has no handler.
   ended.catch(() => undefined)
   ending?.addEventListener('abort', () => reject(new EndedWhileWaiting(endedText)), { once: true })
   while (true) {

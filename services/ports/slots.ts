@@ -14,7 +14,7 @@ export interface Session {
  * call is harmless. Contract (test/contract/suites/slots.ts):
  *  - open slots of a key never exceed the cap given with `open`, whatever the number of callers;
  *  - when it succeeds, `open` adds 1 to `ws_connect` and 1 to `ws_session` of the UTC day, nothing else;
- *  - a slot that is not renewed for `slotLeaseMs` is free; `close` frees it at once and may be repeated;
+ *  - a slot that is not renewed for `slotLeaseMs` is free; `close` frees it immediately and may be repeated;
  *  - `renew` returns the ids of sessions without a slot, such as an expired one, and opens no slot for them;
  *  - to open an expired slot again, the caller gives the day on which the session was last counted
  *    (`countedOn`). Then `ws_connect` does not increase, and `ws_session` increases only on a later UTC day;

@@ -58,7 +58,7 @@ function symbolRows(definition: FeedDefinition, view: RegistryView): RegistryBod
     const wanted = symbolOf(listed, nameOf(listed.raw), definition)
     const old = had.get(wanted.symbol)
     had.delete(wanted.symbol)
-    // `since` comes from live sessions, not from a manifest. While the symbol was hidden, nobody had to send its bars.
+    // `since` comes from live sessions, not from a manifest. While the symbol was hidden, its bars did not have to be sent.
     const since = old?.hidden === false ? old.since : undefined
     const body = since === undefined ? wanted : { ...wanted, since }
     if (!sameRecord(old, body)) rows.push({ kind: 'symbol', id: body.symbol, body })

@@ -20,7 +20,7 @@ export interface FollowedRegistry {
   readonly loaded: boolean
   /** Milliseconds since the last successful read; before the first, since the start. */
   readonly ageMs: number
-  /** Reads new rows at once; rejects if the store is unavailable. */
+  /** Reads new rows immediately; rejects if the store is unavailable. */
   refresh(): Promise<void>
   /** Takes rows that this process stored, without a read. */
   take(rows: readonly RegistryRow[]): void
@@ -32,7 +32,7 @@ export interface FollowedRegistry {
   close(): void
 }
 
-/** Keeps the registry in memory: reads new rows every 2 s, or at once after a notification on the bus. */
+/** Keeps the registry in memory: reads new rows every 2 s, or immediately after a notification on the bus. */
 export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log: Log): FollowedRegistry {
   let registry = new Registry()
   let { generation } = store

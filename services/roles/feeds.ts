@@ -52,7 +52,7 @@ export function createReload(path: string, apply: () => Promise<unknown>, log: L
 }
 
 /**
- * Issues a key for all given feeds, so that a new user can try them at once; returns its secret. While the store is
+ * Issues a key for all given feeds, so that a new user can try them immediately; returns its secret. While the store is
  * unavailable it waits.
  */
 export async function issueFirstKey(

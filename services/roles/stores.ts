@@ -74,7 +74,7 @@ export async function openStores(context: ProcessContext, user: StoreUser): Prom
   let known: KnownIdentity | undefined
   const remote: Part[] = isQuestdb ? [await questdbPart(context, user, () => known)] : []
   const local = isQuestdb && redis ? [] : [{ stores: await openFolder(context) }]
-  // Redis is opened last, because it connects at once: if another store failed to open later, nothing would close it.
+  // Redis is opened last, because it connects immediately: if another store failed to open later, nothing would close it.
   if (redis) {
     const part = redisPart(context, user, redis)
     known = part.identity

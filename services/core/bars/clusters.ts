@@ -57,5 +57,5 @@ export class BarClusters {
   }
 }
 
-/** Monthly bars open up to 31 days apart, so this distance alone is no gap. */
+/** Monthly bars open up to 31 days apart, so 31 days between two bars are not a gap. */
 const longestBarSeconds: Readonly<Partial<Record<Resolution, number>>> = { '1M': 31 * daySeconds }

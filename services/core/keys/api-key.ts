@@ -4,7 +4,7 @@ import type { FeedKey } from '../feeds/compound-key.ts'
 import type { KeyLimits, Plan } from './plan.ts'
 
 const shape = /^fxd_[0-9a-f]{32}$/
-/** `fxd_` and 32 hex characters, 36 in all; any other text is rejected without a look-up. */
+/** `fxd_` and 32 hex characters, 36 in total; any other text is rejected without a look-up. */
 export const isKeyShaped = (text: string): boolean => shape.test(text)
 /** Length of the prefix of a key that is shown after its creation. */
 export const shownPrefixLength = 8

@@ -104,7 +104,7 @@ export class Place {
       if ((known as readonly string[]).includes(name)) continue
       this.#unknownField(name, known)
     }
-    // A value that is no mapping has its own fault; its fields add none.
+    // A value that is not a mapping has its own fault; its fields add none.
     const isMapping = asMapping(this.value) !== undefined
     return {
       need: (name) => place(name, isMapping),

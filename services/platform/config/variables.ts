@@ -219,7 +219,7 @@ export const variables = {
   podName: variable(
     'FXD_POD_NAME',
     '',
-    'name of the pod of fxd operator, by which its replicas tell each other apart; empty: the host name',
+    'name of the pod of fxd operator, unique among its replicas; empty: the host name',
     optional(anyText('a name')),
   ),
   collectorTemplate: variable(

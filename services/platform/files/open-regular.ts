@@ -17,7 +17,7 @@ export async function openRegular(path: string, inside?: string): Promise<FileHa
   const file = await open(place, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW)
   try {
     if (!(await file.stat()).isFile()) throw new NotRegular(`${path} is not a regular file`)
-    // A folder of the path may have become a link meanwhile; only Linux reports where the file was opened.
+    // A folder of the path may have become a link in between; only Linux reports where the file was opened.
     refuseOutside(path, await readlink(`/proc/self/fd/${file.fd}`).catch(() => place), folder)
     return file
   } catch (cause) {

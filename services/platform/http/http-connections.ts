@@ -4,7 +4,7 @@ import { UnreadAnswers, unreadBytesMax } from './unread-answers.ts'
 
 /** Maximum open connections, sockets of the stream included. */
 const connectionsMax = 20_000
-/** Maximum requests of one connection under way at once; one more closes the connection. */
+/** Maximum requests under way on one connection; one more closes the connection. */
 const requestsPerConnectionMax = 8
 
 /**

@@ -22,7 +22,7 @@ export const httpTimings = {
 } as const
 
 const headerBytesMax = 16_384
-/** Maximum listeners of an answer's end; more would be a leak, of which Node warns. */
+/** Maximum listeners of an answer's end; Node warns above this, because more would be a leak. */
 const responseListenersMax = 20
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void

@@ -13,7 +13,7 @@ interface Line {
 }
 
 /**
- * Limits the log lines that a peer causes. Each text is written at once, then at most once a minute, with the number of
+ * Limits the log lines that a peer causes. Each text is written immediately, then at most once a minute, with the number of
  * its events since its last line.
  */
 export class LimitedLog {

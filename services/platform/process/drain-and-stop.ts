@@ -5,7 +5,7 @@ import type { ProcessContext } from './process-context.ts'
 export interface Stoppable {
   /** Drains, then stops all parts. Resolves when the process has stopped. May be called again. */
   stop(): Promise<void>
-  /** Ends the drain, the one under way or the next one, so that the stop follows at once. */
+  /** Ends the drain, the one under way or the next one, so that the stop follows immediately. */
   skipDrain(): void
 }
 

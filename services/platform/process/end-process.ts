@@ -8,7 +8,7 @@ const lookEveryMs = 10
 const isPoolBusy = (): boolean =>
   process.getActiveResourcesInfo().some((name) => /^(FSReq|GetAddrInfo|GetNameInfo)/.test(name))
 
-/** Kills this process at once, whatever its threads do; pending output is lost. */
+/** Kills this process immediately, whatever its threads do; pending output is lost. */
 export const killProcess = (): void => void process.kill(process.pid, 'SIGKILL')
 
 /**

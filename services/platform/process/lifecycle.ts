@@ -90,7 +90,7 @@ export interface SignalActions {
 
 /**
  * Resolves with the exit code after a clean stop. SIGTERM drains; Ctrl-C or a second signal skips the drain.
- * One more signal ends the process at once. SIGHUP calls `reload`. A process that does not end in time is
+ * One more signal ends the process immediately. SIGHUP calls `reload`. A process that does not end in time is
  * killed.
  */
 export function runUntilSignal(actions: SignalActions, source: SignalSource, clock: Clock): Promise<number> {
