@@ -37,8 +37,8 @@ export function addImport(program: Command, terminal: Terminal): void {
 }
 
 const help = `
-Times are on the feed's clock and are not changed. Lines may be in any order. For lines with equal
-times, the last line is stored. The same file again changes nothing. Resolution 30 is derived on reading.
+Times are on the feed's clock and are not changed. Lines may be in any order, up to 5,000,000 of
+them. For lines with equal times, the last line is stored. The same file again changes nothing. Resolution 30 is derived on reading.
 
 Exit codes:
    0  every line is stored, was stored before or is still forming
@@ -46,11 +46,11 @@ Exit codes:
   64  the command line is wrong, or the file's name or bars contradict --resolution; nothing is stored
   65  some lines or derived bars were refused or left out, or coverage does not show some ranges (stderr
       says why); all others are stored
-  66  the file does not exist, cannot be read, is empty or is no export, or changed while it was read;
-      what the service acknowledged before is stored and reported
+  66  the file does not exist, cannot be read, is empty or is no export, has too many lines that do not
+      ascend, or changed while it was read; what the service acknowledged before is stored and reported
   69  no service answers, or it went away; what it acknowledged is stored and reported
   70  a defect of fxd
-  71  there is no room for standard input, or to sort the lines of a very large unsorted file
+  71  there is no room for standard input
   75  the feed has too many sessions now; try again
   77  the administration token was refused
   78  a variable is invalid`

@@ -1,5 +1,6 @@
 import type { ImportSession } from '../../collector/feed/import-session.ts'
 import { mostDecimals } from '../../collector/sources/mt5-csv/export/most-decimals.ts'
+import type { BadLine } from '../../collector/sources/mt5-csv/export/read-export.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { digitsMax } from '../../core/feeds/symbol.ts'
 import { Fatal } from '../../platform/process/exit.ts'
@@ -8,10 +9,9 @@ import { json } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { checkName, checkSpacing } from './check-resolution.ts'
 import type { FileTimes } from './file/file-times.ts'
-import { explained, type FileShape, hasChanged, inspectFile } from './file/inspect-file.ts'
-import { type LineOrder, scanOrder } from './file/order.ts'
-import { readLines } from './file/read-lines.ts'
-import { Refusals } from './file/refusals.ts'
+import { explained, type FileShape, inspectFile } from './file/inspect-file.ts'
+import { scanOrder } from './file/order.ts'
+import { checkSortable } from './file/sort-lines.ts'
 import { standardInput, withStandardInput } from './file/standard-input.ts'
 import { type GivenOptions, type ImportOptions, parseOptions } from './options.ts'
 import { grouped, Progress } from './progress.ts'
@@ -113,24 +113,25 @@ async function run(
   { terminal, progress, onBegin }: Work,
   piped?: Pick<FileTimes, 'readAt'>,
 ): Promise<Outcome> {
-  const { path, resolution } = options
+  const { path, name, resolution } = options
   checkName(options)
   const shape = await inspectFile(options, resolution)
-  const found = await explained(options.name, () => mostDecimals(path, resolution, { untilBar: true }))
-  const scan = (): Promise<LineOrder> => {
-    progress.begin('read', shape.bytes, 'bytes')
-    return explained(options.name, () => scanOrder(path, shape, (bytes) => progress.add(bytes)))
-  }
-  if (found === undefined) return nothingGood(options, await scan(), shape)
+  let badLines = 0
+  const onBad = ({ length }: readonly BadLine[]): void => void (badLines += length)
+  const found = await explained(name, () => mostDecimals(path, resolution, { untilBar: true, onBad }))
+  if (found === undefined && badLines === 0)
+    throw new Fatal('noInput', `${name} has a header and no bars; there is nothing to import.`)
   await checkSpacing(options)
-  const digits = options.digits ?? Math.min(found.digits, digitsMax)
+  const digits = options.digits ?? Math.min(found?.digits ?? 0, digitsMax)
   return withSession(options, terminal, async (session) => {
     const times = piped ? { ...piped, writtenAt: undefined } : timesOf(shape, session, terminal.clock)
     // Within the session, because this reads the whole file: an unknown feed is reported first.
-    const order = await scan()
-    const { symbol: name, type, description } = options
-    const symbol = await session.addSymbol({ name, digits, type, description })
-    return storeFile({ options, shape, times, order, session, symbol, progress, odd: found.odd, onBegin })
+    progress.begin('read', shape.bytes, 'bytes')
+    const order = await explained(name, () => scanOrder(path, shape, (bytes) => progress.add(bytes)))
+    checkSortable(name, order)
+    const { type, description } = options
+    const symbol = await session.addSymbol({ name: options.symbol, digits, type, description })
+    return storeFile({ options, shape, times, order, session, symbol, progress, odd: found?.odd, onBegin })
   })
 }
 
@@ -139,37 +140,4 @@ function timesOf({ modifiedMs }: FileShape, session: ImportSession, clock: Clock
   const ageSeconds = Math.max(0, clock.utcMs() - modifiedMs) / 1_000
   const writtenAt = readAt === undefined ? undefined : feedSeconds(Math.floor(readAt - ageSeconds))
   return { readAt, writtenAt }
-}
-
-/** Reports a file without a valid bar: no symbol is added. */
-async function nothingGood(options: ImportOptions, { lines }: LineOrder, shape: FileShape): Promise<Outcome> {
-  const { path, name, feed, symbol, resolution } = options
-  const rules = {
-    resolution,
-    digits: digitsMax,
-    decimalsMax: digitsMax,
-    feedNow: () => undefined,
-    hasChanged: () => hasChanged(path, shape),
-  }
-  const refusals = new Refusals({ resolution, now: rules.feedNow })
-  for await (const _ of readLines(options, rules, refusals));
-  if (refusals.count === 0)
-    throw new Fatal('noInput', `${name} has a header and no bars; there is nothing to import.`)
-  return {
-    file: name,
-    feed,
-    symbol,
-    resolution,
-    digits: options.digits ?? 0,
-    lines,
-    accepted: 0,
-    revised: 0,
-    unchanged: 0,
-    forming: 0,
-    refused: refusals.count,
-    duplicates: 0,
-    refusals: refusals.first,
-    windows: [],
-    derived: {},
-  }
 }

@@ -15,12 +15,13 @@ import { writeRepeated } from '../../../test/support/samples/repeated-export.ts'
 useImportFixture({ ZERO: {} })
 
 const mebibyte = 2 ** 20
+const monday = Date.UTC(2024, 0, 8) / 1000
 /** Timeout for a machine that is busy with other tests. */
 const patienceMs = 60_000 * Math.max(1, effort)
 /** Each line is almost of maximum length; most of it is a hole of the file that uses no disk space. */
 function writeSparse(path: string, bytes: number): Bar[] {
   const lineBytes = 120_000
-  const bars = minutes(Date.UTC(2024, 0, 8) / 1000, Math.floor(bytes / lineBytes), 1.1, 5)
+  const bars = minutes(monday, Math.floor(bytes / lineBytes), 1.1, 5)
   const file = openSync(path, 'w')
   let at = writeSync(file, exportText([]))
   for (const bar of bars) {
@@ -54,16 +55,12 @@ describe('a large file', () => {
   })
 })
 
-test('unsorted lines that exceed memory need a temporary folder, which is named when it cannot be used', async () => {
-  const path = join(fixture.folder, 'unsorted.csv')
-  writeRepeated(path, 265_000, (weeks) => weeks.toReversed())
-  const nowhere = join(fixture.folder, 'nowhere')
-  const environment = { ...fixture.environment(), TMPDIR: nowhere }
-  const { code, stderr } = await runFxd(['import', path, ...seriesOptions('UNSORTED')], environment)
-  expect([code, stderr]).toEqual([
-    71,
-    expect.stringContaining(`${nowhere}, which cannot be used (ENOENT); set TMPDIR`),
-  ])
+test('more than 5,000,000 lines that do not ascend are refused with 66 before a symbol is added', async () => {
+  const path = fixture.write(exportText(minutes(monday, 30, 1.1, 5).toReversed()) + '\n'.repeat(5_000_000))
+  const { code, stdout, stderr } = await fixture.importing(path, ...seriesOptions('UNSORTED'))
+  expect([code, stdout]).toEqual([66, ''])
+  expect(stderr).toContain(`${path} has 5,000,031 lines, and line 3 is not later than the one before it.`)
+  expect(await fixture.symbol('BROKERA:ZERO:UNSORTED')).toHaveProperty('error')
 })
 
 describe('while a file is imported', () => {

@@ -1,15 +1,14 @@
 import type { ImportedSymbol, ImportSession } from '../../collector/feed/import-session.ts'
 import { UnstoredSpans } from '../../collector/series/unstored-spans.ts'
 import type { OddLine } from '../../collector/sources/mt5-csv/export/most-decimals.ts'
-import { type Bars, barCount } from '../../core/bars/bar.ts'
+import type { Bars } from '../../core/bars/bar.ts'
 import { defaultMaxGapSeconds } from '../../core/bars/clusters.ts'
 import { subtractSpans } from '../../core/bars/coverage.ts'
 import type { Span } from '../../core/bars/window.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import { Fatal } from '../../platform/process/exit.ts'
 import { bucketsOf, DerivedSeries } from './derive-series.ts'
 import type { FileTimes } from './file/file-times.ts'
-import { type FileShape, hasChanged } from './file/inspect-file.ts'
+import { changedMeanwhile, type FileShape, hasChanged } from './file/inspect-file.ts'
 import type { LineOrder } from './file/order.ts'
 import { type LineBars, type LineRules, readLines } from './file/read-lines.ts'
 import { Refusals } from './file/refusals.ts'
@@ -42,10 +41,12 @@ export async function storeFile(work: StoreFile): Promise<Outcome> {
     onSpans: (spans) => derived.refuse(spans),
   })
   let unended: number | undefined
+  let duplicates = 0
   const tooFine = new TooFineLines()
-  const { bars, duplicates } = ascendingBars(work, refusals, {
-    onUnended: (line) => (unended = line),
+  const bars = ascendingBars(work, refusals, {
+    onUnended: (line) => void (unended = line),
     onTooFine: (decimals) => tooFine.add(decimals - (symbol.decimalsMax - symbol.digits)),
+    onDuplicates: (count) => void (duplicates = count),
   })
   const sender = senderOf(work, options.resolution, refusals)
   const derivedSenders = new Map(options.derive.map((r) => [r, senderOf(work, r)]))
@@ -67,7 +68,7 @@ export async function storeFile(work: StoreFile): Promise<Outcome> {
       lines: order.lines,
       ...counts,
       refused: refusals.count,
-      duplicates: duplicates(),
+      duplicates,
       refusals: refusals.first,
       windows,
       derived: Object.fromEntries(
@@ -124,8 +125,11 @@ const gapOf = ({ maxGapSeconds }: ImportOptions, r: Resolution): number =>
 function ascendingBars(
   { options, shape, order, session, symbol, progress }: StoreFile,
   refusals: Refusals,
-  events: Pick<LineRules, 'onUnended' | 'onTooFine'>,
-): { bars: AsyncIterable<LineBars>; duplicates: () => number } {
+  {
+    onDuplicates,
+    ...events
+  }: Pick<LineRules, 'onUnended' | 'onTooFine'> & { readonly onDuplicates: (count: number) => void },
+): AsyncIterable<LineBars> {
   const rules = {
     resolution: options.resolution,
     digits: symbol.digits,
@@ -135,12 +139,10 @@ function ascendingBars(
     ...events,
   }
   const lines = readLines(options, rules, refusals)
-  let duplicates = 0
-  progress.begin(order.ascends ? 'stored' : 'sorted', order.lines)
-  if (order.ascends) return { bars: checked(lines, options.name), duplicates: () => 0 }
-  const sorted = sortLines(counted(lines, progress), (count) => void (duplicates += count))
-  const bars = notifyFirst(sorted, () => progress.begin('stored', order.lines))
-  return { bars, duplicates: () => duplicates }
+  progress.begin('stored', order.lines)
+  return order.unsortedLine === undefined
+    ? checked(lines, options.name)
+    : sortLines(lines, { name: options.name, lines: order.lines }, onDuplicates)
 }
 
 /** The scan found that the file ascends. If it no longer does, it was changed meanwhile. */
@@ -148,25 +150,9 @@ async function* checked(lines: AsyncIterable<LineBars>, name: string): AsyncGene
   let last = Number.NEGATIVE_INFINITY
   for await (const bars of lines) {
     for (const time of bars.time) {
-      if (time <= last) throw new Fatal('noInput', `${name} changed while it was read; import it again.`)
+      if (time <= last) throw changedMeanwhile(name)
       last = time
     }
-    yield bars
-  }
-}
-
-async function* counted(lines: AsyncIterable<LineBars>, progress: Progress): AsyncGenerator<LineBars> {
-  for await (const bars of lines) {
-    progress.add(barCount(bars))
-    yield bars
-  }
-}
-
-async function* notifyFirst(lines: AsyncIterable<LineBars>, onFirst: () => void): AsyncGenerator<LineBars> {
-  let isFirst = true
-  for await (const bars of lines) {
-    if (isFirst) onFirst()
-    isFirst = false
     yield bars
   }
 }

@@ -38,8 +38,13 @@ function countShared(a: Float64Array, b: Float64Array): number {
 
 /** Sorts bars by time. Of bars with one time the last one is kept; `duplicates` counts the others. */
 export function sortBars(bars: Bars): { readonly bars: Bars; readonly duplicates: number } {
-  const { time } = bars
-  if (ascends(time)) return { bars, duplicates: 0 }
+  if (ascends(bars.time)) return { bars, duplicates: 0 }
+  const order = ascendingOrder(bars)
+  return { bars: pickBars(bars, order), duplicates: barCount(bars) - order.length }
+}
+
+/** The indexes of bars by time. Of bars with one time the last one is kept. */
+export function ascendingOrder({ time }: Bars): Uint32Array {
   const order = new Uint32Array(time.length)
   for (let i = 0; i < order.length; i++) order[i] = i
   order.sort((i, j) => (time[i] as number) - (time[j] as number) || i - j)
@@ -48,7 +53,7 @@ export function sortBars(bars: Bars): { readonly bars: Bars; readonly duplicates
     const next = order[k + 1]
     if (next === undefined || time[next] !== time[order[k] as number]) order[kept++] = order[k] as number
   }
-  return { bars: pickBars(bars, order.subarray(0, kept)), duplicates: time.length - kept }
+  return order.subarray(0, kept)
 }
 
 function ascends(time: Float64Array): boolean {

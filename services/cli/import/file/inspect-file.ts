@@ -63,6 +63,9 @@ export async function hasChanged(path: string, { bytes, modifiedMs }: FileShape)
   return now?.size !== bytes || now.mtimeMs !== modifiedMs
 }
 
+export const changedMeanwhile = (name: string): Fatal =>
+  noInput(`${name} changed while it was read; import it again.`)
+
 async function readHead(path: string): Promise<Uint8Array> {
   const file = await open(path, 'r')
   try {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { inspectFile } from './inspect-file.ts'
-import { scanOrder } from './order.ts'
+import { type LineOrder, scanOrder } from './order.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'fxd-order-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>'
 const bar = (minute: string): string => `2024.01.02\t${minute}\t1\t1\t1\t1\t1\t0\t0`
 
-async function orderOf(text: string | Buffer): Promise<{ lines: number; ascends: boolean }> {
+async function orderOf(text: string | Buffer): Promise<LineOrder> {
   const path = join(folder, 'order.csv')
   writeFileSync(path, text)
   return scanOrder(path, await inspectFile({ path, name: path }, '1'))
@@ -40,31 +40,34 @@ describe('an ascending file is distinguished from an unsorted one', () => {
     ['CRLF', '\r\n'],
     ['LF', '\n'],
   ] as const)('with lines that end in %s, with or without a last line end', async ([, end]) => {
-    expect(await orderOf(ascending.join(end) + end)).toEqual({ lines: 4, ascends: true })
-    expect(await orderOf(ascending.join(end))).toEqual({ lines: 4, ascends: true })
-    expect(await orderOf(swapped.join(end) + end)).toEqual({ lines: 4, ascends: false })
-    expect(await orderOf(swapped.join(end))).toEqual({ lines: 4, ascends: false })
+    expect(await orderOf(ascending.join(end) + end)).toEqual({ lines: 4, unsortedLine: undefined })
+    expect(await orderOf(ascending.join(end))).toEqual({ lines: 4, unsortedLine: undefined })
+    expect(await orderOf(swapped.join(end) + end)).toEqual({ lines: 4, unsortedLine: 4 })
+    expect(await orderOf(swapped.join(end))).toEqual({ lines: 4, unsortedLine: 4 })
   })
 
   test.for([true, false])('in UTF-16 of both kinds, with a mark: %s', async (mark) => {
     for (const big of [true, false]) {
-      expect(await orderOf(utf16(ascending.join('\r\n'), mark, big))).toEqual({ lines: 4, ascends: true })
-      expect(await orderOf(utf16(swapped.join('\r\n'), mark, big))).toEqual({ lines: 4, ascends: false })
+      expect(await orderOf(utf16(ascending.join('\r\n'), mark, big))).toEqual({
+        lines: 4,
+        unsortedLine: undefined,
+      })
+      expect(await orderOf(utf16(swapped.join('\r\n'), mark, big))).toEqual({ lines: 4, unsortedLine: 4 })
     }
   })
 
   test('a repeated time does not ascend', async () => {
     expect(await orderOf([header, bar('10:00:00'), bar('10:00:00')].join('\n'))).toMatchObject({
-      ascends: false,
+      unsortedLine: 3,
     })
     expect(await orderOf([header, bar('10:00'), bar('10:00:30')].join('\n'))).toMatchObject({
-      ascends: false,
+      unsortedLine: 3,
     })
   })
 
   test('blank lines and lines that are too short for a time do not count', async () => {
     const lines = ['', header, '', bar('10:00:00'), 'end of day', '', bar('10:01:00'), '', '']
-    expect(await orderOf(lines.join('\n'))).toMatchObject({ ascends: true })
+    expect(await orderOf(lines.join('\n'))).toMatchObject({ unsortedLine: undefined })
   })
 
   test("days without a time column, and MT4's lines without a header", async () => {
@@ -78,13 +81,13 @@ describe('an ascending file is distinguished from an unsorted one', () => {
       writeFileSync(path, text)
       return scanOrder(path, await inspectFile({ path, name: path }, '1D'))
     }
-    expect(await dayOrder(days('2024.01.31', '2024.02.01'))).toMatchObject({ ascends: true })
-    expect(await dayOrder(days('2024.02.01', '2024.01.31'))).toMatchObject({ ascends: false })
+    expect(await dayOrder(days('2024.01.31', '2024.02.01'))).toMatchObject({ unsortedLine: undefined })
+    expect(await dayOrder(days('2024.02.01', '2024.01.31'))).toMatchObject({ unsortedLine: 3 })
     expect(await orderOf('2024.01.02,10:00,1,1,1,1,1\n2024.01.02,10:01,1,1,1,1,1\n')).toMatchObject({
-      ascends: true,
+      unsortedLine: undefined,
     })
     expect(await orderOf('2024.01.02,10:01,1,1,1,1,1\n2024.01.02,10:00,1,1,1,1,1\n')).toMatchObject({
-      ascends: false,
+      unsortedLine: 2,
     })
   })
 
@@ -93,12 +96,15 @@ describe('an ascending file is distinguished from an unsorted one', () => {
       const at = new Date(Date.UTC(2024, 0, 2) + i * 60_000).toISOString()
       return `${at.slice(0, 10).replaceAll('-', '.')}\t${at.slice(11, 19)}\t1\t1\t1\t1\t1\t0\t0`
     })
-    expect(await orderOf([header, ...minutes].join('\r\n'))).toEqual({ lines: 60_001, ascends: true })
+    expect(await orderOf([header, ...minutes].join('\r\n'))).toEqual({
+      lines: 60_001,
+      unsortedLine: undefined,
+    })
     expect(await orderOf(utf16([header, ...minutes].join('\r\n'), true, false))).toEqual({
       lines: 60_001,
-      ascends: true,
+      unsortedLine: undefined,
     })
     const late = minutes.with(59_990, minutes[10] as string)
-    expect(await orderOf([header, ...late].join('\r\n'))).toMatchObject({ ascends: false })
+    expect(await orderOf([header, ...late].join('\r\n'))).toMatchObject({ unsortedLine: 59_992 })
   })
 })

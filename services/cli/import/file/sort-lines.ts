@@ -1,71 +1,38 @@
-import { allocateBars, type Bars, barCount, copyBars, sliceBars } from '../../../core/bars/bar.ts'
-import { sortBars } from '../../../core/bars/revision.ts'
+import { allocateBars, barCount, copyBars, pickBars, sliceBars } from '../../../core/bars/bar.ts'
+import { ascendingOrder } from '../../../core/bars/revision.ts'
 import { Fatal } from '../../../platform/process/exit.ts'
+import { batchBarsMax } from '../../../wire/limits.ts'
+import { grouped } from '../progress.ts'
+import { changedMeanwhile } from './inspect-file.ts'
+import type { LineOrder } from './order.ts'
 import type { LineBars } from './read-lines.ts'
-import { SortedRuns } from './sorted-runs.ts'
 
-/** Bars sorted in memory at a time, 56 bytes each; more bars are sorted in runs on the disk and merged. */
-const runBars = 1 << 18
-/** Maximum runs, far more than any export needs; each takes about 100 KiB of memory during the merge. */
-const runsMax = 1_000
+/** Maximum lines that are sorted, all in memory: 56 bytes for each. */
+const sortedLinesMax = 5_000_000
 
-export interface SortSizes {
-  readonly runBars: number
-  readonly blockBars: number
+/** Throws `Fatal` for a file that would have to be sorted and is too large for that. */
+export function checkSortable(name: string, { lines, unsortedLine }: LineOrder): void {
+  if (unsortedLine === undefined || lines <= sortedLinesMax) return
+  const found = `${name} has ${grouped(lines)} lines, and line ${grouped(unsortedLine)} is not later than the one before it`
+  const cure = 'sort the file by time, or split it'
+  throw new Fatal('noInput', `${found}. At most ${grouped(sortedLinesMax)} lines are sorted: ${cure}.`)
 }
 
-const defaultSizes: SortSizes = { runBars, blockBars: 2_048 }
-
-/**
- * Yields the bars ascending, each time once. Of duplicates the last line is kept, the others are counted. Memory is
- * bounded for any number of bars: a temporary file stores all runs when there is more than one.
- */
+/** Yields the bars ascending, each time once. Of duplicates the last line is kept, the others are counted. */
 export async function* sortLines(
-  lines: AsyncIterable<LineBars>,
+  bars: AsyncIterable<LineBars>,
+  { name, lines }: Pick<LineOrder, 'lines'> & { readonly name: string },
   onDuplicates: (count: number) => void,
-  sizes: SortSizes = defaultSizes,
 ): AsyncGenerator<LineBars> {
-  const buffer = allocateBars(sizes.runBars)
+  const buffer = allocateBars(lines)
   let filled = 0
-  let runs: SortedRuns | undefined
-  try {
-    for await (const bars of lines) {
-      for (let at = 0; at < barCount(bars); ) {
-        if (filled === sizes.runBars) {
-          runs ??= await SortedRuns.create(sizes.blockBars)
-          await spill(runs, buffer, onDuplicates)
-          filled = 0
-        }
-        const taken = Math.min(barCount(bars) - at, sizes.runBars - filled)
-        copyBars(sliceBars(bars, at, at + taken), buffer, filled)
-        filled += taken
-        at += taken
-      }
-    }
-    const rest = sliceBars(buffer, 0, filled)
-    if (runs === undefined) {
-      yield sorted(rest, onDuplicates)
-      return
-    }
-    await spill(runs, rest, onDuplicates)
-    yield* runs.merge(onDuplicates)
-  } finally {
-    await runs?.close()
+  for await (const piece of bars) {
+    if (filled + barCount(piece) > lines) throw changedMeanwhile(name)
+    copyBars(piece, buffer, filled)
+    filled += barCount(piece)
   }
-}
-
-function sorted(bars: Bars, onDuplicates: (count: number) => void): Bars {
-  const { bars: ascending, duplicates } = sortBars(bars)
-  onDuplicates(duplicates)
-  return ascending
-}
-
-async function spill(runs: SortedRuns, bars: Bars, onDuplicates: (count: number) => void): Promise<void> {
-  if (runs.count === runsMax) {
-    throw new Fatal(
-      'noInput',
-      `The file has more than ${runs.count * runBars} lines that do not ascend; split it.`,
-    )
-  }
-  await runs.add(sorted(bars, onDuplicates))
+  const order = ascendingOrder(sliceBars(buffer, 0, filled))
+  onDuplicates(filled - order.length)
+  for (let at = 0; at < order.length; at += batchBarsMax)
+    yield pickBars(buffer, order.subarray(at, at + batchBarsMax))
 }

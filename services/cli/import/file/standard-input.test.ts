@@ -45,6 +45,17 @@ describe('standard input, named -', () => {
     })
   })
 
+  test('needs a temporary folder, which is named when it cannot be used', async () => {
+    const nowhere = join(fixture.folder, 'nowhere')
+    vi.stubEnv('TMPDIR', nowhere)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const { code, stderr } = await fixture.importingPiped(Buffer.alloc(0), ...seriesOptions('PIPED'))
+    expect([code, stderr]).toEqual([
+      71,
+      expect.stringContaining(`${nowhere}, which cannot be used (ENOENT); set TMPDIR`),
+    ])
+  })
+
   test('leaves no temporary file', async () => {
     // A separate folder, because other tests create temporary files at the same time.
     const folder = mkdtempSync(join(fixture.folder, 'temporary-'))

@@ -32,14 +32,18 @@ export function completeEnd(bytes: Uint8Array, encoding: Encoding): number {
 
 /** Returns the offset of the line that follows `before` line ends; the bytes contain all of them. */
 export function lineStart(bytes: Uint8Array, encoding: Encoding, before: number): number {
-  const step = encoding === 'utf-8' ? 1 : 2
-  const low = encoding === 'utf-16be' ? 1 : 0
-  let left = before
   let at = 0
-  for (; left > 0 && at < bytes.length; at += step) {
-    if (bytes[at + low] === lineFeed && (step === 1 || bytes[at + 1 - low] === 0)) left -= 1
-  }
+  for (let line = 0; line < before; line++) at = lineEnd(bytes, encoding, at)
   return at
+}
+
+/** Returns the offset after the next line end; 0 when there is none. The bytes begin with a character. */
+export function lineEnd(bytes: Uint8Array, encoding: Encoding, from: number): number {
+  let at = bytes.indexOf(lineFeed, from)
+  if (encoding === 'utf-8') return at + 1
+  const low = encoding === 'utf-16le' ? 0 : 1
+  while (at >= 0 && (at % 2 !== low || bytes[at + 1 - 2 * low] !== 0)) at = bytes.indexOf(lineFeed, at + 1)
+  return at < 0 ? 0 : at + 2 - low
 }
 
 /** Decodes whole lines. A broken sequence becomes U+FFFD, which no field accepts, so its line is rejected. */
