@@ -229,6 +229,14 @@ describe('bars that have not closed', () => {
   })
 })
 
+test('of a file whose messages are cut at partitions, every bar but the last is stored while the clock is unknown', async () => {
+  const years = Array.from({ length: 40 }, (_, i) => Date.UTC(1980 + i, 0, 8) / 1000)
+  const bars = years.map((time) => ({ ...(minutes(monday, 1, 1.1, 5)[0] as Bar), time }))
+  const report = await importing(fixture.write(dailyText(bars)), ...seriesOptions('YEARS', '1D', 'UNKNOWN'))
+  expect(report).toMatchObject(counts(39, { forming: 1 }))
+  expect(await fixture.history('BROKERA:UNKNOWN:YEARS', '1D')).toEqual(bars.slice(0, -1))
+})
+
 describe('windows', () => {
   test('end where neighbours are more than four days apart, for bars of days more than twelve', async () => {
     const part = (at: number) => minutes(at, 10, 1.1, 5)

@@ -12,6 +12,7 @@ import {
 import { hasEnded } from '../../core/bars/closed.ts'
 import { BarClusters } from '../../core/bars/clusters.ts'
 import type { Span } from '../../core/bars/window.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
 import { type FileTimes, isWhole } from './file/file-times.ts'
@@ -42,14 +43,6 @@ export interface SeriesOptions extends FileTimes {
   readonly onDone: (count: number) => void
 }
 
-interface Batch {
-  readonly bars: LineBars
-  /** Whether the last bar is repeated in the next batch, because only a later bar shows that it has closed. */
-  readonly continues: boolean
-  /** Whether the first bar was the last one of the batch before. */
-  readonly repeats: boolean
-}
-
 /** Sends the bars of one series, ascending, in batches, and counts the results. */
 export class SeriesSender {
   readonly counts: SentCounts = { accepted: 0, revised: 0, unchanged: 0, forming: 0, refused: 0 }
@@ -63,9 +56,13 @@ export class SeriesSender {
   #last: Promise<void> = Promise.resolve()
   #buffer = allocateBars(batchBarsMax)
   #filled = 0
-  #repeats = false
-  /** Whether the result of the last batch's last bar was final, so that its repetition is not counted. */
-  #isCounted = false
+  /** The last bar that was sent. */
+  #newestSent: FeedSeconds | undefined
+  /**
+   * Bars that ingest refused as not closed: the last ones of messages. They are sent once more after all others, as a
+   * later bar shows that a bar has closed.
+   */
+  #unclosed: LineBars[] | undefined = []
 
   constructor(options: SeriesOptions) {
     this.#options = options
@@ -84,7 +81,7 @@ export class SeriesSender {
 
   async add(bars: LineBars): Promise<void> {
     for (let at = 0; at < barCount(bars); ) {
-      if (this.#filled === batchBarsMax) await this.#next()
+      if (this.#filled === batchBarsMax) await this.#send()
       const taken = Math.min(batchBarsMax - this.#filled, barCount(bars) - at)
       copyBars(sliceBars(bars, at, at + taken), this.#buffer, this.#filled)
       this.#filled += taken
@@ -99,7 +96,15 @@ export class SeriesSender {
       this.counts.forming++
       this.#options.onDone(1)
     }
-    if (this.#filled > 0) await this.#send(false)
+    await this.#finish()
+    const again = this.#unclosed?.splice(0) ?? []
+    this.#unclosed = undefined
+    for (const bars of again) await this.add(bars)
+    await this.#finish()
+  }
+
+  async #finish(): Promise<void> {
+    if (this.#filled > 0) await this.#send()
     await this.#last
   }
 
@@ -110,38 +115,20 @@ export class SeriesSender {
 
   /** A forming bar is not sent, unless only it can show that the bar before it has closed. */
   #newestIsForming(): boolean {
-    const newest = this.#filled - 1
-    const isKnown = this.#options.readAt !== undefined && !(newest === 0 && this.#repeats)
-    if (newest < 0 || !isKnown || this.#isWhole(newest)) return false
-    return newest === 0 || this.#hasEnded(newest - 1)
-  }
-
-  /** Whether ingest accepts the bar without a later one. */
-  #hasEnded(index: number): boolean {
     const { resolution, delaySeconds, readAt } = this.#options
-    return hasEnded(timeAt(this.#buffer, index), resolution, { now: readAt, delaySeconds })
+    const newest = this.#filled - 1
+    if (newest < 0 || readAt === undefined) return false
+    if (isWhole(timeAt(this.#buffer, newest), resolution, this.#options)) return false
+    const before = newest === 0 ? this.#newestSent : timeAt(this.#buffer, newest - 1)
+    return before === undefined || hasEnded(before, resolution, { now: readAt, delaySeconds })
   }
 
-  #isWhole(index: number): boolean {
-    return isWhole(timeAt(this.#buffer, index), this.#options.resolution, this.#options)
-  }
-
-  async #next(): Promise<void> {
-    const continues = !this.#isWhole(this.#filled - 1)
-    const full = this.#buffer
-    await this.#send(continues)
-    this.#repeats = continues
-    if (!continues) return
-    copyBars(sliceBars(full, batchBarsMax - 1, batchBarsMax), this.#buffer, 0)
-    this.#filled = 1
-  }
-
-  async #send(continues: boolean): Promise<void> {
+  async #send(): Promise<void> {
     if (this.#inFlight.length >= inFlightMax) await this.#inFlight.shift()
     const bars = sliceBars(this.#buffer, 0, this.#filled)
-    const batch: Batch = { bars, continues, repeats: this.#repeats }
+    this.#newestSent = timeAt(bars, this.#filled - 1)
     const sent = this.#options.send(bars)
-    this.#last = Promise.all([sent, this.#last]).then(([outcome]) => this.#take(batch, outcome))
+    this.#last = Promise.all([sent, this.#last]).then(([outcome]) => this.#take(bars, outcome))
     // Later callers get the failure; until then it must not count as unhandled.
     this.#last.catch(() => undefined)
     this.#inFlight.push(this.#last)
@@ -149,34 +136,30 @@ export class SeriesSender {
     this.#filled = 0
   }
 
-  #take({ bars, continues, repeats }: Batch, outcome: ImportOutcome): void {
+  #take(bars: LineBars, { accepted, revised, unchanged, refused }: ImportOutcome): void {
     const { counts } = this
-    const newest = barCount(bars) - 1
-    const wasCounted = repeats && this.#isCounted
-    const refused = new Set<number>()
-    let openEnd = false
-    for (const { index, count, reason, message } of outcome.refused) {
+    const lost = new Set<number>()
+    const unclosed = new Set<number>()
+    for (const { index, count, reason, message } of refused) {
+      const isUnclosed = reason === 'NOT_CLOSED'
       for (let i = index; i < index + count; i++) {
-        refused.add(i)
-        if (i === 0 && wasCounted) continue
-        if (reason === 'NOT_CLOSED' && i === newest && continues) openEnd = true
-        else if (reason === 'NOT_CLOSED') counts.forming++
-        else {
-          counts.refused++
-          this.firstRefusal ??= message
-          this.#options.onRefused(bars.revision[i] as number, message)
-        }
+        ;(isUnclosed && this.#unclosed ? unclosed : lost).add(i)
+        if (isUnclosed) continue
+        this.firstRefusal ??= message
+        this.#options.onRefused(bars.revision[i] as number, message)
       }
+      if (!isUnclosed) counts.refused += count
+      else if (!this.#unclosed) counts.forming += count
     }
-    counts.accepted += outcome.accepted
-    counts.revised += outcome.revised
-    counts.unchanged += outcome.unchanged - (wasCounted && !refused.has(0) ? 1 : 0)
-    this.#isCounted = continues && !openEnd
-    const stored = refused.size === 0 ? bars : pickBars(bars, (i) => !refused.has(i))
+    counts.accepted += accepted
+    counts.revised += revised
+    counts.unchanged += unchanged
+    const stored = refused.length === 0 ? bars : pickBars(bars, (i) => !lost.has(i) && !unclosed.has(i))
     this.holes.fill(stored)
     this.#refused.fill(stored)
-    if (refused.size > 0) this.#refused.add(pickBars(bars, (i) => refused.has(i)))
+    if (lost.size > 0) this.#refused.add(pickBars(bars, (i) => lost.has(i)))
+    if (unclosed.size > 0) this.#unclosed?.push(pickBars(bars, (i) => unclosed.has(i)))
     this.#clusters.add(stored)
-    this.#options.onDone(barCount(bars) - (wasCounted ? 1 : 0) - (openEnd ? 1 : 0))
+    this.#options.onDone(barCount(bars) - unclosed.size)
   }
 }
