@@ -10,8 +10,7 @@ import { bucketsOf, DerivedSeries } from './derive-series.ts'
 import type { FileTimes } from './file/file-times.ts'
 import { changedMeanwhile, type FileShape, hasChanged } from './file/inspect-file.ts'
 import type { LineOrder } from './file/order.ts'
-import { type LineBars, type LineRules, readLines } from './file/read-lines.ts'
-import { Refusals } from './file/refusals.ts'
+import { type LineBars, type ReadRules, readLines } from './file/read-lines.ts'
 import { sortLines } from './file/sort-lines.ts'
 import type { ImportOptions } from './options.ts'
 import type { Progress } from './progress.ts'
@@ -128,11 +127,10 @@ function ascendingBars(
   {
     onDuplicates,
     ...events
-  }: Pick<LineRules, 'onUnended' | 'onTooFine'> & { readonly onDuplicates: (count: number) => void },
+  }: Pick<ReadRules, 'onUnended' | 'onTooFine'> & { readonly onDuplicates: (count: number) => void },
 ): AsyncIterable<LineBars> {
   const rules = {
     resolution: options.resolution,
-    digits: symbol.digits,
     decimalsMax: symbol.decimalsMax,
     feedNow: () => session.feedNow(),
     hasChanged: () => hasChanged(options.path, shape),

@@ -65,7 +65,7 @@ describe('a last line without its line end', () => {
     const shape = await inspectFile(file, '1')
     await appendFile(path, '9')
     const feedNow = () => undefined
-    const rules = { resolution: '1', digits: 5, decimalsMax: 5, feedNow } as const
+    const rules = { resolution: '1', decimalsMax: 5, feedNow } as const
     const refusals = new Refusals({ resolution: '1', now: feedNow })
     let accepted = 0
     for await (const piece of readLines(

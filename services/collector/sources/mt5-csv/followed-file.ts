@@ -12,7 +12,8 @@ import { BarClusters } from '../../../core/bars/clusters.ts'
 import { sortBars } from '../../../core/bars/revision.ts'
 import type { Span } from '../../../core/bars/window.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
-import type { SourceSeries } from '../../source.ts'
+import type { SourceSeries } from '../source.ts'
+import { type FineLine, type GoodLines, goodLines, type LineRules } from './export/good-lines.ts'
 import {
   type BadLine,
   type Chunk,
@@ -48,13 +49,6 @@ export interface FollowedFileDeps {
   readonly onSpacing: (fault: string) => void
   /** Called with lines that have a price with more decimals than `decimalsMax`; a line may be read again. */
   readonly onTooFine: (lines: readonly FineLine[]) => void
-}
-
-/** A line whose prices have more decimals than its symbol. */
-export interface FineLine {
-  /** Counted from 1. */
-  readonly line: number
-  readonly decimals: number
 }
 
 /** A bar that is still forming, and where its line begins. */
@@ -123,11 +117,14 @@ export class FollowedFile {
 
   /** Yields the bars of all complete lines that fit the symbol, without moving the read position. */
   async *peek(): AsyncGenerator<Bars> {
-    const { path, openFile, series, finished, decimalsMax } = this.options
+    const { path, openFile, series, finished } = this.options
     const { resolution } = series
-    for await (const { bars, decimals } of readExport(path, { resolution, openFile, finished })) {
-      yield pickBars(bars, (i) => (decimals[i] as number) <= decimalsMax())
-    }
+    for await (const chunk of readExport(path, { resolution, openFile, finished }))
+      yield goodLines(chunk, this.#rules).bars
+  }
+
+  get #rules(): LineRules {
+    return { resolution: this.options.series.resolution, decimalsMax: this.options.decimalsMax() }
   }
 
   /** Reads the whole file, in pieces that each ascend in time. */
@@ -224,7 +221,7 @@ export class FollowedFile {
 
   /** Returns the good bars of a chunk, and the newest of them while it is forming. */
   #newestOf(chunk: Chunk): { good: Bars; lines: Uint32Array; newest: Forming | undefined } {
-    const { good, lines } = this.#good(chunk)
+    const { bars: good, lines } = this.#good(chunk)
     // While the clock is unknown, it may have been set back: the last line is the one that forms, not the newest.
     let last = this.options.now() === undefined ? barCount(good) - 1 : newestIndex(good, () => true)
     // A line far ahead of the clock is itself kept back, and only while it is the last; it delays no other.
@@ -239,25 +236,14 @@ export class FollowedFile {
     }
   }
 
-  /** Rejects lines with more decimals than the symbol has; they are never rounded. */
-  #good({ bars, lines, decimals, bad }: Chunk): { good: Bars; lines: Uint32Array } {
-    const decimalsMax = this.options.decimalsMax()
-    const fits = (i: number): boolean => (decimals[i] as number) <= decimalsMax
-    const tooFine = [...lines].flatMap((line, i) => {
-      const reason = `a price has ${decimals[i]} decimals; the symbol has ${decimalsMax}`
-      return fits(i) ? [] : [{ line, reason, time: timeAt(bars, i), decimals: decimals[i] as number }]
-    })
-    if (tooFine.length > 0) this.options.onTooFine(tooFine)
-    const rejected = [...bad, ...tooFine.map(({ line, reason, time }) => ({ line, reason, time }))]
-    this.#reportBad(rejected)
-    const good =
-      tooFine.length === 0
-        ? { good: bars, lines }
-        : { good: pickBars(bars, fits), lines: lines.filter((_, i) => fits(i)) }
-    this.#spacing?.add(good.good.time)
-    this.#rejected.holes.fill(good.good)
-    this.#rejected.add(good.good.time, good.lines, rejected)
-    return good
+  #good(chunk: Chunk): GoodLines {
+    const found = goodLines(chunk, this.#rules)
+    if (found.tooFine.length > 0) this.options.onTooFine(found.tooFine)
+    this.#reportBad(found.rejected)
+    this.#spacing?.add(found.bars.time)
+    this.#rejected.holes.fill(found.bars)
+    this.#rejected.add(found)
+    return found
   }
 
   /** Reports each bad line once, however often it is read. */

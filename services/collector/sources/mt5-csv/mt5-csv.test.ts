@@ -167,7 +167,17 @@ test('prices with more decimals than the symbol has are rejected, never rounded,
     [-180, -120],
     [-60, 0],
   ])
-  expect(JSON.stringify(log)).toContain('a price has 6 decimals; the symbol has 5')
+  expect(JSON.stringify(log)).toContain('price: got 6 decimals, wanted at most 5')
+})
+
+test('a line that is no valid bar is named, and does not replace a good one of the same time', async () => {
+  const bad = line(-2, '1.0')
+  await writeFile(join(folder, 'EURUSD.z_M1.csv'), header + line(-3) + line(-2) + bad + line(-1))
+  const { log, read } = await exports.open()
+  const { bars } = await read('EURUSD.z', '1')
+  expect(bars.map(({ close }) => close)).toEqual([1.09327, 1.09327, 1.09327])
+  const first = [{ line: 4, reason: expect.stringMatching(/^low: got 1.09318/) as string }]
+  expect(log).toMatchObject([{ msg: 'lines rejected', badLines: 1, first }])
 })
 
 test('a line that cannot be read is claimed by no window; without a time it may be any bar between its neighbours', async () => {

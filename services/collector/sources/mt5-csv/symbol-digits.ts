@@ -1,5 +1,5 @@
 import { digitsMax } from '../../../core/feeds/symbol.ts'
-import type { FineLine } from './followed-file.ts'
+import type { FineLine } from './export/good-lines.ts'
 
 interface OddLine extends FineLine {
   readonly path: string

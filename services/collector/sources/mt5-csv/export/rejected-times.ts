@@ -1,10 +1,11 @@
+import { timeAt } from '../../../../core/bars/bar.ts'
 import { barTimeMax, barTimeMin } from '../../../../core/bars/bar-rules.ts'
 import { bucketOpen } from '../../../../core/bars/derive.ts'
 import type { Span } from '../../../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../../../core/clocks/feed-clock.ts'
-import { barEnd, type Resolution } from '../../../../core/feeds/resolution.ts'
-import { UnstoredSpans } from '../../../series/unstored-spans.ts'
-import type { BadLine } from './read-export.ts'
+import type { Resolution } from '../../../../core/feeds/resolution.ts'
+import { Holes } from '../../../series/holes.ts'
+import type { GoodLines } from './good-lines.ts'
 
 interface RejectedTimesDeps {
   readonly resolution: Resolution
@@ -31,13 +32,13 @@ export class RejectedTimes {
     this.holes = new UnstoredSpans(deps.resolution)
   }
 
-  /** Takes a run of lines, in the order of the file: times and line numbers of the accepted ones, and the others. */
-  add(times: ArrayLike<number>, lines: ArrayLike<number>, rejected: readonly BadLine[]): void {
+  /** Takes a run of lines, in the order of the file. */
+  add({ bars, lines, rejected }: Omit<GoodLines, 'tooFine'>): void {
     const unknown = rejected.filter(({ time }) => time === undefined).map(({ line }) => line)
     const spans = rejected.flatMap(({ time }) => this.#cell(time))
     let next = 0
-    for (let i = 0; i < times.length; i++) {
-      const time = feedSeconds(times[i] as number)
+    for (let i = 0; i < lines.length; i++) {
+      const time = timeAt(bars, i)
       for (; (unknown[next] ?? Number.POSITIVE_INFINITY) < (lines[i] as number); next++)
         this.#isUnknown = true
       if (this.#isUnknown) spans.push(...this.#upTo(time))
