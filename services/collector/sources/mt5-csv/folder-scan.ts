@@ -16,10 +16,6 @@ const scansMax = 8
 
 interface FolderScanDeps {
   readonly files: ExportFiles
-  /** Files that a session read or reads. Others are of symbols that ingest rejects, or that it does not know yet. */
-  readonly asked: WeakSet<FollowedFile>
-  /** Files that were read in full once; only lines added after that are live. */
-  readonly readOnce: WeakSet<FollowedFile>
   readonly fileLock: KeyedLock<FollowedFile>
   readonly log: Log
   readonly clock: Clock
@@ -27,12 +23,7 @@ interface FolderScanDeps {
 
 /** Scans followed files for added lines: single files when they change, and all files regularly. */
 export class FolderScan {
-  readonly #files: ExportFiles
-  readonly #asked: WeakSet<FollowedFile>
-  readonly #readOnce: WeakSet<FollowedFile>
-  readonly #fileLock: KeyedLock<FollowedFile>
-  readonly #log: Log
-  readonly #clock: Clock
+  readonly #deps: FolderScanDeps
   readonly #minutes: CompleteMinutes
   readonly #ticks = new FolderTicks()
   /** Files that are to be scanned once more. */
@@ -40,21 +31,16 @@ export class FolderScan {
   readonly #outages = new WeakMap<FollowedFile, OutageLog>()
   #relistings = 0
 
-  constructor({ files, asked, readOnce, fileLock, log, clock }: FolderScanDeps) {
-    this.#files = files
-    this.#asked = asked
-    this.#readOnce = readOnce
-    this.#fileLock = fileLock
-    this.#log = log
-    this.#clock = clock
-    this.#minutes = new CompleteMinutes(clock)
+  constructor(deps: FolderScanDeps) {
+    this.#deps = deps
+    this.#minutes = new CompleteMinutes(deps.clock)
   }
 
   async #takeChange(file: FollowedFile, listener: SourceListener): Promise<void> {
     const change = await file.check()
     if (change === 'appended') await sendAdded(file, this.#ticks, listener)
     if (change !== 'anew') return
-    this.#readOnce.delete(file)
+    file.wasRead = false
     listener.readAgain(file.options.series, allTimes)
   }
 
@@ -63,34 +49,36 @@ export class FolderScan {
    * whether this call read the file to its end.
    */
   async #scanFile(file: FollowedFile, listener: SourceListener): Promise<boolean> {
+    const { fileLock } = this.#deps
     this.#again.add(file)
     const outage = this.#outageOf(file)
-    if (!this.#readOnce.has(file) || this.#fileLock.isLocked(file)) return false
+    if (!file.wasRead || fileLock.isLocked(file)) return false
     while (this.#again.delete(file)) {
       try {
-        await this.#fileLock(file, () => this.#takeChange(file, listener))
+        await fileLock(file, () => this.#takeChange(file, listener))
         outage.worked('the file can be read again')
       } catch (cause) {
         outage.failed({ text: 'failed to read a file; retrying', ...failureOf(file.options.path, cause) })
       }
     }
-    return this.#readOnce.has(file) && !outage.isOut
+    return file.wasRead && !outage.isOut
   }
 
   #outageOf(file: FollowedFile): OutageLog {
     const about = { file: file.options.path }
-    const outage = this.#outages.get(file) ?? new OutageLog({ log: this.#log, clock: this.#clock, about })
+    const outage = this.#outages.get(file) ?? new OutageLog({ ...this.#deps, about })
     this.#outages.set(file, outage)
     return outage
   }
 
   async run(listener: SourceListener, signal: AbortSignal): Promise<void> {
-    const begunMs = this.#clock.monotonicMs()
-    const added = await this.#files.refresh()
+    const { files, clock } = this.#deps
+    const begunMs = clock.monotonicMs()
+    const added = await files.refresh()
     this.#list(added, listener)
     for (const series of added) listener.readAgain(series, allTimes)
-    const all = this.#files.index.all()
-    const minutes = all.filter((file) => file.options.series.resolution === '1' && this.#asked.has(file))
+    const all = files.index.all()
+    const minutes = all.filter((file) => file.options.series.resolution === '1' && file.wasAsked)
     const unread = new Set(minutes)
     const left = all.values()
     const work = async (): Promise<void> => {
@@ -106,18 +94,19 @@ export class FolderScan {
 
   /** A delta removes no symbol, and changes no raw name. So then all symbols that have a file are listed. */
   #list(added: readonly SourceSeries[], listener: SourceListener): void {
-    const { relistings, index } = this.#files
+    const { files } = this.#deps
+    const { relistings, index } = files
     const all = index.all().map((file) => file.options.series)
     // An empty folder may be a volume that is missing.
     const snapshot = relistings > this.#relistings && all.length > 0
     if (snapshot) this.#relistings = relistings
     const series = snapshot ? all : added
-    if (series.length > 0) listener.catalogue(this.#files.symbols(series), { snapshot })
+    if (series.length > 0) listener.catalogue(files.symbols(series), { snapshot })
   }
 
   /** Scans a file that the system named, before the rest of a folder scan. Returns whether it is known. */
   changed(name: string, listener: SourceListener): boolean {
-    const file = this.#files.index.named(name)
+    const file = this.#deps.files.index.named(name)
     if (file) void this.#scanFile(file, listener)
     return file !== undefined
   }

@@ -74,6 +74,10 @@ export class FollowedFile {
   #newestMinute: FeedSeconds | undefined
   /** Number of the last bad line that was reported. */
   #reportedUntil = 0
+  /** Whether a session reads or read it. Other files are of symbols that ingest rejects, or does not know yet. */
+  wasAsked = false
+  /** Whether all of it was read; only lines added after that are live. */
+  wasRead = false
   /** Lines rejected so far, since the file was last read from its start. */
   rejectedLines = 0
 

@@ -31,12 +31,8 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
   const offset = fixedOffset(deps.definition.clock)
   let utcMs = (): UtcMs => deps.clock.utcMs()
   const files = new ExportFiles({ ...deps, now: () => feedNow(utcMs(), offset, undefined) })
-  /** Files that were read in full once; only lines added after that are live. */
-  const readOnce = new WeakSet<FollowedFile>()
   const fileLock = createKeyedLock<FollowedFile>()
-
-  const asked = new WeakSet<FollowedFile>()
-  const scan = new FolderScan({ ...deps, files, asked, readOnce, fileLock })
+  const scan = new FolderScan({ ...deps, files, fileLock })
 
   return {
     terminal: `mt5-csv ${deps.path}`,
@@ -64,7 +60,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
     async *read(series, _span, signal) {
       const all = files.index.of(series)
       const digits = files.digitsOf(series.raw)
-      for (const file of all) asked.add(file)
+      for (const file of all) file.wasAsked = true
       const owners = await ownersOf(all, latestNow(utcMs(), offset), signal)
       for (const [index, file] of all.entries()) {
         const done = await fileLock.acquire(file, signal)
@@ -73,7 +69,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
             if (signal.aborted || files.digitsOf(series.raw) !== digits) return
             for (const piece of pieces(owners.of(bars, index))) yield { bars: piece }
           }
-          readOnce.add(file)
+          file.wasRead = true
         } catch (cause) {
           throw asSourceFault(file.options.path, cause)
         } finally {
