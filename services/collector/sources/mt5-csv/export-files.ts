@@ -9,7 +9,7 @@ import { openRegular } from '../../../platform/files/open-regular.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { SourceSeries, SourceSymbol } from '../source.ts'
 import type { FineLine } from './export/good-lines.ts'
-import { type MostDecimals, mostDecimals, oddLineText } from './export/most-decimals.ts'
+import { type MostDecimals, mostDecimals } from './export/most-decimals.ts'
 import type { BadLine, OpenFile } from './export/read-export.ts'
 import { failureOf } from './file-fault.ts'
 import { FileIndex } from './file-index.ts'
@@ -19,7 +19,6 @@ import { SymbolDigits } from './symbol-digits.ts'
 
 /** Maximum bad lines of one read that are logged; further ones are counted. */
 const badLinesNamed = 20
-/** The consequence for a file without a usable bar. */
 
 export interface ExportFilesDeps {
   readonly definition: FeedDefinition
@@ -113,8 +112,10 @@ export class ExportFiles {
     if (meant === undefined) return false
     if (!this.#misnamed.has(path)) {
       const wanted = basename(path).replace(raw, meant.raw)
-      const why = `the manifest lists ${meant.raw}, not ${raw}; name the file ${wanted}`
-      log.warn({ file: path, why }, 'file not read')
+      log.warn(
+        { file: path, raw, listed: meant.raw, wanted },
+        'file not read: the manifest has another raw name',
+      )
     }
     this.#misnamed.add(path)
     return true
@@ -141,7 +142,7 @@ export class ExportFiles {
     if (odd && odd.decimals > this.#decimalsMaxOf(raw))
       this.#deps.log.warn(
         { file: path, ...odd, digits },
-        'one line alone has more decimals and does not decide the digits; set them in spec.symbols.list',
+        'odd number of decimals; set digits in spec.symbols.list',
       )
     return true
   }
@@ -155,11 +156,11 @@ export class ExportFiles {
       const found = await mostDecimals(path, series.resolution, { openFile: openWithin(folder), onBad })
       // A single line may still be being written.
       if (found === undefined && badLines > 1)
-        log.warn({ file: path, badLines }, 'none of the first lines is a bar; ignored until the file changes')
+        log.warn({ file: path, badLines }, 'no bar in the first lines; ignored until the file changes')
       return found
     } catch (cause) {
-      const { why, cause: err } = failureOf(path, cause)
-      log.warn({ file: path, why, err }, 'failed to read a file; ignored until it changes')
+      const { reason, cause: err } = fileFailure(path, cause)
+      log.warn({ err, file: path, reason }, 'file unreadable; ignored until it changes')
       return undefined
     }
   }
@@ -199,7 +200,7 @@ export class ExportFiles {
     const digits = this.digitsOf(raw)
     log.warn(
       { file: path, symbol: raw, before, digits },
-      'prices with more decimals; all lines of the symbol are read again',
+      'prices with more decimals; reading the symbol again',
     )
     this.onRaised(raw)
   }
@@ -210,10 +211,8 @@ export class ExportFiles {
     if (decimals <= (this.#named.get(raw) ?? 0)) return
     this.#named.set(raw, decimals)
     const digits = this.digitsOf(raw)
-    this.#deps.log.warn(
-      { file: path, symbol: raw, digits, decimals },
-      'lines rejected: their prices have more decimals than the digits in spec.symbols.list; raise these digits',
-    )
+    const fields = { file: path, symbol: raw, digits, wanted: decimals }
+    this.#deps.log.warn(fields, 'lines rejected: more decimals than the digits in spec.symbols.list')
   }
 
   /** Lines that were rejected, in all files as they are now. */
@@ -251,7 +250,7 @@ export class ExportFiles {
         isReported = true
         const { resolution } = series
         log.warn(
-          { file: path, resolution, why: fault },
+          { file: path, resolution, reason: fault },
           'bars contradict the name of their file; stored by its name',
         )
       },
