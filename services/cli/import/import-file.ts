@@ -1,6 +1,6 @@
 import type { ImportSession } from '../../collector/feed/import-session.ts'
 import { mostDecimals } from '../../collector/sources/mt5-csv/export/most-decimals.ts'
-import type { BadLine } from '../../collector/sources/mt5-csv/export/read-export.ts'
+import type { Chunk, Position } from '../../collector/sources/mt5-csv/export/read-export.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { digitsMax } from '../../core/feeds/symbol.ts'
 import { Fatal } from '../../platform/process/exit.ts'
@@ -9,7 +9,7 @@ import { json } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { checkName, checkSpacing } from './check-resolution.ts'
 import type { FileTimes } from './file/file-times.ts'
-import { explained, type FileShape, inspectFile } from './file/inspect-file.ts'
+import { explained, type FileState, inspectFile, noInput } from './file/inspect-file.ts'
 import { scanOrder } from './file/order.ts'
 import { checkSortable } from './file/sort-lines.ts'
 import { standardInput, withStandardInput } from './file/standard-input.ts'
@@ -115,27 +115,33 @@ async function run(
 ): Promise<Outcome> {
   const { path, name, resolution } = options
   checkName(options)
-  const shape = await inspectFile(options, resolution)
+  const state = await inspectFile(options)
+  let start: Position | undefined
   let badLines = 0
-  const onBad = ({ length }: readonly BadLine[]): void => void (badLines += length)
-  const found = await explained(name, () => mostDecimals(path, resolution, { untilBar: true, onBad }))
+  const onChunk = ({ bad, positionOf }: Chunk): void => {
+    start ??= positionOf(1)
+    badLines += bad.length
+  }
+  const found = await explained(name, () => mostDecimals(path, resolution, { untilBar: true, onChunk }))
+  if (start === undefined) throw noInput(`${name} is empty; there is nothing to import.`)
   if (found === undefined && badLines === 0)
-    throw new Fatal('noInput', `${name} has a header and no bars; there is nothing to import.`)
+    throw noInput(`${name} has a header and no bars; there is nothing to import.`)
+  const begin = start
   await checkSpacing(options)
   const digits = options.digits ?? Math.min(found?.digits ?? 0, digitsMax)
   return withSession(options, terminal, async (session) => {
-    const times = piped ? { ...piped, writtenAt: undefined } : timesOf(shape, session, terminal.clock)
+    const times = piped ? { ...piped, writtenAt: undefined } : timesOf(state, session, terminal.clock)
     // Within the session, because this reads the whole file: an unknown feed is reported first.
-    progress.begin('read', shape.bytes, 'bytes')
-    const order = await explained(name, () => scanOrder(path, shape, (bytes) => progress.add(bytes)))
+    progress.begin('read', state.bytes, 'bytes')
+    const order = await explained(name, () => scanOrder(path, begin, (bytes) => progress.add(bytes)))
     checkSortable(name, order)
     const { type, description } = options
     const symbol = await session.addSymbol({ name: options.symbol, digits, type, description })
-    return storeFile({ options, shape, times, order, session, symbol, progress, odd: found?.odd, onBegin })
+    return storeFile({ options, state, times, order, session, symbol, progress, odd: found?.odd, onBegin })
   })
 }
 
-function timesOf({ modifiedMs }: FileShape, session: ImportSession, clock: Clock): FileTimes {
+function timesOf({ modifiedMs }: FileState, session: ImportSession, clock: Clock): FileTimes {
   const readAt = session.feedNow()
   const ageSeconds = Math.max(0, clock.utcMs() - modifiedMs) / 1_000
   const writtenAt = readAt === undefined ? undefined : feedSeconds(Math.floor(readAt - ageSeconds))

@@ -1,5 +1,5 @@
-import type { ImportOutcome } from '../../collector/feed/import-session.ts'
-import { UnstoredSpans } from '../../collector/series/unstored-spans.ts'
+import { type ImportOutcome, importBatchesMax } from '../../collector/feed/import-session.ts'
+import { Holes } from '../../collector/series/holes.ts'
 import {
   allocateBars,
   type Bars,
@@ -17,9 +17,6 @@ import type { Resolution } from '../../core/feeds/resolution.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
 import { type FileTimes, isWhole } from './file/file-times.ts'
 import type { LineBars } from './file/read-lines.ts'
-
-/** Maximum unacknowledged batches: enough that neither side waits for the other. */
-const inFlightMax = 6
 
 export interface SentCounts {
   accepted: number
@@ -124,7 +121,7 @@ export class SeriesSender {
   }
 
   async #send(): Promise<void> {
-    if (this.#inFlight.length >= inFlightMax) await this.#inFlight.shift()
+    if (this.#inFlight.length >= importBatchesMax) await this.#inFlight.shift()
     const bars = sliceBars(this.#buffer, 0, this.#filled)
     this.#newestSent = timeAt(bars, this.#filled - 1)
     const sent = this.#options.send(bars)

@@ -8,7 +8,7 @@ import type { Span } from '../../core/bars/window.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { bucketsOf, DerivedSeries } from './derive-series.ts'
 import type { FileTimes } from './file/file-times.ts'
-import { changedMeanwhile, type FileShape, hasChanged } from './file/inspect-file.ts'
+import { changedMeanwhile, type FileState, hasChanged } from './file/inspect-file.ts'
 import type { LineOrder } from './file/order.ts'
 import { type LineBars, type ReadRules, readLines } from './file/read-lines.ts'
 import { sortLines } from './file/sort-lines.ts'
@@ -20,7 +20,7 @@ import { TooFineLines } from './too-fine-lines.ts'
 
 export interface StoreFile {
   readonly options: ImportOptions
-  readonly shape: FileShape
+  readonly state: FileState
   readonly times: FileTimes
   readonly order: LineOrder
   readonly session: ImportSession
@@ -122,7 +122,7 @@ const gapOf = ({ maxGapSeconds }: ImportOptions, r: Resolution): number =>
 
 /** The file's good bars, each time once: in the file's order if that ascends, otherwise sorted. */
 function ascendingBars(
-  { options, shape, order, session, symbol, progress }: StoreFile,
+  { options, state, order, session, symbol, progress }: StoreFile,
   refusals: Refusals,
   {
     onDuplicates,
@@ -133,7 +133,7 @@ function ascendingBars(
     resolution: options.resolution,
     decimalsMax: symbol.decimalsMax,
     feedNow: () => session.feedNow(),
-    hasChanged: () => hasChanged(options.path, shape),
+    hasChanged: () => hasChanged(options.path, state),
     ...events,
   }
   const lines = readLines(options, rules, refusals)

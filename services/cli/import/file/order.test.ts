@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { inspectFile } from './inspect-file.ts'
+import { readExport } from '../../../collector/sources/mt5-csv/export/read-export.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
 import { type LineOrder, scanOrder } from './order.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'fxd-order-'))
@@ -11,10 +12,15 @@ afterAll(() => rmSync(folder, { recursive: true }))
 const header = '<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>'
 const bar = (minute: string): string => `2024.01.02\t${minute}\t1\t1\t1\t1\t1\t0\t0`
 
+async function startOf(path: string, resolution: Resolution = '1') {
+  for await (const { positionOf } of readExport(path, { resolution, finished: true })) return positionOf(1)
+  return expect.unreachable('no layout')
+}
+
 async function orderOf(text: string | Buffer): Promise<LineOrder> {
   const path = join(folder, 'order.csv')
   writeFileSync(path, text)
-  return scanOrder(path, await inspectFile({ path, name: path }, '1'))
+  return scanOrder(path, await startOf(path))
 }
 
 test('the bytes that were read are reported while the file is read', async () => {
@@ -22,7 +28,7 @@ test('the bytes that were read are reported while the file is read', async () =>
   const path = join(folder, 'long.csv')
   writeFileSync(path, text)
   const read: number[] = []
-  await scanOrder(path, await inspectFile({ path, name: path }, '1'), (bytes) => void read.push(bytes))
+  await scanOrder(path, await startOf(path), (bytes) => void read.push(bytes))
   expect(read.length).toBeGreaterThan(1)
   expect(read.reduce((all, bytes) => all + bytes, 0)).toBe(text.length)
 })
@@ -79,7 +85,7 @@ describe('an ascending file is distinguished from an unsorted one', () => {
     const path = join(folder, 'days.csv')
     const dayOrder = async (text: string) => {
       writeFileSync(path, text)
-      return scanOrder(path, await inspectFile({ path, name: path }, '1D'))
+      return scanOrder(path, await startOf(path, '1D'))
     }
     expect(await dayOrder(days('2024.01.31', '2024.02.01'))).toMatchObject({ unsortedLine: undefined })
     expect(await dayOrder(days('2024.02.01', '2024.01.31'))).toMatchObject({ unsortedLine: 3 })

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
+import type { Position } from '../../../collector/sources/mt5-csv/export/read-export.ts'
 import { lineEnd } from '../../../collector/sources/mt5-csv/export/text.ts'
-import type { FileShape } from './inspect-file.ts'
 
 /** Characters of `YYYY.MM.DD`, and with a separator and `HH:MM`. As text they sort like the times. */
 const dateLength = 10
@@ -16,45 +16,46 @@ export interface LineOrder {
 /**
  * Scans a file once to find whether its lines ascend, from the beginnings of the lines only. A damaged line can make
  * an ascending file look unsorted, which only costs time and memory. An unsorted file never looks ascending.
- * `onRead` is called with the number of further bytes that were read.
+ * `start`: where the layout was recognised. `onRead` is called with the number of further bytes that were read.
  */
 export async function scanOrder(
   path: string,
-  { layout, encoding, markBytes }: FileShape,
+  start: Position,
   onRead: (bytes: number) => void = () => undefined,
 ): Promise<LineOrder> {
-  const prefixBytes = (layout.hasTime ? minuteLength : dateLength) * (encoding === 'utf-8' ? 1 : 2)
+  const { encoding = 'utf-8', layout } = start
+  const prefixBytes = (layout?.hasTime ? minuteLength : dateLength) * (encoding === 'utf-8' ? 1 : 2)
   const before = new Uint8Array(prefixBytes)
-  let isHeader = layout.hasHeader
+  let isHeader = layout?.hasHeader
   let lines = 0
   let unsortedLine: number | undefined
-  const take = (bytes: Buffer, start: number, end: number): void => {
+  const take = (bytes: Buffer, from: number, end: number): void => {
     lines++
     // Too short for a time: a blank or damaged line.
-    if (end - start < prefixBytes) return
+    if (end - from < prefixBytes) return
     if (isHeader) isHeader = false
-    else if (!advances(before, bytes, start)) unsortedLine ??= lines
+    else if (!advances(before, bytes, from)) unsortedLine ??= lines
   }
   const buffer = Buffer.allocUnsafe(chunkBytes)
   const file = await open(path, 'r')
   try {
-    for (let at = markBytes, carried = 0; ; ) {
+    for (let at = start.offset, carried = 0; ; ) {
       const { bytesRead } = await file.read(buffer, carried, chunkBytes - carried, at)
       const bytes = buffer.subarray(0, carried + bytesRead)
-      let start = 0
-      for (let end = lineEnd(bytes, encoding, 0); end > 0; end = lineEnd(bytes, encoding, start)) {
-        take(bytes, start, end)
-        start = end
+      let from = 0
+      for (let end = lineEnd(bytes, encoding, 0); end > 0; end = lineEnd(bytes, encoding, from)) {
+        take(bytes, from, end)
+        from = end
       }
       if (bytesRead === 0) {
-        if (bytes.length > start) take(bytes, start, bytes.length)
+        if (bytes.length > from) take(bytes, from, bytes.length)
         return { lines, unsortedLine }
       }
       at += bytesRead
       onRead(bytesRead)
       // A longer line means that the file is no export; reading the file reports that.
-      carried = start === 0 && bytes.length === chunkBytes ? 0 : bytes.length - start
-      bytes.copyWithin(0, start)
+      carried = from === 0 && bytes.length === chunkBytes ? 0 : bytes.length - from
+      bytes.copyWithin(0, from)
     }
   } finally {
     await file.close()

@@ -62,7 +62,7 @@ describe('a last line without its line end', () => {
   test('is refused when its last column is the volume and the file was written during the import', async () => {
     const path = fixture.write(narrow.slice(0, -3))
     const file = { path, name: path }
-    const shape = await inspectFile(file, '1')
+    const state = await inspectFile(file)
     await appendFile(path, '9')
     const feedNow = () => undefined
     const rules = { resolution: '1', decimalsMax: 5, feedNow } as const
@@ -70,7 +70,7 @@ describe('a last line without its line end', () => {
     let accepted = 0
     for await (const piece of readLines(
       file,
-      { ...rules, hasChanged: () => hasChanged(path, shape) },
+      { ...rules, hasChanged: () => hasChanged(path, state) },
       refusals,
     ))
       accepted += barCount(piece)

@@ -10,8 +10,8 @@ import type { Log } from '../../../platform/log/log.ts'
 import type { SourceSeries, SourceSymbol } from '../source.ts'
 import type { FineLine } from './export/good-lines.ts'
 import { type MostDecimals, mostDecimals } from './export/most-decimals.ts'
-import type { BadLine, OpenFile } from './export/read-export.ts'
-import { failureOf } from './file-fault.ts'
+import type { BadLine, Chunk, OpenFile } from './export/read-export.ts'
+import { fileFailure } from './file-fault.ts'
 import { FileIndex } from './file-index.ts'
 import { FollowedFile } from './followed-file.ts'
 import { createListing, type ListedFile } from './listing.ts'
@@ -151,9 +151,9 @@ export class ExportFiles {
   async #mostDecimals({ path, folder, series }: ListedFile): Promise<MostDecimals | undefined> {
     const { log } = this.#deps
     let badLines = 0
-    const onBad = (bad: readonly BadLine[]): void => void (badLines += bad.length)
+    const onChunk = ({ bad }: Chunk): void => void (badLines += bad.length)
     try {
-      const found = await mostDecimals(path, series.resolution, { openFile: openWithin(folder), onBad })
+      const found = await mostDecimals(path, series.resolution, { openFile: openWithin(folder), onChunk })
       // A single line may still be being written.
       if (found === undefined && badLines > 1)
         log.warn({ file: path, badLines }, 'no bar in the first lines; ignored until the file changes')

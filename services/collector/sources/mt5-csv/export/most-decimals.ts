@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { Resolution } from '../../../../core/feeds/resolution.ts'
-import { type BadLine, type OpenFile, type Position, readExport } from './read-export.ts'
+import { type Chunk, type OpenFile, type Position, readExport } from './read-export.ts'
 
 /** First lines, and bytes of the last lines, from which the digits are determined. */
 const digitsLines = 1_000
@@ -24,8 +24,8 @@ export interface MostDecimalsOptions {
   readonly openFile?: OpenFile
   /** Whether it reads beyond the first lines until one is a bar. */
   readonly untilBar?: boolean
-  /** Called with the lines that are no bars. */
-  readonly onBad?: (bad: readonly BadLine[]) => void
+  /** Called with each chunk of the first lines. */
+  readonly onChunk?: (chunk: Chunk) => void
 }
 
 /** Describes the ignored line in half a sentence. */
@@ -39,17 +39,18 @@ export const oddLineText = ({ line, decimals }: OddLine, digits: number): string
 export async function mostDecimals(
   path: string,
   resolution: Resolution,
-  { openFile, untilBar = false, onBad }: MostDecimalsOptions = {},
+  { openFile, untilBar = false, onChunk }: MostDecimalsOptions = {},
 ): Promise<MostDecimals | undefined> {
   const options = { resolution, finished: true, ...(openFile && { openFile }) }
   const found = new Found()
   let rest: Position | undefined
   let left = digitsLines
-  for await (const { lines, decimals, bad, positionOf } of readExport(path, options)) {
+  for await (const chunk of readExport(path, options)) {
+    const { lines, decimals, bad, positionOf } = chunk
+    onChunk?.(chunk)
     found.add(decimals.subarray(0, left), lines)
     if (lines.length > left) rest = positionOf(lines[left] as number)
     left -= lines.length + bad.length
-    onBad?.(bad)
     if (untilBar && found.bars === 0) left = digitsLines
     if (left <= 0) break
   }

@@ -10,6 +10,8 @@ import { completeEnd, decoderOf, detectEncoding, type Encoding, lineStart, witho
 const chunkBytes = 1 << 17
 /** The longest mark, or a character before the first zero byte of either UTF-16. */
 const encodingBytes = 4
+/** The first bytes of a gzip file. */
+const gzipMark = [0x1f, 0x8b]
 
 export interface BadLine {
   /** Counted from 1. */
@@ -94,6 +96,8 @@ async function* readChunks(file: FileHandle, options: ReadOptions): AsyncGenerat
       continue
     }
     if (position.encoding === undefined && filled > 0) {
+      if (gzipMark.every((byte, i) => bytes[i] === byte))
+        throw new LayoutError('It is compressed with gzip; unpack it.')
       const { encoding, markBytes } = detectEncoding(bytes.subarray(0, filled))
       position = { ...position, encoding, offset: markBytes }
       bytes.copyWithin(0, markBytes, filled)
