@@ -17,7 +17,7 @@ export interface OutageFailure {
   readonly why?: string
   /** For how long it has failed already; by default the outage begins now. */
   readonly failingMs?: number
-  /** A field of the line. A failure for another reason than the last one is logged again. */
+  /** A failure for another reason than the last one is logged again. */
   readonly reason?: string
 }
 
@@ -38,7 +38,7 @@ export class OutageLog {
   failed({ text, level = 'warn', cause, why, failingMs = 0, reason }: OutageFailure): void {
     if (this.#outage && this.#outage.reason === reason) return
     this.#outage = { sinceMs: this.#outage?.sinceMs ?? this.#deps.clock.monotonicMs() - failingMs, reason }
-    this.#deps.log[level]({ err: cause, reason, ...this.#deps.about }, text)
+    this.#deps.log[level]({ err: cause, why, ...this.#deps.about }, text)
   }
 
   /** `text` is logged where there was an outage: `feed board available again`. */

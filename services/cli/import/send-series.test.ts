@@ -20,7 +20,7 @@ async function sendMinutes(count: number, afterSeconds: number, delaySeconds = 0
       batches.push(batch)
       return { accepted: barCount(batch), revised: 0, unchanged: 0, refused: [] }
     },
-    holes: new Holes('1'),
+    holes: new UnstoredSpans('1'),
     onRefused: () => undefined,
     onDone: () => undefined,
   })

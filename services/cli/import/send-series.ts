@@ -1,5 +1,6 @@
-import { type ImportOutcome, importBatchesMax } from '../../collector/feed/import-session.ts'
-import { Holes } from '../../collector/series/holes.ts'
+import { backfillMessagesMax } from '../../collector/connection/outbox.ts'
+import type { ImportOutcome } from '../../collector/feed/import-session.ts'
+import { UnstoredSpans } from '../../collector/series/unstored-spans.ts'
 import {
   allocateBars,
   type Bars,
@@ -121,7 +122,7 @@ export class SeriesSender {
   }
 
   async #send(): Promise<void> {
-    if (this.#inFlight.length >= importBatchesMax) await this.#inFlight.shift()
+    if (this.#inFlight.length >= backfillMessagesMax) await this.#inFlight.shift()
     const bars = sliceBars(this.#buffer, 0, this.#filled)
     this.#newestSent = timeAt(bars, this.#filled - 1)
     const sent = this.#options.send(bars)

@@ -68,10 +68,8 @@ function start(more: Record<string, string> = { FXD_FEEDS: join(home, 'feeds') }
     said.err
       .split('\n')
       .filter((each) => each.startsWith('{'))
-      .map((each) => JSON.parse(each) as Record<string, string>)
-      .map(({ msg = '', file = '', reason, wanted }) =>
-        [msg, file, reason ?? wanted].filter(Boolean).join(' '),
-      )
+      .map((each) => JSON.parse(each) as { msg: string; why?: string; file?: string })
+      .map(({ msg, why, file = '' }) => `${msg}: ${why} ${file}`.trimEnd())
   return { said, logged }
 }
 
@@ -117,15 +115,15 @@ describe('a start with FXD_FEEDS', () => {
     const at = (name: string): string => join(exports, name)
     const broken = 'The columns are separated by "|"; an MT5 export separates them by tabs'
     const wanted = [
-      `${at('EURUSD.z_M1.csv')} is no export: ${broken}; retrying`,
-      `file unreadable; ignored until it changes ${at('USDJPY.z_M1.csv')} ${at('USDJPY.z_M1.csv')} is no export: ${broken}`,
-      `file not read: the manifest has another raw name ${at('GBPUSD_M1.csv')} GBPUSD.z_M1.csv`,
-      `file not read ${at('GBPUSD.z_M5.csv')} MYBROKER:LIVE does not list resolution 5 in spec.resolutions`,
+      `failed to read the source; retrying: ${at('EURUSD.z_M1.csv')} is not an export: ${broken}`,
+      `failed to read a file; ignored until it changes: ${at('USDJPY.z_M1.csv')} is not an export: ${broken} ${at('USDJPY.z_M1.csv')}`,
+      `file not read: the manifest lists GBPUSD.z, not GBPUSD; name the file GBPUSD.z_M1.csv ${at('GBPUSD_M1.csv')}`,
+      `file not read: MYBROKER:LIVE does not list resolution 5 in spec.resolutions ${at('GBPUSD.z_M5.csv')}`,
     ]
     for (const sentence of wanted) await expect.poll(logged, patience).toContain(sentence)
     const names = [
-      /^file not read .*_M2\.csv "M2" is a timeframe that fxd does not serve; wanted/,
-      /^file not read .*notes\.txt wanted/,
+      /^file not read: "M2" is a timeframe that fxd does not serve; wanted .*_M2\.csv$/,
+      /^file not read: wanted .*notes\.txt$/,
     ]
     for (const sentence of names)
       await expect.poll(logged, patience).toContainEqual(expect.stringMatching(sentence))

@@ -2,9 +2,8 @@ import { goodLines, type LineRules } from '../../../collector/sources/mt5-csv/ex
 import { readExport } from '../../../collector/sources/mt5-csv/export/read-export.ts'
 import { type Bars, barCount } from '../../../core/bars/bar.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
-import type { ImportedFile } from '../options.ts'
-import type { Refusals } from '../refusals.ts'
-import { explained } from './inspect-file.ts'
+import { explained, type ImportedFile } from './inspect-file.ts'
+import type { Refusals } from './refusals.ts'
 
 /**
  * Bars between file and service. Until they are sent, their `revision` column has the line number: the later

@@ -45,7 +45,9 @@ test('a file with the raw name of the manifest is read, one with its clean name 
   await writeFile(join(folder, `${raw}_M1.csv`), header + line)
   await writeFile(join(folder, 'VOL75_M1.csv'), header + line)
   expect(await files.refresh()).toEqual([{ raw, resolution: '1' }])
-  expect(logged).toMatchObject([{ raw: 'VOL75', listed: raw, wanted: `${raw}_M1.csv` }])
+  const why = `the manifest lists ${raw}, not VOL75; name the file ${raw}_M1.csv`
+  expect(logged).toMatchObject([{ msg: 'file not read', file: join(folder, 'VOL75_M1.csv'), why }])
+  expect(logged).toHaveLength(1)
 })
 
 test('a file that is renamed repeatedly is known by its newest name only', async () => {
@@ -72,7 +74,7 @@ test('a single line with more decimals than all others is logged once, since it 
   const path = join(folder, 'GBPUSD_M1.csv')
   await writeFile(path, header + line + line.replace('\t1.1\t', '\t1.101\t') + line)
   for (let i = 0; i < 2; i++) await files.refresh()
-  const msg = 'odd number of decimals; set digits in spec.symbols.list'
+  const msg = 'one line alone has more decimals and does not decide the digits; set them in spec.symbols.list'
   expect(logged).toMatchObject([{ msg, file: path, line: 3, decimals: 3, digits: 1 }])
 })
 
@@ -88,7 +90,7 @@ test('a file whose lines are all bad is logged once per content by its name; one
   for (let i = 0; i < 2; i++) expect(await files.refresh()).toEqual([])
   await appendFile(path, bad)
   await files.refresh()
-  const msg = 'no bar in the first lines; ignored until the file changes'
+  const msg = 'none of the first lines is a bar; ignored until the file changes'
   expect(logged).toMatchObject([2, 3].map((badLines) => ({ msg, file: path, badLines })))
   expect(JSON.stringify(logged)).not.toContain('1,1')
   await appendFile(path, line)

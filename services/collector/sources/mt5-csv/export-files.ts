@@ -7,11 +7,11 @@ import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import { cleanNames } from '../../../core/feeds/symbol-name.ts'
 import { openRegular } from '../../../platform/files/open-regular.ts'
 import type { Log } from '../../../platform/log/log.ts'
-import type { SourceSeries, SourceSymbol } from '../source.ts'
+import type { SourceSeries, SourceSymbol } from '../../source.ts'
 import type { FineLine } from './export/good-lines.ts'
 import { type MostDecimals, mostDecimals } from './export/most-decimals.ts'
 import type { BadLine, Chunk, OpenFile } from './export/read-export.ts'
-import { fileFailure } from './file-fault.ts'
+import { failureOf } from './file-fault.ts'
 import { FileIndex } from './file-index.ts'
 import { FollowedFile } from './followed-file.ts'
 import { createListing, type ListedFile } from './listing.ts'
@@ -19,6 +19,7 @@ import { SymbolDigits } from './symbol-digits.ts'
 
 /** Maximum bad lines of one read that are logged; further ones are counted. */
 const badLinesNamed = 20
+/** The consequence for a file without a usable bar. */
 
 export interface ExportFilesDeps {
   readonly definition: FeedDefinition
@@ -112,10 +113,8 @@ export class ExportFiles {
     if (meant === undefined) return false
     if (!this.#misnamed.has(path)) {
       const wanted = basename(path).replace(raw, meant.raw)
-      log.warn(
-        { file: path, raw, listed: meant.raw, wanted },
-        'file not read: the manifest has another raw name',
-      )
+      const why = `the manifest lists ${meant.raw}, not ${raw}; name the file ${wanted}`
+      log.warn({ file: path, why }, 'file not read')
     }
     this.#misnamed.add(path)
     return true
@@ -142,7 +141,7 @@ export class ExportFiles {
     if (odd && odd.decimals > this.#decimalsMaxOf(raw))
       this.#deps.log.warn(
         { file: path, ...odd, digits },
-        'odd number of decimals; set digits in spec.symbols.list',
+        'one line alone has more decimals and does not decide the digits; set them in spec.symbols.list',
       )
     return true
   }
@@ -156,11 +155,11 @@ export class ExportFiles {
       const found = await mostDecimals(path, series.resolution, { openFile: openWithin(folder), onChunk })
       // A single line may still be being written.
       if (found === undefined && badLines > 1)
-        log.warn({ file: path, badLines }, 'no bar in the first lines; ignored until the file changes')
+        log.warn({ file: path, badLines }, 'none of the first lines is a bar; ignored until the file changes')
       return found
     } catch (cause) {
-      const { reason, cause: err } = fileFailure(path, cause)
-      log.warn({ err, file: path, reason }, 'file unreadable; ignored until it changes')
+      const { why, cause: err } = failureOf(path, cause)
+      log.warn({ file: path, why, err }, 'failed to read a file; ignored until it changes')
       return undefined
     }
   }
@@ -200,7 +199,7 @@ export class ExportFiles {
     const digits = this.digitsOf(raw)
     log.warn(
       { file: path, symbol: raw, before, digits },
-      'prices with more decimals; reading the symbol again',
+      'prices with more decimals; all lines of the symbol are read again',
     )
     this.onRaised(raw)
   }
@@ -211,8 +210,10 @@ export class ExportFiles {
     if (decimals <= (this.#named.get(raw) ?? 0)) return
     this.#named.set(raw, decimals)
     const digits = this.digitsOf(raw)
-    const fields = { file: path, symbol: raw, digits, wanted: decimals }
-    this.#deps.log.warn(fields, 'lines rejected: more decimals than the digits in spec.symbols.list')
+    this.#deps.log.warn(
+      { file: path, symbol: raw, digits, decimals },
+      'lines rejected: their prices have more decimals than the digits in spec.symbols.list; raise these digits',
+    )
   }
 
   /** Lines that were rejected, in all files as they are now. */
@@ -250,7 +251,7 @@ export class ExportFiles {
         isReported = true
         const { resolution } = series
         log.warn(
-          { file: path, resolution, reason: fault },
+          { file: path, resolution, why: fault },
           'bars contradict the name of their file; stored by its name',
         )
       },

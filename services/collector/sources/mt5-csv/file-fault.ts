@@ -13,10 +13,10 @@ function fileFault(path: string, cause: unknown): string | undefined {
   return reason && `${path} ${reason}`
 }
 
-/** The fault for the log: its sentence, or the cause of a defect, which the log shows with its stack. */
-export function fileFailure(path: string, cause: unknown): Pick<OutageFailure, 'reason' | 'cause'> {
-  const reason = fileFault(path, cause)
-  return reason === undefined ? { cause } : { reason }
+/** Fields of a failed read for the log: the fault in a sentence, or the cause of a defect, shown with its stack. */
+export function failureOf(path: string, cause: unknown): Pick<OutageFailure, 'why' | 'cause'> {
+  const why = fileFault(path, cause)
+  return why === undefined ? { cause } : { why }
 }
 
 /** Converts a fault of the path to a `SourceFault`; returns a defect unchanged. */

@@ -56,9 +56,9 @@ export class FolderScan {
     while (this.#again.delete(file)) {
       try {
         await fileLock(file, () => this.#takeChange(file, listener))
-        outage.worked('file readable again')
+        outage.worked('the file can be read again')
       } catch (cause) {
-        outage.failed({ text: 'file unreadable; retrying', ...fileFailure(file.options.path, cause) })
+        outage.failed({ text: 'failed to read a file; retrying', ...failureOf(file.options.path, cause) })
       }
     }
     return file.wasRead && !outage.isOut

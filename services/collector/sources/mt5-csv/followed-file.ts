@@ -12,7 +12,7 @@ import { BarClusters } from '../../../core/bars/clusters.ts'
 import { sortBars } from '../../../core/bars/revision.ts'
 import type { Span } from '../../../core/bars/window.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
-import type { SourceSeries } from '../source.ts'
+import type { SourceSeries } from '../../source.ts'
 import { type FineLine, type GoodLines, goodLines, type LineRules } from './export/good-lines.ts'
 import {
   type BadLine,

@@ -23,7 +23,7 @@ function nameFault(name: string): string {
   if (!name.toLowerCase().endsWith('.csv') || raw === '') return wanted
   const hint = (part: string): string => didYouMean(part, fileTimeframes.keys())
   const near = after.find((part) => hint(part) !== '') ?? (after.length === 1 ? after[0] : undefined)
-  if (near !== undefined) return `${show(near)} is an unknown timeframe${hint(near)}; ${wanted}`
+  if (near !== undefined) return `${show(near)} is not a timeframe${hint(near)}; ${wanted}`
   const isUnclear = [...mt4Minutes.keys()].some((minutes) => stem.endsWith(minutes))
   const unlisted = 'spec.symbols.list must have a RAW that contains _ or ends in a digit'
   return `it names no timeframe; ${isUnclear ? unlisted : wanted}`
@@ -50,8 +50,7 @@ export function createListing(
   const ignore = (name: string, why: string): void => {
     if (reported.has(name) || reported.size >= max) return
     reported.add(name)
-    const file = isFolder ? join(path, name) : path
-    log.warn({ file, reason: why }, 'file not read')
+    log.warn({ file: isFolder ? join(path, name) : path, why }, 'file not read')
   }
   const raws = symbols.map(({ raw }) => raw)
   const seriesOf = (name: string): SourceSeries | undefined => {
@@ -75,9 +74,11 @@ export function createListing(
     const { names, isTooMany } = isFolder
       ? await regularNames(path, max, ignore)
       : { names: [basename(path)], isTooMany: false }
-    if (isTooMany && !wasTooMany) {
-      log.warn({ file: path, entriesMax: max }, 'folder has too many entries; bars of some files are missing')
-    }
+    if (isTooMany && !wasTooMany)
+      log.warn(
+        { file: path, entriesMax: max },
+        'too many entries in the folder; bars in the others are missing',
+      )
     wasTooMany = isTooMany
     return names.flatMap((name) => {
       const series = seriesOf(name)

@@ -26,9 +26,9 @@ export function watchFolder({ path, clock, log, signal, look, changed }: Watchin
     if (signal.aborted) return
     try {
       await look()
-      outage.worked('folder readable again')
+      outage.worked('the folder can be read again')
     } catch (cause) {
-      outage.failed({ text: 'folder unreadable; retrying', ...fileFailure(path, cause) })
+      outage.failed({ text: 'failed to read the folder; retrying', ...failureOf(path, cause) })
     }
   })
   const start = (): void => void looks.run()

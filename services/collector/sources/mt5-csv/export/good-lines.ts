@@ -49,7 +49,7 @@ export function goodLines({ bars, lines, decimals, bad }: Chunk, rules: LineRule
     if (isTooFine) tooFine.push({ line, decimals: found })
     const reason =
       line === cutLine
-        ? 'it has no line end, and the file was written meanwhile; import it again'
+        ? 'it has no line end, and the file was written during the import; import it again'
         : isTooFine
           ? `price: got ${found} decimals, wanted at most ${decimalsMax}, as the symbol has`
           : barFault(bar, resolution, rules)?.message

@@ -3,8 +3,8 @@ import { barTimeMax, barTimeMin } from '../../../../core/bars/bar-rules.ts'
 import { bucketOpen } from '../../../../core/bars/derive.ts'
 import type { Span } from '../../../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../../../core/clocks/feed-clock.ts'
-import type { Resolution } from '../../../../core/feeds/resolution.ts'
-import { Holes } from '../../../series/holes.ts'
+import { barEnd, type Resolution } from '../../../../core/feeds/resolution.ts'
+import { UnstoredSpans } from '../../../series/unstored-spans.ts'
 import type { GoodLines } from './good-lines.ts'
 
 interface RejectedTimesDeps {
