@@ -17,8 +17,8 @@ import { freshFeed } from '../suites/sample-bars.ts'
 
 const server = oneServer()
 /** A million in `make soak`. */
-const rowCount = effort < 5 ? 20_000 * effort : 1_000_000
-const messagesAtOnce = 10
+const rowCount = effort > 1 ? 1_000_000 : 50_000
+const messagesAtOnce = 200
 const resolutions = ['1', '60', '1D'] as const
 
 const utcNow = systemClock.utcMs()
