@@ -145,6 +145,11 @@ export class WriteQueue<W extends Work> {
     return this.#bytes
   }
 
+  /** Whether the last request of any table failed. */
+  get hasFailed(): boolean {
+    return [...this.#tables.values()].some(({ hasFailed }) => hasFailed)
+  }
+
   /** For how many milliseconds the store has taken nothing of the table that fails for longest. */
   get failingMs(): number {
     return Math.max(0, ...[...this.#tables.values()].map(({ outage }) => outage.ms))

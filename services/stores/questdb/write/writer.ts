@@ -160,7 +160,7 @@ export class Writer {
     for (const table of tablesOf(pieces))
       if (this.#rejecting.delete(table))
         this.#deps.options.log.info({ table }, 'QuestDB table takes its rows again')
-    if (this.#queue.failingMs === 0) this.#outage.worked('QuestDB stores rows again')
+    if (!this.#queue.hasFailed) this.#outage.worked('QuestDB stores rows again')
   }
 
   #rejected(sender: RowSender, pieces: readonly Piece[], cause: RejectedRequest): void {
