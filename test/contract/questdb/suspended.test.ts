@@ -49,22 +49,6 @@ describe('a suspended table', () => {
     expect(stores.bars.waitingBytes().size).toBe(0)
   })
 
-  test('that was written before its commits were applied holds the write until they are readable', async () => {
-    const { stores, prefix } = await openInTest(server())
-    const series = freshSeries('60')
-    await stores.bars.write([batchOf(series, [minuteBar(0)])], 'live')
-    // Suspended between two looks of the writer: it sends the rows before it knows.
-    await server().exec(`ALTER TABLE ${h1(prefix)} SUSPEND WAL`)
-    let isStored = false
-    const write = stores.bars.write([batchOf(series, [minuteBar(1)])], 'live').then(() => (isStored = true))
-    await expect.poll(() => stores.bars.ping().then(() => 'fine', String), untilServed).toContain('store')
-    expect(isStored).toBe(false)
-    await server().exec(`ALTER TABLE ${h1(prefix)} RESUME WAL`)
-    await write
-    expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 2))
-    expect(await server().exec(`SELECT count() FROM ${h1(prefix)}`)).toEqual([[2]])
-  })
-
   test('that QuestDB suspended itself is resumed automatically, also without rows for it', {
     timeout: 90_000,
   }, async () => {
