@@ -152,7 +152,7 @@ test('while writes of bars fail the store is unavailable after 10 s, although co
   }
   hidden.abort(new Error('hidden'))
   expect(await failed).toEqual(new Error('hidden'))
-  expect(queue.barsFailingMs).toBe(13_000)
+  expect(queue.failingMs).toBe(13_000)
   expect(logged).toMatchObject([
     { level: 50, msg: expect.stringMatching(/^store unavailable; no bars/) as string },
   ])
@@ -160,7 +160,7 @@ test('while writes of bars fail the store is unavailable after 10 s, although co
   await clock.advance(2_000)
   await stored
   await bars.ping()
-  expect(queue.barsFailingMs).toBe(0)
+  expect(queue.failingMs).toBe(0)
   expect(logged).toMatchObject([{ level: 50 }, { level: 30, msg: 'bars are stored again' }])
 })
 

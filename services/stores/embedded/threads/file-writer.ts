@@ -1,6 +1,10 @@
 import type { Lane } from '../../../core/bars/series.ts'
+import { Unavailable } from '../../../core/failure.ts'
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Log } from '../../../platform/log/log.ts'
+import { OutageLog } from '../../../platform/outage-log.ts'
+import { reached } from '../../../platform/stages.ts'
+import { failingMsMax } from '../../../platform/write-outage.ts'
 import type { WriteOptions } from '../../../ports/bars.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { WriteQueue } from '../../write-queue/queue.ts'
@@ -13,7 +17,6 @@ import {
 } from '../../write-queue/submission.ts'
 import { untilDone } from '../../write-queue/until-done.ts'
 import type { PackedRows } from '../file/packed-rows.ts'
-import { BarWrites } from './bar-writes.ts'
 import type { Thread } from './thread.ts'
 import type { WriterCalls } from './writer.ts'
 
@@ -45,7 +48,7 @@ type Turn = readonly Job<FileWork>[]
 export class FileWriter {
   readonly #writer: Thread<WriterCalls>
   readonly #clock: Clock
-  readonly #bars: BarWrites
+  readonly #outage: OutageLog
   readonly #queue: WriteQueue<FileWork>
   readonly #open = new Set<Promise<unknown>>()
   #underWay = 0
@@ -56,7 +59,7 @@ export class FileWriter {
   constructor(writer: Thread<WriterCalls>, clock: Clock, log: Log) {
     this.#writer = writer
     this.#clock = clock
-    this.#bars = new BarWrites(clock, log)
+    this.#outage = new OutageLog({ log, clock })
     this.#queue = new WriteQueue({ clock, rowsPerTake: rowsPerTurn, onReady: () => this.#pump() })
   }
 
@@ -75,9 +78,12 @@ export class FileWriter {
     return this.#isFailing
   }
 
-  /** For how long all writes of bars have failed, in milliseconds. */
-  get barsFailingMs(): number {
-    return this.#bars.failingMs
+  /**
+   * For how long writes of bars, or other calls, have failed, in milliseconds. Calls that succeed do not end a failure of
+   * bars: on a full disk the counters of each second still fit into the free part of the file's log.
+   */
+  get failingMs(): number {
+    return this.#queue.failingMs
   }
 
   /** Bytes of bars that wait, of each feed with any. */
@@ -87,7 +93,11 @@ export class FileWriter {
 
   /** Throws `Unavailable` when writes of bars have failed for too long, even if other writes succeed. */
   throwIfFailing(): void {
-    this.#bars.throwIfFailing()
+    if (this.failingMs > failingMsMax)
+      throw new Unavailable(
+        'store',
+        new Error(`no bars were stored for ${Math.round(this.failingMs / 1_000)} s`),
+      )
   }
 
   /** Resolves once all pieces are committed. Each has the bars of one feed. */
@@ -167,8 +177,11 @@ export class FileWriter {
       if (work.table === 'calls') await work.run()
       else rows.push(work.piece)
     }
+    if (rows.length === 0) return
+    reached('storing')
     // The rows are copied, not transferred: they are sent again after a failure.
-    if (rows.length > 0) await this.#bars.watch(this.#watch(this.#writer.call('writeBars', rows)))
+    await this.#watch(this.#writer.call('writeBars', rows))
+    reached('committed')
   }
 
   async #watch<T>(write: Promise<T>): Promise<T> {
@@ -184,16 +197,28 @@ export class FileWriter {
 
   #stored(turn: Turn): void {
     this.#queue.accepted(turn)
+    if (isOfBars(turn)) this.#outage.worked('bars are stored again')
     for (const { submission } of turn) submission.stored()
     this.#next()
   }
 
   #failed(turn: Turn, cause: unknown): void {
-    const isOfBars = turn.every(({ work }) => work.table === 'bars')
-    if (isOfBars && !this.#isClosing) this.#queue.retry(turn)
-    else if (isOfBars) for (const submission of this.#queue.all()) submission.fail(cause)
-    else for (const { submission } of turn) submission.fail(cause)
+    if (!isOfBars(turn)) for (const { submission } of turn) submission.fail(cause)
+    else if (this.#isClosing) for (const submission of this.#queue.all()) submission.fail(cause)
+    else this.#retry(turn, cause)
     this.#next()
+  }
+
+  #retry(turn: Turn, cause: unknown): void {
+    this.#queue.retry(turn)
+    const { failingMs } = this
+    if (failingMs > failingMsMax)
+      this.#outage.failed({
+        text: 'store unavailable; no bars can be stored; the disk may be full',
+        level: 'error',
+        cause,
+        failingMs,
+      })
   }
 
   #next(): void {
@@ -201,5 +226,7 @@ export class FileWriter {
     this.#pump()
   }
 }
+
+const isOfBars = (turn: Turn): boolean => turn.every(({ work }) => work.table === 'bars')
 
 const noBytes = new Float64Array(0)

@@ -14,7 +14,7 @@ export function measureThreads(
     'fxd_store_bar_writes_failing_seconds',
     'Seconds for which bars waited and none could be stored.',
     [],
-    (gauge) => gauge.set(queue.barsFailingMs / 1_000),
+    (gauge) => gauge.set(queue.failingMs / 1_000),
   )
   metrics.counter(
     'fxd_store_refused_total',
