@@ -75,7 +75,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const check = connectionCheckOf(server, identity, () => forgetOlder(log, { ...registryDeps, queries }))
   const pools = openPools(options, user, check)
   const { pool, backfillPool, progress } = pools
-  const visibility = new Visibility(options, names, progress, records)
+  const visibility = new Visibility({ clock, names, pool: progress, records })
   const suspended = new SuspendedTables(options, admin)
   // Only processes that may create tables resume them; the others only report them.
   if (migrates) visibility.onSuspended = (tables) => suspended.seen(tables)

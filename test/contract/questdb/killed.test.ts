@@ -26,7 +26,7 @@ function openVisibility(names: TableNames): Visibility {
   const options = { http, pg, credentials, prefix: '', clock: systemClock, log: silentLog, metrics }
   const pool = new PgPool(options, { connections: 1, waiting: 16 })
   const records = new TableRecords({ names, queries: administration(options), log: silentLog })
-  const visibility = new Visibility(options, names, pool, records)
+  const visibility = new Visibility({ clock: options.clock, names, pool, records })
   onTestFinished(() => {
     visibility.close()
     pool.close()

@@ -37,24 +37,26 @@ interface Connection {
   readonly transport: SenderTransport
 }
 
+export interface SenderDeps {
+  readonly options: QuestdbOptions
+  readonly sender: SenderOptions
+  readonly check: ConnectionCheck
+}
+
 /**
  * Sends encoded rows over one connection. After a failure it opens a new one, because a request of the client may
  * never end. Every connection, also one that the client opens by itself, is opened only after the server passed the
  * connection check.
  */
 export class RowSender {
-  readonly #senderOptions: SenderOptions
-  readonly #options: QuestdbOptions
-  readonly #check: ConnectionCheck
+  readonly #deps: SenderDeps
   #connection: Connection | undefined
   #failures = 0
   #isStale = false
   #closed = false
 
-  constructor(options: QuestdbOptions, sender: SenderOptions, check: ConnectionCheck) {
-    this.#options = options
-    this.#senderOptions = sender
-    this.#check = check
+  constructor(deps: SenderDeps) {
+    this.#deps = deps
   }
 
   /** Requests with an unknown outcome so far; each may still arrive at the server later. */
@@ -67,16 +69,17 @@ export class RowSender {
    * other error the outcome is unknown.
    */
   async send(bytes: Buffer): Promise<void> {
+    const { options, sender, check } = this.#deps
     if (this.#isStale) this.#leave()
     if (this.#connection === undefined) {
-      await within(this.#options.clock, sendDeadlineMs, 'checking QuestDB', this.#check.pass())
+      await within(options.clock, sendDeadlineMs, 'checking QuestDB', check.pass())
       if (this.#closed) throw new Error('the store is closed')
-      this.#connection = connect(this.#senderOptions, this.#check)
+      this.#connection = connect(sender, check)
     }
     try {
       reached('storing')
       const sent = this.#connection.transport.send(bytes)
-      await within(this.#options.clock, sendDeadlineMs, 'sending rows to QuestDB', sent)
+      await within(options.clock, sendDeadlineMs, 'sending rows to QuestDB', sent)
       reached('committed')
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)
@@ -84,7 +87,7 @@ export class RowSender {
       if (/\bstatusCode=400\b/.test(message)) throw new RejectedRequest(message, { cause })
       this.#failures += 1
       this.#leave()
-      if (!this.#closed) this.#check.lost()
+      if (!this.#closed) check.lost()
       throw cause
     }
   }

@@ -42,19 +42,22 @@ test.each([
   ['was written, and never applied', null, 2],
 ])('the files are read for a table of which the server reports that it %s', async (_, applied, written) => {
   const { pool } = serverThat([[table, 7, applied, written, false]], [[table, 2, 2]])
-  const states = await readTableStates(pool, names, { wanted: new Set([table]), changed: new Set() })
+  const states = await readTableStates({ pool, names }, { wanted: new Set([table]), changed: new Set() })
   expect(states.get(table)).toEqual({ id: 7, applied: 2, committed: 2, suspended: false })
 })
 
 test('the counts of the server are used when both are known, and the files are not read', async () => {
   const { pool, asked } = serverThat([[table, 7, 1, 2, true]], [[table, 2, 2]])
-  const states = await readTableStates(pool, names, { wanted: new Set([table]), changed: new Set() })
+  const states = await readTableStates({ pool, names }, { wanted: new Set([table]), changed: new Set() })
   expect(states.get(table)).toEqual({ id: 7, applied: 1, committed: 2, suspended: true })
   expect(asked).toHaveLength(1)
 })
 
 test('the files are read for a table that a TRUNCATE changed, because the server counts commits of rows only', async () => {
   const { pool } = serverThat([[table, 7, 1, 1, false]], [[table, 1, 2]])
-  const states = await readTableStates(pool, names, { wanted: new Set([table]), changed: new Set([table]) })
+  const states = await readTableStates(
+    { pool, names },
+    { wanted: new Set([table]), changed: new Set([table]) },
+  )
   expect(states.get(table)).toEqual({ id: 7, applied: 1, committed: 2, suspended: false })
 })

@@ -23,6 +23,11 @@ const remembered = {
 /** From the files of each table: ten times as slow. */
 const counted = { sql: 'SELECT name, writerTxn, sequencerTxn FROM wal_tables()', parameterSets: [[]] }
 
+export interface StateDeps {
+  readonly names: TableNames
+  readonly pool: PgPool
+}
+
 export interface QueriedTables {
   /** The counts of these tables are never NaN; those of others may be. */
   readonly wanted: ReadonlySet<string>
@@ -32,8 +37,7 @@ export interface QueriedTables {
 
 /** The states of all our tables, by name. Rejects with `Unavailable`. */
 export async function readTableStates(
-  pool: PgPool,
-  names: TableNames,
+  { pool, names }: StateDeps,
   { wanted, changed }: QueriedTables,
 ): Promise<ReadonlyMap<string, TableState>> {
   const states = new Map<string, TableState>()

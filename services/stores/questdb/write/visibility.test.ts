@@ -20,7 +20,7 @@ function fixture() {
   const pool = new PgPool(options, { connections: 1, waiting: 1 })
   const names = new TableNames('fxd_')
   const records = new TableRecords({ names, queries: administration(options), log: silentLog })
-  const visibility = new Visibility(options, names, pool, records)
+  const visibility = new Visibility({ clock, names, pool, records })
   onTestFinished(() => {
     visibility.close()
     pool.close()

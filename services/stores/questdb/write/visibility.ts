@@ -1,10 +1,7 @@
 import { Unavailable } from '../../../core/failure.ts'
-import type { Cancel } from '../../../ports/clock.ts'
+import type { Cancel, Clock } from '../../../ports/clock.ts'
 import type { TableRecords } from '../layout/table-records.ts'
-import type { TableNames } from '../layout/tables.ts'
-import type { QuestdbOptions } from '../options.ts'
-import type { PgPool } from '../pg/pool.ts'
-import { readTableStates, type TableState } from './table-states.ts'
+import { readTableStates, type StateDeps, type TableState } from './table-states.ts'
 
 /** Bounds of the pause between two queries. */
 const pauseMinMs = 4
@@ -29,15 +26,17 @@ interface Waiter {
   readonly settle: (cause?: unknown) => void
 }
 
+export interface VisibilityDeps extends StateDeps {
+  readonly clock: Clock
+  readonly records: TableRecords
+}
+
 /**
  * Resolves when committed rows are readable: QuestDB acknowledges a commit before it is applied. It also tracks
  * suspended tables, which acknowledge rows and do not show them, and tables that are missing or were replaced.
  */
 export class Visibility {
-  readonly #options: QuestdbOptions
-  readonly #names: TableNames
-  readonly #pool: PgPool
-  readonly #records: TableRecords
+  readonly #deps: VisibilityDeps
   readonly #waiters = new Set<Waiter>()
   readonly #cancelWatch: Cancel
   readonly #ids = new Map<string, number>()
@@ -61,16 +60,14 @@ export class Visibility {
   /** Called when a table was removed and created again. */
   onReplaced: () => void = () => undefined
 
-  constructor(options: QuestdbOptions, names: TableNames, pool: PgPool, records: TableRecords) {
-    this.#options = options
-    this.#names = names
-    this.#pool = pool
-    this.#records = records
+  constructor(deps: VisibilityDeps) {
+    const { clock, records } = deps
+    this.#deps = deps
     const watch = async (): Promise<void> => {
       await records.read()
       await this.#look()
     }
-    this.#cancelWatch = options.clock.every(watchPeriodMs, () => void watch().catch(() => undefined))
+    this.#cancelWatch = clock.every(watchPeriodMs, () => void watch().catch(() => undefined))
   }
 
   /** As of the last query. */
@@ -80,7 +77,7 @@ export class Visibility {
 
   /** Why a table could not be written at the last query. A suspended one would accept rows, show none and grow. */
   errorOf(table: string): Error | undefined {
-    return this.#suspended.has(table) ? suspendedError(table) : this.#records.errorOf(table)
+    return this.#suspended.has(table) ? suspendedError(table) : this.#deps.records.errorOf(table)
   }
 
   /** Replacements seen so far: read it before sending rows, and pass it to `wait` after their commit. */
@@ -117,7 +114,7 @@ export class Visibility {
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         ...options,
-        sinceMs: this.#options.clock.monotonicMs(),
+        sinceMs: this.#deps.clock.monotonicMs(),
         targets: new Map([...tables].map((table) => [table, undefined])),
         settle: (cause) => {
           this.#waiters.delete(waiter)
@@ -127,7 +124,7 @@ export class Visibility {
         },
       }
       const late = new Error(`not readable within ${visibleDeadlineMs} ms`)
-      const cancelDeadline = this.#options.clock.after(visibleDeadlineMs, () => waiter.settle(late))
+      const cancelDeadline = this.#deps.clock.after(visibleDeadlineMs, () => waiter.settle(late))
       if (this.#closed) return waiter.settle(new Error('the store is closed'))
       this.#waiters.add(waiter)
       this.#isNew = true
@@ -146,7 +143,7 @@ export class Visibility {
     })
     await this.#checking
     for (const table of this.#suspended) throw new Unavailable('store', suspendedError(table))
-    for (const table of this.#records.outOfOrder.keys()) this.#records.refuse(table)
+    for (const table of this.#deps.records.outOfOrder.keys()) this.#deps.records.refuse(table)
   }
 
   close(): void {
@@ -175,7 +172,7 @@ export class Visibility {
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const bounded = Math.min(pauseMaxMs, Math.max(pauseMinMs, ms))
-      const cancel = this.#options.clock.after(bounded, resolve)
+      const cancel = this.#deps.clock.after(bounded, resolve)
       this.#endPause = () => {
         cancel()
         resolve()
@@ -190,9 +187,9 @@ export class Visibility {
     const tablesOf = (waiters: readonly Waiter[]): ReadonlySet<string> =>
       new Set(waiters.flatMap(({ targets }) => [...targets.keys()]))
     const changed = tablesOf(asking.filter(({ isOfStatement }) => isOfStatement))
-    const states = await readTableStates(this.#pool, this.#names, { wanted: tablesOf(asking), changed })
+    const states = await readTableStates(this.#deps, { wanted: tablesOf(asking), changed })
     this.#noteReplaced(states)
-    this.#records.judge(new Map([...states].map(([table, { id }]) => [table, id])))
+    this.#deps.records.judge(new Map([...states].map(([table, { id }]) => [table, id])))
     const before = this.#suspended
     this.#suspended = new Set([...states].flatMap(([table, { suspended }]) => (suspended ? [table] : [])))
     this.onSuspended(this.#suspended)
@@ -225,7 +222,7 @@ export class Visibility {
     }
     waiter.onUnchanged()
     if (waiter.targets.size > 0) return
-    this.#readableMs = this.#options.clock.monotonicMs() - waiter.sinceMs
+    this.#readableMs = this.#deps.clock.monotonicMs() - waiter.sinceMs
     waiter.settle()
   }
 }

@@ -1,4 +1,3 @@
-import type { SenderOptions } from '@questdb/nodejs-client'
 import { TableOutOfOrder, Unavailable } from '../../../core/failure.ts'
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import { OutageLog } from '../../../platform/outage-log.ts'
@@ -6,12 +5,10 @@ import { SharedRun } from '../../../platform/serial.ts'
 import { failingMsMax } from '../../../platform/write-outage.ts'
 import { tablesOf, WriteQueue } from '../../write-queue/queue.ts'
 import { Submission, type SubmissionOptions } from '../../write-queue/submission.ts'
-import type { QuestdbOptions } from '../options.ts'
-import type { ConnectionCheck } from '../pg/connection-check.ts'
 import { Acks, type Piece } from './acks.ts'
 import { Connections } from './connections.ts'
 import type { EncodedRows } from './rows.ts'
-import { RejectedRequest, RowSender } from './sender.ts'
+import { RejectedRequest, RowSender, type SenderDeps } from './sender.ts'
 import type { Visibility } from './visibility.ts'
 import { type WriterMetrics, writerMetrics } from './writer-metrics.ts'
 
@@ -20,10 +17,7 @@ const rowsPerRequest = 20_000
 /** Pause before rows are sent again to a table that rejected them. */
 const rejectedPauseMs = 30_000
 
-export interface WriterDeps {
-  readonly options: QuestdbOptions
-  readonly sender: SenderOptions
-  readonly check: ConnectionCheck
+export interface WriterDeps extends SenderDeps {
   readonly visibility: Visibility
   /** Called when a table may be missing that existed before. */
   readonly tableGone: () => void
@@ -47,7 +41,7 @@ export class Writer {
   #closed = false
 
   constructor(deps: WriterDeps) {
-    const { options, sender, check, visibility, tableGone } = deps
+    const { options, visibility, tableGone } = deps
     const { clock, log } = options
     this.#deps = deps
     this.#metrics = writerMetrics(options.metrics)
@@ -58,7 +52,7 @@ export class Writer {
       this.#queue.retry(pieces)
     }
     this.#acks = new Acks({ clock, visibility, metrics: this.#metrics, lost })
-    this.#connections = new Connections(() => new RowSender(options, sender, check))
+    this.#connections = new Connections(() => new RowSender(deps))
     const senders = this.#connections.all()
     this.#sending = new Map(senders.map((each) => [each, new SharedRun(() => this.#sendAll(each))]))
     visibility.onResumed = () => this.wake()
