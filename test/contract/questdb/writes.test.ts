@@ -6,7 +6,16 @@ import { systemClock } from '../../../services/platform/system-clock.ts'
 import { writeDeadlineMs } from '../../../services/stores/write-queue/submission.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
 import { openInTest } from '../../support/questdb/stores.ts'
-import { always, batchOf, freshSeries, minuteBar, minuteBars, readList } from '../suites/sample-bars.ts'
+import {
+  always,
+  batchOf,
+  freshFeed,
+  freshSeries,
+  minuteBar,
+  minuteBars,
+  readList,
+  seriesOf,
+} from '../suites/sample-bars.ts'
 
 const server = oneServer()
 const h1 = (prefix: string): string => `${prefix}bars_brokera_zero_h1`
@@ -77,13 +86,16 @@ describe('an unavailable server', longTimeout, () => {
     const startedAt = systemClock.monotonicMs()
     const bars = stores.bars.write([batchOf(series, [minuteBar(1)])], 'live')
     const windows = stores.windows.add([{ ...window, to: feedSeconds(120) }])
+    const unmade = seriesOf('A', '60', freshFeed())
+    const ofNewTable = stores.bars.write([batchOf(unmade, [minuteBar(0)])], 'live')
     const day = { keyId: 'k', day: '2026-01-01', counters: noCounters } as const
     await expect(stores.usageDays.add([day])).rejects.toBeInstanceOf(Unavailable)
     const tookMs = systemClock.monotonicMs() - startedAt
     server().thaw()
     expect(tookMs).toBeGreaterThan(writeDeadlineMs - 1_000)
     expect(tookMs).toBeLessThan(writeDeadlineMs + 2_000)
-    await Promise.all([bars, windows])
+    await Promise.all([bars, windows, ofNewTable])
+    expect(await readList(stores.bars, unmade)).toEqual([minuteBar(0)])
     expect(await readList(stores.bars, series)).toEqual(minuteBars(0, 2))
     expect(await stores.windows.of(series.feed)).toEqual([{ ...window, to: feedSeconds(120) }])
     expect(await server().exec(`SELECT count() FROM ${h1(prefix)}`)).toEqual([[2]])

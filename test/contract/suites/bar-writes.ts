@@ -114,6 +114,25 @@ export function describeWriting(open: Open<'bars'>): void {
     expect((await store().read({ series, ...always })).time).toHaveLength(writes * 5_000)
   })
 
+  test('bytes of rows count for their feed until they are stored; a write whose signal aborted stores nothing', async () => {
+    const [series, dropped] = [freshSeries(), freshSeries()]
+    await store().write([batchOf(series, minuteBars(0, 1))], 'live')
+    const reason = new Error('hidden')
+    const aborted = { signal: AbortSignal.abort(reason) }
+    await expect(store().write([batchOf(dropped, minuteBars(0, 1))], 'live', aborted)).rejects.toBe(reason)
+    expect(await readList(store(), dropped)).toEqual([])
+    let most = 0
+    const write = startWrite(store(), batchOf(series, minuteBars(0, 20_000)), 'backfill')
+    for (
+      let isStored = false;
+      !isStored;
+      isStored = await Promise.race([write.whole.then(() => true), turn()])
+    )
+      most = Math.max(most, store().waitingBytes().get(series.feed) ?? 0)
+    expect(most).toBeGreaterThan(20_000 * 50)
+    expect(store().waitingBytes().get(series.feed)).toBeUndefined()
+  })
+
   test('bars with a fractional or missing time or revision are refused by name; concurrent writes succeed', async () => {
     const series = freshSeries()
     const other = freshSeries()
@@ -127,3 +146,6 @@ export function describeWriting(open: Open<'bars'>): void {
     expect(await readList(store(), other)).toEqual([minuteBar(0)])
   })
 }
+
+/** A turn of the event loop. */
+const turn = (): Promise<false> => new Promise((resolve) => setImmediate(resolve, false))
