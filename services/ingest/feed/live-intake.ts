@@ -1,16 +1,15 @@
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { GoodSeries } from '../check/check-batch.ts'
-import type { FeedState } from './feed-state.ts'
-import { type LaneDeps, type Receipt, TableLane, type Taken } from './table-lane.ts'
+import { type LaneDeps, type LaneState, type Receipt, TableLane, type Taken } from './table-lane.ts'
 
 /** The live lane of one feed, over all its sessions. Each resolution has its own order. */
 export class LiveIntake {
   readonly #deps: LaneDeps
-  readonly #state: FeedState
+  readonly #state: LaneState
   readonly #lanes = new Map<Resolution, TableLane>()
 
-  constructor(deps: LaneDeps, state: FeedState) {
+  constructor(deps: LaneDeps, state: LaneState) {
     this.#deps = deps
     this.#state = state
   }

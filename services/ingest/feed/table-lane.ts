@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto'
 import { barAt, barCount, countUntil, sliceBars, timeAt } from '../../core/bars/bar.ts'
 import { type FeedSeconds, later } from '../../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { BusEvent, LiveBar } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { FeedLiveness } from '../../ports/feed-board.ts'
 import type { Stores } from '../../ports/stores.ts'
 import type { GoodSeries } from '../check/check-batch.ts'
 import type { IngestMetrics } from '../metrics.ts'
-import type { FeedState } from './feed-state.ts'
+import type { Publisher } from './publisher.ts'
 import { addCounts, type Counts, type HistoryOutcome, noCounts, storeHistory } from './store-history.ts'
 import type { WaitingBars } from './waiting-bars.ts'
 import type { WriteDelay } from './write-delay.ts'
@@ -18,6 +20,21 @@ export interface LaneDeps {
   readonly metrics: IngestMetrics
   readonly writeDelay: WriteDelay
   readonly waiting: WaitingBars
+}
+
+/** What the live bars of a feed change of its state. */
+export interface LaneState {
+  readonly key: FeedKey
+  readonly newest: ReadonlyMap<string, FeedSeconds>
+  readonly newestBar: FeedSeconds | undefined
+  readonly pushed: Map<string, FeedSeconds>
+  readonly publisher: Publisher
+  readonly epoch: number
+  /** Drops what waits. */
+  readonly signal: AbortSignal
+  accept(id: string, time: FeedSeconds): void
+  noteStored(ends: readonly (readonly [id: string, time: FeedSeconds])[]): void
+  note(liveness: FeedLiveness): void
 }
 
 /** When a batch was received, and from whom. */
@@ -52,7 +69,7 @@ const nothingLate: HistoryOutcome = { ...noCounts, changed: [] }
 export class TableLane {
   readonly #resolution: Resolution
   readonly #deps: LaneDeps
-  readonly #state: FeedState
+  readonly #state: LaneState
   /** Newest time chosen for publishing per series; the publication may follow after the commit. */
   readonly #chosen = new Map<string, FeedSeconds>()
   /** Batches that are not readable yet, by `digestOf`. */
@@ -62,7 +79,7 @@ export class TableLane {
   /** Bus position up to which readers know that the store has everything of this resolution. */
   #applied = 0
 
-  constructor(resolution: Resolution, deps: LaneDeps, state: FeedState) {
+  constructor(resolution: Resolution, deps: LaneDeps, state: LaneState) {
     this.#resolution = resolution
     this.#deps = deps
     this.#state = state
@@ -221,7 +238,7 @@ export class TableLane {
     return position
   }
 
-  #publish(event: Parameters<FeedState['publisher']['publish']>[0]): Promise<number | undefined> {
+  #publish(event: Parameters<Publisher['publish']>[0]): Promise<number | undefined> {
     return this.#state.publisher.publish(event, this.#state.epoch)
   }
 }
