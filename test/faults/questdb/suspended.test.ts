@@ -12,8 +12,8 @@ import { seeded } from '../support/seeded.ts'
 const server = oneServer()
 const prefix = 'sus_'
 const pollOptions = { timeout: 150_000, interval: 100 }
-/** Minimum sessions that must fail while the table is suspended. */
-const failedAttemptsMin = 3
+/** Minimum time for which the table is suspended: longer than any deadline of ingest. */
+const suspendedMsMin = 40_000
 
 const tables = async (): Promise<string[]> => {
   const rows = await server().exec(`SELECT table_name FROM tables() WHERE table_name LIKE '${prefix}bars_%'`)
@@ -50,7 +50,7 @@ async function isShown({ symbol, bar }: Reading): Promise<boolean> {
   return false
 }
 
-test('while a table is suspended no live bar is acknowledged, and the log has the cause once a minute; after it is resumed every acknowledged bar is visible', {
+test('while a table is suspended no live bar of it is acknowledged and no session ends; after it is resumed every acknowledged bar is visible', {
   timeout: 400_000,
 }, async () => {
   const { random, seed } = seeded()
@@ -73,23 +73,19 @@ test('while a table is suspended no live bar is acknowledged, and the log has th
   await flows(feeders, 10)
 
   const suspended = await tableOf(symbols[0])
-  const suspendedAt = Date.now()
   await suspend(suspended)
   await expect.poll(() => fxd.metric('fxd_questdb_suspended_tables'), pollOptions).toBe(1)
   await expect.poll(() => fxd.platformStatus(), pollOptions).toBe('degraded')
   const ackedBefore = live.ackedBatches
   const poller = new Poller(fxd)
-  await expect.poll(() => live.broken, pollOptions).toBeGreaterThanOrEqual(failedAttemptsMin)
+  await pause(suspendedMsMin)
   expect(await poller.stop()).toEqual([])
   expect([...poller.statuses]).toEqual(['degraded'])
-  // Each line has the cause.
-  const lines = fxd.log.match(/is suspended.*session ended with UNAVAILABLE/g)?.length
-  expect(lines).toBeGreaterThanOrEqual(1)
-  expect(lines).toBeLessThanOrEqual(1 + (Date.now() - suspendedAt) / 60_000)
   expect(await fxd.doctor()).toContain(`run: ALTER TABLE '${suspended}' RESUME WAL`)
 
   // Every live batch has a bar for the suspended table.
   expect(live.ackedBatches).toBe(ackedBefore)
+  expect(feeders.map(({ broken }) => broken)).toEqual([0, 0])
 
   await server().exec(`ALTER TABLE '${suspended}' RESUME WAL`)
   await flows(feeders, 10)

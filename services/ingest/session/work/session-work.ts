@@ -166,6 +166,8 @@ export class SessionWork {
 
   async #settled(): Promise<void> {
     if (this.isFull) this.#liveness?.unread()
+    // Rows of history may have filled the process, too: nothing else tells when they are stored.
+    this.#throttle()
     await this.#state.live.settled()
   }
 }
