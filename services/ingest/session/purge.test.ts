@@ -66,16 +66,31 @@ test('a purge removes the liveness of the feed', async () => {
   expect(await liveness()).toEqual(new Map())
 })
 
-test('pushed bars that could not be stored are dropped when their feed is purged', async () => {
+test('a purge waits for the write of bars that an ended session left, and none of them comes back', async () => {
   const noon = suite.minute
   const session = suite.connect()
   await session.hello(suite.feed.key)
-  suite.liveWrite = () => Promise.reject(new Error('full'))
+  const gate = Promise.withResolvers<void>()
+  let isWriting = false
+  suite.liveWrite = async (write) => {
+    isWriting = true
+    await gate.promise
+    await write()
+  }
   session.post('LIVE', [seriesAt('EURUSD', [noon - 180])])
-  await session.ended
+  await expect.poll(() => isWriting).toBe(true)
+  session.stream.cancel()
+  await expect.poll(() => suite.fixture.metrics.total('fxd_ingest_sessions', {})).toBe(0)
   suite.liveWrite = (write) => write()
   await hide(suite.feed.key)
-  await purge(suite.feed.key)
+  let isPurged = false
+  const purged = purge(suite.feed.key).then(() => (isPurged = true))
+  const beside = suite.connect()
+  await beside.hello(suite.mid.key)
+  await beside.close()
+  expect(isPurged).toBe(false)
+  gate.resolve()
+  await purged
   await suite.fixture.writer.change((view) => ({
     rows: view
       .allFeeds()
