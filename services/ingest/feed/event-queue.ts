@@ -43,7 +43,9 @@ export class EventQueue {
   }
 
   get isOverBound(): boolean {
-    const age = this.first ? this.#deps.clock.monotonicMs() - this.first.sinceMs : 0
+    // To drop a word of the store would be no loss.
+    const oldest = this.#events.find(({ event }) => event.type !== 'settled')
+    const age = oldest ? this.#deps.clock.monotonicMs() - oldest.sinceMs : 0
     return this.#bars > queuedBarsMax || age > queuedMs
   }
 
@@ -52,23 +54,24 @@ export class EventQueue {
     const bars = event.type === 'bars' ? event.bars : []
     const last = this.#events.at(-1)
     const isOpen = last?.event.type === event.type && last.epoch === epoch && !last.isSent
-    const joins = isOpen && bars.length > 0 && last.bars.length + bars.length <= batchBarsMax
+    const fits = bars.length > 0 && (last?.bars.length ?? 0) + bars.length <= batchBarsMax
+    const joins = isOpen && (fits || event.type === 'settled')
     const queued = joins ? last : this.#append(event, epoch, isLate)
     for (const bar of bars) queued.bars.push(bar)
-    this.#count(Math.max(1, bars.length))
+    this.#count(joins ? bars.length : sizeOf(queued))
     const count = queued.bars.length
     return queued.published.promise.then((position) =>
       position === undefined || queued.bars.length === count ? position : position - 1,
     )
   }
 
-  /** Nobody waits for these events any longer. Those that are repeated later are removed. */
+  /** Nobody waits for these events any longer. `applied` is not kept: `settled` says the same later. */
   release(): void {
     for (const each of this.#events) {
       each.isLate = true
       each.published.resolve(undefined)
     }
-    this.remove(({ event }) => isRepeated(event))
+    this.remove(({ event }) => event.type === 'applied')
   }
 
   removeFirst(): void {
@@ -108,6 +111,3 @@ export class EventQueue {
 
 /** An event without bars counts as one. */
 const sizeOf = ({ bars }: QueuedEvent): number => Math.max(1, bars.length)
-
-/** Whether an event is not kept while the bus is unavailable. */
-export const isRepeated = ({ type }: OrderedEvent): boolean => type === 'applied' || type === 'settled'

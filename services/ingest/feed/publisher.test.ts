@@ -153,9 +153,9 @@ describe('while the bus is unavailable', () => {
     }
     await clock.advance(10 * busRetryMs)
     expect(got).toEqual([])
-    expect(await value('fxd_ingest_backlog_bars')).toBe(4)
+    expect(await value('fxd_ingest_backlog_bars')).toBe(5)
     await restoreBus()
-    expect(got).toEqual([bars(1), minutes, bars(2, 2)])
+    expect(got).toEqual([bars(1), minutes, bars(2), settled, bars(3)])
     expect(await value('fxd_ingest_backlog_bars')).toBe(0)
     expect(await value('fxd_ingest_pushed_bars_total')).toBe(3)
     expect(await publisher.publish(bars(4), 1)).toBeGreaterThan(0)
@@ -178,6 +178,14 @@ describe('while the bus is unavailable', () => {
     await publisher.publishRevised([range(300, 360), range(0, 60)])
     await restoreBus()
     expect(got).toEqual([{ type: 'revised', ...range(0, 360) }])
+  })
+
+  test('bars join up to the word that the store has them, which waits in its place, once', async () => {
+    for (const event of [settled, bars(1), bars(2), settled, settled, bars(3)])
+      expect(await publisher.publish(event, 1)).toBeUndefined()
+    await restoreBus()
+    expect(got).toEqual([settled, bars(1, 2), settled, bars(3)])
+    expect(await value('fxd_ingest_backlog_bars')).toBe(0)
   })
 
   test('an alarm is raised once, not every two seconds', async () => {

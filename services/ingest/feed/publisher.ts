@@ -8,7 +8,7 @@ import type { Bus } from '../../ports/bus.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import type { IngestMetrics } from '../metrics.ts'
 import { SessionEnd } from '../session-end.ts'
-import { EventQueue, isRepeated, type OrderedEvent, type QueuedEvent } from './event-queue.ts'
+import { EventQueue, type OrderedEvent, type QueuedEvent } from './event-queue.ts'
 import type { Changed } from './store-history.ts'
 
 /** Interval of retries while the bus is unavailable. */
@@ -59,7 +59,7 @@ export class Publisher {
   async publish(event: OrderedEvent, epoch: number): Promise<number | undefined> {
     if (epoch <= this.#overtaken) throw endOfOvertaken()
     const isLost = this.#state === 'lost'
-    if (isLost && isRepeated(event)) return undefined
+    if (isLost && event.type === 'applied') return undefined
     const published = this.#queue.add(event, epoch, isLost)
     if (isLost) this.#dropBeyondBound()
     else void this.#sendAll()
