@@ -5,6 +5,7 @@ import { FairQueue, serviceReader } from './fair-queue.ts'
 interface Read {
   readonly reader: { readonly key: string; readonly sinceMs: number }
   readonly n: number
+  readonly isShort?: boolean
 }
 
 const read = (key: string, n: number, sinceMs = 0): Read => ({ reader: { key, sinceMs }, n })
@@ -21,6 +22,15 @@ describe('turns', () => {
     for (let n = 1; n <= 2; n++) turns.add(read('b', n))
     turns.add(read('c', 1))
     expect(drain(turns)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3', 'a4'])
+  })
+
+  test('every second turn is for a short entry, so a short one waits for one long entry of other keys', () => {
+    const turns = new FairQueue<Read>(100)
+    for (const key of ['a', 'b', 'c']) for (let n = 1; n <= 2; n++) turns.add(read(key, n))
+    turns.take()
+    turns.add({ ...read('short', 1), isShort: true })
+    turns.add({ ...read('short', 2), isShort: true })
+    expect(drain(turns)).toEqual(['b1', 'short1', 'c1', 'short2', 'a2', 'b2', 'c2'])
   })
 
   test("all reads of a key's earlier request are served before those of its later one", () => {

@@ -15,6 +15,7 @@ export const serviceReader = (name: string): Reader => ({ key: name, sinceMs: 0 
 
 interface Waiting {
   readonly reader: Reader
+  readonly isShort?: boolean
 }
 
 interface KeyQueue<W> {
@@ -35,13 +36,15 @@ const fullQueuesMax = 4
 
 /**
  * A queue for a bounded resource in which keys take turns: each turn takes one entry of the key that waited
- * longest for its turn. A key without entries is forgotten.
+ * longest for its turn. Every second turn is for keys whose next entry is short: it need not wait for a long one of each
+ * other key. A key without entries is forgotten.
  */
 export class FairQueue<W extends Waiting> {
   readonly perKeyMax: number
   /** The queue of each key, in the order of their next turns. */
   readonly #queues = new Map<string, KeyQueue<W>>()
   #size = 0
+  #isTurnOfShort = false
 
   constructor(perKeyMax: number) {
     this.perKeyMax = perKeyMax
@@ -81,23 +84,29 @@ export class FairQueue<W extends Waiting> {
 
   /** Takes the next entry, and returns how many turns its key was given while the entry waited. */
   take(): { readonly next: W; readonly turnsBefore: number } | undefined {
-    const [queue] = this.#queues.values()
-    const next = this.drop()
-    if (queue === undefined || next === undefined) return undefined
+    this.#isTurnOfShort = !this.#isTurnOfShort
+    const queues = [...this.#queues.values()]
+    const short = this.#isTurnOfShort ? queues.find(({ waiting }) => waiting[0]?.isShort) : undefined
+    const queue = short ?? queues[0]
+    if (queue === undefined) return undefined
     queue.turns += 1
-    return { next, turnsBefore: queue.turns - 1 }
+    return { next: this.#shift(queue), turnsBefore: queue.turns - 1 }
   }
 
   /** Takes the next entry without counting a turn of its key: the resource is unavailable. */
   drop(): W | undefined {
-    for (const [key, queue] of this.#queues) {
-      const next = queue.waiting.shift()
-      this.#size -= 1
-      this.#queues.delete(key)
-      if (queue.waiting.length > 0) this.#queues.set(key, queue)
-      return next
-    }
-    return undefined
+    const [queue] = this.#queues.values()
+    return queue && this.#shift(queue)
+  }
+
+  #shift(queue: KeyQueue<W>): W {
+    // A key without entries has no queue.
+    const next = queue.waiting.shift() as W
+    const { key } = next.reader
+    this.#size -= 1
+    this.#queues.delete(key)
+    if (queue.waiting.length > 0) this.#queues.set(key, queue)
+    return next
   }
 
   /** Whether the key was given turns and has entries waiting. */

@@ -9,11 +9,17 @@ export const readDeadlineMs = 2_000
  * collector's session.
  */
 export const patientReadDeadlineMs = 15_000
+/** Maximum bars of a short read; a long one of another key takes several times as long. */
+const shortReadBars = 1_000
 /** Maximum reads of one key that wait for their turns. */
 export const readsWaitingMax = 1_024
 
+/** `bars`: the maximum of the read; `undefined` without one. */
+export const isShortRead = (bars: number | undefined): boolean => bars !== undefined && bars <= shortReadBars
+
 interface Waiting<On> {
   readonly reader: Reader
+  readonly isShort: boolean
   readonly start: (on: On, turnsBefore: number) => void
   readonly fail: (cause: Unavailable) => void
 }
@@ -41,7 +47,10 @@ export class ReadTurns<On> {
    * Adds a read, which `serve` starts. Rejects with `Unavailable` at the deadline or a bound, or with `Overloaded`
    * when other reads of the same key delayed it.
    */
-  add<T>(reader: Reader, deadlineMs: number, start: (on: On) => Promise<T>): Promise<T> {
+  add<T>(
+    { reader, deadlineMs, isShort }: { reader: Reader; deadlineMs: number; isShort: boolean },
+    start: (on: On) => Promise<T>,
+  ): Promise<T> {
     const endMs = this.#clock.monotonicMs() + deadlineMs
     const turnMs = deadlineMs * waitingShare
     let cancelDeadline: Cancel
@@ -54,7 +63,7 @@ export class ReadTurns<On> {
         })
         start(on).then(resolve, fail)
       }
-      const waiting: Waiting<On> = { reader, start: startOn, fail }
+      const waiting: Waiting<On> = { reader, isShort, start: startOn, fail }
       cancelDeadline = this.#clock.after(turnMs, () => {
         const cause = late(turnMs, this.#queue.hasTurns(waiting))
         this.#queue.delete(waiting)

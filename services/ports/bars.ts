@@ -47,7 +47,7 @@ export interface WriteOptions {
  *  - `read` returns bars ascending in time, each time once, and sees all writes that ended before it began;
  *  - live writes overtake waiting backfill writes. The caller bounds what waits of the live lane, by `waitingBytes`;
  *  - reads wait per key of their reader, and keys take turns. A read of one key waits at most for the reads
- *    under way and for one read of each other waiting key. A read that is not served within the deadline, or
+ *    under way and for one read, and one short read, of each other waiting key. A read that is not served within the deadline, or
  *    that a key sends above its limit of waiting reads, fails as `Overloaded`;
  *  - a read of a table that is missing or was replaced fails as `TableOutOfOrder`. A write waits until the table is in
  *    order again; rows of other tables are stored, in the same write too;

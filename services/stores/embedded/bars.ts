@@ -2,7 +2,7 @@ import { type Lane, seriesId } from '../../core/bars/series.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import { patientReadDeadlineMs, readDeadlineMs } from '../../platform/read-turns.ts'
+import { isShortRead, patientReadDeadlineMs, readDeadlineMs } from '../../platform/read-turns.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import { packRows } from './file/packed-rows.ts'
 import type { PurgeSweep } from './purge-sweep.ts'
@@ -20,7 +20,8 @@ export function embeddedBars(queue: FileWriter, readers: Readers, sweep: PurgeSw
       await queue.writeBars(pieces, lane, options)
     },
     waitingBytes: () => queue.waitingBytes(),
-    read: ({ reader, lane, ...query }) => readers.call('readBars', query, reader, deadlineOf(lane)),
+    read: ({ reader, lane, ...query }) =>
+      readers.call('readBars', query, reader, deadlineOf(lane), isShortRead(query.take?.count)),
     async lastTimes(feed, { reader, lane } = {}) {
       const times = new Map<string, FeedSeconds>()
       for (const { symbol, resolution, time } of await readers.call(

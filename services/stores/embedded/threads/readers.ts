@@ -38,8 +38,9 @@ export class Readers {
     argument: Parameters<ReaderCalls[N]>[0],
     reader: Reader = serviceReader('store'),
     deadlineMs = readDeadlineMs,
+    isShort = false,
   ): Promise<ReturnType<ReaderCalls[N]>> {
-    const reading = this.#turns.add(reader, deadlineMs, async (on) => {
+    const reading = this.#turns.add({ reader, deadlineMs, isShort }, async (on) => {
       on.isReading = true
       try {
         return await on.thread.call(name, argument)

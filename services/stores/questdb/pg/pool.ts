@@ -23,7 +23,10 @@ export interface ReadOptions {
   readonly deadlineMs?: number
   /** Keys of readers take turns. Without a reader the read belongs to the store itself. */
   readonly reader?: Reader | undefined
+  readonly isShort?: boolean
 }
+
+type Reading = Pick<Required<ReadOptions>, 'deadlineMs' | 'isShort'> & { readonly reader: Reader }
 
 /** Shares a bounded number of connections: keys take turns. Every call ends within its deadline. */
 export class PgPool {
@@ -70,17 +73,19 @@ export class PgPool {
   async read(
     statement: Statement,
     begin: () => TakeRow,
-    { deadlineMs = this.deadlineMs, reader = serviceReader('store') }: ReadOptions = {},
+    { deadlineMs = this.deadlineMs, reader = serviceReader('store'), isShort = false }: ReadOptions = {},
   ): Promise<void> {
     const end = this.#options.clock.monotonicMs() + deadlineMs
     try {
-      await this.#attempt(statement, begin(), deadlineMs, reader)
+      await this.#attempt(statement, begin(), { deadlineMs, reader, isShort })
     } catch (cause) {
       const leftMs = end - this.#options.clock.monotonicMs()
       if (!(cause instanceof ConnectionLost) || this.#closed || leftMs <= 0) throw unavailable(cause)
-      await this.#attempt(statement, begin(), leftMs, reader).catch((again: unknown) => {
-        throw unavailable(again)
-      })
+      await this.#attempt(statement, begin(), { deadlineMs: leftMs, reader, isShort }).catch(
+        (again: unknown) => {
+          throw unavailable(again)
+        },
+      )
     }
   }
 
@@ -95,9 +100,9 @@ export class PgPool {
     for (const connection of this.#all) connection.destroy()
   }
 
-  #attempt(statement: Statement, takeRow: TakeRow, deadlineMs: number, reader: Reader): Promise<void> {
+  #attempt(statement: Statement, takeRow: TakeRow, reading: Reading): Promise<void> {
     if (this.#closed) return Promise.reject(new Error('the store is closed'))
-    const attempt = this.#turns.add(reader, deadlineMs, (connection) =>
+    const attempt = this.#turns.add(reading, (connection) =>
       connection.run(statement, takeRow).finally(() => this.#free(connection)),
     )
     this.#next()

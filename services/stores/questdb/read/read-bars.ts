@@ -2,6 +2,7 @@ import { type Bars, barCount, concatBars, noBars } from '../../../core/bars/bar.
 import { toSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Reader } from '../../../core/fair-queue.ts'
 import type { Counter } from '../../../platform/metrics.ts'
+import { isShortRead } from '../../../platform/read-turns.ts'
 import type { BarQuery } from '../../../ports/bars.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { TableList } from '../layout/table-list.ts'
@@ -101,7 +102,7 @@ async function readPage(
       rows = new BarPage(rowsMax, newestFirst ? 'descending' : 'ascending')
       return (view, start, end) => rows.take(view, start, end)
     },
-    { deadlineMs: leftMs, reader },
+    { deadlineMs: leftMs, reader, isShort: isShortRead(rowsMax) },
   )
   if (rows.broken > 0) deps.broken.inc(rows.broken)
   return rows
