@@ -40,6 +40,10 @@ export function keyRefusal(
   return addressAllowed(key, address) ? undefined : 'IP_NOT_ALLOWED'
 }
 
+/** The id of the key of this secret, whether or not the key may be used; `undefined` without one. */
+export const keyIdOf = (text: string, view: RegistryView, now: UtcMs): string | undefined =>
+  keyOf(text, view, now)?.id
+
 /** The key of this secret. A text that cannot be a key is never looked up. Digests are compared in constant time. */
 function keyOf(text: string, view: RegistryView, now: UtcMs): KeyRecord | undefined {
   if (!isKeyShaped(text)) return undefined

@@ -1,11 +1,19 @@
-import type { RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener } from 'node:http'
 import { type FastifyInstance, fastify } from 'fastify'
 import type { TObject } from 'typebox'
 import { pathOf } from '../platform/http/request-path.ts'
 import { isJsonText, sendJson, sendText } from './answer.ts'
 import { containFaults } from './contain-faults.ts'
 import type { RestDeps } from './deps.ts'
-import { acceptKey, countOnly, countOrRefuse, createIdentify, requireKey } from './plugins/authenticate.ts'
+import { FairTurns } from './fair-turns.ts'
+import {
+  acceptKey,
+  countOnly,
+  countOrRefuse,
+  createCallerOf,
+  createIdentify,
+  requireKey,
+} from './plugins/authenticate.ts'
 import { allowAnyOrigin } from './plugins/cors.ts'
 import { answerFailures, refuseUnknown } from './plugins/errors.ts'
 import { addAnswerHeaders, addRequestId, makeRequestId } from './plugins/headers.ts'
@@ -28,6 +36,9 @@ import { createUsageRoute } from './routes/usage/route.ts'
 export interface Rest {
   /** For the HTTP server of the role; it handles no upgrades. */
   readonly handler: RequestListener
+  /** The id of the key that a request offers; empty without a known key. */
+  readonly callerOf: (request: IncomingMessage) => string
+  /** The document of /openapi.json. */
   readonly openapi: object
   close(): Promise<void>
 }
@@ -35,9 +46,10 @@ export interface Rest {
 /** The HTTP edge. It opens no port. */
 export async function createRest(deps: RestDeps): Promise<Rest> {
   const app = createApp(deps)
+  const turns = new FairTurns(deps.clock)
   const keyed = [
-    createSymbolsRoute(deps),
-    createHistoryRoute(deps),
+    createSymbolsRoute(turns),
+    createHistoryRoute(deps, turns),
     createCoverageRoute(deps),
     createStatusRoute(deps),
     createUsageRoute(deps),
@@ -65,7 +77,12 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
   })
   await app.ready()
   const handle: RequestListener = (request, response) => app.routing(request, response)
-  return { handler: containFaults(handle, deps.log, deps.metrics), openapi, close: () => app.close() }
+  return {
+    handler: containFaults(handle, deps.log, deps.metrics),
+    callerOf: createCallerOf(deps),
+    openapi,
+    close: () => app.close(),
+  }
 }
 
 /** Hooks run in this order, before those of a route's own scope. */

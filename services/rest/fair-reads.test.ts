@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import {
   aBar,
   aFeed,
@@ -127,4 +127,17 @@ test('a read without a turn in time is 500 with Retry-After; one warning per key
   await edge.ask(`${history}&resolution=1&countback=5`, { key: 1 })
   isFull = false
   expect(loud().slice(2)).toEqual([line('fxd_abcd', 3)])
+})
+
+test('an answer of 25,000 bars is written in turns of the event loop, at most 2,000 bars each', async () => {
+  const soon = vi.spyOn(edge.clock, 'soon')
+  const turns = async (query: string): Promise<number> => {
+    soon.mockClear()
+    expect((await edge.ask(`${history}&resolution=1&${query}`, { key: 1 })).status).toBe(200)
+    return soon.mock.calls.length
+  }
+  const ofShort = await turns('countback=300')
+  // Without turns of its own: three reads of the store instead of one.
+  expect(await turns(`from=0&to=${end}`)).toBeGreaterThan(ofShort + 2 + 5)
+  soon.mockRestore()
 })

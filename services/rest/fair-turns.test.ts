@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { Overloaded, Unavailable } from '../core/failure.ts'
 import { systemClock } from '../platform/system-clock.ts'
-import { FairTurns } from './fair-turns.ts'
+import { FairTurns, turnWaitMs } from './fair-turns.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
@@ -29,4 +30,14 @@ test('an answer for a client that disconnected takes no turn and is not overload
   expect(cause).toBeInstanceOf(Unavailable)
   expect(cause).not.toBeInstanceOf(Overloaded)
   expect(started).toEqual(['first', 'last'])
+})
+
+test('an answer that waited too long for its turn is refused as overload', async () => {
+  const clock = createVirtualClock()
+  const turns = new FairTurns({ ...clock, soon: () => undefined })
+  await turns.enter({ key: 'a', sinceMs: 0 })
+  const late = turns.enter({ key: 'a', sinceMs: 1 }).catch((cause: unknown) => cause)
+  await clock.advance(turnWaitMs)
+  expect(await late).toBeInstanceOf(Overloaded)
+  expect(clock.pending).toBe(0)
 })

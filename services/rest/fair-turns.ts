@@ -2,8 +2,10 @@ import { Overloaded, Unavailable } from '../core/failure.ts'
 import { FairQueue, type Reader } from '../core/fair-queue.ts'
 import type { Clock } from '../ports/clock.ts'
 
-/** Maximum answers of one key that wait; `KeyConcurrency` lets far fewer run. */
+/** Maximum pieces of work of one key that wait; `KeyConcurrency` lets far fewer run. */
 const waitingMax = 1_024
+/** Maximum wait; less than a request's deadline of two seconds, so that the failure can still be answered. */
+export const turnWaitMs = 1_500
 
 interface Waiting {
   readonly reader: Reader
@@ -12,8 +14,9 @@ interface Waiting {
 }
 
 /**
- * Turns for answers that take milliseconds of CPU without a pause. One starts per turn of the event loop, and keys
- * take turns. Otherwise 16 answers of one key, made in one turn, would delay all other clients.
+ * Turns for work that takes milliseconds of CPU without a pause: a list, or a slice of a long answer. One starts per
+ * turn of the event loop, and keys take turns. Otherwise the answers of a few keys, made in one turn, would delay all
+ * other clients.
  */
 export class FairTurns {
   readonly #clock: Clock
@@ -24,11 +27,26 @@ export class FairTurns {
     this.#clock = clock
   }
 
-  /** Resolves when the answer may be made. Rejects with `Overloaded` at a limit, and with `Unavailable` after a disconnect. */
+  /** Resolves when the work may begin. Rejects with `Overloaded` at a limit, and with `Unavailable` after a disconnect. */
   enter(reader: Reader): Promise<void> {
     return new Promise((resolve, reject) => {
-      const dropped = this.#queue.add({ reader, start: resolve, fail: reject })
-      dropped?.fail(new Overloaded('capacity for a request of the key'))
+      const refuse = ({ fail }: Waiting): void => fail(new Overloaded('capacity for a request of the key'))
+      const cancel = this.#clock.after(turnWaitMs, () => {
+        if (this.#queue.delete(waiting)) refuse(waiting)
+      })
+      const waiting: Waiting = {
+        reader,
+        start() {
+          cancel()
+          resolve()
+        },
+        fail(cause) {
+          cancel()
+          reject(cause)
+        },
+      }
+      const dropped = this.#queue.add(waiting)
+      if (dropped) refuse(dropped)
       this.#startNext()
     })
   }

@@ -10,8 +10,8 @@ export const waitingMax = 1_024
 export const waitMs = 1_500
 /** Minimum time before the deadline at which a queued request is refused, so that it can still be answered. */
 export const answerMs = 100
-/** Maximum late requests that are refused in one turn of the event loop. */
-const refusedPerTurn = 32
+/** Maximum late requests of all keys that are refused in one turn of the event loop. */
+const refusedPerTurn = 64
 
 interface Waiting {
   readonly untilMs: number
@@ -23,8 +23,6 @@ interface Waiting {
 interface KeyQueue {
   underWay: number
   readonly waiting: Waiting[]
-  /** Set while requests are queued; the timer refuses those that waited too long. */
-  timer: { readonly dueMs: number; readonly cancel: Cancel } | undefined
 }
 
 /**
@@ -34,6 +32,8 @@ interface KeyQueue {
 export class KeyConcurrency {
   readonly #clock: Clock
   readonly #queues = new Map<string, KeyQueue>()
+  /** Set while requests are queued; refuses those that waited too long. */
+  #timer: { readonly dueMs: number; readonly cancel: Cancel } | undefined
   #refused = 0
 
   constructor(clock: Clock) {
@@ -59,7 +59,7 @@ export class KeyConcurrency {
 
   /** Resolves when the request may run; then `leave` must end it. Rejects with `Overloaded` if it waited too long. */
   async enter(key: string, deadline: Waiting['deadline']): Promise<void> {
-    const queue = this.#queues.get(key) ?? { underWay: 0, waiting: [], timer: undefined }
+    const queue = this.#queues.get(key) ?? { underWay: 0, waiting: [] }
     this.#queues.set(key, queue)
     if (queue.underWay < underWayMax) {
       queue.underWay += 1
@@ -70,7 +70,7 @@ export class KeyConcurrency {
     const untilMs = Math.min(this.#clock.monotonicMs() + waitMs, deadline.endMs - answerMs)
     await new Promise<void>((resolve, reject) => {
       queue.waiting.push({ untilMs, deadline, enter: resolve, fail: reject })
-      if (queue.timer === undefined || untilMs < queue.timer.dueMs) this.#refuseAt(queue, untilMs)
+      if (this.#timer === undefined || untilMs < this.#timer.dueMs) this.#refuseAt(untilMs)
     })
   }
 
@@ -89,29 +89,34 @@ export class KeyConcurrency {
         next.enter()
       }
     }
-    if (queue.waiting.length > 0) return
-    queue.timer?.cancel()
-    queue.timer = undefined
     if (queue.underWay === 0) this.#queues.delete(key)
+    if (this.#timer === undefined || this.waiting > 0) return
+    this.#timer.cancel()
+    this.#timer = undefined
   }
 
-  #refuseAt(queue: KeyQueue, dueMs: number): void {
-    queue.timer?.cancel()
+  #refuseAt(dueMs: number): void {
+    this.#timer?.cancel()
     const delayMs = Math.max(0, dueMs - this.#clock.monotonicMs())
-    queue.timer = { dueMs, cancel: this.#clock.after(delayMs, () => this.#refuseLate(queue)) }
+    this.#timer = { dueMs, cancel: this.#clock.after(delayMs, () => this.#refuseLate()) }
   }
 
-  /** Refuses late requests, a few per turn: hundreds may be late at once, and other keys must also be served. */
-  #refuseLate(queue: KeyQueue): void {
+  /** Refuses late requests, a few per turn: thousands may be late together, and other keys must also be served. */
+  #refuseLate(): void {
     const now = this.#clock.monotonicMs()
-    const late = queue.waiting.filter(({ untilMs }) => untilMs <= now).slice(0, refusedPerTurn)
-    for (const each of late) {
-      queue.waiting.splice(queue.waiting.indexOf(each), 1)
-      each.fail(this.#refusal())
+    let left = refusedPerTurn
+    let dueMs = Number.POSITIVE_INFINITY
+    for (const { waiting } of this.#queues.values()) {
+      const late = waiting.filter(({ untilMs }) => untilMs <= now).slice(0, left)
+      left -= late.length
+      for (const each of late) {
+        waiting.splice(waiting.indexOf(each), 1)
+        each.fail(this.#refusal())
+      }
+      for (const { untilMs } of waiting) dueMs = Math.min(dueMs, untilMs)
     }
-    queue.timer = undefined
-    if (queue.waiting.length > 0)
-      this.#refuseAt(queue, Math.min(...queue.waiting.map((each) => each.untilMs)))
+    this.#timer = undefined
+    if (dueMs < Number.POSITIVE_INFINITY) this.#refuseAt(dueMs)
   }
 
   #refusal(): Overloaded {

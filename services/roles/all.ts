@@ -103,5 +103,6 @@ async function startEdges(context: ProcessContext, runtime: Runtime): Promise<nu
   const rest = await startRestEdge(context, runtime, reading)
   const stream = await startStreamEdge(context, runtime, reading)
   runtime.health.setCheck(() => stream.notReady())
-  return startHttp(context, { handle: rest.handler, connectionsMax: runtime.ports.http, stream })
+  const { handler: handle, callerOf } = rest
+  return startHttp(context, { handle, callerOf, connectionsMax: runtime.ports.http, stream })
 }

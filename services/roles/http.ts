@@ -4,6 +4,7 @@ import { openHttpServer } from '../platform/http/http-server.ts'
 import { fromZero } from '../platform/metrics.ts'
 import type { PortMaxima } from '../platform/process/port-shares.ts'
 import type { ProcessContext } from '../platform/process/process-context.ts'
+import type { Rest } from '../rest/create-rest.ts'
 import { type Stream, streamPath } from '../stream/stream.ts'
 
 /** Maximum connections of requests; separate from that of sockets, so that sockets cannot use all. */
@@ -13,6 +14,7 @@ const httpGraceMs = 5_000
 
 export interface HttpDeps {
   readonly handle: RequestListener
+  readonly callerOf?: Rest['callerOf']
   readonly connectionsMax: number
   /** Handles upgrades, if this process has a stream. */
   readonly stream?: Stream
@@ -29,7 +31,7 @@ export const streamMaxima = ({
 /** Starts the HTTP server of a process, and returns its port. A stop lets running requests finish. */
 export async function startHttp(
   context: ProcessContext,
-  { handle, connectionsMax, stream }: HttpDeps,
+  { handle, callerOf, connectionsMax, stream }: HttpDeps,
 ): Promise<number> {
   const { config, clock, metrics, lifecycle, handles } = context
   const dropped = metrics.counter(
@@ -53,6 +55,7 @@ export async function startHttp(
           address: config.httpAddr,
           variable: 'FXD_HTTP_ADDR',
           handle,
+          ...(callerOf && { callerOf }),
           ...(stream && { upgrade: { path: streamPath, listener: stream.upgrade } }),
           connectionsMax,
           dropped: () => dropped.inc(),

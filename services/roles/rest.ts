@@ -20,7 +20,8 @@ export function startRest(config: Config, overrides: RoleOverrides = {}): Promis
     const { health, ports } = runtime
     const rest = await startRestEdge(context, runtime, await startReading(context, runtime))
     // Listens before the stores are available: clients should get an error rather than no answer.
-    const httpPort = await startHttp(context, { handle: rest.handler, connectionsMax: ports.http })
+    const { handler: handle, callerOf } = rest
+    const httpPort = await startHttp(context, { handle, callerOf, connectionsMax: ports.http })
     health.listening()
     await runtime.loaded()
     return {

@@ -32,6 +32,8 @@ export interface HttpServerDeps {
   /** The variable that sets the address; the error of a busy port names it. */
   readonly variable: string
   readonly handle: RequestListener
+  /** The sender of the request. Callers take turns when many requests wait for their start; by default all are one. */
+  readonly callerOf?: (request: IncomingMessage) => string
   /** Handles requests for a WebSocket on its path; on other paths they are plain requests. */
   readonly upgrade?: { readonly path: string; readonly listener: UpgradeListener }
   readonly timings?: { readonly [K in keyof typeof httpTimings]: number }
@@ -89,12 +91,10 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
     response.once('close', () => {
       if (isDraining) server.closeIdleConnections()
     })
-    turns.start(() => {
-      if (request.socket.destroyed) return
-      const fault = headFault(request)
-      if (fault) answerError(response, { ...fault, headers: { Connection: 'close' } })
-      else deps.handle(request, response)
-    })
+    turns.start(
+      () => start(deps.handle, request, response),
+      () => deps.callerOf?.(request) ?? '',
+    )
   }
   server.on('connection', (socket: Socket) => connections.opened(socket))
   server.on('request', handle)
@@ -132,6 +132,13 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
       await late
     },
   }
+}
+
+function start(handle: RequestListener, ...[request, response]: Parameters<RequestListener>): void {
+  if (request.socket.destroyed) return
+  const fault = headFault(request)
+  if (fault) answerError(response, { ...fault, headers: { Connection: 'close' } })
+  else handle(request, response)
 }
 
 /** Whether the request is a valid one for the WebSocket on this path. */

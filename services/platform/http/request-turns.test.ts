@@ -5,15 +5,24 @@ import { RequestTurns, turnMsMax } from './request-turns.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
-test('after starts took the maximum time of a turn, later requests start in the next turns, in order', async () => {
+/** Two requests start per turn. */
+function begin() {
   let now = 0
   const turns = new RequestTurns({ ...systemClock, monotonicMs: () => now })
   const started: number[] = []
-  const arrive = (n: number): void =>
-    turns.start(() => {
-      started.push(n)
-      now += turnMsMax / 2
-    })
+  const arrive = (n: number, caller = ''): void =>
+    turns.start(
+      () => {
+        started.push(n)
+        now += turnMsMax / 2
+      },
+      () => caller,
+    )
+  return { started, arrive }
+}
+
+test('after starts took the maximum time of a turn, later requests start in the next turns, in order', async () => {
+  const { started, arrive } = begin()
   for (let n = 1; n <= 5; n++) arrive(n)
   expect(started).toEqual([1, 2])
   await turn()
@@ -25,6 +34,17 @@ test('after starts took the maximum time of a turn, later requests start in the 
   await turn()
   arrive(7)
   expect(started).toHaveLength(7)
+})
+
+test('a request starts in the next turn, however many of another caller wait before it', async () => {
+  const { started, arrive } = begin()
+  for (let n = 1; n <= 100; n++) arrive(n, 'many')
+  arrive(101, 'one')
+  arrive(102, 'one')
+  await turn()
+  expect(started).toEqual([1, 2, 3, 101])
+  await turn()
+  expect(started).toEqual([1, 2, 3, 101, 4, 102])
 })
 
 describe('eight requests of one packet, each of which takes the maximum time of a turn', () => {

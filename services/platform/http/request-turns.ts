@@ -1,27 +1,35 @@
+import { FairQueue, type Reader } from '../../core/fair-queue.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { TurnTime } from '../turn-time.ts'
 
 /** Maximum milliseconds for starts of requests per turn of the event loop. */
-export const turnMsMax = 10
+export const turnMsMax = 5
+
+interface WaitingRequest {
+  readonly reader: Reader
+  readonly start: () => void
+}
 
 /**
- * Starts requests in the order of their arrival. `turnMsMax` after the first start in a turn of the event loop, further
- * requests wait for the next turn. Only the synchronous part of a start counts. Without the limit one client with many
- * connections stops all sockets, because its requests arrive in one turn.
+ * Starts requests. `turnMsMax` after the first start in a turn of the event loop, further requests wait for the next turn.
+ * Only the synchronous part of a start counts. Without the limit one client with many connections stops all sockets, because
+ * its requests arrive in one turn. Callers take turns, since a request would otherwise wait for thousands of another caller.
  */
 export class RequestTurns {
   readonly #clock: Clock
   readonly #time: TurnTime
-  readonly #waiting: (() => void)[] = []
+  /** The maxima of connections, and of requests of each, bound it. */
+  readonly #waiting = new FairQueue<WaitingRequest>(Number.POSITIVE_INFINITY)
 
   constructor(clock: Clock) {
     this.#clock = clock
     this.#time = new TurnTime(clock, () => this.#startWaiting())
   }
 
-  start(request: () => void): void {
-    if (this.#waiting.length === 0 && this.#hasTime()) request()
-    else this.#waiting.push(request)
+  /** Starts the request now or in a later turn. `callerOf` is called only if it waits. */
+  start(request: () => void, callerOf: () => string): void {
+    if (this.#waiting.size === 0 && this.#hasTime()) request()
+    else this.#waiting.add({ reader: { key: callerOf(), sinceMs: 0 }, start: request })
   }
 
   #hasTime(): boolean {
@@ -29,8 +37,6 @@ export class RequestTurns {
   }
 
   #startWaiting(): void {
-    let count = 0
-    while (count < this.#waiting.length && this.#hasTime()) this.#waiting[count++]?.()
-    this.#waiting.splice(0, count)
+    while (this.#waiting.size > 0 && this.#hasTime()) this.#waiting.take()?.next.start()
   }
 }

@@ -1,9 +1,10 @@
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { admit } from '../../access/admit.ts'
-import { authenticate } from '../../access/authenticate.ts'
+import { authenticate, keyIdOf } from '../../access/authenticate.ts'
 import { clientAddress } from '../../access/client-address.ts'
 import { credential } from '../../access/credential.ts'
-import { Failure } from '../../core/failure.ts'
+import { Failure, Unavailable } from '../../core/failure.ts'
 import type { KeyRecord } from '../../core/keys/api-key.ts'
 import type { Endpoint } from '../../core/keys/usage.ts'
 import { addressMatcher } from '../../platform/addresses.ts'
@@ -38,6 +39,24 @@ export function createIdentify({
       trusted,
     })
     return authenticate({ credential: offered, address }, view, clock.utcMs())
+  }
+}
+
+/**
+ * Returns a function that finds the id of the key that a request offers, before the request starts; empty without a
+ * known key.
+ */
+export function createCallerOf({
+  registry,
+  clock,
+}: Pick<RestDeps, 'registry' | 'clock'>): (request: IncomingMessage) => string {
+  return ({ headers, url = '' }) => {
+    try {
+      return keyIdOf(credential(headers, url) ?? '', registry.view(), clock.utcMs()) ?? ''
+    } catch (error) {
+      if (error instanceof Failure || error instanceof Unavailable) return ''
+      throw error
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { History } from '../../../bars/history.ts'
-import type { Bars } from '../../../core/bars/bar.ts'
+import { type Bars, barCount, sliceBars } from '../../../core/bars/bar.ts'
 import type { Series } from '../../../core/bars/series.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import { Failure, Unavailable } from '../../../core/failure.ts'
@@ -8,6 +8,7 @@ import type { Reader } from '../../../core/fair-queue.ts'
 import { bytesOf, type JsonText } from '../../answer.ts'
 import type { Deadline } from '../../deadline.ts'
 import type { RestDeps } from '../../deps.ts'
+import type { FairTurns } from '../../fair-turns.ts'
 import { findSymbol } from '../../found.ts'
 import type { Route } from '../../route.ts'
 import { AnswerMemory, type AnswerReservation, longBytes, readMsMax } from './answer-memory.ts'
@@ -17,13 +18,15 @@ import { historySchema } from './schema.ts'
 type HistoryQuery = Static<typeof historySchema.query>
 type HistoryDeps = Pick<RestDeps, 'history' | 'clock' | 'metrics'>
 
+/** Maximum bars that are written as JSON in one turn of the event loop: about 2 ms. */
+const barsPerTurn = 2_000
+
 const noData = { s: 'no_data' } as const
 
-export function createHistoryRoute({
-  history,
-  clock,
-  metrics,
-}: HistoryDeps): Route<typeof historySchema.query> {
+export function createHistoryRoute(
+  { history, clock, metrics }: HistoryDeps,
+  turns: FairTurns,
+): Route<typeof historySchema.query> {
   const memory = new AnswerMemory(clock)
   measure(memory, metrics)
 
@@ -39,6 +42,7 @@ export function createHistoryRoute({
         readBars(history, series, wanted, reader),
         deadline,
         memory.open(key.id),
+        () => turns.enter(reader),
       )
       if (text.count === 0) return noData
       const pieces = text.pieces(symbol, query.resolution)
@@ -98,17 +102,25 @@ async function* readBars(
 }
 
 /** Reads to the end; reserves memory once the answer is long. Each slice is progress. */
-async function collect(slices: AsyncIterable<Bars>, deadline: Deadline, reservation: AnswerReservation) {
+async function collect(
+  slices: AsyncIterable<Bars>,
+  deadline: Deadline,
+  reservation: AnswerReservation,
+  enter: () => Promise<void>,
+) {
   const text = new AnswerText()
   const checkClient = (): void => {
     if (deadline.ended) throw new Unavailable('a client that waits')
   }
   try {
     for await (const slice of slices) {
-      text.add(slice)
+      for (let at = 0; at < barCount(slice); at += barsPerTurn) {
+        if (barCount(slice) > barsPerTurn) await enter()
+        deadline.restart()
+        text.add(sliceBars(slice, at, at + barsPerTurn))
+      }
       if (text.bytes > longBytes) await reservation.grow(text.bytes)
       checkClient()
-      deadline.restart()
     }
     checkClient()
   } catch (error) {

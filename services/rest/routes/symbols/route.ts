@@ -1,13 +1,11 @@
 import { grantedFeeds } from '../../../access/grant.ts'
-import type { RestDeps } from '../../deps.ts'
-import { FairTurns } from '../../fair-turns.ts'
+import type { FairTurns } from '../../fair-turns.ts'
 import { mustFindSymbol } from '../../found.ts'
 import type { Call, Route } from '../../route.ts'
 import { symbolDetail, symbolEntry } from '../../symbol-view.ts'
 import { symbolsSchema } from './schema.ts'
 
-export function createSymbolsRoute({ clock }: Pick<RestDeps, 'clock'>): Route<typeof symbolsSchema.query> {
-  const listTurns = new FairTurns(clock)
+export function createSymbolsRoute(turns: FairTurns): Route<typeof symbolsSchema.query> {
   return {
     schema: symbolsSchema,
     async handle({ symbol, search, limit, offset }, call) {
@@ -15,7 +13,7 @@ export function createSymbolsRoute({ clock }: Pick<RestDeps, 'clock'>): Route<ty
         const found = mustFindSymbol(symbol, call.key, call.view)
         return symbolDetail(found.symbol, found.feed)
       }
-      await listTurns.enter(call.reader)
+      await turns.enter(call.reader)
       const matching = matchingSymbols(search ?? '', call)
       const page = matching.slice(offset, offset + limit)
       return {
