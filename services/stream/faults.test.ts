@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import type { StreamSocket } from '../../test/acceptance/client/socket.ts'
 import { openStreamFixture, type StreamFixture } from '../../test/support/fixtures/stream-fixture.ts'
 import { Subscriptions } from './fan-out/subscriptions.ts'
-import { LiveSymbols } from './live/live-symbols.ts'
+import { RecentBars } from './live/recent-bars.ts'
 
 let fixture: StreamFixture
 beforeAll(async () => {
@@ -49,7 +49,7 @@ test('a defect in the handling of a queued message closes that socket with 1011'
 
 test('a defect in a replay closes that socket with 1011', async () => {
   const [broken, beside] = [await connect(), await connect()]
-  vi.spyOn(LiveSymbols.prototype, 'lastTime').mockImplementationOnce(defect)
+  vi.spyOn(RecentBars.prototype, 'covers').mockImplementationOnce(defect)
   const since = Math.floor(fixture.clock.utcMs() / 1000) - 600
   broken.send({ action: 'subscribe', symbols: ['BROKERA:ZERO:SYM0'], since })
   await expectOneSocketClosed(broken, beside)

@@ -7,20 +7,15 @@ import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { FeedBoard } from '../ports/feed-board.ts'
 import type { FollowedRegistry } from '../registry/follow.ts'
-import { RecentBars } from './catch-up/recent-bars.ts'
 import { Resumption } from './catch-up/resumption.ts'
 import { closeLabel } from './connection/close-codes.ts'
 import type { Caller, ConnectionDeps, StreamSocket } from './connection/connection.ts'
-import { nameGaps } from './connection/name-gaps.ts'
 import { messages } from './connection/protocol.ts'
 import { FanOut } from './fan-out/fan-out.ts'
 import type { Subscriptions } from './fan-out/subscriptions.ts'
-import { SymbolFrames } from './fan-out/symbol-frames.ts'
 import type { OnFault } from './faults.ts'
-import { BusLosses } from './live/bus-losses.ts'
 import { LiveDelivery } from './live/live-delivery.ts'
-import { LivePush } from './live/live-push.ts'
-import { LiveSymbols } from './live/live-symbols.ts'
+import { LiveFeeds } from './live/live-feeds.ts'
 import type { StreamMetrics } from './metrics.ts'
 import { Answers } from './sockets/answers.ts'
 import { allBacklogBytesMax, BacklogLimit } from './sockets/backlog-limit.ts'
@@ -57,6 +52,7 @@ export class Hub {
   readonly sockets: OpenSockets
   readonly #clock: Clock
   readonly #registry: FollowedRegistry
+  readonly #feeds: LiveFeeds
   readonly #resumption: Resumption
   readonly #delivery: LiveDelivery
   readonly #throttle: Throttle
@@ -76,17 +72,20 @@ export class Hub {
       (ms) => metrics.burst.observe(ms / 1000),
     )
     const shared = { ...deps, sockets, fanOut }
-    const { liveSymbols, resumption, losses, delivery } = createLiveParts(shared)
-    const withdrawals = new Withdrawals({ ...shared, resumption, gapOf: (id) => liveSymbols.gapOf(id) })
-    const answers = new Answers({ ...shared, resumption, withdrawals })
+    const feeds = new LiveFeeds(shared)
+    const resumption = new Resumption({ ...shared, feeds })
+    const delivery = new LiveDelivery({ ...shared, feeds })
+    const withdrawals = new Withdrawals({ ...shared, feeds, resumption })
+    const answers = new Answers({ ...shared, feeds, resumption, withdrawals })
     const throttle = new Throttle(
       clock,
       (connection, text) => answers.answer(connection, text),
       () => metrics.throttled.inc(),
     )
-    const departures = new Departures({ ...shared, throttle, losses, resumption, withdrawals })
+    const departures = new Departures({ ...shared, throttle, feeds, resumption, withdrawals })
     const backlogLimit = new BacklogLimit(sockets, deps.log, deps.backlogBytesMax ?? allBacklogBytesMax)
     this.sockets = sockets
+    this.#feeds = feeds
     this.#resumption = resumption
     this.#delivery = delivery
     this.#throttle = throttle
@@ -127,45 +126,8 @@ export class Hub {
     this.#review.close()
     this.#throttle.close()
     this.#delivery.close()
+    this.#feeds.close()
     this.#resumption.close()
     this.sockets.terminate()
   }
-}
-
-interface LiveParts {
-  readonly liveSymbols: LiveSymbols
-  readonly resumption: Resumption
-  readonly losses: BusLosses
-  readonly delivery: LiveDelivery
-}
-
-/** The path of live bars: from the bus, or from the store after a loss, to the fan-out. */
-function createLiveParts(
-  deps: HubDeps & { readonly sockets: OpenSockets; readonly fanOut: FanOut },
-): LiveParts {
-  const { symbols } = deps.subscriptions
-  const shared = { ...deps, symbols, recent: new RecentBars(), frames: new SymbolFrames(symbols) }
-  const resumption = new Resumption({
-    ...shared,
-    isFilling: (feed) => losses.isFilling(feed),
-    isUnconfirmed: (feed) => losses.isUnconfirmed(feed),
-    lastTime: (id) => liveSymbols.lastTime(id),
-  })
-  const liveSymbols = new LiveSymbols({
-    ...shared,
-    feedReturned: (feed) => resumption.markers.feedReturned(feed),
-  })
-  const livePush = new LivePush({ ...shared, resumption, liveSymbols })
-  const losses: BusLosses = new BusLosses({
-    ...shared,
-    resumption,
-    liveSymbols,
-    livePush,
-    nameGaps(row, gaps) {
-      const connection = deps.sockets.at(row)
-      if (connection) nameGaps(connection, gaps, 'lost', deps.metrics)
-    },
-  })
-  const delivery = new LiveDelivery({ ...shared, resumption, livePush, losses })
-  return { liveSymbols, resumption, losses, delivery }
 }

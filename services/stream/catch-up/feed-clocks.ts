@@ -1,33 +1,26 @@
-import { type FeedSeconds, feedNow, fixedOffset } from '../../core/clocks/feed-clock.ts'
-import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import { knownOffset } from '../../core/registry/clock-history.ts'
+import { fixedOffset } from '../../core/clocks/feed-clock.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { OutageLog } from '../../platform/outage-log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeedBoard } from '../../ports/feed-board.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
+import type { LiveFeeds } from '../live/live-feeds.ts'
 
 /** Interval between two reads of the newest ticks. */
 const readEveryMs = 5_000
-
-export interface FeedNow {
-  readonly time: FeedSeconds
-  /** False: the time of a tick that was read up to some seconds ago. */
-  readonly isExact: boolean
-}
 
 interface FeedClocksDeps {
   readonly registry: FollowedRegistry
   readonly board: FeedBoard
   readonly clock: Clock
   readonly log: Log
+  readonly feeds: LiveFeeds
 }
 
-/** The current time of every feed, without waiting. For an unknown clock it is the newest tick that was read. */
+/** Reads the newest tick of each feed whose clock is measured: its present time while the clock is unknown. */
 export class FeedClocks {
   readonly #deps: FeedClocksDeps
   readonly #outage: OutageLog
-  readonly #newestTicks = new Map<FeedKey, FeedSeconds>()
   readonly close: () => void
 
   constructor(deps: FeedClocksDeps) {
@@ -42,18 +35,8 @@ export class FeedClocks {
     read()
   }
 
-  /** `undefined` if no time is known: before the first tick, or if the feed board was never available. */
-  now(feed: FeedKey): FeedNow | undefined {
-    const { registry, clock } = this.#deps
-    const view = registry.view()
-    const definition = view.feed(feed)
-    const offset = definition && knownOffset(definition, view)
-    const time = feedNow(clock.utcMs(), offset, this.#newestTicks.get(feed))
-    return time === undefined ? undefined : { time, isExact: offset !== undefined }
-  }
-
   async #read(): Promise<void> {
-    const { registry, board } = this.#deps
+    const { registry, board, feeds } = this.#deps
     if (!registry.loaded) return
     const measured = registry
       .view()
@@ -61,7 +44,7 @@ export class FeedClocks {
       .flatMap(({ key, clock }) => (fixedOffset(clock) === undefined ? [key] : []))
     if (measured.length === 0) return
     for (const [feed, { newestTick }] of await board.read(measured))
-      if (newestTick !== undefined) this.#newestTicks.set(feed, newestTick)
+      if (newestTick !== undefined) feeds.of(feed).newestTick = newestTick
     this.#outage.worked('feed board available again')
   }
 }

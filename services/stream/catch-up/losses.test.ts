@@ -11,7 +11,8 @@ import {
 } from '../../../test/support/fixtures/stream-fixture.ts'
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { Bus, Follower } from '../../ports/bus.ts'
-import { emptyHoleMs, emptyHoleMsMax, queuedMsMax } from '../live/refill.ts'
+import { queuedMsMax } from '../live/hole.ts'
+import { lostMs, lostMsMax } from '../live/lost-positions.ts'
 
 /** Number of the current minute; the tests publish minutes shortly before it. */
 const nowMinute = 2_000
@@ -84,7 +85,7 @@ describe('a client that returns after the bus lost bars', () => {
     await close(a, 1991, 1992, 1993, 1994, 1995)
     await first.settled()
     lose()
-    await fixture.clock.advance(emptyHoleMs)
+    await fixture.clock.advance(lostMs)
     await until('the gap', () => gapsOf(first).length === 1)
     expect(gapsOf(first)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1995) }] }])
     expect(await fixture.metric('fxd_stream_gaps_total{cause="lost"}')).toBe(1)
@@ -153,9 +154,9 @@ describe('a client that returns after the bus lost bars', () => {
     await close(a, 1991)
     lose()
     const socket = await resumed(a, 1991)
-    await fixture.clock.advance(emptyHoleMs - 1_000)
+    await fixture.clock.advance(lostMs - 1_000)
     lose()
-    await fixture.clock.advance(emptyHoleMs - 3_000)
+    await fixture.clock.advance(lostMs - 3_000)
     expect(gapsOf(socket)).toEqual([])
     await fixture.store(a, [1992])
     await settle()
@@ -170,8 +171,8 @@ describe('a client that returns after the bus lost bars', () => {
     await close(a, 1991)
     lose()
     const socket = await resumed(a, 1991)
-    const stepMs = emptyHoleMs / 2
-    for (let ms = 0; ms < emptyHoleMsMax - stepMs; ms += stepMs) {
+    const stepMs = lostMs / 2
+    for (let ms = 0; ms < lostMsMax - stepMs; ms += stepMs) {
       await fixture.clock.advance(stepMs)
       expect(gapsOf(socket)).toEqual([])
       lose()
@@ -179,10 +180,10 @@ describe('a client that returns after the bus lost bars', () => {
     // The second loss opened a hole, which ends a minute later.
     await fixture.clock.advance(2 * stepMs)
     await until('the gap', () => gapsOf(socket).length > 0)
-    await fixture.clock.advance(emptyHoleMs)
+    await fixture.clock.advance(lostMs)
     lose()
     const other = await resumed(a, 1991)
-    await fixture.clock.advance(emptyHoleMs - 1_000)
+    await fixture.clock.advance(lostMs - 1_000)
     expect(gapsOf(other)).toEqual([])
   })
 
@@ -190,7 +191,7 @@ describe('a client that returns after the bus lost bars', () => {
     await close(a, 1991, 1992)
     lose()
     const socket = await resumed(a, 1990)
-    await fixture.clock.advance(emptyHoleMs)
+    await fixture.clock.advance(lostMs)
     await until('the gap', () => gapsOf(socket).length === 1)
     expect(minutesOf(socket, a)).toEqual([1991, 1992])
     expect(gapsOf(socket)).toMatchObject([{ gaps: [{ symbol: a, after: timeOf(1992) }] }])

@@ -1,16 +1,20 @@
 import { PassThrough } from 'node:stream'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { until } from '../../../test/acceptance/client/until.ts'
 import { minuteBar, sampleKey, timeOf, zero } from '../../../test/support/fixtures/stream-fixture.ts'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { barsOf } from '../../core/bars/bar.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
+import { silentLog } from '../../platform/log/log.ts'
+import { createMetrics } from '../../platform/metrics.ts'
 import { Allowance } from '../connection/allowance.ts'
 import { Connection, type ConnectionDeps, type StreamSocket } from '../connection/connection.ts'
-import { barFrame, barPrefix } from '../fan-out/frame.ts'
+import { FanOut } from '../fan-out/fan-out.ts'
 import { Subscriptions } from '../fan-out/subscriptions.ts'
-import { RecentBars } from './recent-bars.ts'
+import { LiveFeed } from '../live/live-feed.ts'
+import type { LiveSymbol } from '../live/live-symbol.ts'
+import { createStreamMetrics } from '../metrics.ts'
 import { Replays, replayMsMax } from './replays.ts'
 
 const day = 1_440
@@ -19,10 +23,11 @@ const symbol = compoundKey(zero, 'SYM0')
 let clock: VirtualClock
 let subscriptions: Subscriptions
 let replays: Replays
-let recent: RecentBars
-/** Open time of the last live bar. */
-let lastLive = timeOf(day - 1)
+let feed: LiveFeed
+let live: LiveSymbol
 let gaps: { connection: Connection; after: number; why: string }[]
+/** The reason of the last gap. */
+let lastReason = ''
 /** Writes the frames of the fan-out. */
 let settle: () => void
 /** Reads of the history so far. */
@@ -36,12 +41,45 @@ beforeEach(() => {
   clock = createVirtualClock()
   subscriptions = new Subscriptions()
   gaps = []
-  lastLive = timeOf(day - 1)
-  recent = new RecentBars()
+  const metrics = createStreamMetrics(createMetrics({ ofProcess: false }), {
+    connections: () => 0,
+    subscriptions: () => 0,
+    backlogBytes: () => 0,
+    replays: () => replays.counts,
+    draining: () => false,
+  })
+  vi.spyOn(metrics.replayGaps, 'inc').mockImplementation((labels) => {
+    lastReason = (labels as { reason: string }).reason
+  })
+  const fanOut = Object.assign(
+    new FanOut(
+      clock,
+      subscriptions,
+      () => true,
+      () => undefined,
+    ),
+    { settle: () => settle() },
+  )
+  const nothing = (): never => {
+    throw new Error('not asked')
+  }
+  feed = new LiveFeed(zero, {
+    clock,
+    subscriptions,
+    metrics,
+    fanOut,
+    log: silentLog,
+    registry: { view: nothing },
+    bars: { read: nothing, lastTimes: nothing },
+    sockets: { at: nothing },
+  })
+  live = feed.symbol(symbol)
+  live.lastTime = timeOf(day - 1)
   replays = new Replays({
     clock,
     subscriptions,
-    recent,
+    metrics,
+    fanOut,
     history: {
       // A day of minutes.
       async *range(_, from) {
@@ -52,14 +90,6 @@ beforeEach(() => {
         if (minutes.length > 0) yield barsOf(minutes)
       },
     },
-    isFilling: () => false,
-    isUnconfirmed: () => false,
-    lastTime: () => lastLive,
-    isInFanOut: () => false,
-    settle: () => settle(),
-    frame: (_, bar) => barFrame(barPrefix(symbol), bar),
-    nameGap: (connection, _, after, why) => void gaps.push({ connection, after, why }),
-    ended: () => undefined,
   })
 })
 
@@ -83,9 +113,13 @@ function asking(key?: string) {
   const caller = { key: record, digest: '', address: '', sessionId: '' }
   const socket = { readyState: WebSocket.OPEN } as StreamSocket
   const connection = new Connection(caller, subscriptions.openRow(), socket, raw, host)
-  const id = subscriptions.symbols.idOf(symbol)
+  connection.send = (message) => {
+    const { gaps: named } = JSON.parse(message) as { gaps: { after: number }[] }
+    gaps.push(...named.map(({ after }) => ({ connection, after, why: lastReason })))
+  }
+  const { id } = live
   subscriptions.addDeferred(connection.row, id)
-  replays.begin(connection, [{ id, symbol, feed: zero, after: timeOf(-1) }])
+  replays.begin(connection, [{ feed, live, after: timeOf(-1) }])
   return { raw, connection, isDeferred: () => subscriptions.isDeferred(connection.row, id) }
 }
 
@@ -135,13 +169,13 @@ test('a replay that takes too long gets a gap after its last bar, then live bars
 })
 
 test('after a replay timed out ahead of the bus, live bars follow with the first one later than all sent', async () => {
-  lastLive = timeOf(100)
+  live.lastTime = timeOf(100)
   const { isDeferred } = asking()
   await clock.advance(replayMsMax)
   expect(gaps).toMatchObject([{ after: timeOf(499) }])
-  replays.arriving(subscriptions.symbols.idOf(symbol), timeOf(499))
+  feed.receive([{ symbol, resolution: '1', bar: minuteBar(499) }])
   expect(isDeferred()).toBe(true)
-  replays.arriving(subscriptions.symbols.idOf(symbol), timeOf(500))
+  feed.receive([{ symbol, resolution: '1', bar: minuteBar(500) }])
   expect(isDeferred()).toBe(false)
 })
 
@@ -155,7 +189,7 @@ test('unsent bars of a replay are reported as gaps until they are sent', async (
 })
 
 test('nothing is kept for a socket that is closed as too slow at the end of its replay', async () => {
-  lastLive = timeOf(0)
+  live.lastTime = timeOf(0)
   const { raw, connection } = asking()
   settle = () => {
     Object.assign(connection.socket, { readyState: WebSocket.CLOSED })
@@ -169,9 +203,8 @@ test('nothing is kept for a socket that is closed as too slow at the end of its 
 })
 
 test('no replay from memory begins after 5 ms of a turn of the event loop; the next turn continues', async () => {
-  const id = subscriptions.symbols.idOf(symbol)
-  for (const minute of [-1, 0]) recent.add(id, minuteBar(minute))
-  lastLive = timeOf(0)
+  for (const minute of [-1, 0]) live.recent.add(minuteBar(minute))
+  live.lastTime = timeOf(0)
   // Each replay takes two milliseconds.
   settle = () => clock.freezeFor(2)
   for (let i = 0; i < 20; i++) asking().raw.resume()

@@ -1,15 +1,18 @@
+import type { History } from '../../bars/history.ts'
 import { toList } from '../../core/bars/bar.ts'
 import { barTimeMax } from '../../core/bars/bar-rules.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Reader } from '../../core/fair-queue.ts'
-import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { TurnTime } from '../../platform/turn-time.ts'
-import type { Cancel } from '../../ports/clock.ts'
+import type { Cancel, Clock } from '../../ports/clock.ts'
 import type { Connection } from '../connection/connection.ts'
+import { nameGaps } from '../connection/name-gaps.ts'
 import type { SymbolGap } from '../connection/protocol.ts'
-import type { SymbolId } from '../fan-out/symbol-table.ts'
-import { CaughtUp } from './caught-up.ts'
-import type { ReplayDeps, ReplayGapReason, Resumed } from './replay-deps.ts'
+import type { FanOut } from '../fan-out/fan-out.ts'
+import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import type { LiveFeed } from '../live/live-feed.ts'
+import type { LiveSymbol } from '../live/live-symbol.ts'
+import type { replayGapReasons, StreamMetrics } from '../metrics.ts'
 import { ReplayQueue } from './replay-queue.ts'
 
 /** Maximum queued replays of all sockets and symbols; for further ones a GAP frame names the bars. */
@@ -29,6 +32,24 @@ const holePauseMs = 100
 const readPauseMs = 1_000
 /** Maximum failed reads of one replay; then a GAP frame names the rest, which the client can read from history later. */
 const readAttempts = 3
+
+/** A symbol that was just subscribed to; its live bars are deferred until its bars after `after` were sent. */
+export interface Resumed {
+  readonly feed: LiveFeed
+  readonly live: LiveSymbol
+  readonly after: FeedSeconds
+}
+
+/** Why a client gets a GAP frame instead of its bars. */
+type ReplayGapReason = (typeof replayGapReasons)[number]
+
+export interface ReplayDeps {
+  readonly clock: Clock
+  readonly history: Pick<History, 'range'>
+  readonly subscriptions: Subscriptions
+  readonly fanOut: Pick<FanOut, 'settle'>
+  readonly metrics: Pick<StreamMetrics, 'gaps' | 'replayGaps'>
+}
 
 interface Replay extends Resumed {
   readonly begunMs: number
@@ -52,10 +73,11 @@ type Pause = () => Promise<unknown>
 export class Replays {
   readonly #deps: ReplayDeps
   /** Replays that are queued or running, in the order of the requests. */
-  readonly #waiting = new Map<Connection, Map<SymbolId, Replay>>()
+  readonly #waiting = new Map<Connection, Map<LiveSymbol, Replay>>()
   /** Sockets with replays that neither read nor pause now. */
   readonly #queue = new ReplayQueue()
-  readonly #caughtUp = new CaughtUp()
+  /** Symbols whose next live bar a socket waited for: `LiveSymbol.waiting` says whether it still does. */
+  readonly #caughtUp = new Map<Connection, Set<LiveSymbol>>()
   readonly #turn: TurnTime
   readonly #stop: Cancel
   #count = 0
@@ -69,35 +91,33 @@ export class Replays {
 
   /** Counted per socket and symbol: queued or running replays, and replays that wait for the next live bar. */
   get counts(): { readonly waiting: number; readonly caughtUp: number } {
-    return { waiting: this.#count, caughtUp: this.#caughtUp.count }
-  }
-
-  isBusy(connection: Connection, feed: FeedKey): boolean {
-    const waiting = this.#waiting.get(connection)
-    if (!waiting) return false
-    for (const resumed of waiting.values()) if (resumed.feed === feed) return true
-    return false
+    let caughtUp = 0
+    for (const [connection, symbols] of this.#caughtUp)
+      for (const { waiting } of symbols) if (waiting.has(connection)) caughtUp += 1
+    return { waiting: this.#count, caughtUp }
   }
 
   /** Bars that were promised to the socket and not sent yet. */
   unsentGaps(connection: Connection): readonly SymbolGap[] {
     return [...(this.#waiting.get(connection)?.values() ?? [])]
-      .filter(({ id }) => this.#isDeferred(connection, id))
-      .map(({ symbol, last }) => ({ symbol, after: last }))
+      .filter(({ live }) => this.#isDeferred(connection, live))
+      .map(({ live, last }) => ({ symbol: live.symbol, after: last }))
   }
 
   begin(connection: Connection, list: readonly Resumed[]): void {
-    const waiting = this.#waiting.get(connection) ?? new Map<SymbolId, Replay>()
+    const waiting = this.#waiting.get(connection) ?? new Map<LiveSymbol, Replay>()
     if (!this.#waiting.has(connection)) {
       this.#waiting.set(connection, waiting)
       this.#queue.push(connection)
     }
     const begunMs = this.#deps.clock.monotonicMs()
     for (const resumed of list) {
-      this.#caughtUp.delete(connection, resumed.id)
-      if (!waiting.delete(resumed.id)) this.#count += 1
+      const { feed, live } = resumed
+      live.waiting.delete(connection)
+      feed.markers.replaying(connection)
+      if (!waiting.delete(live)) this.#count += 1
       const replay = { ...resumed, begunMs, last: resumed.after, sent: 0, mark: undefined, failures: 0 }
-      waiting.set(resumed.id, replay)
+      waiting.set(live, replay)
       if (this.#count > replaysMax) this.#endWithGap(connection, replay, 'too_many_replays')
     }
     this.#pump()
@@ -107,33 +127,22 @@ export class Replays {
   forget(connection: Connection): void {
     this.#count -= this.#waiting.get(connection)?.size ?? 0
     this.#waiting.delete(connection)
-    for (const id of this.#caughtUp.idsOf(connection)) this.#caughtUp.delete(connection, id)
+    for (const { waiting } of this.#caughtUp.get(connection) ?? []) waiting.delete(connection)
+    this.#caughtUp.delete(connection)
   }
 
   /** Must be called after subscriptions of the socket ended. */
   review(connection: Connection): void {
-    for (const id of this.#caughtUp.idsOf(connection))
-      if (!this.#isDeferred(connection, id)) this.#caughtUp.delete(connection, id)
+    for (const live of this.#caughtUp.get(connection) ?? [])
+      if (!this.#isDeferred(connection, live)) live.waiting.delete(connection)
     for (const replay of this.#waiting.get(connection)?.values() ?? [])
-      if (!this.#isDeferred(connection, replay.id)) this.#end(connection, replay)
-  }
-
-  /** Must be called before a live bar of the symbol is pushed: sockets that wait for it get it. */
-  arriving(id: SymbolId, time: FeedSeconds): void {
-    if (!this.#caughtUp.has(id)) return
-    if (this.#deps.isInFanOut(id)) this.#deps.settle()
-    for (const [connection, last] of this.#caughtUp.of(id)) {
-      if (time <= last) continue
-      this.#caughtUp.delete(connection, id)
-      this.#deps.subscriptions.release(connection.row, id)
-    }
+      if (!this.#isDeferred(connection, replay.live)) this.#end(connection, replay)
   }
 
   close(): void {
     this.#closed = true
     this.#stop()
     this.#waiting.clear()
-    this.#caughtUp.clear()
   }
 
   #pump(): void {
@@ -147,7 +156,7 @@ export class Replays {
         this.#waiting.delete(connection)
         continue
       }
-      const next = waiting.values().find(({ feed }) => !this.#deps.isFilling(feed))
+      const next = waiting.values().find(({ feed }) => !feed.isFilling)
       if (next) this.#begin(connection, next)
       else this.#pause(connection, () => this.#deps.clock.sleep(holePauseMs))
     }
@@ -178,19 +187,19 @@ export class Replays {
 
   /** Runs until the symbol's live bars follow, the replay was ended, or it has to wait. Returns what to wait for. */
   async #proceed(connection: Connection, replay: Replay): Promise<Pause | undefined> {
-    const { clock, recent, isFilling, isUnconfirmed } = this.#deps
-    const { id, feed } = replay
+    const { clock } = this.#deps
+    const { feed, live } = replay
     while (this.#isWanted(connection, replay)) {
-      if (isFilling(feed)) return () => clock.sleep(holePauseMs)
+      if (feed.isFilling) return () => clock.sleep(holePauseMs)
       if (connection.isFull) return () => connection.writable()
-      const isRead = replay.mark !== undefined && recent.coversSince(id, replay.mark)
-      if (isRead && (isUnconfirmed(feed) || this.#lacksLastBar(replay)))
+      const isRead = replay.mark !== undefined && live.recent.coversSince(replay.mark)
+      if (isRead && (feed.isUnconfirmed || lacksLastBar(replay)))
         this.#nameGap(connection, replay, 'unproven')
-      if (isRead || recent.covers(id, replay.last)) {
+      if (isRead || live.recent.covers(replay.last)) {
         this.#join(connection, replay)
         return undefined
       }
-      const mark = recent.mark(id)
+      const { mark } = live.recent
       try {
         if (!(await this.#send(connection, replay))) return () => connection.writable()
         replay.mark = mark
@@ -208,8 +217,8 @@ export class Replays {
 
   /** Sends the later bars of the store and its tail. Returns false if the socket accepts no more at present. */
   async #send(connection: Connection, replay: Replay): Promise<boolean> {
-    const { feed, symbol, id } = replay
-    const series = { feed, symbol, resolution: '1' } as const
+    const { feed, live } = replay
+    const series = { feed: feed.key, symbol: live.symbol, resolution: '1' } as const
     const from = feedSeconds(replay.last + 1)
     const reader = this.#readerOf(connection, replay)
     for await (const bars of this.#deps.history.range(series, from, barTimeMax, reader)) {
@@ -218,7 +227,7 @@ export class Replays {
         if (connection.isFull) return false
         if (!this.#isWanted(connection, replay)) return true
         const some = list.slice(start, start + framesPerWrite)
-        connection.write(some.map((bar) => this.#deps.frame(id, bar)).join(''))
+        connection.write(some.map((bar) => live.frame(bar)).join(''))
         replay.last = some.at(-1)?.time ?? replay.last
         replay.sent += some.length
         if (replay.sent > replayBarsMax) this.#endWithGap(connection, replay, 'too_many_bars')
@@ -241,29 +250,23 @@ export class Replays {
 
   /** In one turn of the event loop: sends the live bars that arrived meanwhile, then subscribes to the next ones. */
   #join(connection: Connection, replay: Replay): void {
-    const { settle, recent, frame } = this.#deps
-    const { id } = replay
-    settle()
-    const bars = recent.after(id, replay.last)
-    if (bars.length > 0) connection.write(bars.map((bar) => frame(id, bar)).join(''))
-    this.#enter(connection, id, bars.at(-1)?.time ?? replay.last)
+    const { live } = replay
+    this.#deps.fanOut.settle()
+    const bars = live.recent.after(replay.last)
+    if (bars.length > 0) connection.write(bars.map((bar) => live.frame(bar)).join(''))
+    this.#enter(connection, live, bars.at(-1)?.time ?? replay.last)
     this.#end(connection, replay)
   }
 
   /** Lets live bars follow, after the last bar that the socket has. */
-  #enter(connection: Connection, id: SymbolId, last: FeedSeconds): void {
+  #enter(connection: Connection, live: LiveSymbol, last: FeedSeconds): void {
     // The last write may have closed this socket as too slow; then another socket may get its row.
-    if (!this.#isDeferred(connection, id)) return
-    const live = this.#deps.lastTime(id)
-    if (live !== undefined && live >= last) this.#deps.subscriptions.release(connection.row, id)
-    else this.#caughtUp.set(connection, id, last)
-  }
-
-  /** Whether a live bar was pushed that neither the store nor memory shows: its write may still be retried. */
-  #lacksLastBar({ id, last }: Replay): boolean {
-    const { recent, lastTime } = this.#deps
-    const shown = recent.after(id, last).at(-1)?.time ?? last
-    return (lastTime(id) ?? shown) > shown
+    if (!this.#isDeferred(connection, live)) return
+    if (live.lastTime !== undefined && live.lastTime >= last)
+      return this.#deps.subscriptions.release(connection.row, live.id)
+    live.waiting.set(connection, last)
+    const caughtUp = this.#caughtUp.get(connection) ?? new Set()
+    this.#caughtUp.set(connection, caughtUp.add(live))
   }
 
   #endOverdue(): void {
@@ -279,30 +282,40 @@ export class Replays {
   #endWithGap(connection: Connection, replay: Replay, why: ReplayGapReason): void {
     if (this.#isWanted(connection, replay)) {
       this.#nameGap(connection, replay, why)
-      this.#enter(connection, replay.id, replay.last)
+      this.#enter(connection, replay.live, replay.last)
     }
     this.#end(connection, replay)
   }
 
-  #nameGap(connection: Connection, { symbol, last }: Replay, why: ReplayGapReason): void {
-    this.#deps.settle()
-    this.#deps.nameGap(connection, symbol, last, why)
+  #nameGap(connection: Connection, { live, last }: Replay, reason: ReplayGapReason): void {
+    const { fanOut, metrics } = this.#deps
+    fanOut.settle()
+    metrics.replayGaps.inc({ reason })
+    nameGaps(connection, [{ symbol: live.symbol, after: last }], 'replay', metrics)
   }
 
   #end(connection: Connection, replay: Replay): void {
     const waiting = this.#waiting.get(connection)
-    if (waiting?.get(replay.id) !== replay) return
-    waiting.delete(replay.id)
+    if (waiting?.get(replay.live) !== replay) return
+    waiting.delete(replay.live)
     this.#count -= 1
-    if (!this.isBusy(connection, replay.feed)) this.#deps.ended(connection, replay.feed)
+    if (!waiting.values().some(({ feed }) => feed === replay.feed)) replay.feed.markers.replayed(connection)
   }
 
   /** The symbol may have been unsubscribed, and subscribed again, meanwhile. */
   #isWanted(connection: Connection, replay: Replay): boolean {
-    return this.#waiting.get(connection)?.get(replay.id) === replay && this.#isDeferred(connection, replay.id)
+    return (
+      this.#waiting.get(connection)?.get(replay.live) === replay && this.#isDeferred(connection, replay.live)
+    )
   }
 
-  #isDeferred(connection: Connection, id: SymbolId): boolean {
+  #isDeferred(connection: Connection, { id }: LiveSymbol): boolean {
     return connection.open && this.#deps.subscriptions.isDeferred(connection.row, id)
   }
+}
+
+/** Whether a live bar was pushed that neither the store nor memory shows: its write may still be retried. */
+function lacksLastBar({ live, last }: Replay): boolean {
+  const shown = live.recent.after(last).at(-1)?.time ?? last
+  return (live.lastTime ?? shown) > shown
 }

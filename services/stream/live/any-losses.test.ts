@@ -16,7 +16,7 @@ import {
 } from '../../../test/support/fixtures/lossy-stream-fixture.ts'
 import { minutesOf, timeOf, zero } from '../../../test/support/fixtures/stream-fixture.ts'
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
-import { queuedMsMax } from './refill.ts'
+import { queuedMsMax } from './hole.ts'
 
 useLossyStream()
 

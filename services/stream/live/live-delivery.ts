@@ -1,72 +1,44 @@
-import type { Series } from '../../core/bars/series.ts'
-import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { reached } from '../../platform/stages.ts'
-import type { Bus, Delivered, LiveBar } from '../../ports/bus.ts'
-import type { RecentBars } from '../catch-up/recent-bars.ts'
-import type { Resumption } from '../catch-up/resumption.ts'
+import type { Bus, Delivered } from '../../ports/bus.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
-import type { SymbolTable } from '../fan-out/symbol-table.ts'
-import type { BusLosses, Minutes } from './bus-losses.ts'
-import type { LivePush } from './live-push.ts'
+import type { LiveFeeds } from './live-feeds.ts'
 
-export interface LiveDeliveryDeps {
+interface LiveDeliveryDeps {
   readonly bus: Bus
-  readonly symbols: SymbolTable
   readonly fanOut: FanOut
-  readonly recent: RecentBars
-  readonly resumption: Resumption
-  readonly livePush: LivePush
-  readonly losses: BusLosses
+  readonly feeds: LiveFeeds
 }
 
-/** Follows the bus and passes each event to the parts of the stream. It uses closed M1 bars only. */
+/** Follows the bus and passes each event to its feed. It uses closed M1 bars only. */
 export class LiveDelivery {
   readonly #deps: LiveDeliveryDeps
-  readonly #unfollow: () => void
+  readonly close: () => void
 
   constructor(deps: LiveDeliveryDeps) {
     this.#deps = deps
-    this.#unfollow = deps.bus.follow({
+    this.close = deps.bus.follow({
       deliver: (delivered) => this.#receive(delivered),
-      lost: (feed, upTo) => deps.losses.lost(feed, upTo),
+      lost: (feed, upTo) => deps.feeds.of(feed).lost(upTo),
     })
-  }
-
-  close(): void {
-    this.#unfollow()
-    this.#deps.losses.close()
   }
 
   /** Bars are handled once their frames are written. */
   #receive({ position, event }: Delivered): void | Promise<void> {
-    const { losses, fanOut } = this.#deps
-    if (event.type === 'bars') {
-      this.#bars(event.feed, event.bars)
+    const { feeds, fanOut } = this.#deps
+    if (event.type === 'registry') return
+    if (event.type === 'revised') {
+      const { feed, symbol, resolution } = event.series
+      if (resolution === '1') feeds.of(feed).revised(symbol, event.to)
+      return
+    }
+    const feed = feeds.of(event.feed)
+    if (event.type === 'applied') feed.applied(event.position)
+    else if (event.type === 'settled') feed.applied(position)
+    else if (event.type === 'minutes') feed.complete(event)
+    else {
+      reached('delivered')
+      feed.receive(event.bars.filter(({ resolution }) => resolution === '1'))
       return fanOut.written()
     }
-    if (event.type === 'applied') losses.applied(event.feed, event.position)
-    else if (event.type === 'settled') losses.applied(event.feed, position)
-    else if (event.type === 'minutes') this.#complete(event.feed, event)
-    else if (event.type === 'revised') this.#revised(event.series, event.to)
-  }
-
-  #bars(feed: FeedKey, bars: readonly LiveBar[]): void {
-    reached('delivered')
-    const { losses, livePush } = this.#deps
-    const minutes = bars.filter((live) => live.resolution === '1')
-    if (losses.isOpen(feed)) losses.queueBars(feed, minutes)
-    else for (const { symbol, bar } of minutes) livePush.push(symbol, bar)
-  }
-
-  #complete(feed: FeedKey, minutes: Minutes): void {
-    const { losses, resumption } = this.#deps
-    if (losses.isOpen(feed)) losses.queueMinutes(feed, minutes)
-    else resumption.markers.complete(feed, minutes.from, minutes.to)
-  }
-
-  #revised({ symbol, resolution }: Series, to: FeedSeconds): void {
-    const id = this.#deps.symbols.knownId(symbol)
-    if (resolution === '1' && id !== undefined) this.#deps.recent.revised(id, to)
   }
 }

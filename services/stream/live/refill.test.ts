@@ -23,7 +23,8 @@ import {
 } from '../../../test/support/fixtures/stream-fixture.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
 import type { BarStore } from '../../ports/bars.ts'
-import { emptyHoleMs, emptyHoleMsMax, queuedMsMax, refillBarsMax } from './refill.ts'
+import { queuedMsMax, refillBarsMax } from './hole.ts'
+import { lostMs, lostMsMax } from './lost-positions.ts'
 
 useLossyStream()
 
@@ -116,7 +117,7 @@ describe('when the bus loses an event', () => {
     await lose(() => fixture.publish([a], 2))
     // A symbol without a subscriber.
     await applied(0)
-    await fixture.clock.advance(emptyHoleMs - 1)
+    await fixture.clock.advance(lostMs - 1)
     await socket.settled()
     expect(gapsOf(socket)).toEqual([])
     await fixture.clock.advance(1)
@@ -216,7 +217,7 @@ describe('when the bus loses an event', () => {
     // The next event shows a loss.
     await applied(0)
     await socket.settled()
-    await fixture.clock.advance(emptyHoleMs - 2_000)
+    await fixture.clock.advance(lostMs - 2_000)
     await applied(lost)
     await socket.settled()
     await fixture.clock.advance(1_000)
@@ -235,13 +236,13 @@ describe('when the bus loses an event', () => {
   test('continuous losses end in a GAP frame, although no bar is queued', async () => {
     const socket = await subscribed(a)
     await fixture.publish([a], 1)
-    for (let ms = 0; ms < emptyHoleMsMax; ms += emptyHoleMs / 2) {
+    for (let ms = 0; ms < lostMsMax; ms += lostMs / 2) {
       await lose(() => fixture.publish([a], 2))
       // A symbol without a subscriber.
       await applied(0)
       await socket.settled()
       expect(gapsOf(socket)).toEqual([])
-      await fixture.clock.advance(emptyHoleMs / 2)
+      await fixture.clock.advance(lostMs / 2)
     }
     await until('the gap', () => gapsOf(socket).length === 1)
   })

@@ -11,56 +11,48 @@ import type { Connection } from '../connection/connection.ts'
 import { type ClientMessage, messages, parseMessage } from '../connection/protocol.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import type { LiveFeeds } from '../live/live-feeds.ts'
 import type { StreamMetrics } from '../metrics.ts'
 import type { Withdrawals } from './review/withdrawals.ts'
 
+interface AnswersDeps {
+  readonly clock: Clock
+  readonly registry: FollowedRegistry
+  readonly subscriptions: Subscriptions
+  readonly fanOut: FanOut
+  readonly feeds: LiveFeeds
+  readonly resumption: Resumption
+  readonly withdrawals: Withdrawals
+  readonly metrics: StreamMetrics
+}
+
 /** Answers client messages. Each message gets exactly one answer, in the order of the messages. */
 export class Answers {
-  readonly #clock: Clock
-  readonly #registry: FollowedRegistry
-  readonly #subscriptions: Subscriptions
-  readonly #fanOut: FanOut
-  readonly #resumption: Resumption
-  readonly #withdrawals: Withdrawals
-  readonly #metrics: StreamMetrics
+  readonly #deps: AnswersDeps
 
-  constructor(deps: {
-    readonly clock: Clock
-    readonly registry: FollowedRegistry
-    readonly subscriptions: Subscriptions
-    readonly fanOut: FanOut
-    readonly resumption: Resumption
-    readonly withdrawals: Withdrawals
-    readonly metrics: StreamMetrics
-  }) {
-    this.#clock = deps.clock
-    this.#registry = deps.registry
-    this.#subscriptions = deps.subscriptions
-    this.#fanOut = deps.fanOut
-    this.#resumption = deps.resumption
-    this.#withdrawals = deps.withdrawals
-    this.#metrics = deps.metrics
+  constructor(deps: AnswersDeps) {
+    this.#deps = deps
   }
 
   /** Returns the number of entries in the lists of the message; 0 for a refused message. */
   answer(connection: Connection, text: string): number {
     const message = parseMessage(text)
     if ('code' in message) {
-      this.#metrics.badMessages.inc()
+      this.#deps.metrics.badMessages.inc()
       connection.send(messages.error(message.code, message.message))
       return 0
     }
-    if (message.action === 'ping') connection.send(messages.pong(toSeconds(this.#clock.utcMs())))
+    if (message.action === 'ping') connection.send(messages.pong(toSeconds(this.#deps.clock.utcMs())))
     else if (message.action === 'subscribe') this.#subscribe(connection, message)
     else this.#unsubscribe(connection, message.symbols)
     return message.entries
   }
 
   #subscribe(connection: Connection, { symbols, resumes, markers }: Subscribe): void {
-    this.#fanOut.settle()
+    this.#deps.fanOut.settle()
     // `settle` may have closed this socket as too slow; then another socket may get its row.
     if (!connection.open) return
-    const view = this.#registry.view()
+    const view = this.#deps.registry.view()
     const key = view.keys.get(connection.key.id) ?? connection.key
     const accepted: CompoundKey[] = []
     const rejected: string[] = []
@@ -75,48 +67,50 @@ export class Answers {
         // A feed without minutes has nothing to send, not even bars that an earlier manifest stored.
         const since = view.feed(record.feed)?.resolutions.includes('1') ? time : undefined
         if (this.#subscribeTo(connection, record, since) && since !== undefined)
-          resumed.set(record.symbol, this.#resumption.start(record, since))
+          resumed.set(record.symbol, this.#deps.resumption.start(record, since))
       }
     }
-    this.#withdrawals.bound(connection)
+    this.#deps.withdrawals.bound(connection)
     // Before the answer: the answer may close it, and closing frees everything that it has.
     if (markers !== undefined) for (const feed of feeds) this.#mark(connection, feed, markers)
     connection.send(messages.subscribed(accepted, rejected, { since: resumes ? resumed : undefined }))
-    if (resumed.size > 0) this.#resumption.begin(connection, resumed, symbols)
+    if (resumed.size > 0) this.#deps.resumption.begin(connection, resumed, symbols)
   }
 
   #mark(connection: Connection, feed: FeedKey, isWanted: boolean): void {
-    this.#resumption.mark(connection, feed, isWanted)
-    if (!isWanted) this.#withdrawals.unmark(connection, feed)
+    const { markers } = this.#deps.feeds.of(feed)
+    if (isWanted) return markers.listen(connection)
+    markers.leave(connection)
+    this.#deps.withdrawals.unmark(connection, feed)
   }
 
   /** The symbol, if this key may subscribe to it. */
   #accept({ row }: Connection, key: KeyRecord, symbol: string, view: RegistryView): SymbolRecord | undefined {
     const record = view.symbol(symbol as CompoundKey)
     if (!record || !isGranted(key, record.feed)) return undefined
-    const isFull = this.#subscriptions.count(row) >= key.limits.wsSymbols
-    return isFull && !this.#subscriptions.has(row, this.#subscriptions.symbols.idOf(record.symbol))
+    const isFull = this.#deps.subscriptions.count(row) >= key.limits.wsSymbols
+    return isFull && !this.#deps.subscriptions.has(row, this.#deps.subscriptions.symbols.idOf(record.symbol))
       ? undefined
       : record
   }
 
   /** Whether the subscription is new; an existing one does not change. */
   #subscribeTo({ row }: Connection, { symbol }: SymbolRecord, since: FeedSeconds | undefined): boolean {
-    const id = this.#subscriptions.symbols.idOf(symbol)
-    if (this.#subscriptions.has(row, id)) return false
-    if (since === undefined) this.#subscriptions.add(row, id)
-    else this.#subscriptions.addDeferred(row, id)
+    const id = this.#deps.subscriptions.symbols.idOf(symbol)
+    if (this.#deps.subscriptions.has(row, id)) return false
+    if (since === undefined) this.#deps.subscriptions.add(row, id)
+    else this.#deps.subscriptions.addDeferred(row, id)
     return true
   }
 
   #unsubscribe(connection: Connection, symbols: ReadonlySet<string>): void {
-    this.#fanOut.settle()
+    this.#deps.fanOut.settle()
     for (const symbol of symbols) {
-      const id = this.#subscriptions.symbols.knownId(symbol as CompoundKey)
-      if (id !== undefined) this.#subscriptions.remove(connection.row, id)
+      const id = this.#deps.subscriptions.symbols.knownId(symbol as CompoundKey)
+      if (id !== undefined) this.#deps.subscriptions.remove(connection.row, id)
     }
-    this.#withdrawals.forget(connection, symbols)
-    this.#resumption.review(connection)
+    this.#deps.withdrawals.forget(connection, symbols)
+    this.#deps.resumption.review(connection)
     connection.send(messages.unsubscribed([...symbols]))
   }
 }

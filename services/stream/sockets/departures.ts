@@ -3,7 +3,7 @@ import type { Connection } from '../connection/connection.ts'
 import { nameGaps } from '../connection/name-gaps.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
-import type { BusLosses } from '../live/bus-losses.ts'
+import type { LiveFeeds } from '../live/live-feeds.ts'
 import type { StreamMetrics } from '../metrics.ts'
 import type { OpenSockets } from './open-sockets.ts'
 import type { Withdrawals } from './review/withdrawals.ts'
@@ -16,7 +16,7 @@ export interface DeparturesDeps {
   readonly sessions: Sessions
   readonly throttle: Throttle
   readonly fanOut: FanOut
-  readonly losses: BusLosses
+  readonly feeds: LiveFeeds
   readonly resumption: Resumption
   readonly withdrawals: Withdrawals
   readonly metrics: Pick<StreamMetrics, 'gaps'>
@@ -34,11 +34,11 @@ export class Departures {
 
   /** Sends what the connection has not been sent yet, or names it in a GAP frame. */
   beforeClose(connection: Connection): void {
-    const { fanOut, resumption, losses, metrics } = this.#deps
+    const { fanOut, resumption, feeds, metrics } = this.#deps
     fanOut.settle()
     const unsent = resumption.unsentGaps(connection)
     const isUnsent = new Set(unsent.map(({ symbol }) => symbol))
-    const missed = losses.openGaps(connection.row).filter(({ symbol }) => !isUnsent.has(symbol))
+    const missed = feeds.openGaps(connection.row).filter(({ symbol }) => !isUnsent.has(symbol))
     const gaps = [...unsent, ...missed]
     if (gaps.length > 0) nameGaps(connection, gaps, 'closed', metrics)
   }

@@ -8,9 +8,9 @@ import {
   zero,
 } from '../../../test/support/fixtures/stream-fixture.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
-import { MinuteMarkers } from '../catch-up/minute-markers.ts'
 import { closings } from '../connection/close-codes.ts'
 import { Connection } from '../connection/connection.ts'
+import { MinuteMarkers } from '../live/minute-markers.ts'
 
 const [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
 
@@ -80,5 +80,5 @@ test('a socket that is closed by the answer to its subscription gets no markers'
   expect(await slow.closed).toMatchObject({ code: 4001 })
   const [[connection] = []] = listens.mock.calls
   const [markers] = listens.mock.contexts as unknown as readonly MinuteMarkers[]
-  expect(connection && markers?.feedsOf(connection)).toEqual([])
+  expect(connection && markers?.has(connection)).toBe(false)
 })

@@ -229,9 +229,9 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'a bar is pushed twice',
-    file: 'services/stream/live/live-push.ts',
-    search: 'fanOut.push(id, frames.frame(id, bar))',
-    replacement: 'for (const _ of [1, 2]) fanOut.push(id, frames.frame(id, bar))',
+    file: 'services/stream/live/live-feed.ts',
+    search: 'fanOut.push(live.id, live.frame(bar))',
+    replacement: 'for (const _ of [1, 2]) fanOut.push(live.id, live.frame(bar))',
     noticedBy: ['stream-bars.test.ts', 'the bars of a symbol arrive once and in time order, none missing'],
   },
   {

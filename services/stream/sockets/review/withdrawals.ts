@@ -8,6 +8,7 @@ import { messages, type SymbolGap, type WithdrawalReason } from '../../connectio
 import type { FanOut } from '../../fan-out/fan-out.ts'
 import type { Subscriptions } from '../../fan-out/subscriptions.ts'
 import type { SymbolId } from '../../fan-out/symbol-table.ts'
+import type { LiveFeeds } from '../../live/live-feeds.ts'
 import type { StreamMetrics } from '../../metrics.ts'
 
 /** A former subscription whose symbol left the registry. */
@@ -21,9 +22,8 @@ interface WithdrawalDeps {
   readonly subscriptions: Subscriptions
   readonly fanOut: FanOut
   readonly resumption: Resumption
+  readonly feeds: LiveFeeds
   readonly metrics: Pick<StreamMetrics, 'gaps'>
-  /** The bars that a socket misses if it gets no more of the symbol from now on. */
-  readonly gapOf: (id: SymbolId) => SymbolGap
 }
 
 /**
@@ -119,21 +119,20 @@ export class Withdrawals {
   }
 
   #await(connection: Connection, ids: readonly SymbolId[]): void {
-    const { subscriptions, resumption, gapOf } = this.#deps
+    const { subscriptions, resumption, feeds } = this.#deps
     const unsent = new Map(resumption.unsentGaps(connection).map((gap) => [gap.symbol, gap]))
-    const marked = new Set(resumption.markedFeeds(connection))
     const awaited = this.#awaited.get(connection) ?? new Map<CompoundKey, Awaited>()
     this.#awaited.set(connection, awaited)
     for (const id of ids) {
       const symbol = subscriptions.symbols.symbol(id)
-      const gap = unsent.get(symbol) ?? gapOf(id)
+      const gap = unsent.get(symbol) ?? feeds.gapOf(symbol)
       this.#absent.add(symbol)
-      awaited.set(symbol, { gap, hasMarkers: marked.has(feedOf(symbol)) })
+      awaited.set(symbol, { gap, hasMarkers: feeds.of(feedOf(symbol)).markers.has(connection) })
     }
   }
 
   #begin(connection: Connection, symbols: readonly CompoundKey[]): void {
-    const { subscriptions, fanOut, resumption, metrics } = this.#deps
+    const { subscriptions, fanOut, feeds, metrics } = this.#deps
     this.bound(connection)
     const begun = symbols.flatMap((symbol) => {
       const awaited = this.#awaited.get(connection)?.get(symbol)
@@ -145,7 +144,7 @@ export class Withdrawals {
     if (!connection.open) return
     for (const { symbol, hasMarkers } of begun) {
       subscriptions.add(connection.row, subscriptions.symbols.idOf(symbol))
-      if (hasMarkers) resumption.mark(connection, feedOf(symbol), true)
+      if (hasMarkers) feeds.of(feedOf(symbol)).markers.listen(connection)
     }
     nameGaps(
       connection,

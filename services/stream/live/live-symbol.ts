@@ -1,0 +1,33 @@
+import type { Bar } from '../../core/bars/bar.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { CompoundKey } from '../../core/feeds/compound-key.ts'
+import type { Connection } from '../connection/connection.ts'
+import { barFrame, barPrefix, type Frames } from '../fan-out/frame.ts'
+import type { SymbolId } from '../fan-out/symbol-table.ts'
+import { RecentBars } from './recent-bars.ts'
+
+/** What this process knows of a symbol. */
+export class LiveSymbol {
+  readonly id: SymbolId
+  readonly symbol: CompoundKey
+  readonly recent = new RecentBars()
+  /** Open time of the last live bar. */
+  lastTime: FeedSeconds | undefined
+  /**
+   * Sockets that got every stored bar, each with the time of the last one. Their live bars begin with the first
+   * later bar; until then the symbol is deferred for them.
+   */
+  readonly waiting = new Map<Connection, FeedSeconds>()
+  /** The part that all its bar frames begin with. */
+  readonly #prefix: Frames
+
+  constructor(id: SymbolId, symbol: CompoundKey) {
+    this.id = id
+    this.symbol = symbol
+    this.#prefix = barPrefix(symbol)
+  }
+
+  frame(bar: Bar): Frames {
+    return barFrame(this.#prefix, bar)
+  }
+}
