@@ -37,19 +37,13 @@ const subscribed = closed({
       },
     ),
   ),
-  reason: Type.Optional(
-    oneOf(['returned'], 'Absent in an answer to a request. returned: the symbol is in the catalogue again.'),
-  ),
 })
 
 const unsubscribed = closed({
   type: Type.Literal('unsubscribed'),
   symbols: names('No more bars of these symbols follow.'),
   reason: Type.Optional(
-    oneOf(
-      ['SYMBOL_NOT_PERMITTED', 'SYMBOL_NOT_FOUND'],
-      'Absent in an answer to a request. Else the grant was withdrawn, or the symbol left the catalogue.',
-    ),
+    oneOf(['SYMBOL_NOT_PERMITTED'], 'Absent in an answer to a request. Else the grant was withdrawn.'),
   ),
 })
 

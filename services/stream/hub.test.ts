@@ -125,19 +125,6 @@ describe('a change of a key applies to its open sockets', () => {
     ])
   })
 
-  test('when a symbol leaves the registry, its subscribers get an unsubscribed message', async () => {
-    const mine = await fixture.issue()
-    const socket = await fixture.connect(mine.secret)
-    await socket.subscribe([a, b])
-    await fixture.hideSymbol(zero, 'SYM1')
-    expect(await socket.next('unsubscribed')).toEqual({
-      type: 'unsubscribed',
-      symbols: [b],
-      reason: 'SYMBOL_NOT_FOUND',
-    })
-    expect((await socket.subscribe([b])).rejected).toEqual([b])
-  })
-
   test('a key that was revoked while its slot was being taken closes the new socket', async () => {
     let release: (() => void) | undefined
     let asked = false

@@ -23,7 +23,6 @@ import { Departures } from './sockets/departures.ts'
 import { createListeners } from './sockets/listeners.ts'
 import { OpenSockets } from './sockets/open-sockets.ts'
 import { idleTimeoutMs, SocketReview } from './sockets/review/socket-review.ts'
-import { Withdrawals } from './sockets/review/withdrawals.ts'
 import type { Sessions } from './sockets/sessions.ts'
 import { Throttle } from './sockets/throttle.ts'
 
@@ -75,14 +74,13 @@ export class Hub {
     const feeds = new LiveFeeds(shared)
     const resumption = new Resumption({ ...shared, feeds })
     const delivery = new LiveDelivery({ ...shared, feeds })
-    const withdrawals = new Withdrawals({ ...shared, feeds, resumption })
-    const answers = new Answers({ ...shared, feeds, resumption, withdrawals })
+    const answers = new Answers({ ...shared, feeds, resumption })
     const throttle = new Throttle(
       clock,
       (connection, text) => answers.answer(connection, text),
       () => metrics.throttled.inc(),
     )
-    const departures = new Departures({ ...shared, throttle, feeds, resumption, withdrawals })
+    const departures = new Departures({ ...shared, throttle, feeds, resumption })
     const backlogLimit = new BacklogLimit(sockets, deps.log, deps.backlogBytesMax ?? allBacklogBytesMax)
     this.sockets = sockets
     this.#feeds = feeds
@@ -100,7 +98,7 @@ export class Hub {
       failed: ({ sessionId }, cause) => deps.onFault('socket', cause, sessionId),
     }
     this.#listen = createListeners(throttle, (socket) => sockets.gone(socket))
-    this.#review = new SocketReview({ ...shared, withdrawals })
+    this.#review = new SocketReview({ ...shared, resumption })
   }
 
   get replays(): Resumption['replays'] {

@@ -79,7 +79,7 @@ const createLossMetrics = (metrics: Metrics) => ({
   gaps: fromZero(
     metrics.counter(
       'fxd_stream_gaps_total',
-      'Symbols named in GAP frames, one per socket, by cause: lost (on the bus), replay (it failed), asked (older bars than a replay has), returned (a symbol was away) or closed (the socket).',
+      'Symbols named in GAP frames, one per socket, by cause: lost (on the bus), replay (it failed), asked (older bars than a replay has), returned (a symbol was absent) or closed (the socket).',
       ['cause'],
     ),
     'cause',

@@ -1,4 +1,6 @@
-import { fixedOffset } from '../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, feedNow, fixedOffset } from '../../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import { knownOffset } from '../../core/registry/clock-history.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { OutageLog } from '../../platform/outage-log.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -9,6 +11,12 @@ import type { LiveFeeds } from '../live/live-feeds.ts'
 /** Interval between two reads of the newest ticks. */
 const readEveryMs = 5_000
 
+interface FeedNow {
+  readonly time: FeedSeconds
+  /** False: the time of a tick that was read up to some seconds ago. */
+  readonly isExact: boolean
+}
+
 interface FeedClocksDeps {
   readonly registry: FollowedRegistry
   readonly board: FeedBoard
@@ -17,7 +25,7 @@ interface FeedClocksDeps {
   readonly feeds: LiveFeeds
 }
 
-/** Reads the newest tick of each feed whose clock is measured: its present time while the clock is unknown. */
+/** The present time of every feed, without waiting. For an unknown clock it is the newest tick that was read. */
 export class FeedClocks {
   readonly #deps: FeedClocksDeps
   readonly #outage: OutageLog
@@ -33,6 +41,16 @@ export class FeedClocks {
     }
     this.close = deps.clock.every(readEveryMs, read)
     read()
+  }
+
+  /** `undefined` if no time is known: before the first tick, or if the feed board was never available. */
+  now(feed: FeedKey): FeedNow | undefined {
+    const { registry, clock, feeds } = this.#deps
+    const view = registry.view()
+    const definition = view.feed(feed)
+    const offset = definition && knownOffset(definition, view)
+    const time = feedNow(clock.utcMs(), offset, feeds.of(feed).newestTick)
+    return time === undefined ? undefined : { time, isExact: offset !== undefined }
   }
 
   async #read(): Promise<void> {

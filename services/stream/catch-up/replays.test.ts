@@ -69,7 +69,6 @@ beforeEach(() => {
     metrics,
     fanOut,
     log: silentLog,
-    registry: { view: nothing },
     bars: { read: nothing, lastTimes: nothing },
     sockets: { at: nothing },
   })

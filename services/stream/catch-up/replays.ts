@@ -41,7 +41,7 @@ export interface Resumed {
 }
 
 /** Why a client gets a GAP frame instead of its bars. */
-type ReplayGapReason = (typeof replayGapReasons)[number]
+type ReplayGapReason = (typeof replayGapReasons)[number] | 'returned'
 
 export interface ReplayDeps {
   readonly clock: Clock
@@ -59,6 +59,8 @@ interface Replay extends Resumed {
   /** Mark of `RecentBars`, from before the last read of the store. */
   mark: number | undefined
   failures: number
+  /** `LiveSymbol.returns` at the request. */
+  readonly returns: number
 }
 
 /** Waits until a socket's replays may continue. */
@@ -116,7 +118,15 @@ export class Replays {
       live.waiting.delete(connection)
       feed.markers.replaying(connection)
       if (!waiting.delete(live)) this.#count += 1
-      const replay = { ...resumed, begunMs, last: resumed.after, sent: 0, mark: undefined, failures: 0 }
+      const replay = {
+        ...resumed,
+        begunMs,
+        last: resumed.after,
+        sent: 0,
+        mark: undefined,
+        failures: 0,
+        returns: live.returns,
+      }
       waiting.set(live, replay)
       if (this.#count > replaysMax) this.#endWithGap(connection, replay, 'too_many_replays')
     }
@@ -190,6 +200,10 @@ export class Replays {
     const { clock } = this.#deps
     const { feed, live } = replay
     while (this.#isWanted(connection, replay)) {
+      if (live.returns !== replay.returns) {
+        this.#endWithGap(connection, replay, 'returned')
+        break
+      }
       if (feed.isFilling) return () => clock.sleep(holePauseMs)
       if (connection.isFull) return () => connection.writable()
       const isRead = replay.mark !== undefined && live.recent.coversSince(replay.mark)
@@ -225,7 +239,7 @@ export class Replays {
       const list = toList(bars)
       for (let start = 0; start < list.length; start += framesPerWrite) {
         if (connection.isFull) return false
-        if (!this.#isWanted(connection, replay)) return true
+        if (!this.#isWanted(connection, replay) || live.returns !== replay.returns) return true
         const some = list.slice(start, start + framesPerWrite)
         connection.write(some.map((bar) => live.frame(bar)).join(''))
         replay.last = some.at(-1)?.time ?? replay.last
@@ -290,8 +304,13 @@ export class Replays {
   #nameGap(connection: Connection, { live, last }: Replay, reason: ReplayGapReason): void {
     const { fanOut, metrics } = this.#deps
     fanOut.settle()
-    metrics.replayGaps.inc({ reason })
-    nameGaps(connection, [{ symbol: live.symbol, after: last }], 'replay', metrics)
+    if (reason !== 'returned') metrics.replayGaps.inc({ reason })
+    nameGaps(
+      connection,
+      [{ symbol: live.symbol, after: last }],
+      reason === 'returned' ? reason : 'replay',
+      metrics,
+    )
   }
 
   #end(connection: Connection, replay: Replay): void {

@@ -51,14 +51,14 @@ export class Resumption {
 
   /** The time after which bars follow for a client that asked for bars after `asked`; may be an estimate. */
   start({ feed, symbol, delaySeconds }: SymbolRecord, asked: FeedSeconds): FeedSeconds {
-    const live = this.#deps.feeds.of(feed)
-    const now = live.now()
+    const now = this.#clocks.now(feed)
     if (!now) return asked
     const newestClosed = now.time - durationSeconds['1'] - delaySeconds
     // A later time may name a bar that no client has yet: the next live bar must follow.
     const isAhead = now.isExact && asked > newestClosed + closeToleranceSeconds
+    const { lastTime } = this.#deps.feeds.of(feed).symbol(symbol)
     // After a clock jumped ahead, live bars are later than "now" until the clock is measured.
-    const latest = isAhead ? Math.min(asked, live.symbol(symbol).lastTime ?? newestClosed) : asked
+    const latest = isAhead ? Math.min(asked, lastTime ?? newestClosed) : asked
     return feedSeconds(Math.max(Math.min(newestClosed, now.time - backMaxSeconds), latest))
   }
 
@@ -88,7 +88,7 @@ export class Resumption {
     if (marked.length === 0) return
     const { symbols } = subscriptions
     const left = new Set(subscriptions.idsOf(connection.row).map((id) => feedOf(symbols.symbol(id))))
-    for (const { key, markers } of marked) if (!left.has(key)) markers.leave(connection)
+    for (const { key, markers } of marked) if (!left.has(key)) markers.listen(connection, false)
   }
 
   /** The socket left; another socket may get its row. */

@@ -94,9 +94,6 @@ export interface SymbolGap {
   readonly until?: FeedSeconds | undefined
 }
 
-/** A grant was withdrawn, or the symbol (or its feed) left the registry. */
-export type WithdrawalReason = 'SYMBOL_NOT_PERMITTED' | 'SYMBOL_NOT_FOUND'
-
 /** Server messages as JSON text, fields in the specification's order. `barFrame` makes those of bars. */
 export const messages = {
   connected: (sessionId: string, serverTime: UtcSeconds, limits: ConnectionLimits): string =>
@@ -110,26 +107,17 @@ export const messages = {
         max_message_bytes: limits.maxMessageBytes,
       },
     }),
-  /**
-   * `since` is only for a client that sent it: by symbol, the time after which bars follow. `reason` is set
-   * if the server subscribed by itself, because the symbols returned to the registry.
-   */
+  /** `since` is only for a client that sent it: by symbol, the time after which bars follow. */
   subscribed: (
     symbols: readonly string[],
     rejected: readonly string[],
-    { since, reason }: { since?: ReadonlyMap<string, FeedSeconds> | undefined; reason?: 'returned' } = {},
+    since?: ReadonlyMap<string, FeedSeconds>,
   ): string =>
-    JSON.stringify({
-      type: 'subscribed',
-      symbols,
-      rejected,
-      since: since && Object.fromEntries(since),
-      reason,
-    }),
+    JSON.stringify({ type: 'subscribed', symbols, rejected, since: since && Object.fromEntries(since) }),
   /** All bars of the minute that opened at `time` were sent. Only for clients that asked for markers. */
   minute: (feed: FeedKey, time: FeedSeconds): string => JSON.stringify({ type: 'minute', feed, time }),
-  /** `reason` is set if the client did not ask. */
-  unsubscribed: (symbols: readonly string[], reason?: WithdrawalReason): string =>
+  /** `reason` is set if the client did not ask: its key has no access to the feed any more. */
+  unsubscribed: (symbols: readonly string[], reason?: 'SYMBOL_NOT_PERMITTED'): string =>
     JSON.stringify({ type: 'unsubscribed', symbols, reason }),
   pong: (serverTime: UtcSeconds): string => JSON.stringify({ type: 'pong', t: serverTime }),
   error: (code: string, message: string): string => JSON.stringify({ type: 'error', code, message }),

@@ -23,7 +23,9 @@ interface BaselineDeps {
 export class Baseline {
   readonly #deps: BaselineDeps
   readonly #feed: FeedKey
-  #times: ReadonlyMap<string, FeedSeconds> = new Map()
+  #stored: ReadonlyMap<string, FeedSeconds> = new Map()
+  /** Symbols that had a subscriber before the read: bars that arrived after their subscription may be included. */
+  #unknown: ReadonlySet<CompoundKey> = new Set()
   #reading: AbortController | undefined
 
   constructor(deps: BaselineDeps, feed: FeedKey) {
@@ -32,34 +34,44 @@ export class Baseline {
   }
 
   of(symbol: CompoundKey): FeedSeconds | undefined {
-    return this.#times.get(minutesOf(symbol))
+    return this.#unknown.has(symbol) ? undefined : this.#stored.get(minutesOf(symbol))
   }
 
+  /** Whether a read began. */
   get isRead(): boolean {
     return this.#reading !== undefined
   }
 
-  /** Replaces what was read before. Never rejects; retries until the store answers. */
-  async read(): Promise<void> {
+  /** Whether the store had bars of the symbol at the last read. */
+  isStored(symbol: CompoundKey): boolean {
+    return this.#stored.has(minutesOf(symbol))
+  }
+
+  get isEmpty(): boolean {
+    return this.#stored.size === 0
+  }
+
+  /** Replaces what was read before; retries until the store answers. Returns whether it did: never after another read. */
+  async read(): Promise<boolean> {
     const { bars, clock, symbols } = this.#deps
     this.close()
-    this.#times = new Map()
+    this.#stored = new Map()
     this.#reading = new AbortController()
     const { signal } = this.#reading
+    // A table out of order leaves out its own symbols only.
+    const as = { lane: 'backfill', reader: serviceReader('baseline'), isPartial: true } as const
     while (!signal.aborted) {
       try {
-        // A table out of order leaves out its own symbols only.
-        const as = { lane: 'backfill', reader: serviceReader('baseline'), isPartial: true } as const
-        const times = new Map(await bars.lastTimes(this.#feed, as))
-        if (signal.aborted) return
-        // Bars that arrived after their subscription may be included.
-        for (const id of symbols.subscribedIds()) times.delete(minutesOf(symbols.symbol(id)))
-        this.#times = times
-        return
+        const stored = await bars.lastTimes(this.#feed, as)
+        if (signal.aborted) return false
+        this.#stored = stored
+        this.#unknown = new Set(symbols.subscribedIds().map((id) => symbols.symbol(id)))
+        return true
       } catch {
         await clock.sleep(retryMs, signal)
       }
     }
+    return false
   }
 
   close(): void {

@@ -1,13 +1,11 @@
 import { type Bar, type Bars, toList } from '../../core/bars/bar.ts'
-import { type FeedSeconds, feedNow } from '../../core/clocks/feed-clock.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
-import { knownOffset } from '../../core/registry/clock-history.ts'
 import type { RegistryView } from '../../core/registry/registry.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { LiveBar } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
-import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { Connection } from '../connection/connection.ts'
 import { nameGaps } from '../connection/name-gaps.ts'
 import type { SymbolGap } from '../connection/protocol.ts'
@@ -23,19 +21,12 @@ import { MinuteMarkers, type Minutes } from './minute-markers.ts'
 export interface LiveFeedDeps {
   readonly clock: Clock
   readonly log: Pick<Log, 'warn'>
-  readonly registry: Pick<FollowedRegistry, 'view'>
   readonly bars: Pick<BarStore, 'read' | 'lastTimes'>
   readonly subscriptions: Subscriptions
   readonly fanOut: FanOut
   readonly metrics: Pick<StreamMetrics, 'bars' | 'stale' | 'gaps' | 'losses' | 'refillFailures'>
   /** The open sockets, by row. */
   readonly sockets: { at(row: number): Connection | undefined }
-}
-
-export interface FeedNow {
-  readonly time: FeedSeconds
-  /** False: the time of a tick that was read up to some seconds ago. */
-  readonly isExact: boolean
 }
 
 /**
@@ -45,7 +36,7 @@ export interface FeedNow {
 export class LiveFeed {
   readonly key: FeedKey
   readonly markers: MinuteMarkers
-  /** The newest tick that was read from the feed board. */
+  /** The time of its newest tick, as `FeedClocks` read it. */
   newestTick: FeedSeconds | undefined
   readonly #deps: LiveFeedDeps
   readonly #lost: LostPositions
@@ -53,8 +44,8 @@ export class LiveFeed {
   /** Symbols that had a live bar, or that a client resumed. */
   readonly #symbols = new Map<CompoundKey, LiveSymbol>()
   #hole: Hole | undefined
-  /** Whether the registry has the feed, or had it. */
-  #isListed: boolean | undefined
+  /** Whether the registry has the feed. */
+  #isListed = false
   #hasMinutes = false
 
   constructor(key: FeedKey, deps: LiveFeedDeps) {
@@ -71,15 +62,6 @@ export class LiveFeed {
     const live = new LiveSymbol(this.#deps.subscriptions.symbols.idOf(symbol), symbol)
     this.#symbols.set(symbol, live)
     return live
-  }
-
-  /** Its present time, without waiting; `undefined` if none is known: before the first tick. */
-  now(): FeedNow | undefined {
-    const view = this.#deps.registry.view()
-    const definition = view.feed(this.key)
-    const offset = definition && knownOffset(definition, view)
-    const time = feedNow(this.#deps.clock.utcMs(), offset, this.newestTick)
-    return time === undefined ? undefined : { time, isExact: offset !== undefined }
   }
 
   /** Whether earlier bars are missing: the bars and minutes that arrive are queued. */
@@ -136,17 +118,31 @@ export class LiveFeed {
     if (this.#lost.applied(position)) void this.#hole?.fill(this.#wanted())
   }
 
+  /** Subscribed symbols are in the registry again: their bars go on after a GAP frame. */
+  returned(symbols: readonly CompoundKey[]): void {
+    const { subscriptions } = this.#deps
+    const returned = symbols.map((symbol) => this.symbol(symbol))
+    for (const { id, waiting, recent } of returned) {
+      recent.broken()
+      for (const { row } of waiting.keys()) subscriptions.release(row, id)
+      waiting.clear()
+    }
+    this.#nameGap(returned, 'returned')
+    for (const live of returned) live.returns += 1
+  }
+
   /** Must be called after each change of the registry. */
   follow(view: RegistryView): void {
     const definition = view.feed(this.key)
     const isListed = definition !== undefined
+    const isChanged = isListed !== this.#isListed
+    this.#isListed = isListed
     this.#hasMinutes = definition?.resolutions.includes('1') ?? false
     // A feed that leaves the registry may be purged before it returns: replays then read its bars from the store.
-    if (isListed !== (this.#isListed ?? false)) this.#broken(new Map())
-    const isBack = isListed && this.#isListed === false
-    if (isBack) this.#restart()
-    if (this.#hasMinutes && (isBack || !this.#baseline.isRead)) void this.#baseline.read()
-    if (isListed || this.#isListed) this.#isListed = isListed
+    if (isChanged) this.#broken(new Map())
+    if (!this.#hasMinutes) return
+    if (!this.#baseline.isRead) void this.#baseline.read()
+    else if (isChanged) void this.#restartPurged()
   }
 
   close(): void {
@@ -208,7 +204,7 @@ export class LiveFeed {
     const missing = wanted.filter((live) => !found.has(live))
     const reportLoss = (unread: readonly LiveSymbol[]): void => {
       this.#broken(found)
-      if (unread.length > 0) this.#nameGap(unread)
+      if (unread.length > 0) this.#nameGap(unread, 'lost')
     }
     reportLoss(missing)
     // A GAP frame covers all bars before the next bar of its symbol. Until that bar the symbol needs no other frame.
@@ -231,21 +227,25 @@ export class LiveFeed {
     for (const live of this.#symbols.values()) if (!filled.has(live)) live.recent.broken()
   }
 
-  /** Sends GAP frames to the subscribers of these symbols. */
-  #nameGap(missing: readonly LiveSymbol[]): void {
+  /** Sends GAP frames to the subscribers of these symbols. `returned`: a replay names what it did not send itself. */
+  #nameGap(missing: readonly LiveSymbol[], cause: 'lost' | 'returned'): void {
     const { subscriptions, fanOut, sockets, metrics } = this.#deps
     fanOut.settle()
     const gaps = new Map(missing.map((live) => [live.id, this.gapOf(live)]))
     for (let row = 0; row < subscriptions.matrix.rows; row++) {
-      const concerned = subscriptions.idsOf(row).flatMap((id) => gaps.get(id) ?? [])
+      const ids = cause === 'lost' ? subscriptions.idsOf(row) : subscriptions.matrix.columnsOf(row)
+      const concerned = ids.flatMap((id) => gaps.get(id) ?? [])
       const connection = sockets.at(row)
-      if (connection && concerned.length > 0) nameGaps(connection, concerned, 'lost', metrics)
+      if (connection && concerned.length > 0) nameGaps(connection, concerned, cause, metrics)
     }
   }
 
-  /** A feed that returns may have an earlier clock: its next bars are earlier than the last ones. */
-  #restart(): void {
-    for (const live of this.#symbols.values()) live.lastTime = undefined
-    this.markers.restart()
+  /** The feed is back. A series without stored bars was purged: its next bars may be earlier, as on another clock. */
+  async #restartPurged(): Promise<void> {
+    const times = new Map([...this.#symbols.values()].map((live) => [live, live.lastTime]))
+    if (!(await this.#baseline.read())) return
+    for (const [live, time] of times)
+      if (live.lastTime === time && !this.#baseline.isStored(live.symbol)) live.lastTime = undefined
+    if (this.#baseline.isEmpty) this.markers.restart()
   }
 }

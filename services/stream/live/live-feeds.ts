@@ -1,14 +1,16 @@
-import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
+import { type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/registry/registry.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { SymbolGap } from '../connection/protocol.ts'
+import type { SymbolId } from '../fan-out/symbol-table.ts'
 import { LiveFeed, type LiveFeedDeps } from './live-feed.ts'
-import type { LiveSymbol } from './live-symbol.ts'
 
 /** One `LiveFeed` for each feed that the registry or the bus named since the start. */
 export class LiveFeeds {
   readonly #deps: LiveFeedDeps
   readonly #feeds = new Map<FeedKey, LiveFeed>()
+  /** Symbols with a subscriber that the registry does not have. */
+  #absent: ReadonlySet<SymbolId> = new Set()
   readonly #unlisten: () => void
 
   constructor(deps: LiveFeedDeps & { readonly registry: FollowedRegistry }) {
@@ -28,22 +30,14 @@ export class LiveFeeds {
     return feed
   }
 
-  symbol(symbol: CompoundKey): LiveSymbol {
-    return this.of(feedOf(symbol)).symbol(symbol)
-  }
-
-  /** The gap of a socket that gets no more bars of the symbol from now on. */
-  gapOf(symbol: CompoundKey): SymbolGap {
-    return this.of(feedOf(symbol)).gapOf(this.symbol(symbol))
-  }
-
   /** What the socket misses if it is closed now. */
   openGaps(row: number): readonly SymbolGap[] {
     if (!this.#feeds.values().some(({ hasHole }) => hasHole)) return []
     const { subscriptions } = this.#deps
     return subscriptions.idsOf(row).flatMap((id) => {
       const symbol = subscriptions.symbols.symbol(id)
-      return this.of(feedOf(symbol)).hasHole ? [this.gapOf(symbol)] : []
+      const feed = this.of(feedOf(symbol))
+      return feed.hasHole ? [feed.gapOf(feed.symbol(symbol))] : []
     })
   }
 
@@ -53,6 +47,11 @@ export class LiveFeeds {
   }
 
   #follow(view: RegistryView): void {
+    const { symbols } = this.#deps.subscriptions
+    const absent = new Set(symbols.subscribedIds().filter((id) => !view.symbol(symbols.symbol(id))))
+    const returned = [...this.#absent.difference(absent)].map((id) => symbols.symbol(id))
+    this.#absent = absent
+    for (const [feed, list] of Map.groupBy(returned, feedOf)) this.of(feed).returned(list)
     for (const { key } of view.feeds()) this.of(key)
     for (const feed of this.#feeds.values()) feed.follow(view)
   }

@@ -13,6 +13,8 @@ export class LiveSymbol {
   readonly recent = new RecentBars()
   /** Open time of the last live bar. */
   lastTime: FeedSeconds | undefined
+  /** How often it returned to the registry: a replay that began before ends with a GAP frame. */
+  returns = 0
   /**
    * Sockets that got every stored bar, each with the time of the last one. Their live bars begin with the first
    * later bar; until then the symbol is deferred for them.

@@ -31,12 +31,9 @@ export class MinuteMarkers {
     this.#fanOut = fanOut
   }
 
-  listen(connection: Connection): void {
-    this.#listeners.add(connection)
-  }
-
-  /** The socket has no symbol of the feed any more, or wants no more markers. */
-  leave(connection: Connection): void {
+  /** The socket wants markers from now on, or no more. */
+  listen(connection: Connection, isWanted: boolean): void {
+    if (isWanted) return void this.#listeners.add(connection)
     this.#listeners.delete(connection)
     if (this.#replaying.has(connection)) this.#replaying.set(connection, [])
   }
@@ -80,7 +77,7 @@ export class MinuteMarkers {
     if (times.length > 0) connection.write(this.#frames(times))
   }
 
-  /** The clock of the feed may be earlier than before. */
+  /** The feed was purged: its next minutes may be earlier than the last ones. */
   restart(): void {
     this.#announced = none
   }

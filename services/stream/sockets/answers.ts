@@ -1,6 +1,6 @@
 import { isGranted } from '../../access/grant.ts'
 import { type FeedSeconds, toSeconds } from '../../core/clocks/feed-clock.ts'
-import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
+import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import type { KeyRecord } from '../../core/keys/api-key.ts'
 import type { RegistryView } from '../../core/registry/registry.ts'
@@ -13,7 +13,6 @@ import type { FanOut } from '../fan-out/fan-out.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
 import type { LiveFeeds } from '../live/live-feeds.ts'
 import type { StreamMetrics } from '../metrics.ts'
-import type { Withdrawals } from './review/withdrawals.ts'
 
 interface AnswersDeps {
   readonly clock: Clock
@@ -22,7 +21,6 @@ interface AnswersDeps {
   readonly fanOut: FanOut
   readonly feeds: LiveFeeds
   readonly resumption: Resumption
-  readonly withdrawals: Withdrawals
   readonly metrics: StreamMetrics
 }
 
@@ -58,49 +56,52 @@ export class Answers {
     const rejected: string[] = []
     const resumed = new Map<CompoundKey, FeedSeconds>()
     const feeds = new Set<FeedKey>()
-    for (const [symbol, time] of symbols) {
-      const record = this.#accept(connection, key, symbol, view)
-      if (!record) rejected.push(symbol)
-      else {
-        accepted.push(record.symbol)
-        feeds.add(record.feed)
-        // A feed without minutes has nothing to send, not even bars that an earlier manifest stored.
-        const since = view.feed(record.feed)?.resolutions.includes('1') ? time : undefined
-        if (this.#subscribeTo(connection, record, since) && since !== undefined)
-          resumed.set(record.symbol, this.#deps.resumption.start(record, since))
+    for (const [name, time] of symbols) {
+      const symbol = name as CompoundKey
+      const isKept = this.#isSubscribed(connection, symbol)
+      const record = isKept ? undefined : this.#accept(connection, key, symbol, view)
+      if (!isKept && !record) {
+        rejected.push(name)
+        continue
       }
+      accepted.push(symbol)
+      feeds.add(feedOf(symbol))
+      // A feed without minutes has nothing to send, not even bars that an earlier manifest stored.
+      const since = record && view.feed(record.feed)?.resolutions.includes('1') ? time : undefined
+      if (record) this.#subscribeTo(connection, symbol, since !== undefined)
+      if (record && since !== undefined) resumed.set(symbol, this.#deps.resumption.start(record, since))
     }
-    this.#deps.withdrawals.bound(connection)
     // Before the answer: the answer may close it, and closing frees everything that it has.
-    if (markers !== undefined) for (const feed of feeds) this.#mark(connection, feed, markers)
-    connection.send(messages.subscribed(accepted, rejected, { since: resumes ? resumed : undefined }))
+    if (markers !== undefined)
+      for (const feed of feeds) this.#deps.feeds.of(feed).markers.listen(connection, markers)
+    connection.send(messages.subscribed(accepted, rejected, resumes ? resumed : undefined))
     if (resumed.size > 0) this.#deps.resumption.begin(connection, resumed, symbols)
   }
 
-  #mark(connection: Connection, feed: FeedKey, isWanted: boolean): void {
-    const { markers } = this.#deps.feeds.of(feed)
-    if (isWanted) return markers.listen(connection)
-    markers.leave(connection)
-    this.#deps.withdrawals.unmark(connection, feed)
+  /** A subscription stays while its symbol is absent from the registry. */
+  #isSubscribed({ row }: Connection, symbol: CompoundKey): boolean {
+    const { subscriptions } = this.#deps
+    const id = subscriptions.symbols.knownId(symbol)
+    return id !== undefined && subscriptions.has(row, id)
   }
 
   /** The symbol, if this key may subscribe to it. */
-  #accept({ row }: Connection, key: KeyRecord, symbol: string, view: RegistryView): SymbolRecord | undefined {
-    const record = view.symbol(symbol as CompoundKey)
-    if (!record || !isGranted(key, record.feed)) return undefined
+  #accept(
+    { row }: Connection,
+    key: KeyRecord,
+    symbol: CompoundKey,
+    view: RegistryView,
+  ): SymbolRecord | undefined {
+    const record = view.symbol(symbol)
     const isFull = this.#deps.subscriptions.count(row) >= key.limits.wsSymbols
-    return isFull && !this.#deps.subscriptions.has(row, this.#deps.subscriptions.symbols.idOf(record.symbol))
-      ? undefined
-      : record
+    return record && isGranted(key, record.feed) && !isFull ? record : undefined
   }
 
-  /** Whether the subscription is new; an existing one does not change. */
-  #subscribeTo({ row }: Connection, { symbol }: SymbolRecord, since: FeedSeconds | undefined): boolean {
-    const id = this.#deps.subscriptions.symbols.idOf(symbol)
-    if (this.#deps.subscriptions.has(row, id)) return false
-    if (since === undefined) this.#deps.subscriptions.add(row, id)
-    else this.#deps.subscriptions.addDeferred(row, id)
-    return true
+  #subscribeTo({ row }: Connection, symbol: CompoundKey, resumes: boolean): void {
+    const { subscriptions } = this.#deps
+    const id = subscriptions.symbols.idOf(symbol)
+    if (resumes) subscriptions.addDeferred(row, id)
+    else subscriptions.add(row, id)
   }
 
   #unsubscribe(connection: Connection, symbols: ReadonlySet<string>): void {
@@ -109,7 +110,6 @@ export class Answers {
       const id = this.#deps.subscriptions.symbols.knownId(symbol as CompoundKey)
       if (id !== undefined) this.#deps.subscriptions.remove(connection.row, id)
     }
-    this.#deps.withdrawals.forget(connection, symbols)
     this.#deps.resumption.review(connection)
     connection.send(messages.unsubscribed([...symbols]))
   }

@@ -6,7 +6,6 @@ import type { Subscriptions } from '../fan-out/subscriptions.ts'
 import type { LiveFeeds } from '../live/live-feeds.ts'
 import type { StreamMetrics } from '../metrics.ts'
 import type { OpenSockets } from './open-sockets.ts'
-import type { Withdrawals } from './review/withdrawals.ts'
 import type { Sessions } from './sessions.ts'
 import type { Throttle } from './throttle.ts'
 
@@ -18,7 +17,6 @@ export interface DeparturesDeps {
   readonly fanOut: FanOut
   readonly feeds: LiveFeeds
   readonly resumption: Resumption
-  readonly withdrawals: Withdrawals
   readonly metrics: Pick<StreamMetrics, 'gaps'>
   /** Called after a socket was removed. */
   readonly onLeave: () => void
@@ -53,12 +51,11 @@ export class Departures {
   }
 
   #forget(connection: Connection): void {
-    const { sockets, throttle, resumption, withdrawals, subscriptions, onLeave } = this.#deps
+    const { sockets, throttle, resumption, subscriptions, onLeave } = this.#deps
     sockets.remove(connection)
     throttle.left(connection)
     onLeave()
     resumption.forget(connection)
-    withdrawals.leave(connection)
     subscriptions.closeRow(connection.row)
   }
 }

@@ -4,7 +4,6 @@ import {
   minuteBar,
   openStreamFixture,
   type StreamFixture,
-  symbolBody,
   zero,
 } from '../../../test/support/fixtures/stream-fixture.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
@@ -15,6 +14,7 @@ import { MinuteMarkers } from '../live/minute-markers.ts'
 const [a, b] = [compoundKey(zero, 'SYM0'), compoundKey(zero, 'SYM1')]
 
 let fixture: StreamFixture
+let minute = 0
 beforeAll(async () => {
   fixture = await openStreamFixture({ start: minuteBar(20).time * 1000 })
 })
@@ -31,18 +31,17 @@ const closeAtNextFrame = () =>
   })
 
 /** A socket that the next bar of `a` will close. */
-async function aboutToClose(): Promise<StreamSocket> {
-  const slow = await connect()
+async function aboutToClose(slow: StreamSocket): Promise<StreamSocket> {
   await slow.subscribe([a])
   fixture.turns.hold()
-  await fixture.publish([a], 1)
+  await fixture.publish([a], ++minute)
   closeAtNextFrame()
   return slow
 }
 
 async function expectNothingForNewcomer(): Promise<void> {
   const next = await connect()
-  await fixture.publish([a, b], 2)
+  await fixture.publish([a, b], ++minute)
   await next.settled()
   expect(next.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
   next.raw.terminate()
@@ -50,7 +49,7 @@ async function expectNothingForNewcomer(): Promise<void> {
 }
 
 test('a socket that is closed as too slow while it subscribes leaves no subscription for the next socket of its row', async () => {
-  const slow = await aboutToClose()
+  const slow = await aboutToClose(await connect())
   slow.send({ action: 'subscribe', symbols: [b] })
   expect(await slow.closed).toMatchObject({ code: 4001 })
   fixture.turns.release()
@@ -58,18 +57,14 @@ test('a socket that is closed as too slow while it subscribes leaves no subscrip
   expect(fixture.stream.load().subscriptions).toBe(0)
 })
 
-test('a socket that is closed as too slow when its symbol leaves is not subscribed when the symbol returns', async () => {
-  const slow = await aboutToClose()
-  await fixture.hideSymbol(zero, 'SYM0')
+test('a socket that is closed as too slow when its grant is withdrawn leaves nothing for the next socket of its row', async () => {
+  const key = await fixture.issue()
+  const slow = await aboutToClose(await fixture.connect(key.secret))
+  await key.update({ feeds: [] })
   expect(await slow.closed).toMatchObject({ code: 4001 })
   fixture.turns.release()
-  const next = await connect()
-  await fixture.change(symbolBody(zero, 'SYM0'))
-  await fixture.publish([a], 3)
-  await next.settled()
-  expect(next.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
-  next.raw.terminate()
-  await expect.poll(() => fixture.stream.connections()).toBe(0)
+  await expectNothingForNewcomer()
+  expect(fixture.stream.load().subscriptions).toBe(0)
 })
 
 test('a socket that is closed by the answer to its subscription gets no markers', async () => {

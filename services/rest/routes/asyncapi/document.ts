@@ -8,7 +8,7 @@ const summaries: Readonly<Record<keyof typeof clientMessages | keyof typeof serv
   ping: 'Asks for a pong. A client that sends neither message nor ping for 60 s is closed with 4000.',
   connected: 'The first frame of each connection.',
   subscribed: 'Answers subscribe.',
-  unsubscribed: 'Answers unsubscribe, or comes when a grant is withdrawn or a symbol leaves.',
+  unsubscribed: 'Answers unsubscribe, or comes when a grant is withdrawn.',
   bar: 'One closed minute of a subscribed symbol.',
   pong: 'Answers ping.',
   minute: 'All bars of a minute of a feed were sent. Only after a subscribe with `markers`.',

@@ -1,15 +1,18 @@
+import { isGranted } from '../../../access/grant.ts'
+import { feedOf } from '../../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../../core/registry/registry.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { Cancel, Clock } from '../../../ports/clock.ts'
 import type { FollowedRegistry } from '../../../registry/follow.ts'
+import type { Resumption } from '../../catch-up/resumption.ts'
 import { closings } from '../../connection/close-codes.ts'
 import type { Connection } from '../../connection/connection.ts'
 import { messages } from '../../connection/protocol.ts'
 import type { FanOut } from '../../fan-out/fan-out.ts'
+import type { Subscriptions } from '../../fan-out/subscriptions.ts'
 import type { OpenSockets } from '../open-sockets.ts'
 import type { Sessions } from '../sessions.ts'
 import { type KeyRefusal, reviewKey } from './review-key.ts'
-import type { Withdrawals } from './withdrawals.ts'
 
 /** Maximum silence of a client, without a message or a ping; then it is closed with 4000. */
 export const idleTimeoutMs = 60_000
@@ -26,7 +29,8 @@ export interface SocketReviewDeps {
   readonly sockets: OpenSockets
   readonly sessions: Sessions
   readonly fanOut: FanOut
-  readonly withdrawals: Withdrawals
+  readonly subscriptions: Subscriptions
+  readonly resumption: Resumption
 }
 
 /** Closes sockets that must not stay open: silent or slow clients, unusable keys, sockets over the cap. */
@@ -55,7 +59,7 @@ export class SocketReview {
     if (refusal) return this.#close(connection, refusal)
     if (key === connection.key) return
     connection.key = key
-    this.#deps.withdrawals.ungranted(connection)
+    this.#endUngranted(connection)
   }
 
   close(): void {
@@ -77,10 +81,24 @@ export class SocketReview {
   }
 
   #onRegistry(view: RegistryView): void {
-    const { sockets, withdrawals } = this.#deps
-    withdrawals.unknown(view, sockets.connections())
-    for (const connection of sockets.connections()) this.check(connection, view)
-    withdrawals.returned(view)
+    for (const connection of this.#deps.sockets.connections()) this.check(connection, view)
+  }
+
+  /** Ends subscriptions to feeds that the connection's key may no longer use. */
+  #endUngranted(connection: Connection): void {
+    const { subscriptions, fanOut, resumption } = this.#deps
+    const { symbols } = subscriptions
+    const ids = subscriptions
+      .idsOf(connection.row)
+      .filter((id) => !isGranted(connection.key, feedOf(symbols.symbol(id))))
+    if (ids.length === 0) return
+    fanOut.settle()
+    // It may have been closed as too slow just now.
+    if (!connection.open) return
+    for (const id of ids) subscriptions.remove(connection.row, id)
+    resumption.review(connection)
+    const ended = ids.map((id) => symbols.symbol(id))
+    connection.send(messages.unsubscribed(ended, 'SYMBOL_NOT_PERMITTED'))
   }
 
   /** Takes slots again for sockets without one; over the cap the newest sockets are closed. */

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { StreamSocket } from '../../../../test/acceptance/client/socket.ts'
+import type { StreamSocket } from '../../../test/acceptance/client/socket.ts'
 import {
   feedBody,
   live,
@@ -8,8 +8,8 @@ import {
   type StreamFixture,
   symbolBody,
   zero,
-} from '../../../../test/support/fixtures/stream-fixture.ts'
-import { type CompoundKey, compoundKey, feedOf, parseCompoundKey } from '../../../core/feeds/compound-key.ts'
+} from '../../../test/support/fixtures/stream-fixture.ts'
+import { type CompoundKey, compoundKey, feedOf, parseCompoundKey } from '../../core/feeds/compound-key.ts'
 
 let fixture: StreamFixture
 let next = 0
@@ -65,37 +65,38 @@ const gap = (...gaps: object[]) => ({
   message: expect.any(String) as string,
   gaps,
 })
-const gone = (...symbols: CompoundKey[]) => ({ type: 'unsubscribed', symbols, reason: 'SYMBOL_NOT_FOUND' })
-const returned = (...symbols: CompoundKey[]) => ({
-  type: 'subscribed',
-  symbols,
-  rejected: [],
-  reason: 'returned',
-})
 const bar = (symbol: CompoundKey, minute: number) => {
   const { revision: _, ...shown } = minuteBar(minute)
   return { type: 'bar', symbol, bar: shown }
 }
 
-describe('a symbol that left the registry and returns', () => {
-  test('is subscribed again after a GAP frame for the missed bars, each time', async () => {
+/** Hides the feed, does `meanwhile`, and shows the feed again. */
+async function removeAndReturn(meanwhile?: () => Promise<unknown>) {
+  const shown = feedBody(live)
+  if (shown.kind === 'feed') await fixture.change({ ...shown, body: { ...shown.body, hidden: true } })
+  await meanwhile?.()
+  await fixture.change(shown)
+  await lastTimes
+}
+
+describe('a subscription to a symbol that left the registry and returns', () => {
+  test('stays, and its bars go on after a GAP frame for the missed ones, each time', async () => {
     const { socket } = await connected()
     await socket.subscribe([a, b])
     const wanted: object[] = []
     for (const minute of [1, 5]) {
       await fixture.publish([a], minute)
       await leave(a)
-      await fixture.publish([a], minute + 1)
       await comeBack(a)
       await fixture.publish([a], minute + 2)
-      const passed = gap({ symbol: a, after: minuteBar(minute).time })
-      wanted.push(bar(a, minute), gone(a), passed, returned(a), bar(a, minute + 2))
+      wanted.push(bar(a, minute), gap({ symbol: a, after: minuteBar(minute).time }), bar(a, minute + 2))
     }
     await fixture.publish([b], 9)
     expect(await afterAnswer(socket)).toEqual([...wanted, bar(b, 9)])
+    expect(await fixture.metric('fxd_stream_gaps_total{cause="returned"}')).toBe(2)
   })
 
-  test('gets a GAP frame that includes the unsent bars of a replay', async () => {
+  test('gets a GAP frame for the unsent bars of its replay, then live bars', async () => {
     const { socket } = await connected()
     await fixture.store(a, [1, 2, 3])
     await fixture.publish([a], 3)
@@ -106,9 +107,23 @@ describe('a symbol that left the registry and returns', () => {
     await leave(a)
     await comeBack(a)
     stall.resolve()
+    await socket.next('error')
     await fixture.publish([a], 4)
     const unsent = gap({ symbol: a, after: minuteBar(1).time })
-    expect(await afterAnswer(socket)).toEqual([gone(a), unsent, returned(a), bar(a, 4)])
+    expect(await afterAnswer(socket)).toEqual([unsent, bar(a, 4)])
+  })
+
+  test('gets a GAP frame and the next bar if it waited for its first live bar after a replay', async () => {
+    const { socket } = await connected()
+    await fixture.store(a, [1, 2])
+    socket.send({ action: 'subscribe', symbols: [a], since: minuteBar(1).time })
+    await socket.next('bar')
+    await expect.poll(() => fixture.metric('fxd_stream_replays_caught')).toBe(1)
+    await leave(a)
+    await comeBack(a)
+    await fixture.publish([a], 4)
+    expect(await afterAnswer(socket)).toEqual([bar(a, 2), gap({ symbol: a }), bar(a, 4)])
+    expect(await fixture.metric('fxd_stream_replays_caught')).toBe(0)
   })
 
   test('is looked up once per change of the registry, for any number of sockets', async () => {
@@ -122,46 +137,50 @@ describe('a symbol that left the registry and returns', () => {
     expect(asked.mock.calls.filter(([symbol]) => symbol === a)).toHaveLength(1)
     asked.mockRestore()
     await comeBack(a)
-    for (const each of all) expect((await afterAnswer(each)).slice(-1)).toEqual([returned(a)])
+    for (const each of all) expect((await afterAnswer(each)).slice(-1)).toEqual([gap({ symbol: a })])
   })
 
-  test('returns with its feed', async () => {
+  test('goes on when the symbol returns with its feed', async () => {
     const { socket } = await connected()
     const foreign = compoundKey(live, 'SYM0')
     await socket.subscribe([foreign])
     await fixture.publish([foreign], 1, live)
-    const shown = feedBody(live)
-    if (shown.kind === 'feed') await fixture.change({ ...shown, body: { ...shown.body, hidden: true } })
-    await fixture.change(shown)
+    await removeAndReturn()
     await fixture.publish([foreign], 2, live)
     const passed = gap({ symbol: foreign, after: minuteBar(1).time })
-    expect(await afterAnswer(socket)).toEqual([
-      bar(foreign, 1),
-      gone(foreign),
-      passed,
-      returned(foreign),
-      bar(foreign, 2),
-    ])
+    expect(await afterAnswer(socket)).toEqual([bar(foreign, 1), passed, bar(foreign, 2)])
   })
 
-  test('gets a GAP frame from its newest stored bar if it had no live bar and returns with its feed', async () => {
+  test('gets a GAP frame from the newest stored bar if its symbol had no live bar and returns with its feed', async () => {
     const foreign = compoundKey(live, 'SYM1')
     await fixture.store(foreign, [3], live)
-    const shown = feedBody(live)
-    const leaveAndReturn = async () => {
-      if (shown.kind === 'feed') await fixture.change({ ...shown, body: { ...shown.body, hidden: true } })
-      await fixture.change(shown)
-      await lastTimes
-    }
-    await leaveAndReturn()
+    await removeAndReturn()
     const { socket } = await connected()
     await socket.subscribe([foreign])
-    await leaveAndReturn()
-    const passed = gap({ symbol: foreign, after: minuteBar(3).time })
-    expect(await afterAnswer(socket)).toEqual([gone(foreign), passed, returned(foreign)])
+    await removeAndReturn()
+    expect(await afterAnswer(socket)).toEqual([gap({ symbol: foreign, after: minuteBar(3).time })])
   })
 
-  test('returns with its feed, which has an earlier clock now: its bars and minutes follow', async () => {
+  test('gets no bar again that was pushed before its feed was removed, unless the feed was purged', async () => {
+    const { socket } = await connected()
+    const foreign = compoundKey(live, 'SYM3')
+    await socket.subscribe([foreign])
+    await fixture.publish([foreign], 14, live)
+    await fixture.store(foreign, [14], live)
+    await fixture.publish([foreign], 15, live)
+    await removeAndReturn()
+    await fixture.publish([foreign], 15, live)
+    await fixture.publish([foreign], 16, live)
+    const passed = gap({ symbol: foreign, after: minuteBar(15).time })
+    const pushed = [bar(foreign, 14), bar(foreign, 15), passed, bar(foreign, 16)]
+    expect(await afterAnswer(socket)).toEqual(pushed)
+    await removeAndReturn(() => fixture.stores.bars.purge(live))
+    await fixture.publish([foreign], 15, live)
+    const purged = gap({ symbol: foreign, after: minuteBar(16).time })
+    expect(await afterAnswer(socket)).toEqual([...pushed, purged, bar(foreign, 15)])
+  })
+
+  test('gets the bars and minutes of an earlier clock if its feed was purged meanwhile', async () => {
     const { socket } = await connected()
     const foreign = compoundKey(live, 'SYM2')
     socket.send({ action: 'subscribe', symbols: [foreign], markers: true })
@@ -173,23 +192,19 @@ describe('a symbol that left the registry and returns', () => {
     }
     const shownMinute = (of: number) => ({ type: 'minute', feed: live, time: minuteBar(of).time })
     await minute(15)
-    const shown = feedBody(live)
-    if (shown.kind === 'feed') await fixture.change({ ...shown, body: { ...shown.body, hidden: true } })
-    await fixture.change(shown)
+    await removeAndReturn(() => fixture.stores.bars.purge(live))
     await minute(5)
     const passed = gap({ symbol: foreign, after: minuteBar(15).time })
     expect(await afterAnswer(socket)).toEqual([
       bar(foreign, 15),
       shownMinute(15),
-      gone(foreign),
       passed,
-      returned(foreign),
       bar(foreign, 5),
       shownMinute(5),
     ])
   })
 
-  test('is subscribed with markers again if the client asked for them', async () => {
+  test('keeps its markers', async () => {
     const { socket } = await connected()
     socket.send({ action: 'subscribe', symbols: [a], markers: true })
     await socket.next('subscribed')
@@ -200,23 +215,20 @@ describe('a symbol that left the registry and returns', () => {
     await fixture.stores.bus.publish({ type: 'minutes', feed: zero, from: time, to: time }, 1)
     expect((await sent(socket)).at(-1)).toEqual({ type: 'minute', feed: zero, time })
   })
-
-  test('is subscribed without markers if the client ended those of its feed meanwhile', async () => {
-    const { socket } = await connected()
-    socket.send({ action: 'subscribe', symbols: [a, b], markers: true })
-    await socket.next('subscribed')
-    await leave(a)
-    socket.send({ action: 'subscribe', symbols: [b], markers: false })
-    await socket.next('subscribed')
-    await comeBack(a)
-    const { time } = minuteBar(12)
-    await fixture.stores.bus.publish({ type: 'minutes', feed: zero, from: time, to: time }, 1)
-    expect((await sent(socket)).at(-1)).toEqual(returned(a))
-  })
 })
 
-describe('a symbol that returns is not subscribed for a socket', () => {
-  test('that unsubscribed meanwhile', async () => {
+describe('while a symbol is absent', () => {
+  test('its subscription counts, can be repeated, and is new for no other socket', async () => {
+    const { socket, secret } = await connected(1)
+    const other = await fixture.connect(secret)
+    sockets.push(other)
+    await socket.subscribe([a])
+    await leave(a)
+    expect(await socket.subscribe([a, b])).toMatchObject({ symbols: [a], rejected: [b] })
+    expect(await other.subscribe([a])).toMatchObject({ symbols: [], rejected: [a] })
+  })
+
+  test('a client can unsubscribe from it, and then gets nothing when it returns', async () => {
     const { socket } = await connected()
     await socket.subscribe([a, b])
     await leave(a)
@@ -225,11 +237,10 @@ describe('a symbol that returns is not subscribed for a socket', () => {
     await socket.settled()
     await comeBack(a)
     await comeBack(b)
-    const last = (await sent(socket)).slice(-3)
-    expect(last).toEqual([{ type: 'unsubscribed', symbols: [a] }, gap({ symbol: b }), returned(b)])
+    expect(await afterAnswer(socket)).toEqual([{ type: 'unsubscribed', symbols: [a] }, gap({ symbol: b })])
   })
 
-  test('whose key lost the grant meanwhile, which its client is told, even if it was granted again', async () => {
+  test('a withdrawn grant ends its subscription, which the client is told, even if it is granted again', async () => {
     const { socket, update } = await connected()
     await socket.subscribe([a])
     await leave(a)
@@ -237,31 +248,6 @@ describe('a symbol that returns is not subscribed for a socket', () => {
     await update({ feeds: [zero, live] })
     await comeBack(a)
     const lost = { type: 'unsubscribed', symbols: [a], reason: 'SYMBOL_NOT_PERMITTED' }
-    expect(await afterAnswer(socket)).toEqual([gone(a), lost])
-  })
-
-  test('that used its symbol limit for other symbols: the symbol that left first is forgotten', async () => {
-    const { socket } = await connected(2)
-    await socket.subscribe([a, b])
-    await leave(a)
-    await leave(b)
-    const c = compoundKey(live, 'SYM1')
-    expect(await socket.subscribe([c])).toMatchObject({ symbols: [c], rejected: [] })
-    await comeBack(a)
-    await comeBack(b)
-    const frames = await sent(socket)
-    expect(frames.slice(-2)).toEqual([gap({ symbol: b }), returned(b)])
-    expect(frames.filter(({ reason }) => reason === 'returned')).toHaveLength(1)
-    expect(await socket.subscribe([a])).toMatchObject({ symbols: [], rejected: [a] })
-  })
-
-  test('whose plan allows fewer symbols meanwhile', async () => {
-    const { socket, update, record } = await connected(2)
-    const c = compoundKey(live, 'SYM1')
-    await socket.subscribe([a, c])
-    await leave(a)
-    await update({ limits: { ...record.limits, wsSymbols: 1 } })
-    await comeBack(a)
-    expect(await afterAnswer(socket)).toEqual([gone(a)])
+    expect(await afterAnswer(socket)).toEqual([lost])
   })
 })
