@@ -1,0 +1,105 @@
+import type { History } from '../../bars/history.ts'
+import { toList } from '../../core/bars/bar.ts'
+import { barTimeMax } from '../../core/bars/bar-rules.ts'
+import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { Reader } from '../../core/fair-queue.ts'
+import type { Connection } from '../connection/connection.ts'
+import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import type { LiveFeed } from '../live/live-feed.ts'
+import type { LiveSymbol } from '../live/live-symbol.ts'
+
+const framesPerWrite = 500
+/** Maximum bars of one replay: two days of minutes. `since` reaches back one day, unless the feed's clock is unknown. */
+const replayBarsMax = 2 * 1_440
+
+/** A symbol that was just subscribed to; its live bars are deferred until its bars after `after` were sent. */
+export interface Resumed {
+  readonly feed: LiveFeed
+  readonly live: LiveSymbol
+  readonly after: FeedSeconds
+}
+
+/** The bars of one symbol that a client missed. As a reader of the store it shares its key's turns with REST requests. */
+export class Replay implements Reader {
+  readonly connection: Connection
+  readonly feed: LiveFeed
+  readonly live: LiveSymbol
+  readonly key: string
+  readonly sinceMs: number
+  /** Open time of the last bar sent. */
+  last: FeedSeconds
+  /** Failed reads of the store. */
+  failures = 0
+  isEnded = false
+  readonly #subscriptions: Subscriptions
+  readonly #returns: number
+  #sent = 0
+  /** Mark of `RecentBars`, from before the last read of the store. */
+  #mark: number | undefined
+
+  constructor(connection: Connection, resumed: Resumed, subscriptions: Subscriptions, sinceMs: number) {
+    this.connection = connection
+    this.feed = resumed.feed
+    this.live = resumed.live
+    this.key = connection.key.id
+    this.sinceMs = sinceMs
+    this.last = resumed.after
+    this.#subscriptions = subscriptions
+    this.#returns = resumed.live.returns
+  }
+
+  /** Whether the socket is open, and subscribed to the symbol, and its live bars do not follow yet. */
+  get isDeferred(): boolean {
+    return this.connection.open && this.#subscriptions.isDeferred(this.connection.row, this.live.id)
+  }
+
+  /** The symbol may have been unsubscribed, and subscribed again, meanwhile. */
+  get isGone(): boolean {
+    return this.isEnded || !this.isDeferred
+  }
+
+  /** Why the rest cannot be sent. */
+  get obstacle(): 'returned' | 'too_many_bars' | undefined {
+    if (this.live.returns !== this.#returns) return 'returned'
+    return this.#sent > replayBarsMax ? 'too_many_bars' : undefined
+  }
+
+  /** Whether the store was read to its end, and all later bars are in memory. */
+  get isRead(): boolean {
+    return this.#mark !== undefined && this.live.recent.coversSince(this.#mark)
+  }
+
+  /** Whether the store may lack bars: it does not show what the bus lost, or a live bar whose write is still retried. */
+  get isUnproven(): boolean {
+    const { recent, lastTime } = this.live
+    const shown = recent.after(this.last).at(-1)?.time ?? this.last
+    return this.feed.isUnconfirmed || (lastTime ?? shown) > shown
+  }
+
+  /** Sends the later bars of the store and its tail. Returns false if the socket accepts no more at present. */
+  async send(history: Pick<History, 'range'>): Promise<boolean> {
+    const { connection, feed, live } = this
+    const { mark } = live.recent
+    const series = { feed: feed.key, symbol: live.symbol, resolution: '1' } as const
+    for await (const bars of history.range(series, feedSeconds(this.last + 1), barTimeMax, this)) {
+      const list = toList(bars)
+      for (let start = 0; start < list.length; start += framesPerWrite) {
+        if (connection.isFull) return false
+        if (this.isGone || this.obstacle) return true
+        const some = list.slice(start, start + framesPerWrite)
+        connection.write(some.map((bar) => live.frame(bar)).join(''))
+        this.last = some.at(-1)?.time ?? this.last
+        this.#sent += some.length
+      }
+    }
+    this.#mark = mark
+    return true
+  }
+
+  /** Sends the live bars that arrived meanwhile. */
+  sendRecent(): void {
+    const bars = this.live.recent.after(this.last)
+    if (bars.length > 0) this.connection.write(bars.map((bar) => this.live.frame(bar)).join(''))
+    this.last = bars.at(-1)?.time ?? this.last
+  }
+}
