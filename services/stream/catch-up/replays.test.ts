@@ -29,7 +29,7 @@ let gaps: { connection: Connection; after: number; why: string }[]
 /** The reason of the last gap. */
 let lastReason = ''
 /** Writes the frames of the fan-out. */
-let settle: () => void
+let flush: () => void
 /** Reads of the history so far. */
 let reads = 0
 /** While true, reads get no answer. */
@@ -37,7 +37,7 @@ let areReadsBlocked = false
 beforeEach(() => {
   reads = 0
   areReadsBlocked = false
-  settle = () => undefined
+  flush = () => undefined
   clock = createVirtualClock()
   subscriptions = new Subscriptions()
   gaps = []
@@ -58,7 +58,7 @@ beforeEach(() => {
       () => true,
       () => undefined,
     ),
-    { settle: () => settle() },
+    { flush: () => flush() },
   )
   const nothing = (): never => {
     throw new Error('not asked')
@@ -190,7 +190,7 @@ test('unsent bars of a replay are reported as gaps until they are sent', async (
 test('nothing is kept for a socket that is closed as too slow at the end of its replay', async () => {
   live.lastTime = timeOf(0)
   const { raw, connection } = asking()
-  settle = () => {
+  flush = () => {
     Object.assign(connection.socket, { readyState: WebSocket.CLOSED })
     replays.forget(connection)
     subscriptions.closeRow(connection.row)
@@ -205,7 +205,7 @@ test('no replay from memory begins after 5 ms of a turn of the event loop; the n
   for (const minute of [-1, 0]) live.recent.add(minuteBar(minute))
   live.lastTime = timeOf(0)
   // Each replay takes two milliseconds.
-  settle = () => clock.freezeFor(2)
+  flush = () => clock.freezeFor(2)
   for (let i = 0; i < 20; i++) asking().raw.resume()
   const turns: number[] = []
   while (replays.counts.waiting > 0 && turns.length < 20) {

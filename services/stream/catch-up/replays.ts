@@ -33,7 +33,7 @@ export interface ReplayDeps {
   readonly clock: Clock
   readonly history: Pick<History, 'range'>
   readonly subscriptions: Subscriptions
-  readonly fanOut: Pick<FanOut, 'settle'>
+  readonly fanOut: Pick<FanOut, 'flush'>
   readonly metrics: Pick<StreamMetrics, 'gaps' | 'replayGaps'>
 }
 
@@ -182,7 +182,7 @@ export class Replays {
       if (replay.isRead && replay.isUnproven) this.#nameGap(replay, 'unproven')
       if (replay.isRead || live.recent.covers(replay.last)) {
         // In one turn of the event loop, so that no live bar is between them.
-        fanOut.settle()
+        fanOut.flush()
         replay.sendRecent()
         this.#follow(replay)
         break
@@ -232,7 +232,7 @@ export class Replays {
 
   #nameGap({ connection, live, last }: Replay, reason: ReplayGapReason): void {
     const { fanOut, metrics } = this.#deps
-    fanOut.settle()
+    fanOut.flush()
     if (reason !== 'returned') metrics.replayGaps.inc({ reason })
     nameGaps(
       connection,

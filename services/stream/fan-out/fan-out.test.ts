@@ -88,13 +88,13 @@ describe('a burst', () => {
     expect(writes).toHaveLength(6_000)
   })
 
-  test('settle writes the running and the waiting frames at once, and only once', async () => {
+  test('flush writes the running and the waiting frames at once, and only once', async () => {
     const { clock, writes, fanOut, id } = open(1_200)
     fanOut.push(id('A'), 'a1')
     clock.freezeFor(burstWaitMsMax)
     await clock.advance(0)
     fanOut.push(id('B'), 'b1')
-    fanOut.settle()
+    fanOut.flush()
     expect(writes).toHaveLength(2_400)
     await clock.advance(10)
     expect(writes).toHaveLength(2_400)
@@ -125,7 +125,7 @@ describe('a burst', () => {
           }
           for (let i = 0; i < opened; i++) subscriptions.openRow()
         }
-        fanOut.settle()
+        fanOut.flush()
         expect(served().toSorted((x, y) => x - y)).toEqual(rows.filter((row) => !closedUnserved.has(row)))
       }),
       { examples: [[3_000, [{ opened: 1, closed: [] }]]] },
@@ -137,7 +137,7 @@ describe('a burst', () => {
     const firsts = new Set<number>()
     for (let i = 0; i < 20; i++) {
       fanOut.push(id('A'), 'a')
-      fanOut.settle()
+      fanOut.flush()
       firsts.add(writes.splice(0)[0]!.row)
     }
     expect(firsts.size).toBe(10)
@@ -146,7 +146,7 @@ describe('a burst', () => {
   test('a burst without sockets ends', () => {
     const { fanOut, id } = open(0)
     fanOut.push(id('A'), 'a')
-    expect(() => fanOut.settle()).not.toThrow()
+    expect(() => fanOut.flush()).not.toThrow()
   })
 })
 
@@ -174,7 +174,7 @@ describe('the memory of writes', () => {
           for (let row = 0; row < 5; row++) subscriptions.add(subscriptions.openRow(), symbol)
           for (let burst = 0; burst < 10; burst++) {
             fanOut.push(symbol, `${burst} ${'x'.repeat(long)}`)
-            fanOut.settle()
+            fanOut.flush()
           }
           for (const { frames, text } of queued) expect(frames.toString('latin1')).toBe(text)
         },
@@ -186,7 +186,7 @@ describe('the memory of writes', () => {
     const { writes, fanOut, id } = open(2)
     fanOut.push(id('A'), 'a'.repeat(200_000))
     fanOut.push(id('B'), 'b'.repeat(200_000))
-    fanOut.settle()
+    fanOut.flush()
     expect(writes.map(({ frames }) => frames)).toEqual(
       Array(2).fill('a'.repeat(200_000) + 'b'.repeat(200_000)),
     )

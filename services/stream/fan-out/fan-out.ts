@@ -30,7 +30,7 @@ export class FanOut {
   #running = new Burst()
   #waiting = new Burst()
   #scheduled = false
-  /** Rows of the running burst; a row that is opened later has no subscriptions until `settle`. */
+  /** Rows of the running burst; a row that is opened later has no subscriptions until `flush`. */
   #rows = 0
   #first = 0
   /** Rows already served by the running burst. */
@@ -70,7 +70,7 @@ export class FanOut {
    * Writes all frames. Must be called before any subscription changes: a bar goes to exactly the
    * sockets that were subscribed when it arrived.
    */
-  settle(): void {
+  flush(): void {
     while (!this.#running.empty || !this.#waiting.empty) this.#serve(Number.POSITIVE_INFINITY)
   }
 

@@ -167,7 +167,7 @@ export class LiveFeed {
   /** Sockets that wait for this bar get it. */
   #joinWaiting({ id, waiting }: LiveSymbol, time: FeedSeconds): void {
     const { subscriptions, fanOut } = this.#deps
-    if (fanOut.has(id)) fanOut.settle()
+    if (fanOut.has(id)) fanOut.flush()
     for (const [connection, last] of waiting) {
       if (time <= last) continue
       waiting.delete(connection)
@@ -230,7 +230,7 @@ export class LiveFeed {
   /** Sends GAP frames to the subscribers of these symbols. `returned`: a replay names what it did not send itself. */
   #nameGap(missing: readonly LiveSymbol[], cause: 'lost' | 'returned'): void {
     const { subscriptions, fanOut, sockets, metrics } = this.#deps
-    fanOut.settle()
+    fanOut.flush()
     const gaps = new Map(missing.map((live) => [live.id, this.gapOf(live)]))
     for (let row = 0; row < subscriptions.matrix.rows; row++) {
       const ids = cause === 'lost' ? subscriptions.idsOf(row) : subscriptions.matrix.columnsOf(row)

@@ -17,7 +17,7 @@ export interface Minutes {
 /** Sends a frame when all bars of a minute of the feed were sent, to sockets that asked for it. */
 export class MinuteMarkers {
   readonly #feed: FeedKey
-  readonly #fanOut: Pick<FanOut, 'settle'>
+  readonly #fanOut: Pick<FanOut, 'flush'>
   readonly #listeners = new Set<Connection>()
   /** Sockets to which earlier bars of the feed are still being replayed, with the minutes to announce afterwards. */
   readonly #replaying = new Map<Connection, readonly FeedSeconds[]>()
@@ -26,7 +26,7 @@ export class MinuteMarkers {
   /** The last minute that was announced; later events may repeat minutes. */
   #announced = none
 
-  constructor(feed: FeedKey, fanOut: Pick<FanOut, 'settle'>) {
+  constructor(feed: FeedKey, fanOut: Pick<FanOut, 'flush'>) {
     this.#feed = feed
     this.#fanOut = fanOut
   }
@@ -86,7 +86,7 @@ export class MinuteMarkers {
     const times = all.filter((time) => time > this.#announced)
     this.#announced = times.at(-1) ?? this.#announced
     if (times.length === 0 || this.#listeners.size === 0) return
-    this.#fanOut.settle()
+    this.#fanOut.flush()
     const frames = this.#frames(times)
     for (const connection of this.#listeners) {
       const queued = this.#replaying.get(connection)

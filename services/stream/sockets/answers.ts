@@ -47,8 +47,8 @@ export class Answers {
   }
 
   #subscribe(connection: Connection, { symbols, resumes, markers }: Subscribe): void {
-    this.#deps.fanOut.settle()
-    // `settle` may have closed this socket as too slow; then another socket may get its row.
+    this.#deps.fanOut.flush()
+    // `flush` may have closed this socket as too slow; then another socket may get its row.
     if (!connection.open) return
     const view = this.#deps.registry.view()
     const key = view.keys.get(connection.key.id) ?? connection.key
@@ -105,7 +105,7 @@ export class Answers {
   }
 
   #unsubscribe(connection: Connection, symbols: ReadonlySet<string>): void {
-    this.#deps.fanOut.settle()
+    this.#deps.fanOut.flush()
     for (const symbol of symbols) {
       const id = this.#deps.subscriptions.symbols.knownId(symbol as CompoundKey)
       if (id !== undefined) this.#deps.subscriptions.remove(connection.row, id)

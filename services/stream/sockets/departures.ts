@@ -33,7 +33,7 @@ export class Departures {
   /** Sends what the connection has not been sent yet, or names it in a GAP frame. */
   beforeClose(connection: Connection): void {
     const { fanOut, resumption, feeds, metrics } = this.#deps
-    fanOut.settle()
+    fanOut.flush()
     const unsent = resumption.unsentGaps(connection)
     const isUnsent = new Set(unsent.map(({ symbol }) => symbol))
     const missed = feeds.openGaps(connection.row).filter(({ symbol }) => !isUnsent.has(symbol))

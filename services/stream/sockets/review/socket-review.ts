@@ -92,7 +92,7 @@ export class SocketReview {
       .idsOf(connection.row)
       .filter((id) => !isGranted(connection.key, feedOf(symbols.symbol(id))))
     if (ids.length === 0) return
-    fanOut.settle()
+    fanOut.flush()
     // It may have been closed as too slow just now.
     if (!connection.open) return
     for (const id of ids) subscriptions.remove(connection.row, id)
@@ -118,7 +118,7 @@ export class SocketReview {
       { session: connection.sessionId, key: connection.key.id, code },
       'socket closed: its key may no longer be used',
     )
-    this.#deps.fanOut.settle()
+    this.#deps.fanOut.flush()
     connection.send(messages.error(code, message))
     connection.end(closing)
   }
