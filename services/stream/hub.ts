@@ -19,7 +19,7 @@ import { LiveFeeds } from './live/live-feeds.ts'
 import type { StreamMetrics } from './metrics.ts'
 import { Answers } from './sockets/answers.ts'
 import { allBacklogBytesMax, BacklogLimit } from './sockets/backlog-limit.ts'
-import { Departures } from './sockets/departures.ts'
+import { ClosingSockets } from './sockets/closing-sockets.ts'
 import { createListeners } from './sockets/listeners.ts'
 import { OpenSockets } from './sockets/open-sockets.ts'
 import { idleTimeoutMs, SocketReview } from './sockets/review/socket-review.ts'
@@ -80,7 +80,7 @@ export class Hub {
       (connection, text) => answers.answer(connection, text),
       () => metrics.throttled.inc(),
     )
-    const departures = new Departures({ ...shared, throttle, feeds, resumption })
+    const closingSockets = new ClosingSockets({ ...shared, throttle, feeds, resumption })
     const backlogLimit = new BacklogLimit(sockets, deps.log, deps.backlogBytesMax ?? allBacklogBytesMax)
     this.sockets = sockets
     this.#feeds = feeds
@@ -91,8 +91,8 @@ export class Hub {
       now: () => clock.monotonicMs(),
       after: (delayMs, run) => clock.after(delayMs, run),
       queued: (bytes) => backlogLimit.queued(bytes),
-      leave: (connection) => departures.leave(connection),
-      beforeClose: (connection) => departures.beforeClose(connection),
+      leave: (connection) => closingSockets.leave(connection),
+      beforeClose: (connection) => closingSockets.beforeClose(connection),
       closed: (code) => metrics.closes.inc({ code: closeLabel(code) }),
       keyAllowance: (keyId) => throttle.entered(keyId),
       failed: ({ sessionId }, cause) => deps.onFault('socket', cause, sessionId),

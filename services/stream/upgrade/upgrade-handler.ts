@@ -17,8 +17,8 @@ import { type Hub, messageBytesMax } from '../hub.ts'
 import type { StreamMetrics } from '../metrics.ts'
 import type { Sessions } from '../sockets/sessions.ts'
 import { checkHandshake } from './handshake.ts'
-import { Lingering } from './lingering.ts'
-import { refuse, UpgradeRefused } from './upgrade-refusal.ts'
+import { RefusedUpgrades } from './refused-upgrades.ts'
+import { type Refusal, refuse, UpgradeRefused } from './upgrade-refusal.ts'
 
 /** Maximum time from the request to the 101 or the refusal; then the socket is cut. */
 export const handshakeTimeoutMs = 5_000
@@ -84,13 +84,13 @@ export class UpgradeHandler {
   readonly #server = new WebSocketServer(serverOptions)
   readonly #trusted: (address: string) => boolean
   readonly #pending = new Set<Duplex>()
-  readonly #lingering: Lingering
+  readonly #refused: RefusedUpgrades
   #closing = false
 
   constructor(deps: UpgradeHandlerDeps) {
     this.#deps = deps
     this.#trusted = addressMatcher(deps.trustedProxies)
-    this.#lingering = new Lingering(deps.clock)
+    this.#refused = new RefusedUpgrades(deps.clock)
     // Otherwise the library answers faults that only it checks, in its own format.
     this.#server.on('wsClientError', (error, socket) =>
       this.#refuse(socket, { code: 'BAD_REQUEST', message: `${error.message}.` }),
@@ -124,7 +124,7 @@ export class UpgradeHandler {
   close(): void {
     this.#closing = true
     for (const socket of this.#pending) socket.destroy()
-    this.#lingering.close()
+    this.#refused.close()
   }
 
   #receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -229,7 +229,7 @@ export class UpgradeHandler {
     if (socket.destroyed) return
     try {
       refuse(socket, refusal)
-      this.#lingering.add(socket)
+      this.#refused.add(socket)
     } catch (cause) {
       this.#deps.onFault('upgrade', cause)
       socket.destroy()

@@ -9,7 +9,7 @@ import type { OpenSockets } from './open-sockets.ts'
 import type { Sessions } from './sessions.ts'
 import type { Throttle } from './throttle.ts'
 
-export interface DeparturesDeps {
+export interface ClosingSocketsDeps {
   readonly subscriptions: Subscriptions
   readonly sockets: OpenSockets
   readonly sessions: Sessions
@@ -23,10 +23,10 @@ export interface DeparturesDeps {
 }
 
 /** The end of a connection: sends the last bars, names what is missing, frees everything that it used. */
-export class Departures {
-  readonly #deps: DeparturesDeps
+export class ClosingSockets {
+  readonly #deps: ClosingSocketsDeps
 
-  constructor(deps: DeparturesDeps) {
+  constructor(deps: ClosingSocketsDeps) {
     this.#deps = deps
   }
 

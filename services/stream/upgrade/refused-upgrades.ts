@@ -4,10 +4,10 @@ import type { Clock } from '../../ports/clock.ts'
 /** Maximum time for a refused client to read its answer and to end its side; then the connection is cut. */
 export const lingerMs = 500
 /** Maximum refused connections that wait; with more the oldest is cut. */
-export const lingeringMax = 1_000
+export const refusedMax = 1_000
 
 /** Refused connections whose clients have not ended yet. They do not count as pending upgrades. */
-export class Lingering {
+export class RefusedUpgrades {
   readonly #clock: Clock
   /** The oldest first. */
   readonly #sockets = new Set<Duplex>()
@@ -17,7 +17,7 @@ export class Lingering {
   }
 
   add(socket: Duplex): void {
-    if (this.#sockets.size >= lingeringMax) this.#cutFirst()
+    if (this.#sockets.size >= refusedMax) this.#cutFirst()
     this.#sockets.add(socket)
     const cancel = this.#clock.after(lingerMs, () => socket.destroy())
     socket.once('close', () => {
