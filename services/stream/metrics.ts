@@ -13,7 +13,7 @@ interface Readings {
   subscriptions(): number
   backlogBytes(): number
   /** Counted once per socket and symbol. */
-  replays(): { readonly waiting: number; readonly caughtUp: number }
+  replays(): { readonly waiting: number; readonly waitingForNextBar: number }
   draining(): boolean
 }
 
@@ -120,6 +120,6 @@ function addGauges(metrics: Metrics, read: Readings): void {
     'fxd_stream_replays_caught',
     'Replays that wait for the next live bar, one per socket and symbol.',
     [],
-    (gauge) => gauge.set(read.replays().caughtUp),
+    (gauge) => gauge.set(read.replays().waitingForNextBar),
   )
 }

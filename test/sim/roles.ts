@@ -132,7 +132,7 @@ export function startShard(
     connections: none,
     subscriptions: none,
     backlogBytes: none,
-    replays: () => ({ waiting: 0, caughtUp: 0 }),
+    replays: () => ({ waiting: 0, waitingForNextBar: 0 }),
     draining: () => false,
   })
   const sessions = new Sessions(stores.slots, clock, log, metrics)

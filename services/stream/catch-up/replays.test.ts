@@ -198,7 +198,7 @@ test('nothing is kept for a socket that is closed as too slow at the end of its 
   raw.resume()
   await clock.advance(1_000)
   await until('the end of the replay', () => replays.counts.waiting === 0)
-  expect(replays.counts.caughtUp).toBe(0)
+  expect(replays.counts.waitingForNextBar).toBe(0)
 })
 
 test('no replay from memory begins after 5 ms of a turn of the event loop; the next turn continues', async () => {

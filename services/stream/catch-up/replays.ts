@@ -53,7 +53,7 @@ export class Replays {
   /** Sockets with replays that neither read nor pause now. */
   readonly #queue = new ReplayQueue()
   /** Symbols whose next live bar a socket waited for: `LiveSymbol.waiting` says whether it still does. */
-  readonly #caughtUp = new Map<Connection, Set<LiveSymbol>>()
+  readonly #waitingForNextBar = new Map<Connection, Set<LiveSymbol>>()
   readonly #turn: TurnTime
   readonly #stop: Cancel
   #count = 0
@@ -66,11 +66,11 @@ export class Replays {
   }
 
   /** Counted per socket and symbol: queued or running replays, and replays that wait for the next live bar. */
-  get counts(): { readonly waiting: number; readonly caughtUp: number } {
-    let caughtUp = 0
-    for (const [connection, symbols] of this.#caughtUp)
-      for (const { waiting } of symbols) if (waiting.has(connection)) caughtUp += 1
-    return { waiting: this.#count, caughtUp }
+  get counts(): { readonly waiting: number; readonly waitingForNextBar: number } {
+    let waitingForNextBar = 0
+    for (const [connection, symbols] of this.#waitingForNextBar)
+      for (const { waiting } of symbols) if (waiting.has(connection)) waitingForNextBar += 1
+    return { waiting: this.#count, waitingForNextBar }
   }
 
   /** Bars that were promised to the socket and not sent yet. */
@@ -109,13 +109,13 @@ export class Replays {
     this.#count -= this.#waiting.get(connection)?.size ?? 0
     for (const replay of this.#waiting.get(connection)?.values() ?? []) replay.isEnded = true
     this.#waiting.delete(connection)
-    for (const { waiting } of this.#caughtUp.get(connection) ?? []) waiting.delete(connection)
-    this.#caughtUp.delete(connection)
+    for (const { waiting } of this.#waitingForNextBar.get(connection) ?? []) waiting.delete(connection)
+    this.#waitingForNextBar.delete(connection)
   }
 
   /** Must be called after subscriptions of the socket ended. */
   review(connection: Connection): void {
-    for (const live of this.#caughtUp.get(connection) ?? [])
+    for (const live of this.#waitingForNextBar.get(connection) ?? [])
       if (!this.#deps.subscriptions.isDeferred(connection.row, live.id)) live.waiting.delete(connection)
     for (const replay of this.#waiting.get(connection)?.values() ?? [])
       if (!replay.isDeferred) this.#end(replay)
@@ -208,8 +208,8 @@ export class Replays {
     if (live.lastTime !== undefined && live.lastTime >= last)
       return this.#deps.subscriptions.release(connection.row, live.id)
     live.waiting.set(connection, last)
-    const caughtUp = this.#caughtUp.get(connection) ?? new Set()
-    this.#caughtUp.set(connection, caughtUp.add(live))
+    const waitingForNextBar = this.#waitingForNextBar.get(connection) ?? new Set()
+    this.#waitingForNextBar.set(connection, waitingForNextBar.add(live))
   }
 
   #endOverdue(): void {

@@ -32,7 +32,7 @@ const metricsOf = () =>
     connections: () => 0,
     subscriptions: () => 0,
     backlogBytes: () => 0,
-    replays: () => ({ waiting: 0, caughtUp: 0 }),
+    replays: () => ({ waiting: 0, waitingForNextBar: 0 }),
     draining: () => false,
   })
 
