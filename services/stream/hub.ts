@@ -9,7 +9,12 @@ import type { FeedBoard } from '../ports/feed-board.ts'
 import type { FollowedRegistry } from '../registry/follow.ts'
 import { Resumption } from './catch-up/resumption.ts'
 import { closeLabel } from './connection/close-codes.ts'
-import type { Caller, ConnectionDeps, StreamSocket } from './connection/connection.ts'
+import {
+  type Caller,
+  type ConnectionDeps,
+  messageBytesMax,
+  type StreamSocket,
+} from './connection/connection.ts'
 import { messages } from './connection/protocol.ts'
 import { FanOut } from './fan-out/fan-out.ts'
 import type { Subscriptions } from './fan-out/subscriptions.ts'
@@ -25,8 +30,6 @@ import { OpenSockets } from './sockets/open-sockets.ts'
 import { idleTimeoutMs, SocketReview } from './sockets/review/socket-review.ts'
 import type { Sessions } from './sockets/sessions.ts'
 import { Throttle } from './sockets/throttle.ts'
-
-export const messageBytesMax = 65_536
 
 export interface HubDeps {
   readonly clock: Clock

@@ -6,6 +6,8 @@ import { type Frames, textFrame } from '../fan-out/frame.ts'
 import { Allowance, messagesPerSecond } from './allowance.ts'
 import { type Closing, closings } from './close-codes.ts'
 
+/** Maximum bytes of a client message; a longer one is closed with 1009. */
+export const messageBytesMax = 65_536
 /** Maximum bytes queued for a slow client, besides one write; with more it is closed with 4001. */
 export const backlogBytesMax = 1_048_576
 /** Maximum age of the oldest queued byte; then the client is closed with 4001. */

@@ -8,12 +8,10 @@ import type { LiveBar } from '../../ports/bus.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import type { StreamMetrics } from '../metrics.ts'
 import type { LiveSymbol } from './live-symbol.ts'
-import { waitEndMs } from './lost-positions.ts'
+import { lostMsMax, waitEndMs } from './lost-positions.ts'
 
 /** Maximum wait of queued bars until the store shows the lost bars, and then for each of its answers. */
 export const queuedMsMax = 10_000
-/** Maximum duration of all reads, while the store answers: a slow store is still faster than a request of each client. */
-const readingMsMax = 60_000
 /** Pause before a failed read is retried. */
 const readRetryMs = 250
 /** Maximum bars that are read for one symbol: four hours. A GAP frame names a longer hole. */
@@ -91,7 +89,8 @@ export class Hole {
 
   /** The store shows all lost bars: reads them. */
   async fill(wanted: readonly WantedSymbol[]): Promise<void> {
-    const endMs = this.#deps.clock.monotonicMs() + readingMsMax
+    // A slow store is still faster than a request of each client.
+    const endMs = this.#deps.clock.monotonicMs() + lostMsMax
     const reading = { wanted, found: new Map<LiveSymbol, Bars>() }
     this.#reading = reading
     const queue = [...wanted]

@@ -14,8 +14,8 @@ const dayMs = daySeconds * 1000
 const renewRetryMs = 1_000
 /** Maximum slots whose release is retried; with more the oldest is left to its lease. */
 const unfreedMax = 10_000
-/** Maximum slots freed at once; a larger batch would time out in the queue. */
-const freedAtOnce = 200
+/** Maximum slots freed or taken again at once; a larger batch would time out in the queue. */
+export const slotsAtOnce = 200
 
 interface OpenSession extends Session {
   /** The last UTC day on which the session was counted. */
@@ -144,7 +144,7 @@ export class Sessions {
     const now = this.#clock.monotonicMs()
     for (const [session, lapsesAtMs] of this.#unfreed) if (lapsesAtMs <= now) this.#unfreed.delete(session)
     const waiting = [...this.#unfreed.keys()]
-    for (let i = 0, atOnce = 1; i < waiting.length; i += atOnce, atOnce = freedAtOnce) {
+    for (let i = 0, atOnce = 1; i < waiting.length; i += atOnce, atOnce = slotsAtOnce) {
       const some = waiting.slice(i, i + atOnce)
       const freed = await Promise.all(some.map((session) => this.#isFreed(session)))
       some.forEach((session, j) => freed[j] && this.#unfreed.delete(session))

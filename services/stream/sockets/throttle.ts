@@ -1,8 +1,8 @@
 import { TurnTime } from '../../platform/turn-time.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
-import { type Allowance, KeyAllowances } from '../connection/allowance.ts'
+import { type Allowance, KeyAllowances, messagesPerSecond } from '../connection/allowance.ts'
 import { closings } from '../connection/close-codes.ts'
-import type { Connection } from '../connection/connection.ts'
+import { type Connection, messageBytesMax } from '../connection/connection.ts'
 import { pongFrame } from '../fan-out/frame.ts'
 
 /** Maximum messages per second of all sockets of a key in this process: forty sockets at 50 per second. */
@@ -17,12 +17,8 @@ const turnMs = 5
 const shortMax = 1_024
 /** Maximum milliseconds for all messages per turn of the event loop. */
 const shortTurnMs = 20
-/** Maximum queued messages of a socket; with more it is not read until half of them are answered. */
+/** Maximum queued messages of a socket; with more, or more than one long message, it is not read until half are answered. */
 const inboxMessagesMax = 1_000
-/** Maximum UTF-16 units of the queued messages; with more the socket is not read until half are answered. */
-const inboxUnitsMax = 65_536
-/** Maximum debt from pings and pongs, which are not queued: a flood of them pauses the reading of the socket. */
-const debtMax = 50
 /** Maximum time above the message rate without a break; then a socket that is still too full to be read is closed. */
 const floodMsMax = 60_000
 /** Interval at which waiting connections are checked. */
@@ -108,7 +104,7 @@ export class Throttle {
   late(connection: Connection): void {
     const now = this.#clock.monotonicMs()
     connection.allowance.spend(1, now)
-    if (connection.allowance.left(now) <= -debtMax) connection.socket.pause()
+    if (connection.allowance.left(now) <= -messagesPerSecond) connection.socket.pause()
   }
 
   close(): void {
@@ -118,8 +114,9 @@ export class Throttle {
     this.#ready.clear()
   }
 
+  /** Pings and pongs are not queued: a debt of one second, from a flood of them, pauses the reading of the socket. */
   #control(connection: Connection, now: number): void {
-    if (connection.allowance.left(now) > -debtMax) connection.allowance.spend(1, now)
+    if (connection.allowance.left(now) > -messagesPerSecond) connection.allowance.spend(1, now)
     if (fullness(connection, now) >= 1) {
       connection.socket.pause()
       this.#place(connection, now)
@@ -223,8 +220,8 @@ const mayAnswer = ({ allowance, keyAllowance }: Connection, now: number): boolea
 const fullness = ({ inbox, allowance }: Connection, now: number): number =>
   Math.max(
     (inbox?.texts.length ?? 0) / inboxMessagesMax,
-    (inbox?.size ?? 0) / inboxUnitsMax,
-    -allowance.left(now) / debtMax,
+    (inbox?.size ?? 0) / messageBytesMax,
+    -allowance.left(now) / messagesPerSecond,
   )
 
 function sendPong(connection: Connection): void {

@@ -11,16 +11,12 @@ import { messages } from '../../connection/protocol.ts'
 import type { FanOut } from '../../fan-out/fan-out.ts'
 import type { Subscriptions } from '../../fan-out/subscriptions.ts'
 import type { OpenSockets } from '../open-sockets.ts'
-import type { Sessions } from '../sessions.ts'
+import { type Sessions, slotsAtOnce } from '../sessions.ts'
 import { type KeyRefusal, reviewKey } from './review-key.ts'
 
 /** Maximum silence of a client, without a message or a ping; then it is closed with 4000. */
 export const idleTimeoutMs = 60_000
 const sweepMs = 1_000
-/** Maximum slots that are taken again at once. */
-const reopenedAtOnceMax = 200
-/** Maximum time between two sweeps. After a longer time the process was delayed and read no sockets. */
-const sweepLateMs = 2 * sweepMs
 
 export interface SocketReviewDeps {
   readonly clock: Clock
@@ -71,7 +67,7 @@ export class SocketReview {
     const { clock, registry, sockets } = this.#deps
     const now = clock.monotonicMs()
     // After a delay of the process one sweep does not check silence: it runs before the process sees what arrived meanwhile.
-    this.#skipped = !this.#skipped && now - this.#sweptAt > sweepLateMs
+    this.#skipped = !this.#skipped && now - this.#sweptAt > 2 * sweepMs
     this.#sweptAt = now
     const view = registry.loaded ? registry.view() : undefined
     for (const connection of sockets.connections()) {
@@ -109,8 +105,8 @@ export class SocketReview {
       const outcome = await sessions.reopen(connection.sessionId, connection.key.limits.wsConnections)
       if (outcome === 'full') connection.end(closings.overCap)
     }
-    for (let at = 0; at < connections.length; at += reopenedAtOnceMax)
-      await Promise.all(connections.slice(at, at + reopenedAtOnceMax).map(reopen))
+    for (let at = 0; at < connections.length; at += slotsAtOnce)
+      await Promise.all(connections.slice(at, at + slotsAtOnce).map(reopen))
   }
 
   #close(connection: Connection, { code, message, closing }: KeyRefusal): void {
