@@ -146,14 +146,11 @@ export class Replays {
 
   #begin(replay: Replay): void {
     const { connection } = replay
-    const leave = this.#queue.enter(connection)
-    const failed = (cause: unknown): undefined => {
-      connection.fail(cause)
-    }
+    this.#queue.reading.add(replay)
     void this.#proceed(replay)
-      .catch(failed)
+      .catch((cause: unknown): undefined => void connection.fail(cause))
       .then((pause) => {
-        leave()
+        this.#queue.reading.delete(replay)
         // One symbol at a time, so that no socket waits for all symbols of another.
         if (pause) this.#pause(connection, pause)
         else this.#queue.push(connection)
