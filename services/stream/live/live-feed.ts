@@ -120,15 +120,17 @@ export class LiveFeed {
 
   /** Subscribed symbols are in the registry again: their bars go on after a GAP frame. */
   returned(symbols: readonly CompoundKey[]): void {
-    const { subscriptions } = this.#deps
+    const { subscriptions, fanOut } = this.#deps
     const returned = symbols.map((symbol) => this.symbol(symbol))
-    for (const { id, waiting, recent } of returned) {
-      recent.broken()
-      for (const { row } of waiting.keys()) subscriptions.release(row, id)
-      waiting.clear()
+    // Sockets that wait for a later bar have those of the burst.
+    fanOut.flush()
+    for (const live of returned) {
+      live.returns += 1
+      live.recent.broken()
+      for (const { row } of live.waiting.keys()) subscriptions.release(row, live.id)
+      live.waiting.clear()
     }
     this.#nameGap(returned, 'returned')
-    for (const live of returned) live.returns += 1
   }
 
   /** Must be called after each change of the registry. */
