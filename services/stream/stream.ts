@@ -91,7 +91,7 @@ export function createStream(deps: StreamDeps): Stream {
     },
     (count) => metrics.forcedCloses.inc(count),
   )
-  const sessions = new Sessions(deps.slots, deps.clock, deps.log, metrics)
+  const sessions = new Sessions({ ...deps, metrics })
   const onFault = createOnFault(deps.log, metrics)
   const shared = { ...deps, sessions, metrics, onFault }
   const hub = new Hub({ ...shared, subscriptions, onLeave: () => draining.left() })

@@ -135,7 +135,7 @@ export function startShard(
     replays: () => ({ waiting: 0, waitingForNextBar: 0 }),
     draining: () => false,
   })
-  const sessions = new Sessions(stores.slots, clock, log, metrics)
+  const sessions = new Sessions({ slots: stores.slots, clock, log, metrics })
   const hub = new Hub({
     ...stores,
     clock,

@@ -78,7 +78,7 @@ describe('the slot of a socket that was closed while slots were unavailable', ()
       close: async (_, session) => void (await call(`close ${session}`)),
       inUse: async () => 0,
     }
-    const sessions = new Sessions(slots, clock, silentLog, metricsOf())
+    const sessions = new Sessions({ slots, clock, log: silentLog, metrics: metricsOf() })
     for (const session of ['stays', 'a', 'b']) await sessions.open('key', session, 3)
     await Promise.all(['a', 'b'].map((session) => sessions.close(session)))
     calls.length = 0
@@ -116,7 +116,7 @@ test('many refused upgrades while slots are unavailable do not displace the slot
     },
     inUse: async () => 0,
   }
-  const sessions = new Sessions(slots, clock, silentLog, metricsOf())
+  const sessions = new Sessions({ slots, clock, log: silentLog, metrics: metricsOf() })
   await sessions.open('key', 'was open', 1)
   isUnavailable = true
   await sessions.close('was open')
@@ -140,7 +140,7 @@ test('an outage of the slots is logged once per kind of call when it begins and 
   const log = createLog('info', { write: (line) => void logged.push(JSON.parse(line) as LogLine) })
   const stores = await openStreamFixture()
   const { reach, slots } = leaving(stores.stores.slots)
-  const sessions = new Sessions(slots, clock, log, metricsOf())
+  const sessions = new Sessions({ slots, clock, log, metrics: metricsOf() })
   const calls = (lines: readonly LogLine[]) => lines.map(({ call }) => call).toSorted()
   const outage = async (): Promise<void> => {
     logged = []

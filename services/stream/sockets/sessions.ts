@@ -17,6 +17,13 @@ const unfreedMax = 10_000
 /** Maximum slots freed or taken again at once; a larger batch would time out in the queue. */
 export const slotsAtOnce = 200
 
+interface SessionsDeps {
+  readonly slots: Slots
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Pick<StreamMetrics, 'slotFailures'>
+}
+
 interface OpenSession extends Session {
   /** The last UTC day on which the session was counted. */
   countedOn: Day
@@ -27,10 +34,7 @@ interface OpenSession extends Session {
  * its sessions at once. Each is freed exactly once.
  */
 export class Sessions {
-  readonly #slots: Slots
-  readonly #clock: Clock
-  readonly #log: Log
-  readonly #failures: StreamMetrics['slotFailures']
+  readonly #deps: SessionsDeps
   /** By session id, in the order of their opening. */
   readonly #open = new Map<string, OpenSession>()
   /** Closed sessions whose slot could not be freed, with the time when it lapses, the earliest first. */
@@ -44,11 +48,9 @@ export class Sessions {
   #isRenewing = false
   #onLapse: (sessionIds: readonly string[]) => void = () => undefined
 
-  constructor(slots: Slots, clock: Clock, log: Log, metrics: StreamMetrics) {
-    this.#slots = slots
-    this.#clock = clock
-    this.#log = log
-    this.#failures = metrics.slotFailures
+  constructor(deps: SessionsDeps) {
+    const { clock, log } = deps
+    this.#deps = deps
     const outageOf = (call: Call): OutageLog => new OutageLog({ log, clock, about: { call } })
     this.#outages = { open: outageOf('open'), close: outageOf('close'), renew: outageOf('renew') }
     this.#stopRenewing = clock.every(slotRenewMs, () => void this.#renew())
@@ -67,7 +69,7 @@ export class Sessions {
   async open(keyId: string, sessionId: string, cap: number): Promise<SlotOutcome> {
     const session = { keyId, sessionId, countedOn: this.#today() }
     try {
-      const outcome = await this.#slots.open(keyId, sessionId, cap)
+      const outcome = await this.#deps.slots.open(keyId, sessionId, cap)
       this.#worked('open')
       if (outcome.outcome === 'open') this.#open.set(sessionId, session)
       return outcome
@@ -88,7 +90,7 @@ export class Sessions {
     if (!session) return 'unknown'
     const today = this.#today()
     try {
-      const { outcome } = await this.#slots.open(session.keyId, sessionId, cap, session.countedOn)
+      const { outcome } = await this.#deps.slots.open(session.keyId, sessionId, cap, session.countedOn)
       this.#worked('open')
       if (outcome === 'open') session.countedOn = today
       // The session was closed meanwhile, perhaps before the slot was taken.
@@ -122,7 +124,7 @@ export class Sessions {
 
   #freeLater(session: Session): void {
     if (this.#isStopped) return
-    this.#unfreed.set(session, this.#clock.monotonicMs() + slotLeaseMs)
+    this.#unfreed.set(session, this.#deps.clock.monotonicMs() + slotLeaseMs)
     if (this.#unfreed.size > unfreedMax)
       for (const oldest of this.#unfreed.keys().take(1)) this.#unfreed.delete(oldest)
     this.#retry()
@@ -130,7 +132,7 @@ export class Sessions {
 
   async #isFreed({ keyId, sessionId }: Session): Promise<boolean> {
     try {
-      await this.#slots.close(keyId, sessionId)
+      await this.#deps.slots.close(keyId, sessionId)
       this.#worked('close')
       return true
     } catch (cause) {
@@ -141,7 +143,7 @@ export class Sessions {
 
   /** Retries the release of slots. The first call is made alone: if it fails, the slots are still unavailable. */
   async #freeAgain(): Promise<void> {
-    const now = this.#clock.monotonicMs()
+    const now = this.#deps.clock.monotonicMs()
     for (const [session, lapsesAtMs] of this.#unfreed) if (lapsesAtMs <= now) this.#unfreed.delete(session)
     const waiting = [...this.#unfreed.keys()]
     for (let i = 0, atOnce = 1; i < waiting.length; i += atOnce, atOnce = slotsAtOnce) {
@@ -170,7 +172,7 @@ export class Sessions {
     const asked = [...this.#open.values()]
     try {
       const lapsed = new Set(
-        await this.#slots.renew(asked.map(({ keyId, sessionId }) => ({ keyId, sessionId }))),
+        await this.#deps.slots.renew(asked.map(({ keyId, sessionId }) => ({ keyId, sessionId }))),
       )
       for (const session of asked) if (!lapsed.has(session.sessionId)) session.countedOn = today
       this.#worked('renew')
@@ -186,27 +188,27 @@ export class Sessions {
   /** Renews again after a pause: after an outage lapsed slots should be taken soon, before other clients take them. */
   #retry(): void {
     if (this.#isStopped || this.#cancelRetry) return
-    this.#cancelRetry = this.#clock.after(renewRetryMs, () => {
+    this.#cancelRetry = this.#deps.clock.after(renewRetryMs, () => {
       this.#cancelRetry = undefined
       void this.#renew()
     })
   }
 
   #awaitMidnight(): void {
-    this.#cancelMidnight = this.#clock.after(dayMs - (this.#clock.utcMs() % dayMs), () => {
+    this.#cancelMidnight = this.#deps.clock.after(dayMs - (this.#deps.clock.utcMs() % dayMs), () => {
       this.#awaitMidnight()
       void this.#renew()
     })
   }
 
   #today(): Day {
-    return dateText(toSeconds(this.#clock.utcMs()))
+    return dateText(toSeconds(this.#deps.clock.utcMs()))
   }
 
   /** Logs once until no slot is lapsed: each renewal returns the same sessions. */
   #logLapses(sessions: number): void {
     if (sessions > 0 && !this.#areLapsesLogged)
-      this.#log.warn(
+      this.#deps.log.warn(
         { sessions },
         'slot leases expired; renewing them; sockets above the connection cap will close with 4002',
       )
@@ -219,7 +221,7 @@ export class Sessions {
 
   /** Logs once until a call of this kind succeeds: in an outage every upgrade fails. */
   #failed(call: Call, cause: unknown): void {
-    this.#failures.inc({ call })
+    this.#deps.metrics.slotFailures.inc({ call })
     this.#outages[call].failed({
       text: 'slots unavailable; new sockets get 503; open sockets stay',
       cause,

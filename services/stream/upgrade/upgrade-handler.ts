@@ -22,7 +22,7 @@ import { type Refusal, refuse, UpgradeRefused } from './upgrade-refusal.ts'
 
 /** Maximum time from the request to the 101 or the refusal; then the socket is cut. */
 export const handshakeTimeoutMs = 5_000
-/** Maximum pending upgrades; further ones are refused. */
+/** Maximum pending upgrades; further ones are refused. Also the maximum of refused ones whose clients have not ended. */
 export const upgradesPendingMax = 1_000
 const retryWhenFullSeconds = 5
 const retryWhenBusySeconds = 2
@@ -90,7 +90,7 @@ export class UpgradeHandler {
   constructor(deps: UpgradeHandlerDeps) {
     this.#deps = deps
     this.#trusted = addressMatcher(deps.trustedProxies)
-    this.#refused = new RefusedUpgrades(deps.clock)
+    this.#refused = new RefusedUpgrades(deps.clock, upgradesPendingMax)
     // Otherwise the library answers faults that only it checks, in its own format.
     this.#server.on('wsClientError', (error, socket) =>
       this.#refuse(socket, { code: 'BAD_REQUEST', message: `${error.message}.` }),

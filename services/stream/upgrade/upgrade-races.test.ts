@@ -6,7 +6,7 @@ import { until } from '../../../test/acceptance/client/until.ts'
 import { ask, readAnswer, upgradeRequest as request } from '../../../test/support/clients/raw-upgrade.ts'
 import { openStreamFixture } from '../../../test/support/fixtures/stream-fixture.ts'
 import type { Slots } from '../../ports/slots.ts'
-import { lingerMs, refusedMax } from './refused-upgrades.ts'
+import { lingerMs } from './refused-upgrades.ts'
 import { handshakeTimeoutMs, upgradesPendingMax } from './upgrade-handler.ts'
 
 describe('while Redis decides on a slot', () => {
@@ -128,9 +128,9 @@ describe('refused clients that do not end their side', () => {
     first.write(request('/v1/stream'))
     const refused = 'fxd_stream_upgrades_total{outcome="UNAUTHORIZED"}'
     await until('the first to be refused', async () => (await fixture.metric(refused)) === 1)
-    for (let i = 0; i < refusedMax; i++) (await fixture.dial()).write(request('/v1/stream'))
-    await until('all to be refused', async () => (await fixture.metric(refused)) === refusedMax + 1)
-    await until('one to be gone', () => fixture.connections() === refusedMax)
+    for (let i = 0; i < upgradesPendingMax; i++) (await fixture.dial()).write(request('/v1/stream'))
+    await until('all to be refused', async () => (await fixture.metric(refused)) === upgradesPendingMax + 1)
+    await until('one to be gone', () => fixture.connections() === upgradesPendingMax)
     expect(await readAnswer(first)).toMatchObject({ status: 401 })
     await fixture.close()
   })
