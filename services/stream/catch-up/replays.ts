@@ -148,7 +148,9 @@ export class Replays {
     const { connection } = replay
     this.#queue.reading.add(replay)
     void this.#proceed(replay)
-      .catch((cause: unknown): undefined => void connection.fail(cause))
+      .catch((cause: unknown): undefined => {
+        connection.fail(cause)
+      })
       .then((pause) => {
         this.#queue.reading.delete(replay)
         // One symbol at a time, so that no socket waits for all symbols of another.
