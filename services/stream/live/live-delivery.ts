@@ -35,7 +35,7 @@ export class LiveDelivery {
     if (event.type === 'applied') feed.applied(event.position)
     else if (event.type === 'settled') feed.applied(position)
     else if (event.type === 'minutes') feed.complete(event)
-    else {
+    else if (event.type === 'bars') {
       reached('delivered')
       feed.receive(event.bars.filter(({ resolution }) => resolution === '1'))
       return fanOut.written()

@@ -18,7 +18,7 @@ import type { StreamMetrics } from '../metrics.ts'
 import type { Sessions } from '../sockets/sessions.ts'
 import { checkHandshake } from './handshake.ts'
 import { RefusedUpgrades } from './refused-upgrades.ts'
-import { type Refusal, refuse, UpgradeRefused } from './upgrade-refusal.ts'
+import { refuse, UpgradeRefused } from './upgrade-refusal.ts'
 
 /** Maximum time from the request to the 101 or the refusal; then the socket is cut. */
 export const handshakeTimeoutMs = 5_000
