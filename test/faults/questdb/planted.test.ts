@@ -24,8 +24,8 @@ const defects: readonly Defect[] = [
   {
     name: 'history is acknowledged before it is stored',
     file: 'services/ingest/feed/store-history.ts',
-    search: 'await store.write(writes, lane)',
-    replacement: 'store.write(writes, lane).catch(() => undefined)',
+    search: 'await waitForStore(() => store.write(writes, lane, { signal }), deps)',
+    replacement: 'store.write(writes, lane, { signal }).catch(() => undefined)',
     noticedBy: 'kill',
     complaint: /was acknowledged and is not there/,
   },
