@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** Maximum pause of clients for whose connection live bars wait: a collector, the canary. */
+/** Maximum pause of those for whom live bars wait: a collector, the canary, a comparison of ingest with the store. */
 export const reconnectMaxMs = 5_000
 
 interface BackoffOptions {

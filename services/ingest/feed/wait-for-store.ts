@@ -1,9 +1,6 @@
 import { Unavailable } from '../../core/failure.ts'
-import { Backoff } from '../../platform/backoff.ts'
+import { Backoff, reconnectMaxMs } from '../../platform/backoff.ts'
 import type { Clock } from '../../ports/clock.ts'
-
-/** Maximum pause between two calls of a store that is unavailable. */
-const pauseMaxMs = 5_000
 
 export interface Waiting {
   readonly clock: Clock
@@ -13,7 +10,7 @@ export interface Waiting {
 
 /** Repeats the call while the store is unavailable or overloaded. Rejects with any other error, and when the signal aborts. */
 export async function waitForStore<T>(call: () => Promise<T>, { clock, signal }: Waiting): Promise<T> {
-  const backoff = new Backoff(clock, { maxMs: pauseMaxMs })
+  const backoff = new Backoff(clock, { maxMs: reconnectMaxMs })
   for (;;) {
     signal.throwIfAborted()
     try {
