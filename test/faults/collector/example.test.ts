@@ -8,6 +8,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { python } from '../../interop/foreign-process.ts'
 import { openTcpProxy } from '../../support/clients/tcp-proxy.ts'
 import { killWithParent } from '../../support/processes/kill-with-parent.ts'
+import { startQuestdb } from '../../support/questdb/server.ts'
 import { FxdProcess } from '../support/fxd-process.ts'
 import { feed, manifestOf, minuteSeconds } from '../support/market.ts'
 import { within } from '../support/within.ts'
@@ -213,6 +214,26 @@ test('the example collector loses no bar when its clock is set forward', async (
   files.append(3)
   await expectStored(fxd, files, output)
 }, 180_000)
+
+test('the example collector goes on with live bars while QuestDB is away, and keeps its session', async () => {
+  const server = await startQuestdb({ startsQuickly: true })
+  onTestFinished(() => server.stop())
+  const fxd = await FxdProcess.start({ ...server, prefix: 'example_', manifests: [manifestOf(symbols)] })
+  await fxd.takeKey()
+  const files = new ExampleFolder(fxd.token)
+  files.append(10)
+  const { output } = startCollector(files, fxd.grpc)
+  await expectStored(fxd, files, output)
+  await expect.poll(output, { timeout: deadlineMs }).toContain('following live bars')
+  await server.kill()
+  for (let pushed = symbols.length; pushed <= 20; pushed += symbols.length) {
+    files.append(1)
+    await expect.poll(() => fxd.metric('fxd_ingest_pushed_bars_total'), { timeout: deadlineMs }).toBe(pushed)
+  }
+  await server.start()
+  await expectStored(fxd, files, output)
+  expect(output()).not.toContain('session lost')
+}, 300_000)
 
 test('a second example collector is standby and takes over when the first one is killed', async () => {
   const fxd = await FxdProcess.start({ manifests: [manifestOf(symbols)] })
