@@ -55,6 +55,7 @@ export function registrySymbols(open: () => Promise<RegistryFixture>): void {
       .allSymbolsOf(zero.key)
       .map(({ name }) => name)
       .filter((name) => name !== 'EURUSD' && name !== 'GBPUSD')
+      .toSorted()
   const request = { feed: zero.key, symbol: '' }
   const unavailable = () =>
     vi
