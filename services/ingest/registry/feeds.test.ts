@@ -5,6 +5,7 @@ import {
   type RegistryFixture,
   zero,
 } from '../../../test/support/fixtures/registry-fixture.ts'
+import { symbolBody } from '../../../test/support/fixtures/stream-fixture.ts'
 import { definition } from '../../../test/support/samples/samples.ts'
 import { lastMinute, weekendBars } from '../../../test/support/samples/weekend-bars.ts'
 import { barsOf } from '../../core/bars/bar.ts'
@@ -101,6 +102,21 @@ describe('feeds', () => {
     const manifestJson = JSON.stringify(definitionToManifest(definition({ account: 'NEW' })))
     const applied = await own.call('ApplyFeed', { manifestJson, uid: 'a-uid' })
     expect(applied).toMatchObject({ key: expect.stringMatching(/:NEW$/) as string })
+  })
+
+  test('list their symbols by name, whatever the order in which they came', async () => {
+    const own = await openRegistryFixture()
+    onTestFinished(async () => {
+      await own.stop()
+      own.discard()
+    })
+    await own.writer.change(() => ({
+      rows: ['LATER', 'EARLIER'].map((name) => symbolBody(zero.key, name)),
+      result: undefined,
+    }))
+    const { symbols } = await own.call('GetFeed', { key: zero.key })
+    expect(symbols).toContain('BROKERA:ZERO:LATER')
+    expect(symbols).toEqual(symbols.toSorted())
   })
 
   test('are listed on a weekend with the open time of their last minute, not of their weekly bar', async () => {
