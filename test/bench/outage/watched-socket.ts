@@ -1,3 +1,6 @@
+/** The service closes sockets that are idle for longer. */
+const pingMs = 20_000
+
 interface Frame {
   readonly type: string
   readonly symbol?: string
@@ -17,8 +20,10 @@ export class WatchedSocket {
 
   private constructor(socket: WebSocket) {
     this.#socket = socket
+    const pings = setInterval(() => socket.send(JSON.stringify({ action: 'ping' })), pingMs)
     socket.addEventListener('message', ({ data }) => this.#take(JSON.parse(String(data)) as Frame))
     socket.addEventListener('close', ({ code, reason }) => {
+      clearInterval(pings)
       if (!this.#isClosing) this.closes.push(`${code} ${reason}`)
     })
   }
