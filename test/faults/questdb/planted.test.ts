@@ -32,8 +32,9 @@ const defects: readonly Defect[] = [
   {
     name: 'rows that the server did not accept are dropped and acknowledged',
     file: writer,
-    search: 'this.#queue.putBack(pieces.filter((piece) => again.has(piece)))',
-    replacement: 'for (const { submission } of again) submission.settle()',
+    search: "text: 'QuestDB write failed; retrying', cause })\n    this.#queue.retry(pieces)",
+    replacement:
+      "text: 'QuestDB write failed; retrying', cause })\n    for (const { submission } of pieces) submission.stored()",
     noticedBy: 'kill',
     complaint: /was acknowledged and is not there|has revision/,
   },
