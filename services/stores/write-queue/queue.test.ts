@@ -129,6 +129,19 @@ test('the store fails for as long as the table that fails for longest', async ()
   expect([queue.failingMs, queue.hasFailed]).toEqual([0, false])
 })
 
+test('a table that failed counts no more when what waited for it was given up', async () => {
+  const { clock, queue, call, take } = fixture()
+  const late = call('live', [work(1, 'a')], { deadlineMs: writeDeadlineMs })
+  const taken = take()
+  await clock.advance(writeDeadlineMs)
+  expect(await late.outcome).toContain('not written within 30000 ms')
+  queue.retry(taken)
+  call('live', [work(2, 'b')])
+  const others = take()
+  queue.accepted(others)
+  expect(queue.hasFailed).toBe(false)
+})
+
 test('tables that are not ready keep their jobs and hold back no others', () => {
   const { call, rowsTaken } = fixture()
   call('live', [work(1, 'a'), work(2, 'b')])

@@ -145,9 +145,12 @@ export class WriteQueue<W extends Work> {
     return this.#bytes
   }
 
-  /** Whether the last request of any table failed. */
+  /** Whether the last request failed of any table for which rows wait. */
   get hasFailed(): boolean {
-    return [...this.#tables.values()].some(({ hasFailed }) => hasFailed)
+    const failed = [...this.#tables].flatMap(([table, { hasFailed }]) => (hasFailed ? [table] : []))
+    return (
+      failed.length > 0 && this.all().some(({ works }) => works.some(({ table }) => failed.includes(table)))
+    )
   }
 
   /** For how many milliseconds the store has taken nothing of the table that fails for longest. */
