@@ -169,6 +169,31 @@ describe('while the store is away', () => {
   })
 })
 
+test('a symbol that is listed while the registry is away waits, and bars of the other symbols are pushed', async () => {
+  const noon = suite.minute
+  const session = suite.connect()
+  await session.hello(suite.feed.key)
+  suite.registryGate = Promise.reject(new Unavailable('store', new Error('away')))
+  suite.registryGate.catch(() => undefined)
+  let names: unknown
+  void session.catalogue([{ raw: 'GBPUSD.z', digits: 5 }], { snapshot: false }).then((answer) => {
+    names = answer.names
+  })
+  const { ack } = await session.bars('LIVE', [seriesAt('EURUSD', [noon - 60])])
+  expect(ack).toMatchObject({ accepted: 1 })
+  expect(suite.pushed()).toEqual([noon - 60])
+  await suite.clock.advance(60_000)
+  expect(names).toBeUndefined()
+  suite.registryGate = Promise.resolve()
+  const listed = async (): Promise<unknown> => {
+    await suite.clock.advance(1_000)
+    return names
+  }
+  await expect.poll(listed).toMatchObject([{ raw: 'GBPUSD.z', symbol: 'GBPUSD' }])
+  expect((await session.bars('LIVE', [seriesAt('GBPUSD', [noon - 60])])).ack).toMatchObject({ accepted: 1 })
+  await session.close()
+})
+
 describe('while one table waits', () => {
   test('the minutes of the feed are acknowledged, complete and settled; only its own bars and windows wait', async () => {
     const noon = suite.minute

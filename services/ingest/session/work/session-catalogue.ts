@@ -1,6 +1,7 @@
 import type { RegistryView } from '../../../core/registry/registry.ts'
 import { show } from '../../../core/show.ts'
 import type { LimitedLog } from '../../../platform/log/limited-log.ts'
+import { Serial } from '../../../platform/serial.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Catalogue__Output } from '../../../wire/gen/fxd/v1/Catalogue.ts'
 import type { CatalogueSymbol__Output } from '../../../wire/gen/fxd/v1/CatalogueSymbol.ts'
@@ -13,6 +14,7 @@ import {
 } from '../../check/catalogue.ts'
 import type { FeedState } from '../../feed/feed-state.ts'
 import type { ImportedSymbols } from '../../feed/imported-symbols.ts'
+import { waitForStore } from '../../feed/wait-for-store.ts'
 import { SessionEnd } from '../../session-end.ts'
 import type { CollectorStream } from '../stream/collector-stream.ts'
 import { cataloguedParts } from './answers.ts'
@@ -68,7 +70,9 @@ const shown = (refused: readonly CatalogueRefusal[]): readonly CatalogueRefusal[
   refused.slice(0, 20).map(({ raw, reason }) => ({ raw: show(raw), reason }))
 
 interface CatalogueDeps {
-  readonly clock: Pick<Clock, 'soon'>
+  readonly clock: Clock
+  /** Aborts when the session leaves. */
+  readonly signal: AbortSignal
   readonly log: LimitedLog
   readonly stream: CollectorStream
   readonly state: FeedState
@@ -80,6 +84,8 @@ interface CatalogueDeps {
 export class SessionCatalogue {
   readonly #deps: CatalogueDeps
   readonly #parts = new CatalogueParts()
+  readonly #catalogues = new Serial()
+  #waiting = 0
   #isTaken = false
 
   constructor(deps: CatalogueDeps) {
@@ -91,22 +97,40 @@ export class SessionCatalogue {
     return this.#isTaken
   }
 
-  async take(part: Catalogue__Output): Promise<void> {
+  /**
+   * Resolves when the next message may follow. After the first catalogue of a live session none waits for a catalogue,
+   * unless a further one does.
+   */
+  take(part: Catalogue__Output): Promise<void> | void {
     const whole = this.#parts.add(part)
     if (!whole) return
+    const { stream, imported } = this.#deps
+    this.#waiting += 1
+    const taken = this.#catalogues
+      .run(() => this.#take(whole, part.revision))
+      .finally(() => {
+        this.#waiting -= 1
+      })
+    if (!this.#isTaken || imported || this.#waiting > 1) return taken
+    taken.catch(stream.fail)
+  }
+
+  /** Waits while the store is unavailable. */
+  async #take(whole: WholeCatalogue, revision: number): Promise<void> {
     await this.#nextTurn()
     const { log, stream, state, imported } = this.#deps
     const { absences, registry } = state
     const { watchedUntil } = state.windows
     const decide = (view: RegistryView): CatalogueChange =>
       decideCatalogue(whole, { ...registry.within(view), watchedUntil, absences })
-    const result = await (imported ? imported.take(whole.symbols) : registry.change(decide))
+    const change = () => (imported ? imported.take(whole.symbols) : registry.change(decide))
+    const result = await waitForStore(change, this.#deps)
     const { symbols, refused } = result
     await this.#nextTurn()
     absences.note(result.absent, registry.current().view)
     if (refused.length > 0) log.write('warn', { refused: shown(refused) }, 'catalogue symbols rejected')
     log.write('info', { symbols: symbols.length, refused: refused.length }, 'catalogue accepted')
-    for (const answer of cataloguedParts(part.revision, result)) {
+    for (const answer of cataloguedParts(revision, result)) {
       await this.#nextTurn()
       stream.send(answer)
     }

@@ -50,7 +50,7 @@ export class SessionWork {
   readonly #noteGap: (gap: Gap__Output) => void
   readonly #throttle: () => void
   readonly #stopSettling: Cancel
-  /** Aborts when the session leaves: history that waits comes again. */
+  /** Aborts when the session leaves: history and catalogues that wait come again. */
   readonly #left = new AbortController()
   #hasLeft = false
 
@@ -69,11 +69,12 @@ export class SessionWork {
     this.#state = state
     state.epoch = Math.max(state.epoch, epoch)
     this.#throttle = () => stream.throttle(this.isFull)
-    const backfill = new BackfillIntake({ store, clock, signal: this.#left.signal }, state)
+    const { signal } = this.#left
+    const backfill = new BackfillIntake({ store, clock, signal }, state)
     const imported = isImport ? new ImportedSymbols(state.registry) : undefined
     const inFlight = new InFlight({ stream, metrics, throttle: this.#throttle })
     this.#inFlight = inFlight
-    this.#catalogue = new SessionCatalogue({ clock, log, stream, state, imported })
+    this.#catalogue = new SessionCatalogue({ clock, signal, log, stream, state, imported })
     const acknowledgements = new Acknowledgements({ metrics, log }, stream, this.#catalogue)
     const answering = { clock, metrics, state, imported, inFlight, acknowledgements }
     const isPartitioned = store.isPartitioned ?? false
