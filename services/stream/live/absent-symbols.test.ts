@@ -96,6 +96,18 @@ describe('a subscription to a symbol that left the registry and returns', () => 
     expect(await fixture.metric('fxd_stream_gaps_total{cause="returned"}')).toBe(2)
   })
 
+  test('gets a GAP frame before a bar that comes before the registry shows its symbol', async () => {
+    const { socket } = await connected()
+    await socket.subscribe([a])
+    await fixture.publish([a], 1)
+    await leave(a)
+    await fixture.publish([a], 5)
+    await comeBack(a)
+    await fixture.publish([a], 6)
+    const passed = (minute: number) => gap({ symbol: a, after: minuteBar(minute).time })
+    expect(await afterAnswer(socket)).toEqual([bar(a, 1), passed(1), bar(a, 5), passed(5), bar(a, 6)])
+  })
+
   test('gets a GAP frame for the unsent bars of its replay, then live bars', async () => {
     const { socket } = await connected()
     await fixture.store(a, [1, 2, 3])

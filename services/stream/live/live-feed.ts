@@ -86,8 +86,10 @@ export class LiveFeed {
 
   /** The closed minutes of an event of the bus. */
   receive(bars: readonly LiveBar[]): void {
-    if (this.#hole) this.#hole.queue(bars)
-    else for (const { symbol, bar } of bars) this.#push(this.symbol(symbol), bar)
+    if (this.#hole) return this.#hole.queue(bars)
+    const absent = bars.map(({ symbol }) => this.symbol(symbol)).filter(({ isAbsent }) => isAbsent)
+    if (absent.length > 0) this.#nameAbsence(absent)
+    for (const { symbol, bar } of bars) this.#push(this.symbol(symbol), bar)
   }
 
   complete(minutes: Minutes): void {
@@ -120,17 +122,9 @@ export class LiveFeed {
 
   /** Subscribed symbols are in the registry again: their bars go on after a GAP frame. */
   returned(symbols: readonly CompoundKey[]): void {
-    const { subscriptions, fanOut } = this.#deps
     const returned = symbols.map((symbol) => this.symbol(symbol))
-    // Sockets that wait for a later bar have those of the burst.
-    fanOut.flush()
-    for (const live of returned) {
-      live.returns += 1
-      live.recent.broken()
-      for (const { row } of live.waiting.keys()) subscriptions.release(row, live.id)
-      live.waiting.clear()
-    }
-    this.#nameGap(returned, 'returned')
+    for (const live of returned) live.isAbsent = false
+    this.#nameAbsence(returned)
   }
 
   /** Must be called after each change of the registry. */
@@ -227,6 +221,20 @@ export class LiveFeed {
   /** Bars were lost; those of the `filled` symbols were pushed. */
   #broken(filled: ReadonlyMap<LiveSymbol, unknown>): void {
     for (const live of this.#symbols.values()) if (!filled.has(live)) live.recent.broken()
+  }
+
+  /** The symbols were absent from the registry, and the bars of that time were not pushed. */
+  #nameAbsence(absent: readonly LiveSymbol[]): void {
+    const { subscriptions, fanOut } = this.#deps
+    // Sockets that wait for a later bar have those of the burst.
+    fanOut.flush()
+    for (const live of absent) {
+      live.returns += 1
+      live.recent.broken()
+      for (const { row } of live.waiting.keys()) subscriptions.release(row, live.id)
+      live.waiting.clear()
+    }
+    this.#nameGap(absent, 'returned')
   }
 
   /** Sends GAP frames to the subscribers of these symbols. `returned`: a replay names what it did not send itself. */

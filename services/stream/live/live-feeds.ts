@@ -51,6 +51,8 @@ export class LiveFeeds {
     const absent = new Set(symbols.subscribedIds().filter((id) => !view.symbol(symbols.symbol(id))))
     const returned = [...this.#absent.difference(absent)].map((id) => symbols.symbol(id))
     this.#absent = absent
+    for (const symbol of [...absent].map((id) => symbols.symbol(id)))
+      this.of(feedOf(symbol)).symbol(symbol).isAbsent = true
     for (const [feed, list] of Map.groupBy(returned, feedOf)) this.of(feed).returned(list)
     for (const { key } of view.feeds()) this.of(key)
     for (const feed of this.#feeds.values()) feed.follow(view)

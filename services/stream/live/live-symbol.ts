@@ -13,6 +13,8 @@ export class LiveSymbol {
   readonly recent = new RecentBars()
   /** Open time of the last live bar. */
   lastTime: FeedSeconds | undefined
+  /** It left the registry. A bar may come before the registry shows its return. */
+  isAbsent = false
   /** How often it returned to the registry: a replay that began before ends with a GAP frame. */
   returns = 0
   /**
