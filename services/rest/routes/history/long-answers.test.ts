@@ -18,9 +18,22 @@ describe('a client of a long answer', () => {
   const target = `/v1/history?symbol=BROKERA:ZERO:EURUSD&resolution=1&from=0&to=${day}`
   let edge: RestFixture
   let wholeBytes: number
+  /** Called before each read of the store. */
+  let beforeRead = (): Promise<void> | void => undefined
 
   beforeAll(async () => {
-    edge = await openRestFixture()
+    edge = await openRestFixture({
+      around: ({ bars, ...stores }) => ({
+        ...stores,
+        bars: {
+          ...bars,
+          read: async (query) => {
+            await beforeRead()
+            return bars.read(query)
+          },
+        },
+      }),
+    })
     await edge.register(
       aFeed('BROKERA', 'ZERO'),
       aSymbol('BROKERA:ZERO:EURUSD'),
@@ -105,6 +118,33 @@ describe('a client of a long answer', () => {
     await untilHeld('0')
     expect(await measured(heldBytes)).toBe(0)
     expect((await edge.ask(target, { key: 1 })).status).toBe(200)
+  }, 60_000)
+
+  test('gets its answer if it waited for memory, and then for the store', async () => {
+    const stared = [askAndStare()]
+    while (!stared.at(-1)?.isAnswered || (await measured(heldBytes)) + wholeBytes <= 16 * 1_048_576) {
+      if (stared.at(-1)?.isAnswered) stared.push(askAndStare())
+      await edge.clock.advance(0)
+    }
+    // The oversize one.
+    const last = askAndStare()
+    while (!last.isAnswered) await edge.clock.advance(0)
+    const answer = edge.ask(target, { key: 1 })
+    while ((await measured(waiting)) === 0) await turns()
+    await edge.clock.advance(waitMs - 100)
+    const asked = Promise.withResolvers<void>()
+    const store = Promise.withResolvers<void>()
+    beforeRead = () => {
+      asked.resolve()
+      return store.promise
+    }
+    for (const { socket } of [...stared, last]) socket.destroy()
+    await asked.promise
+    await edge.clock.advance(1_000)
+    beforeRead = () => undefined
+    store.resolve()
+    expect((await answer).status).toBe(200)
+    await untilHeld('0')
   }, 60_000)
 
   test('that reads the oversize answer for too long is cut for an answer of another key', async () => {

@@ -120,6 +120,7 @@ async function collect(
         text.add(sliceBars(slice, at, at + barsPerTurn))
       }
       if (text.bytes > longBytes) await reservation.grow(text.bytes)
+      deadline.restart()
       checkClient()
     }
     checkClient()
