@@ -4,10 +4,7 @@ import type { Cancel, Clock } from '../ports/clock.ts'
 
 /** Deadline of a read of a store, waiting included. */
 export const readDeadlineMs = 2_000
-/**
- * Deadline of reads that no client waits for, such as those of ingest. It is longer because a failure ends a
- * collector's session.
- */
+/** Deadline of reads that no client waits for, such as those of ingest. It is longer because they read again after a failure. */
 export const patientReadDeadlineMs = 15_000
 /** Maximum bars of a short read; a long one of another key takes several times as long. */
 const shortReadBars = 1_000
