@@ -1,4 +1,4 @@
-import { backfillMessagesMax } from '../../collector/connection/outbox.ts'
+import { backfillMessagesMax } from '../../collector/connection/history-room.ts'
 import type { ImportOutcome } from '../../collector/feed/import-session.ts'
 import { UnstoredSpans } from '../../collector/series/unstored-spans.ts'
 import {

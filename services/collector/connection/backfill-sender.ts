@@ -1,15 +1,11 @@
 import { mergeBars } from '../../core/bars/revision.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import { Semaphore } from '../../platform/semaphore.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
 import type { Kept } from '../spool/spool.ts'
-import { backfillMessagesMax, type Outbox } from './outbox.ts'
+import type { Outbox } from './outbox.ts'
 import { messageBarsMax, type Packed, packBars } from './pack-bars.ts'
 import type { Refusals } from './refusals.ts'
 import type { SessionDeps } from './session-deps.ts'
-
-/** Maximum unacknowledged bars of the backfill lane; ingest may process them before a live bar, in a few milliseconds. */
-const backfillBarsMax = 4_000
 
 export interface BackfillSenderDeps extends Pick<SessionDeps, 'client' | 'clock' | 'signal'> {
   readonly outbox: Outbox
@@ -21,12 +17,10 @@ export interface BackfillSenderDeps extends Pick<SessionDeps, 'client' | 'clock'
 /** The backfill lane of one session: waits while live bars of its resolution are in flight or ingest has requested a pause. */
 export class BackfillSender {
   readonly #deps: BackfillSenderDeps
-  readonly #capacity: Semaphore
   #pausedUntilMs = 0
 
   constructor(deps: BackfillSenderDeps) {
     this.#deps = deps
-    this.#capacity = new Semaphore(backfillBarsMax, deps.signal)
     deps.client.onSlow = (pauseMs) => {
       this.#pausedUntilMs = deps.clock.monotonicMs() + pauseMs
     }
@@ -43,16 +37,8 @@ export class BackfillSender {
     const { outbox, refusals } = this.#deps
     const answers: Promise<void>[] = []
     for (const batch of batches) {
-      // A small message counts as more bars, so that the number of messages is bounded, too.
-      const weight = Math.max(batch.count, backfillBarsMax / backfillMessagesMax)
-      const leave = (): void => this.#capacity.leave(weight)
-      await this.#capacity.enter(weight)
-      try {
-        await this.#clearToSend(batch.resolution)
-      } catch (cause) {
-        leave()
-        throw cause
-      }
+      const { resolution, count } = batch
+      const leave = await outbox.room.enter(resolution, count, () => this.#clearToSend(resolution))
       const answer = outbox
         .backfill(batch, batch.kept)
         .finally(leave)

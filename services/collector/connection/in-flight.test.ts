@@ -9,9 +9,10 @@ import { KnownFeed } from '../series/known-feed.ts'
 import { BarRouter } from '../series/prepared-bars.ts'
 import { Revisions } from '../series/revisions.ts'
 import { BackfillSender } from './backfill-sender.ts'
+import { backfillMessagesMax } from './history-room.ts'
 import { LaneRouter } from './lane-router.ts'
 import { LiveSender } from './live-sender.ts'
-import { backfillMessagesMax, Outbox } from './outbox.ts'
+import { Outbox } from './outbox.ts'
 import { Refusals } from './refusals.ts'
 import type { Answer, SessionClient } from './session-client.ts'
 import { WindowSender, windowsMax } from './window-sender.ts'
@@ -51,6 +52,31 @@ test('backfill messages in flight are bounded, however small, below the number a
   const ended = (await all).map(({ status }) => status)
   expect(ended.filter((status) => status === 'rejected')).toHaveLength(20 - backfillMessagesMax - 1)
 })
+
+test.each(['live bars', 'history'])(
+  'history is sent while %s of another resolution wait for their Ack, below the number at which ingest requests a pause',
+  async (stuck) => {
+    const { waiting, shared, stop } = ingest()
+    const inFlight = new WorkInFlight(() => undefined)
+    const live = new LiveSender({ ...shared, inFlight, onForming: () => undefined })
+    const backfill = new BackfillSender({ ...shared, idle: (r) => live.idle(r) })
+    const fives = { ...of, resolution: '5' as const, symbol: 'A', series, bars }
+    if (stuck === 'live bars') live.send([fives])
+    const ended = Array.from({ length: 20 }, () => Promise.allSettled([backfill.send([fives])]))
+    await settle()
+    await settle()
+    const before = waiting.length
+    expect(await backfill.send([{ ...of, symbol: 'A', series, bars }])).toHaveLength(1)
+    expect(waiting.length).toBe(before + 1)
+    for (let i = 0; i < 20; i++)
+      ended.push(Promise.allSettled([backfill.send([{ ...of, symbol: 'A', series, bars }])]))
+    await settle()
+    expect(waiting.length).toBeLessThan(backfillBatchesSlow)
+    stop.abort()
+    for (const resolve of waiting) resolve(answer)
+    await Promise.all(ended)
+  },
+)
 
 test('a live bar waits behind at most four small backfill messages', async () => {
   const { waiting, shared, stop } = ingest()

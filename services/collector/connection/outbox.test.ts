@@ -95,6 +95,26 @@ test.each([
   await spool.close()
 })
 
+test('corrections of earlier sessions that have no Ack hold back no live bar', async () => {
+  const clock = createVirtualClock()
+  const spool = await openSpool({ folder: new MemoryFolder(), clock, log: silentLog, ...spoolBounds })
+  for (let i = 1; i <= 20; i++) await spool.append('history', spooledOf(batch(i * 60))).kept
+  await spool.append('live', spooledOf(batch(2_000))).kept
+  const lanes: WireLane[] = []
+  const bars = (lane: WireLane): Promise<Answer> => {
+    lanes.push(lane)
+    return new Promise(() => undefined)
+  }
+  const client = { bars, unackedBarsMax: 100 } as unknown as SessionClient
+  const stop = new AbortController()
+  const outbox = new Outbox({ client, spool, time: clock, log: silentLog, signal: stop.signal })
+  outbox.live(batch(2_060)).catch(() => undefined)
+  await expect.poll(() => lanes.filter((lane) => lane === 'LIVE')).toHaveLength(2)
+  await expect.poll(() => lanes.filter((lane) => lane === 'BACKFILL')).toHaveLength(8)
+  stop.abort()
+  await spool.close()
+})
+
 test('a long session keeps no memory of the batches that were acknowledged', async () => {
   const clock = createVirtualClock()
   const spool = await openSpool({ folder: new MemoryFolder(), clock, log: silentLog, ...spoolBounds })

@@ -6,15 +6,10 @@ import { latestRevision } from '../series/revisions.ts'
 import { barsIn, type SpooledSeries } from '../spool/record.ts'
 import type { Kept, Spool } from '../spool/spool.ts'
 import { AcceptedRevisions } from './accepted-revisions.ts'
+import { backfillMessagesMax, HistoryRoom } from './history-room.ts'
 import type { Packed } from './pack-bars.ts'
 import { type Answer, Disconnected, reasonOf, refusedBars } from './session-client.ts'
 import type { SessionDeps } from './session-deps.ts'
-
-/**
- * Maximum unacknowledged messages of history, and of the spool of earlier sessions. It is below the number at which ingest
- * requests a pause or stops reading.
- */
-export const backfillMessagesMax = 8
 
 const clockWasSet =
   'ingest rejects revisions that are ahead of its clock: the next session reads that clock again'
@@ -34,13 +29,15 @@ export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeri
 
 /**
  * Sends the batches of one session. With a spool, live batches and corrections are on the disk before they are sent and
- * stay there until their Ack; the source can be asked for history again. Batches of earlier sessions are sent first.
- * When ingest refuses revisions as ahead of its clock, the session ends and the batch stays in the spool: the next session
+ * stay there until their Ack; the source can be asked for history again. Live batches of earlier sessions are sent first,
+ * then their corrections, which hold back no live bar. When ingest refuses revisions as ahead of its clock, the session ends and the batch stays in the spool: the next session
  * knows that clock and makes these revisions again.
  */
 export class Outbox {
-  /** Resolves once all batches of earlier sessions were sent; rejects when the session ends. */
+  /** Resolves once all live batches of earlier sessions were sent; rejects when the session ends. */
   readonly drained: Promise<void>
+  /** For history, corrections of earlier sessions included. */
+  readonly room: HistoryRoom
   readonly #deps: OutboxDeps
   #previous: Promise<unknown>
   #reportedVersion = 0
@@ -52,6 +49,7 @@ export class Outbox {
   constructor(deps: OutboxDeps) {
     const { spool } = deps
     this.#deps = deps
+    this.room = new HistoryRoom(deps.signal)
     this.drained = spool ? this.#drain(spool) : Promise.resolve()
     // Callers that wait get the rejection. Without callers it must not count as unhandled.
     this.drained.catch(() => undefined)
@@ -102,42 +100,52 @@ export class Outbox {
     return answer
   }
 
+  /** Resolves when the live batches were sent. */
   async #drain(spool: Spool): Promise<void> {
     const { client, signal, log, time } = this.#deps
-    const backlog = spool.ids
+    const [live, corrections] = [spool.ids('live'), spool.ids('history')]
+    const batches = live.length + corrections.length
     // Below all revisions of this session: bars that the session reads replace the spooled bars sent here.
-    const firstRevision = time.utcMs() - backlog.length
+    let revision = time.utcMs() - batches
     const accepted = new AcceptedRevisions(latestRevision(time.utcMs()))
     this.#reportLost(this.#sentBatches)
-    const messages = new Semaphore(backfillMessagesMax, signal)
-    // An older ingest names no bound.
+    // An older ingest names no bound of bars.
     const { unackedBarsMax } = client
-    const liveBars = new Semaphore(unackedBarsMax ?? 1, signal)
-    if (backlog.length > 0) log.info({ batches: backlog.length }, 'sending the spooled batches')
-    for (const [i, id] of backlog.entries()) {
+    const liveRoom = new Semaphore(unackedBarsMax ?? backfillMessagesMax, signal)
+    const enterLive = async (count: number): Promise<() => void> => {
+      const weight = unackedBarsMax === undefined ? 1 : count
+      await liveRoom.enter(weight)
+      return () => liveRoom.leave(weight)
+    }
+    const send = async (id: number): Promise<void> => {
       const record = await spool.read(id).catch((cause: unknown) => {
         log.error({ err: cause }, 'failed to read a spooled batch; this session does not send it')
         return undefined
       })
-      if (!record) continue
+      const [first] = record?.series ?? []
+      if (!record || !first) return
       const count = barsIn(record)
-      const isLive = record.kind === 'live' && unackedBarsMax !== undefined
-      const [room, weight] = isLive ? [liveBars, count] : [messages, 1]
-      await room.enter(weight)
-      const message = accepted.messageOf(record, firstRevision + i)
-      this.#post(record.kind === 'live' ? 'LIVE' : 'BACKFILL', { message, count }, id)
-        .then((answer) => {
-          const [first] = answer.refused
-          if (first)
+      const isLive = record.kind === 'live'
+      const leave = await (isLive ? enterLive(count) : this.room.enter(first.resolution, count))
+      const message = accepted.messageOf(record, revision++)
+      this.#post(isLive ? 'LIVE' : 'BACKFILL', { message, count }, id)
+        .then(({ refused }) => {
+          if (refused[0])
             log.warn(
-              { bars: refusedBars(answer.refused), why: first.message },
+              { bars: refusedBars(refused), why: refused[0].message },
               'spooled bars rejected by ingest',
             )
         })
         // The session has ended; the batch is still in the spool.
         .catch(() => undefined)
-        .finally(() => room.leave(weight))
+        .finally(leave)
     }
+    const sendAll = async (ids: readonly number[]): Promise<void> => {
+      for (const id of ids) await send(id)
+    }
+    if (batches > 0) log.info({ batches }, 'sending the spooled batches')
+    await sendAll(live)
+    sendAll(corrections).catch(() => undefined)
   }
 
   /** Reports bars dropped at the spool's bound, until a batch sent after the report is acknowledged. */

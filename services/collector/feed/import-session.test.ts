@@ -10,7 +10,7 @@ import { allocateBars, barCount, barsOf, toList } from '../../core/bars/bar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { compoundKey, type FeedKey } from '../../core/feeds/compound-key.ts'
 import { backfillBatchesSlow } from '../../ingest/session/work/in-flight.ts'
-import { backfillMessagesMax } from '../connection/outbox.ts'
+import { backfillMessagesMax } from '../connection/history-room.ts'
 import { Disconnected } from '../connection/session-client.ts'
 import { ImportRefused, type ImportSession, openImport } from './import-session.ts'
 

@@ -117,7 +117,7 @@ test('losses of a whole catalogue are known after a restart, with later batches'
   expect(next.lost).toEqual(spool.lost)
   expect(next.lost).toHaveLength(storedResolutions.length)
   expect(next.lost[0]).toEqual({ symbol: '', resolution: '1', from: 60, to: 120, bars: names.length })
-  expect((await next.read(next.ids.at(-1) as number))?.series).toMatchObject([{ first: 120 }])
+  expect((await next.read(next.ids().at(-1) as number))?.series).toMatchObject([{ first: 120 }])
 }, 30_000)
 
 test('a disk that rejects a write is reported, and later batches are spooled again', async () => {

@@ -70,12 +70,12 @@ export class Entries {
     return this.#all.get(id)
   }
 
-  get ids(): readonly number[] {
-    return [...this.#all.keys()]
+  ids(kind?: Entry['kind']): readonly number[] {
+    return [...this.#all.keys()].filter((id) => kind === undefined || this.#all.get(id)?.kind === kind)
   }
 
   in(segment: Segment): readonly number[] {
-    return this.ids.filter((id) => this.#all.get(id)?.place?.segment === segment)
+    return this.ids().filter((id) => this.#all.get(id)?.place?.segment === segment)
   }
 
   /** Returns the oldest batches, up to the first that has not expired. */

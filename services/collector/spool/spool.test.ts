@@ -28,7 +28,7 @@ describe('spooled batches', () => {
     const next = await openSmallSpool(await openDiskFolder(left))
     // The acknowledged batch may appear again; no other may be missing or doubled.
     expect((await timesIn(next)).filter((time, i) => i > 0 || time !== 60)).toEqual([120, 180, 60])
-    const last = await next.read(next.ids.at(-1) as number)
+    const last = await next.read(next.ids().at(-1) as number)
     expect(last?.kind).toBe('history')
     expect(
       Buffer.compare(last?.series[0]?.encoded as Uint8Array, batch(60, 'GBPUSD')[0]?.encoded as Uint8Array),
@@ -178,7 +178,7 @@ describe('the files after a crash', () => {
               expect(found).toEqual([...new Set(found)].sort((a, b) => a - b))
               for (const kept of unacknowledged.keys()) expect(found).toContain(kept)
               unacknowledged.clear()
-              spool.ids.forEach((id, i) => {
+              spool.ids().forEach((id, i) => {
                 const of = found[i] as number
                 if (!acknowledged.has(of)) unacknowledged.set(of, id)
               })

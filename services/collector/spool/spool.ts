@@ -125,9 +125,9 @@ export class Spool {
     return { id, kept }
   }
 
-  /** Identifiers of all batches, oldest first. */
-  get ids(): readonly number[] {
-    return this.#entries.ids
+  /** Identifiers of all batches, or of those of one kind, oldest first. */
+  ids(kind?: 'live' | 'history'): readonly number[] {
+    return this.#entries.ids(kind)
   }
 
   /** Returns `undefined` when the batch was removed meanwhile. Rejects when it cannot be read from the disk. */

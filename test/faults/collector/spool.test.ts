@@ -69,7 +69,7 @@ test('a collector killed while writing finds every kept and unacknowledged batch
     for (const number of printed.kept) expected.add(number)
     for (const number of printed.gone) expected.delete(number)
     const spool = await openIn(path)
-    const records = await Promise.all(spool.ids.map((id) => spool.read(id)))
+    const records = await Promise.all(spool.ids().map((id) => spool.read(id)))
     const found = records.map((record) => Number(record?.series[0]?.first) / minuteSeconds)
     await spool.close()
     expect(found).toEqual([...new Set(found)].sort((a, b) => a - b))
