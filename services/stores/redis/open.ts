@@ -102,7 +102,7 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
         for (const connection of Object.values(connections)) connection.close()
       },
     },
-    identity: redisIdentity(calls, keys),
+    identity: redisIdentity(calls, keys, log),
     async connect() {
       await Promise.all(Object.values(connections).map((connection) => connection.connected()))
       await beginLife()

@@ -115,3 +115,23 @@ test.each([
 ] as const)('fxd %s cannot %s', async (role, _, act) => {
   await expect(act(await openAs(role))).rejects.toBeInstanceOf(Unavailable)
 })
+
+test('a user of an earlier fxd, without the key of the identity, is named once in the log with the cure', async () => {
+  const old = users.find((line) => line.startsWith('user fxd-ingest '))?.replace(' ~fxd:store', '') ?? ''
+  await server.command(`ACL SETUSER ${old.slice('user '.length).replace('fxd-ingest', 'fxd-old')}`)
+  const lines: string[] = []
+  const { identity } = await openInTest(
+    { url: `redis://fxd-old:ingest@${server.host}:${server.port}` },
+    {
+      prefix: 'fxd:',
+      admits: false,
+      time,
+      log: createLog('warn', { write: (line) => void lines.push(line) }),
+    },
+  )
+  for (let i = 0; i < 2; i++)
+    await expect(identity.agree('word')).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('add ~fxd:store to the Redis user') as string },
+    })
+  expect(lines.filter((line) => line.includes('add ~fxd:store to the Redis user'))).toHaveLength(1)
+})
