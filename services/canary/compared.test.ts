@@ -147,14 +147,14 @@ describe('a client that receives some of the bars', () => {
           fates.forEach((what, i) => {
             const minute = i + 1
             nowMs += 100
-            for (const each_ of late.splice(0)) compared.pushed(each_.bar, nowMs)
+            for (const one of late.splice(0)) compared.pushed(one.bar, nowMs)
             if (what === 'pushed' || what === 'corrected') compared.pushed(bar(minute), nowMs)
             if (what === 'late') late.push({ bar: bar(minute), atMs: nowMs })
             if (what === 'named') compared.gap({ after: minute * 60 - 1, until: minute * 60 }, undefined)
             history.push(bar(minute, what === 'corrected' ? 1.15 : 1.1))
             if (minute % each === 0) look()
           })
-          for (const each_ of late.splice(0)) compared.pushed(each_.bar, nowMs)
+          for (const one of late.splice(0)) compared.pushed(one.bar, nowMs)
           for (let looks = 0; looks < 2; looks += 1) {
             nowMs += settleMs
             look()

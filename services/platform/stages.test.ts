@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { channelOf, reached, type Stage } from './stages.ts'
+import { channelOf, markStage, type Stage } from './stages.ts'
 
 test('a subscriber receives only its own stage, until it unsubscribes', () => {
   const heard: unknown[] = []
@@ -10,8 +10,8 @@ test('a subscriber receives only its own stage, until it unsubscribes', () => {
     subscribed.unsubscribe(listen)
   })
   const all: Stage[] = ['received', 'checked', 'published']
-  all.forEach(reached)
+  all.forEach(markStage)
   subscribed.unsubscribe(listen)
-  all.forEach(reached)
+  all.forEach(markStage)
   expect(heard).toEqual(['checked'])
 })

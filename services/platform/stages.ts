@@ -31,7 +31,7 @@ const channels = Object.fromEntries(stages.map((stage) => [stage, channelOf(stag
  * Announces that bars reached this stage. It is free without a subscriber. Only the bench `minute` subscribes
  * (test/bench/minute/stage-recorder.ts); the service never does.
  */
-export function reached(stage: Stage): void {
+export function markStage(stage: Stage): void {
   const to = channels[stage]
   if (to?.hasSubscribers) to.publish(stage)
 }

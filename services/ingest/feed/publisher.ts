@@ -3,7 +3,7 @@ import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Log } from '../../platform/log/log.ts'
 import { OutageLog } from '../../platform/outage-log.ts'
-import { reached } from '../../platform/stages.ts'
+import { markStage } from '../../platform/stages.ts'
 import type { Bus } from '../../ports/bus.ts'
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import type { IngestMetrics } from '../metrics.ts'
@@ -109,11 +109,11 @@ export class Publisher {
     const { event, epoch } = queued
     const afterLoss = this.#hasDropped
     queued.isSent = true
-    if (event.type === 'bars') reached('publishing')
+    if (event.type === 'bars') markStage('publishing')
     const { bus } = this.#deps
     const published = await bus.publish(event, epoch, { afterLoss }).catch((cause) => this.#lose(cause))
     if (!published) return false
-    if (event.type === 'bars') reached('published')
+    if (event.type === 'bars') markStage('published')
     this.#state = 'up'
     this.#outage.worked('bus available again')
     if (published.outcome === 'fenced') {

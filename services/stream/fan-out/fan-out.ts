@@ -1,4 +1,4 @@
-import { reached } from '../../platform/stages.ts'
+import { markStage } from '../../platform/stages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { Burst } from './burst.ts'
 import type { Frames } from './frame.ts'
@@ -102,7 +102,7 @@ export class FanOut {
     if (this.#served < this.#rows || this.#running.empty) return
     this.#running.clear()
     this.#onBurst(this.#clock.monotonicMs() - this.#running.since)
-    reached('written')
+    markStage('written')
     if (!this.#waiting.empty) return
     this.#written?.resolve()
     this.#written = undefined
@@ -128,7 +128,7 @@ export class FanOut {
     const burst = this.#waiting
     this.#waiting = this.#running
     this.#running = burst
-    if (!burst.empty) reached('writing')
+    if (!burst.empty) markStage('writing')
     burst.seal()
     if (this.#found.length < burst.symbols.length) this.#found = new Uint32Array(burst.symbols.length)
     this.#rows = this.#subscriptions.matrix.rows

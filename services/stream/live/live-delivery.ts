@@ -1,4 +1,4 @@
-import { reached } from '../../platform/stages.ts'
+import { markStage } from '../../platform/stages.ts'
 import type { Bus, Delivered } from '../../ports/bus.ts'
 import type { FanOut } from '../fan-out/fan-out.ts'
 import type { LiveFeeds } from './live-feeds.ts'
@@ -36,7 +36,7 @@ export class LiveDelivery {
     else if (event.type === 'settled') feed.applied(position)
     else if (event.type === 'minutes') feed.complete(event)
     else if (event.type === 'bars') {
-      reached('delivered')
+      markStage('delivered')
       feed.receive(event.bars.filter(({ resolution }) => resolution === '1'))
       return fanOut.written()
     }

@@ -3,7 +3,7 @@ import type { RefusalReason } from '../../../core/bars/bar-rules.ts'
 import type { Lane } from '../../../core/bars/series.ts'
 import { feedSeconds, toSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
-import { reached } from '../../../platform/stages.ts'
+import { markStage } from '../../../platform/stages.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { ReceivedBars } from '../../../wire/decode-bars.ts'
 import {
@@ -70,10 +70,10 @@ export class SessionBars {
     const { clock, imported, acknowledgements } = this.#deps
     if (!acknowledgements.isNew(message.sequence, digest)) return
     const receivedMs = clock.monotonicMs()
-    reached('received')
+    markStage('received')
     if (message.lane === 'live' && !imported) {
       const { good, refused } = this.#check(message)
-      reached('checked')
+      markStage('checked')
       const take = (): void => this.#takeLive(message, { good, refused }, receivedMs)
       const turn = this.#turn(good, 'live')
       return turn ? turn.then(take) : take()

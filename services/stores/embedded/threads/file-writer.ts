@@ -3,7 +3,7 @@ import { Unavailable } from '../../../core/failure.ts'
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import { OutageLog } from '../../../platform/outage-log.ts'
-import { reached } from '../../../platform/stages.ts'
+import { markStage } from '../../../platform/stages.ts'
 import { failingMsMax } from '../../../platform/write-outage.ts'
 import type { WriteOptions } from '../../../ports/bars.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -178,10 +178,10 @@ export class FileWriter {
       else rows.push(work.piece)
     }
     if (rows.length === 0) return
-    reached('storing')
+    markStage('storing')
     // The rows are copied, not transferred: they are sent again after a failure.
     await this.#watch(this.#writer.call('writeBars', rows))
-    reached('committed')
+    markStage('committed')
   }
 
   async #watch<T>(write: Promise<T>): Promise<T> {

@@ -30,10 +30,10 @@ export async function makeTable(
     await admin.exec(`RENAME TABLE '${draft}' TO '${table}'`)
   } catch (cause) {
     // Another process was first, or only the answer was lost.
-    const isThere = await isListed(table, admin, clock)
+    const exists = await isListed(table, admin, clock)
     // `fxd doctor` reports a draft that is left here.
     await drop().catch(() => undefined)
-    if (!isThere) throw cause
+    if (!exists) throw cause
   }
 }
 

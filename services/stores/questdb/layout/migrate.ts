@@ -50,9 +50,9 @@ export async function storedVersion(names: TableNames, admin: ServerQueries): Pr
 
 /** Checks a server after a lost connection: its layout must be unchanged. */
 export async function requireLayout(names: TableNames, admin: ServerQueries): Promise<void> {
-  const isThere = (await listTables(admin)).includes(names.schema)
-  if (isThere) await settled(names, admin)
-  const found = isThere ? await storedVersion(names, admin) : 0
+  const exists = (await listTables(admin)).includes(names.schema)
+  if (exists) await settled(names, admin)
+  const found = exists ? await storedVersion(names, admin) : 0
   refuseNewer(found, names)
   if (found < schemaVersion)
     throw new WrongServer(

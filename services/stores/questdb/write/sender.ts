@@ -1,6 +1,6 @@
 import { createTransport, SenderOptions, type SenderTransport } from '@questdb/nodejs-client'
 import { Agent, buildConnector } from 'undici'
-import { reached } from '../../../platform/stages.ts'
+import { markStage } from '../../../platform/stages.ts'
 import { within } from '../../../platform/within.ts'
 import type { QuestdbOptions } from '../options.ts'
 import type { ConnectionCheck } from '../pg/connection-check.ts'
@@ -77,10 +77,10 @@ export class RowSender {
       this.#connection = connect(sender, check)
     }
     try {
-      reached('storing')
+      markStage('storing')
       const sent = this.#connection.transport.send(bytes)
       await within(options.clock, sendDeadlineMs, 'sending rows to QuestDB', sent)
-      reached('committed')
+      markStage('committed')
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)
       // Any other refusal comes from a proxy or concerns our credentials.
