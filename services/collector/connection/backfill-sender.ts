@@ -43,7 +43,7 @@ export class BackfillSender {
         .backfill(batch, batch.kept)
         .finally(leave)
         .then(({ refused }) => {
-          for (const { series, bar } of refusals.note(batch, refused))
+          for (const { series, bar } of refusals.note(batch.parts, refused))
             series.unclosed = mergeBars(series.unclosed, bar)
         })
       answer.catch(() => undefined)

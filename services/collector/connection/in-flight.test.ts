@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { barsOf } from '../../core/bars/bar.ts'
@@ -22,6 +24,9 @@ const answer: Answer = { accepted: 1, revised: 0, unchanged: 0, refused: [] }
 const of = { raw: 'A', resolution: '1', name: 'A', scale: 0, delaySeconds: 0, since: undefined } as const
 const series = new CollectedSeries(of, new KnownFeed([]), undefined)
 const bars = barsOf([{ time: feedSeconds(0), open: 1, high: 1, low: 1, close: 1, volume: 1 }])
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 /** An ingest that answers when the test resolves a call. */
 function ingest() {
@@ -165,5 +170,31 @@ test('a live bar that was refused as not closed after a later one was sent is se
   waiting[1]?.(answer)
   await settle()
   expect([...own.unclosed.time]).toEqual([60])
+  stop.abort()
+})
+
+test('live bars of many series that wait for their Ack take less than 700 bytes each', async () => {
+  const { waiting, shared, stop } = ingest()
+  const router = new BarRouter({ revisions: new Revisions(shared.clock), log: silentLog })
+  const lanes = new LaneRouter({ ...shared, router, failed: () => undefined })
+  const all = Array.from(
+    { length: 1_600 },
+    (_, i) => new CollectedSeries({ ...of, raw: `S${i}`, name: `S${i}` }, new KnownFeed([]), undefined),
+  )
+  const bytes = (): number => {
+    collectGarbage()
+    const { heapUsed, external } = process.memoryUsage()
+    return heapUsed + external
+  }
+  const before = bytes()
+  const minutes = 30
+  for (let minute = 1; minute <= minutes; minute++) {
+    const time = feedSeconds(60 * minute)
+    const bar = () => barsOf([{ time, open: 1, high: 1, low: 1, close: 1, volume: 1 }])
+    lanes.sendNow(all.map((each) => router.route(each, bar(), false)))
+    await settle()
+  }
+  expect((bytes() - before) / (minutes * all.length)).toBeLessThan(700)
+  expect(waiting.length).toBe(2 * minutes)
   stop.abort()
 })

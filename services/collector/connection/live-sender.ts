@@ -6,7 +6,7 @@ import type { CollectedSeries } from '../series/collected-series.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
 import { refusedBySeries } from '../series/refused-bars.ts'
 import type { Outbox } from './outbox.ts'
-import { messageBarsMax, packBars } from './pack-bars.ts'
+import { messageBarsMax, type Part, packBars } from './pack-bars.ts'
 import type { Refusals } from './refusals.ts'
 import { reasonOf } from './session-client.ts'
 import type { SessionDeps } from './session-deps.ts'
@@ -49,12 +49,14 @@ export class LiveSender {
   send(list: readonly PreparedBars[]): void {
     const { outbox, inFlight, refusals, onForming } = this.#deps
     for (const packed of packBars(list, messageBarsMax)) {
+      // The encoded message is not kept until the Ack.
+      const { parts, resolution, count } = packed
       const answered = outbox.live(packed).then(({ refused }) => {
         const refusedOf = refusedBySeries(refused)
-        packed.parts.forEach((part, position) => noteAccepted(part, refusedOf(position)))
-        for (const { series, bar } of refusals.note(packed, refused)) onForming(series, bar)
+        parts.forEach((part, position) => noteAccepted(part, refusedOf(position)))
+        for (const { series, bar } of refusals.note(parts, refused)) onForming(series, bar)
       })
-      inFlight.add(packed.resolution, packed.count, answered)
+      inFlight.add(resolution, count, answered)
     }
   }
 
@@ -74,7 +76,7 @@ export class LiveSender {
  * all minutes until their time would be corrections, which are not pushed.
  */
 function noteAccepted(
-  { item: { series }, bars }: { readonly item: PreparedBars; readonly bars: Bars },
+  { item: { series }, bars }: Part<PreparedBars>,
   refused: readonly RefusedBar__Output[] | 'whole',
 ): void {
   if (refused === 'whole') return

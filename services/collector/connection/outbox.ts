@@ -79,13 +79,20 @@ export class Outbox {
     return this.#post('BACKFILL', batch, kept?.id)
   }
 
-  async #post(
+  /** Does not wait itself: it would keep the message until the Ack. */
+  #post(
     lane: WireLane,
     { message, count }: Pick<Packed<OutgoingBars>, 'message' | 'count'>,
     id?: number,
   ): Promise<Answer> {
+    return this.#take(this.#deps.client.bars(lane, message), { lane, count, id })
+  }
+
+  async #take(
+    answered: Promise<Answer>,
+    { lane, count, id }: { readonly lane: WireLane; readonly count: number; readonly id: number | undefined },
+  ): Promise<Answer> {
     const { client, metrics, spool } = this.#deps
-    const answered = client.bars(lane, message)
     this.#sentBatches += 1
     const number = this.#sentBatches
     metrics?.sent(lane, count)

@@ -1,4 +1,4 @@
-import { type Bars, barCount, sliceBars } from '../../core/bars/bar.ts'
+import { allocateBars, type Bars, barCount, copyBars, sliceBars } from '../../core/bars/bar.ts'
 import { countWithinPartitions, messagePartitionsMax, partitionsOf } from '../../core/bars/partitions.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
@@ -7,10 +7,15 @@ import { messageBytesMax } from '../../wire/limits.ts'
 import type { OutgoingBars } from '../series/prepared-bars.ts'
 import { type CleanSeriesId, cleanSeriesId } from '../series/series-id.ts'
 
+export interface Part<T extends OutgoingBars> {
+  readonly item: Omit<T, 'bars'>
+  readonly bars: Bars
+}
+
 export interface Packed<T extends OutgoingBars> {
   readonly message: readonly EncodedSeries[]
   /** The contents of the message, in its order. */
-  readonly parts: readonly { readonly item: T; readonly bars: Bars }[]
+  readonly parts: readonly Part<T>[]
   readonly count: number
   readonly resolution: Resolution
 }
@@ -51,7 +56,7 @@ function* packResolution<T extends OutgoingBars>(
           bytes + size > messageBytesMax - messageOverheadBytes ||
           partitions.union(own).size > messagePartitionsMax)
       ) {
-        yield { message, parts, count, resolution }
+        yield { message, parts: compact(parts, count), count, resolution }
         message = []
         parts = []
         count = bytes = 0
@@ -64,7 +69,43 @@ function* packResolution<T extends OutgoingBars>(
       bytes += size
     }
   }
-  if (count > 0) yield { message, parts, count, resolution }
+  if (count > 0) yield { message, parts: compact(parts, count), count, resolution }
+}
+
+/**
+ * Many parts may wait for hours for their Ack, most of one bar. Columns of their own would take 2 KB for each, so all parts
+ * of a message share columns.
+ */
+function compact<T extends OutgoingBars>(
+  parts: readonly { item: T; bars: Bars }[],
+  count: number,
+): Part<T>[] {
+  const all = allocateBars(count)
+  let filled = 0
+  return parts.map(({ item: { bars: _, ...item }, bars }) => {
+    copyBars(bars, all, filled)
+    const start = filled
+    filled += barCount(bars)
+    return new CompactPart<T>(item, all, { start, end: filled })
+  })
+}
+
+class CompactPart<T extends OutgoingBars> implements Part<T> {
+  readonly item: Omit<T, 'bars'>
+  readonly #all: Bars
+  readonly #start: number
+  readonly #end: number
+
+  constructor(item: Omit<T, 'bars'>, all: Bars, { start, end }: { start: number; end: number }) {
+    this.item = item
+    this.#all = all
+    this.#start = start
+    this.#end = end
+  }
+
+  get bars(): Bars {
+    return sliceBars(this.#all, this.#start, this.#end)
+  }
 }
 
 /** The list with each series once. The later of two bars with one time is kept. */

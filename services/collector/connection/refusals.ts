@@ -7,7 +7,7 @@ import type { CollectedSeries } from '../series/collected-series.ts'
 import type { PreparedBars } from '../series/prepared-bars.ts'
 import { cleanSeriesId } from '../series/series-id.ts'
 import { recordStored } from '../series/unstored-spans.ts'
-import type { Packed } from './pack-bars.ts'
+import type { Part } from './pack-bars.ts'
 import { reasonOf } from './session-client.ts'
 
 /** Notes what ingest stored and refused of the bars of one session. Logs refusals, once a minute for each series. */
@@ -20,7 +20,7 @@ export class Refusals {
 
   /** Returns the bars that had not closed by ingest's clock: they are sent again later. */
   note(
-    { parts }: Packed<PreparedBars>,
+    parts: readonly Part<PreparedBars>[],
     refused: readonly RefusedBar__Output[],
   ): { readonly series: CollectedSeries; readonly bar: Bars }[] {
     recordStored(parts, refused)

@@ -1,7 +1,10 @@
 import type { Resolution } from '../../core/feeds/resolution.ts'
 
-/** Maximum unacknowledged bars of one kind; above it ingest is assumed to be stuck, and the session ends. */
-const inFlightBarsMax = 200_000
+/**
+ * Maximum unacknowledged bars of one kind: four hours of an outage of the store for 1,600 symbols, each bar about half a KB.
+ * Above it the session ends, and the spool or the source has the bars.
+ */
+const inFlightBarsMax = 500_000
 
 interface Work {
   count: number
