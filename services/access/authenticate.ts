@@ -57,7 +57,6 @@ function keyOf(text: string, view: RegistryView, now: UtcMs): KeyRecord | undefi
 /** Cached per record: a changed key has a new record, so no stale list is used. */
 const matchers = new WeakMap<KeyRecord, (address: string) => boolean>()
 
-/** Whether the key may be used from this address; a key without a list allows every address. */
 function addressAllowed(key: KeyRecord, address: string): boolean {
   if (key.allowIps.length === 0) return true
   let matches = matchers.get(key)

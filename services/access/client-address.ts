@@ -4,7 +4,6 @@ import { plainAddress } from '../platform/addresses.ts'
 export interface Arrival {
   /** The address at the other end of the connection; `undefined` once the socket is gone. */
   readonly peer: string | undefined
-  /** The `X-Forwarded-For` header as it came. */
   readonly forwardedFor: string | readonly string[] | undefined
   /** `addressMatcher` of the configured CIDR list of proxies. */
   readonly trusted: (address: string) => boolean

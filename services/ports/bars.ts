@@ -5,9 +5,6 @@ import type { FeedSeconds } from '../core/clocks/feed-clock.ts'
 import type { Reader } from '../core/fair-queue.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
 
-export type { BarBounds }
-
-/** The reader and the urgency of a read. */
 export interface ReadAs {
   /** The reader; keys take turns. `undefined`: the store itself, whose reads have separate turns. */
   readonly reader?: Reader

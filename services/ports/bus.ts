@@ -36,7 +36,6 @@ export type BusEvent =
   | { readonly type: 'settled'; readonly feed: FeedKey }
   /** The terminal answered for these minutes (open times, both inclusive): their bars came before this event. */
   | { readonly type: 'minutes'; readonly feed: FeedKey; readonly from: FeedSeconds; readonly to: FeedSeconds }
-  /** The registry has this version now. */
   | { readonly type: 'registry'; readonly version: number }
 
 export interface Delivered {

@@ -18,7 +18,5 @@ export interface Leases {
   release(name: string, holder: string): Promise<void>
 }
 
-/** Validity of a lease without a renewal. */
 export const leaseMs = 10_000
-/** Interval of renewals of a lease. */
 export const leaseRenewMs = 3_000

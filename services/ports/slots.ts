@@ -27,7 +27,5 @@ export interface Slots {
   inUse(keyId: string): Promise<number>
 }
 
-/** Validity of a slot without a renewal. */
 export const slotLeaseMs = 60_000
-/** Interval of renewals of a slot. */
 export const slotRenewMs = 20_000

@@ -10,7 +10,6 @@ import type { StoreTables } from './store-tables.ts'
 import type { UsageDays } from './usage-days.ts'
 import type { WindowStore } from './windows.ts'
 
-/** All ports of the stores; each role uses some of them. */
 export interface Stores {
   readonly bars: BarStore
   readonly windows: WindowStore

@@ -1,6 +1,5 @@
 import type { DailyCounters, Day } from '../core/keys/usage.ts'
 
-/** The counters of one key on one UTC day. */
 export interface KeyDay {
   readonly keyId: string
   readonly day: Day

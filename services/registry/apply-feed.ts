@@ -15,7 +15,6 @@ export interface Claim {
 export type ApplyOutcome =
   | { readonly outcome: 'applied' }
   | { readonly outcome: 'refused'; readonly faults: readonly FeedFault[] }
-  /** `owner`: the present owner of the feed. */
   | { readonly outcome: 'owned'; readonly owner: string }
   | { readonly outcome: 'moved'; readonly version: number }
 

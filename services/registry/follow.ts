@@ -7,7 +7,6 @@ import type { Bus } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { RegistryRow, RegistryStore } from '../ports/registry.ts'
 
-/** Interval of reads of new rows. */
 const pollMs = 2_000
 /** Versions that are read again: rows may become visible slightly out of order. */
 const overlapVersions = 16

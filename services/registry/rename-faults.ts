@@ -16,7 +16,6 @@ interface RenameStores {
 interface Renaming {
   readonly had: SymbolRecord
   readonly name: string
-  /** Index in the list of the manifest. */
   readonly index: number
 }
 

@@ -6,7 +6,6 @@ import { type DailyUsage, utcDay } from './memory/daily-usage.ts'
 interface Slot {
   /** On the monotonic clock: a suspended machine or a changed clock must not free slots in use. */
   lapsesAtMs: number
-  /** The last UTC day on which the session was counted. */
   countedOn: Day
 }
 

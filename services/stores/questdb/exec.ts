@@ -18,12 +18,10 @@ export interface ServerWarning {
 export interface ServerQueries {
   /** Runs one statement; rejects with `Refused` or `Unavailable`. Values are texts, numbers or booleans. */
   exec(sql: string, deadlineMs?: number): Promise<readonly (readonly unknown[])[]>
-  /** Resolves when the server answers. */
   ping(): Promise<void>
 }
 
 export interface Administration extends ServerQueries {
-  /** The server's own warnings about its machine. */
   warnings(): Promise<readonly ServerWarning[]>
 }
 

@@ -97,7 +97,6 @@ export class RegistryLog {
     return this.definitions().flatMap(({ key }) => this.timedFeed(key) ?? [])
   }
 
-  /** The feeds that are not hidden. */
   shownFeeds(): readonly TimedFeed[] {
     return this.timedFeeds().filter(({ definition: { key } }) => {
       const row = this.#newest.get(`feed ${key}`)
@@ -105,7 +104,6 @@ export class RegistryLog {
     })
   }
 
-  /** A feed's definition with the known offset of its clock. */
   timedFeed(feed: FeedKey): TimedFeed | undefined {
     const definition = this.#definition(feed)
     return definition && { definition, offsetSeconds: knownOffset(definition, this) }

@@ -21,7 +21,6 @@ export type WindowDeps = EmptyingDeps & WithdrawalDeps
 const purgeDeadlineMs = 10_000
 
 export interface QuestdbWindows extends WindowStore {
-  /** Withdraws the windows of the series in one table. */
   withdraw(of: Withdrawal): Promise<void>
 }
 

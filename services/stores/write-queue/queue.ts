@@ -97,7 +97,6 @@ export class WriteQueue<W extends Work> {
     return []
   }
 
-  /** The store took these jobs. */
   accepted(jobs: readonly Job<W>[]): void {
     for (const table of tablesOf(jobs)) {
       const queue = this.#tableOf(table)

@@ -86,7 +86,6 @@ export class Submission<W extends Work> {
     if (this.#uncommitted.size === 0) this.#options.onCommitted?.()
   }
 
-  /** One more job is done. */
   stored(): void {
     this.#left -= 1
     this.#underWay -= 1

@@ -87,7 +87,6 @@ export function openForReading(path: string): DatabaseSync {
   return db
 }
 
-/** Commits all changes of `run`, or none. */
 export function transaction<T>(db: DatabaseSync, run: () => T): T {
   db.exec('BEGIN IMMEDIATE')
   try {

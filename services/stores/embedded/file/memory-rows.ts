@@ -51,7 +51,6 @@ export function usageUnion(db: DatabaseSync): (row: KeyDay) => void {
     void statement.run(keyId, day, ...counterNames.map((name) => counters[name]))
 }
 
-/** Deletes the usage of days before `firstDay`. */
 export function usagePrune(db: DatabaseSync): (firstDay: Day) => void {
   const statement = db.prepare('DELETE FROM usage WHERE day < ?')
   return (firstDay) => void statement.run(firstDay)
@@ -80,7 +79,6 @@ export function readMemoryRows(db: DatabaseSync, firstDay: Day): MemoryRows {
   }
 }
 
-/** Usage of one key from `first` to `last`, both inclusive. */
 export function usageReads(db: DatabaseSync): (keyId: string, first: Day, last: Day) => readonly KeyDay[] {
   const statement = db.prepare('SELECT * FROM usage WHERE key = ? AND day BETWEEN ? AND ? ORDER BY day')
   return (keyId, first, last) => statement.all(keyId, first, last).map(keyDay)

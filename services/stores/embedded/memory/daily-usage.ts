@@ -5,13 +5,11 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { KeyDay } from '../../../ports/usage-days.ts'
 import { Remembered } from './remembered.ts'
 
-/** The UTC day `daysAgo` days before today. */
 export const utcDay = (clock: Clock, daysAgo = 0): Day =>
   dateText(toSeconds(clock.utcMs()) - daysAgo * daySeconds)
 
 /** Today and yesterday: a clock set back over midnight must find its counters. */
 const daysInMemory = 2
-/** The first day that a start reads back into memory. */
 export const firstDayInMemory = (clock: Clock): Day => utcDay(clock, daysInMemory - 1)
 
 /** Daily counters of all keys for the days in memory; older days are only in the file. */
@@ -31,7 +29,6 @@ export class DailyUsage extends Remembered<string, KeyDay> {
     this.set(rowId({ keyId, day }), { keyId, day, counters })
   }
 
-  /** A key's days in memory from `first` to `last`. */
   ofKey(keyId: string, first: Day, last: Day): readonly KeyDay[] {
     const days = Array.from({ length: daysInMemory }, (_, daysAgo) => utcDay(this.#clock, daysAgo))
     const within = days.filter((day) => day >= first && day <= last)

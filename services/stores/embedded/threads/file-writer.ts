@@ -24,9 +24,7 @@ import type { WriterCalls } from './writer.ts'
 export const rowsPerTurn = 2_000
 /** Two, so that the writer has its next turn when it has committed one. */
 const turnsUnderWay = 2
-/**
- * Deadline of a turn under way. It is longer than that of a call, so that no more is sent to a writer that hangs.
- */
+/** Deadline of a turn under way. It is longer than that of a call, so that no more is sent to a writer that hangs. */
 export const turnDeadlineMs = 2 * writeDeadlineMs
 
 /** Bars, which share a transaction with others that wait. */
@@ -86,7 +84,6 @@ export class FileWriter {
     return this.#queue.failingMs
   }
 
-  /** Bytes of bars that wait, of each feed with any. */
   waitingBytes(): ReadonlyMap<FeedKey, number> {
     return this.#queue.bytes()
   }

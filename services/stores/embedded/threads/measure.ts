@@ -1,7 +1,6 @@
 import type { Metrics } from '../../../platform/metrics.ts'
 import type { Threads } from './start.ts'
 
-/** Measures waiting and rejected calls of the file's threads. */
 export function measureThreads(
   { queue, readers }: Pick<Threads, 'queue' | 'readers'>,
   metrics: Metrics,

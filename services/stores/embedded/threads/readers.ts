@@ -22,7 +22,6 @@ export class Readers {
     this.#turns = new ReadTurns(clock, readsWaitingMax, () => void (this.#turns.refused += 1))
   }
 
-  /** Reads that wait for a thread now. */
   get waiting(): number {
     return this.#turns.waiting
   }

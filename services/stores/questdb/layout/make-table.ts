@@ -50,6 +50,5 @@ async function isListed(table: string, admin: ServerQueries, clock: Clock): Prom
 /** It does not read `tables()`: that lacks most tables after a start of the server, and history would answer "no data". */
 export const listingTables = 'SELECT table_name FROM all_tables()'
 
-/** All tables of the server. */
 export const listTables = async (admin: ServerQueries): Promise<readonly string[]> =>
   (await admin.exec(listingTables)).map(([table]) => String(table))

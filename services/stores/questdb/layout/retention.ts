@@ -14,7 +14,6 @@ import { untilListed } from './until-listed.ts'
 /** Bars further ahead of their feed's clock, in seconds, belong to another clock. */
 const aheadSecondsMax = 86_400
 
-/** A feed with its current clock offset. */
 export interface TimedFeed {
   readonly definition: FeedDefinition
   /** utc = feed + offset; `undefined`: not known yet. */

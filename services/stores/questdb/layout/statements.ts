@@ -59,9 +59,7 @@ export const setTtl = (table: string, resolution: Resolution, ttl: TimeToLive | 
 
 const windowKeys = 'ts, sym, res, writer, slot'
 
-/**
- * A writer numbers its windows of a series. `ts` is when the writer began; it only keeps the writer's rows together.
- */
+/** A writer numbers its windows of a series. `ts` is when the writer began; it only keeps the writer's rows together. */
 export const createWindows = (table: string): string => `
   CREATE TABLE IF NOT EXISTS '${table}' (
     ts TIMESTAMP, sym SYMBOL, res SYMBOL, writer SYMBOL, slot INT, start LONG, stop LONG

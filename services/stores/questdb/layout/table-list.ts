@@ -181,7 +181,6 @@ export class TableList {
     await this.#record()
   }
 
-  /** Records tables that were just made. */
   async #record(): Promise<void> {
     await this.#deps.records.recordNew(this.#deps)
     await this.refresh()

@@ -52,7 +52,6 @@ export interface BarTable {
   readonly buckets: number
 }
 
-/** Builds and parses the names of all tables. */
 export class TableNames {
   readonly #prefix: string
 

@@ -12,7 +12,6 @@ const counts = {
 /** Reads the progress of writes, and which tables are suspended. */
 const progressConnections = 1
 
-/** A process that uses the store. */
 export type StoreUser = keyof typeof counts
 export const storeUsers = Object.keys(counts) as readonly StoreUser[]
 

@@ -32,7 +32,6 @@ type Reading = Pick<Required<ReadOptions>, 'deadlineMs' | 'isShort'> & { readonl
 export class PgPool {
   readonly #options: PoolOptions
   readonly #size: PoolSize
-  /** Default deadline of a read. */
   readonly deadlineMs: number
   readonly #check: ConnectionCheck
   readonly #idle: PgConnection[] = []

@@ -14,7 +14,6 @@ import type { ReadDeps } from './read-bars.ts'
 import { readSteps } from './read-steps.ts'
 import { spanBounds } from './span-bounds.ts'
 
-/** Open time of the newest bar of each series of the feed, by `seriesId`. */
 export async function lastTimes(
   feed: FeedKey,
   { lane = 'live', reader, isPartial = false }: LastTimesAs,
@@ -69,7 +68,6 @@ async function oldestTime(
   return oldest
 }
 
-/** First and last bar inside each half-open span. */
 export async function bounds(
   series: Series,
   spans: readonly Span[],

@@ -87,7 +87,6 @@ async function boundsIn(
   return found
 }
 
-/** Reads the first and the last bar of each span. */
 async function endsOf(
   table: string,
   series: Series,

@@ -2,7 +2,6 @@ import { type Finding, passed, problem } from '../../../doctor/finding.ts'
 import type { TableRecords } from '../layout/table-records.ts'
 import type { TableNames } from '../layout/tables.ts'
 
-/** Findings about tables that are missing or were replaced. */
 export async function examineRecords(records: TableRecords, names: TableNames): Promise<readonly Finding[]> {
   const states = await records.states()
   const found = [...states].flatMap(([table, state]) => {

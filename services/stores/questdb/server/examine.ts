@@ -32,12 +32,9 @@ type Examined = Omit<QuestdbOptions, 'metrics' | 'known' | 'readKnown'> & {
 }
 
 export type PodCounts = Readonly<Partial<Record<StoreUser, number>>>
-/** Connections of this examination. */
 const doctorConnections = 1
 
-/**
- * Deadline of a read. An operator waits, often while the machine is busy: the 2 s of a request would be too short.
- */
+/** Deadline of a read. An operator waits, often while the machine is busy: the 2 s of a request would be too short. */
 const readDeadlineMs = 30_000
 /**
  * Minimum HTTP workers. A write occupies its worker while the disk works, and one process writes over four

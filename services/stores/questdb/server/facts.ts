@@ -7,16 +7,13 @@ export const versionMin = '9.3.4'
 export interface ServerFacts {
   /** As the server reports it, such as `9.3.4`; `undefined` when it reports none. */
   readonly version: string | undefined
-  /** Older than `versionMin`. */
   readonly isTooOld: boolean
   readonly commitMode: string
   /** Whether a commit survives a loss of power. */
   readonly isSynced: boolean
   /** Whether a row that names an unknown table or column creates it, in a layout that is not ours. */
   readonly makesTables: boolean
-  /**
-   * Connections for reading; `undefined` when the server reports none. A further connection hangs without an error.
-   */
+  /** Connections for reading; `undefined` when the server reports none. A further connection hangs without an error. */
   readonly connectionsMax: number | undefined
   /** Threads that accept rows and answer HTTP; `undefined` when the server reports none. */
   readonly httpWorkers: number | undefined
@@ -50,7 +47,6 @@ const makingTables = ['line.auto.create.new.tables', 'line.auto.create.new.colum
  */
 const asksMax = 5
 
-/** The values of these parameters. */
 export async function parametersOf(
   admin: ServerQueries,
   wanted: readonly string[],

@@ -14,7 +14,6 @@ const compareMs = 1_000
 /** The row of the schema table that has the word. Each layout has it, so later ones leave it alone. */
 const rowVersion = 1
 
-/** What a server has. */
 export interface FoundIdentity {
   readonly hasTables: boolean
   /** Absent on an older backup, and on a server that only an earlier fxd used. */

@@ -5,7 +5,6 @@ import type { TimedFeed } from '../layout/retention.ts'
 import type { TableNames } from '../layout/tables.ts'
 import { secondsOf } from '../times.ts'
 
-/** The newest bar of each table that contains bars. */
 export async function newestBars(
   feeds: readonly TimedFeed[],
   names: TableNames,

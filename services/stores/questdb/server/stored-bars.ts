@@ -21,7 +21,6 @@ export interface StoredBarsDeps extends MakingDeps {
   readonly log: RegistryLog
 }
 
-/** All stored bars of one feed, counted by day. */
 export async function storedBarsOf(feed: FeedDefinition, deps: StoredBarsDeps): Promise<FeedStored> {
   const { pool, log } = deps
   const tableList = new TableList({ ...deps, timedFeed: async () => log.timedFeed(feed.key) })

@@ -4,7 +4,6 @@ import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import { nameOf } from '../layout/tables.ts'
 import { type EncodedRows, rowsPerPiece } from './rows.ts'
 
-/** Bars of one series, whose table is known. */
 export interface TableBars extends SeriesBars {
   readonly table: string
 }

@@ -1,9 +1,7 @@
 import { createBuffer, type SenderBuffer, type SenderOptions } from '@questdb/nodejs-client'
 import type { Work } from '../../write-queue/submission.ts'
 
-/**
- * Rows of one table in the server's wire format. They are kept until they are stored: the client forgets what it sent.
- */
+/** Rows of one table in the server's wire format. They are kept until they are stored: the client forgets what it sent. */
 export interface EncodedRows extends Work {
   readonly bytes: Buffer
   /** Offset behind each row in `bytes`. */
@@ -13,7 +11,6 @@ export interface EncodedRows extends Work {
 /** Maximum rows of one piece. The rows of a piece are sent together. */
 export const rowsPerPiece = 5_000
 
-/** Collects rows into pieces. */
 export class RowEncoder {
   readonly #buffer: SenderBuffer
   readonly #pieces: EncodedRows[] = []
@@ -49,6 +46,5 @@ export class RowEncoder {
   }
 }
 
-/** The bytes of each row. */
 export const lines = ({ bytes, ends }: EncodedRows): readonly Buffer[] =>
   ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end))

@@ -7,7 +7,6 @@ export interface TableState {
   readonly id: number
   /** Transactions that readers see. */
   readonly applied: number
-  /** Transactions committed. */
   readonly committed: number
   readonly suspended: boolean
 }

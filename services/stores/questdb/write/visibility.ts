@@ -99,9 +99,7 @@ export class Visibility {
     return this.#wait(tables, { replacements, onUnchanged, isOfStatement: false })
   }
 
-  /**
-   * As `wait`, after SQL statements such as TRUNCATE: `tables()` does not show their commits until they are applied.
-   */
+  /** As `wait`, after SQL statements such as TRUNCATE: `tables()` does not show their commits until they are applied. */
   waitForStatements(tables: Iterable<string>): Promise<void> {
     const replacements = this.#replacements
     return this.#wait(tables, { replacements, onUnchanged: () => undefined, isOfStatement: true })

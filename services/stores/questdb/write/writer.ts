@@ -62,12 +62,10 @@ export class Writer {
     this.#gauges()
   }
 
-  /** Requests with an unknown outcome so far; each may still arrive at the server later. */
   get failures(): number {
     return this.#connections.all().reduce((sum, { failures }) => sum + failures, 0)
   }
 
-  /** Tables that rejected their last rows. */
   get rejecting(): number {
     return this.#rejecting.size
   }
@@ -76,7 +74,6 @@ export class Writer {
     return this.#closed
   }
 
-  /** Bytes of rows that wait, of each feed with any. */
   waitingBytes(): ReadonlyMap<FeedKey, number> {
     return this.#queue.bytes()
   }

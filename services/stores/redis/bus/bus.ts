@@ -26,9 +26,7 @@ export interface BusDeps {
   readonly metrics: Metrics
 }
 
-/**
- * One stream per feed, one entry per event. A publish returns the entry's position, or that the publisher is fenced.
- */
+/** One stream per feed, one entry per event. A publish returns the entry's position, or that the publisher is fenced. */
 export function redisBus(deps: BusDeps): Bus {
   const { calls, keys, given, log } = deps
   const { streams, tops, starts, epochs, bytes, life, news } = keys.bus

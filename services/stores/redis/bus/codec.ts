@@ -10,9 +10,7 @@ const headBytes = 5
 const numbersPerBar = 7
 const barBytes = numbersPerBar * 8
 
-/**
- * Maximum bytes of an event: far above a minute of 1,622 symbols (about 150 kB). Batches of ingest are smaller still.
- */
+/** Maximum bytes of an event: far above a minute of 1,622 symbols (about 150 kB). Batches of ingest are smaller still. */
 export const eventBytesMax = 4 * 1024 * 1024
 
 /** Throws a `RangeError` for an event that is too large. */

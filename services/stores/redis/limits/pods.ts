@@ -52,7 +52,6 @@ export class Pods {
     return time === undefined ? utcMs(clock.utcMs() + this.#aheadMs) : time.utcMs()
   }
 
-  /** Notes Redis's time from one of its answers. */
   noteTime(redisMs: UtcMs): void {
     this.#aheadMs = redisMs - this.#deps.clock.utcMs()
   }

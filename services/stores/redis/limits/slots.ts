@@ -5,9 +5,7 @@ import { type Calls, serverRun, type Word } from '../link/calls.ts'
 import { scripts } from '../scripts.ts'
 import { dayNumber } from './day-numbers.ts'
 
-/**
- * How long shards may take their slots again before new ones open, after Redis was emptied, replaced or unreachable.
- */
+/** How long shards may take their slots again before new ones open, after Redis was emptied, replaced or unreachable. */
 export const slotHoldMs = 25_000
 /** Maximum sessions renewed by one call, during which Redis runs nothing else. */
 const renewedAtOnceMax = 500
