@@ -8,11 +8,6 @@ import type { FeedFault } from './feed-rows.ts'
 import { readStored } from './read-stored.ts'
 import type { RegistryWriter } from './writer.ts'
 
-interface RenameStores {
-  readonly writer: RegistryWriter
-  readonly bars: Pick<BarStore, 'lastTimes'>
-}
-
 interface Renaming {
   readonly had: SymbolRecord
   readonly name: string
@@ -25,7 +20,7 @@ interface Renaming {
  */
 export async function renameFaults(
   definition: FeedDefinition,
-  { writer, bars }: RenameStores,
+  { writer, bars }: { readonly writer: RegistryWriter; readonly bars: Pick<BarStore, 'lastTimes'> },
 ): Promise<FeedFault[]> {
   const { key: feed } = definition
   const found = await writer.change((view) => ({ rows: [], result: renamings(definition, view) }))

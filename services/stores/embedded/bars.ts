@@ -24,12 +24,8 @@ export function embeddedBars(queue: FileWriter, readers: Readers, sweep: PurgeSw
       readers.call('readBars', query, reader, deadlineOf(lane), isShortRead(query.take?.count)),
     async lastTimes(feed, { reader, lane } = {}) {
       const times = new Map<string, FeedSeconds>()
-      for (const { symbol, resolution, time } of await readers.call(
-        'newestTimes',
-        feed,
-        reader,
-        deadlineOf(lane),
-      )) {
+      const rows = await readers.call('newestTimes', feed, reader, deadlineOf(lane))
+      for (const { symbol, resolution, time } of rows) {
         const id = seriesId({ symbol: symbol as CompoundKey, resolution: resolution as Resolution })
         times.set(id, feedSeconds(time))
       }

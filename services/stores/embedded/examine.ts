@@ -11,6 +11,7 @@ import { type ClockReading, knownOffset } from '../../core/registry/clock-histor
 import { examineAudit, type FeedStored } from '../../doctor/examine-audit.ts'
 import { examineClocks, type NewestStored } from '../../doctor/examine-clocks.ts'
 import { type Finding, passed, problem, warning } from '../../doctor/finding.ts'
+import type { RegistryBody } from '../../ports/registry.ts'
 import { windowReads, windowsOf } from './file/acknowledged-rows.ts'
 import { newestTimes } from './file/bar-rows.ts'
 import { isNew, schemaVersion } from './file/database.ts'
@@ -88,12 +89,8 @@ function examineWhole(db: DatabaseSync, path: string): Finding {
     : problem('file', `${path} is damaged: ${result}`, 'stop fxd and restore the folder from a backup')
 }
 
-/** All stored bars of one feed, counted by day. */
 function storedOf(db: DatabaseSync, { definition: feed, offsetSeconds }: TimedFeed): FeedStored {
-  const symbols = db
-    .prepare("SELECT body FROM registry WHERE kind = 'symbol'")
-    .all()
-    .map((row) => JSON.parse(String(row['body'])) as SymbolRecord)
+  const symbols = bodiesOf(db, 'symbol') as readonly SymbolRecord[]
   const days = db.prepare(
     `SELECT time / ${daySeconds} AS day, count(*) AS bars FROM bar WHERE series = ? GROUP BY day ORDER BY day`,
   )
@@ -120,16 +117,17 @@ interface TimedFeed {
   readonly offsetSeconds: number | undefined
 }
 
+const bodiesOf = (db: DatabaseSync, kind: RegistryBody['kind']): readonly unknown[] =>
+  db
+    .prepare('SELECT body FROM registry WHERE kind = ?')
+    .all(kind)
+    .map((row) => JSON.parse(String(row['body'])) as unknown)
+
 function feedsIn(db: DatabaseSync): readonly TimedFeed[] {
-  const bodies = (kind: string): readonly unknown[] =>
-    db
-      .prepare('SELECT body FROM registry WHERE kind = ?')
-      .all(kind)
-      .map((row) => JSON.parse(String(row['body'])) as unknown)
-  const readings = Map.groupBy(bodies('clock') as readonly ClockReading[], ({ feed }) => feed)
+  const readings = Map.groupBy(bodiesOf(db, 'clock') as readonly ClockReading[], ({ feed }) => feed)
   const clocksOf = (feed: FeedKey): readonly ClockReading[] =>
     (readings.get(feed) ?? []).toSorted((a, b) => a.since - b.since)
-  const shown = (bodies('feed') as readonly FeedRecord[]).filter(({ hidden }) => !hidden)
+  const shown = (bodiesOf(db, 'feed') as readonly FeedRecord[]).filter(({ hidden }) => !hidden)
   return shown.map(({ definition }) => ({
     definition,
     offsetSeconds: knownOffset(definition, { clocksOf }),

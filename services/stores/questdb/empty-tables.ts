@@ -1,13 +1,14 @@
 import { Unavailable, Unfinished } from '../../core/failure.ts'
 import { within } from '../../platform/within.ts'
 import type { Administration } from './exec.ts'
-import type { RecordingDeps, TableRecords } from './layout/table-records.ts'
+import type { MakingDeps } from './layout/make-table.ts'
+import type { TableRecords } from './layout/table-records.ts'
 import type { Visibility } from './write/visibility.ts'
 
 /** Maximum table names in an error; it counts the others. */
 const namesMax = 5
 
-export interface EmptyingDeps extends RecordingDeps {
+export interface EmptyingDeps extends MakingDeps {
   readonly records: TableRecords
   readonly visibility: Pick<Visibility, 'waitForStatements'>
 }

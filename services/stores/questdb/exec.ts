@@ -39,16 +39,9 @@ export function administration(
   ): Promise<T> => {
     const given = new AbortController()
     try {
-      const answer = fetch(`${origin}${path}`, { headers: { authorization }, signal: given.signal }).then(
-        read,
-      )
-      return await within(
-        clock,
-        deadlineMs,
-        `${path.slice(0, path.indexOf('?') >>> 0)} of QuestDB`,
-        answer,
-        () => given.abort(),
-      )
+      const asked = fetch(`${origin}${path}`, { headers: { authorization }, signal: given.signal })
+      const what = `${path.slice(0, path.indexOf('?') >>> 0)} of QuestDB`
+      return await within(clock, deadlineMs, what, asked.then(read), () => given.abort())
     } catch (cause) {
       if (cause instanceof Refused) throw cause
       throw new Unavailable('store', cause)

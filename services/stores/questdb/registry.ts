@@ -83,12 +83,6 @@ export class RegistryLog {
       .sort((a, b) => a.version - b.version)
   }
 
-  /** As of the last read, hidden feeds included. */
-  #definition(feed: FeedKey): FeedDefinition | undefined {
-    const row = this.#newest.get(`feed ${feed}`)
-    return row?.kind === 'feed' ? row.body.definition : undefined
-  }
-
   definitions(): readonly FeedDefinition[] {
     return [...this.#newest.values()].flatMap((row) => (row.kind === 'feed' ? [row.body.definition] : []))
   }
@@ -104,9 +98,12 @@ export class RegistryLog {
     })
   }
 
+  /** As of the last read, hidden feeds included. */
   timedFeed(feed: FeedKey): TimedFeed | undefined {
-    const definition = this.#definition(feed)
-    return definition && { definition, offsetSeconds: knownOffset(definition, this) }
+    const row = this.#newest.get(`feed ${feed}`)
+    if (row?.kind !== 'feed') return undefined
+    const { definition } = row.body
+    return { definition, offsetSeconds: knownOffset(definition, this) }
   }
 
   /** In order of time. */

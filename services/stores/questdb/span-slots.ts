@@ -1,11 +1,6 @@
 import type { Span } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 
-export interface SlottedSpan {
-  readonly slot: number
-  readonly span: Span
-}
-
 /**
  * The union of the added spans, with each piece in a numbered slot. A piece that grows stays in its slot, so one row
  * per slot is enough. A piece that another one absorbed frees its slot.
@@ -14,7 +9,7 @@ export class SpanSlots {
   readonly #slots: (Span | undefined)[] = []
 
   /** Returns the piece that now contains the span, and the slot to write it to. */
-  add(span: Span): SlottedSpan {
+  add(span: Span): { readonly slot: number; readonly span: Span } {
     let [from, to]: [FeedSeconds, FeedSeconds] = [span.from, span.to]
     let slot: number | undefined
     this.#slots.forEach((held, i) => {

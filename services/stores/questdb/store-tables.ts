@@ -1,16 +1,16 @@
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { StoreTables } from '../../ports/store-tables.ts'
 import { bucketOf } from './layout/bucket.ts'
-import { makeTable } from './layout/make-table.ts'
+import { type MakingDeps, makeTable } from './layout/make-table.ts'
 import { retentionOf } from './layout/retention.ts'
 import { creating, unfitness } from './layout/table-form.ts'
 import type { TableList } from './layout/table-list.ts'
-import type { RecordingDeps, TableRecords } from './layout/table-records.ts'
+import type { TableRecords } from './layout/table-records.ts'
 import { nameOf } from './layout/tables.ts'
 import { type RegistryLog, symbolsOf } from './registry.ts'
 import type { QuestdbWindows } from './windows.ts'
 
-export interface StoreTablesDeps extends RecordingDeps {
+export interface StoreTablesDeps extends MakingDeps {
   readonly records: TableRecords
   readonly tableList: TableList
   readonly windows: QuestdbWindows

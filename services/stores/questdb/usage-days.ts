@@ -1,23 +1,14 @@
-import type { SenderOptions } from '@questdb/nodejs-client'
 import { dateText, parseDate } from '../../core/clocks/calendar.ts'
 import { serviceReader } from '../../core/fair-queue.ts'
 import { counterNames, type DailyCounters, type Day, greaterCounters } from '../../core/keys/usage.ts'
 import type { UsageDays } from '../../ports/usage-days.ts'
 import { writeDeadlineMs } from '../write-queue/submission.ts'
-import type { TableRecords } from './layout/table-records.ts'
 import { Fields } from './pg/fields.ts'
-import type { PgPool } from './pg/pool.ts'
+import type { RegistryDeps } from './registry.ts'
 import { microsOf, secondsOf, timeMax, timeMin } from './times.ts'
 import { RowEncoder } from './write/rows.ts'
-import type { Writer } from './write/writer.ts'
 
-export interface UsageDayDeps {
-  readonly records: TableRecords
-  readonly table: string
-  readonly pool: PgPool
-  readonly writer: Writer
-  readonly sender: SenderOptions
-}
+type UsageDayDeps = Pick<RegistryDeps, 'records' | 'table' | 'pool' | 'writer' | 'sender'>
 
 export function questdbUsageDays({ table, records, pool, writer, sender }: UsageDayDeps): UsageDays {
   const sql =

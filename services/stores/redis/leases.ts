@@ -3,19 +3,13 @@ import type { Keys } from './keys.ts'
 import type { Calls } from './link/calls.ts'
 import { scripts } from './scripts.ts'
 
-export interface LeaseDeps {
-  readonly calls: Calls
-  readonly keys: Keys
-  readonly given: () => string
-}
-
 interface Held {
   readonly holder: string
   readonly epoch: string
 }
 
 /** An epoch is Redis's time at the grant in microseconds. It is greater than all that this process has seen. */
-export function redisLeases({ calls, keys, given }: LeaseDeps): Leases {
+export function redisLeases(calls: Calls, keys: Keys, given: () => string): Leases {
   const held = new Map<string, Held>()
   let greatest = 0
 

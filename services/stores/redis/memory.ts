@@ -1,17 +1,10 @@
-import type { Log } from '../../platform/log/log.ts'
-import type { Metrics } from '../../platform/metrics.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { Calls } from './link/calls.ts'
 import { infoField } from './link/server-facts.ts'
+import type { RedisStoreOptions } from './options.ts'
 
 const periodMs = 15_000
 
-export interface MemoryDeps {
-  readonly calls: Pick<Calls, 'command'>
-  readonly clock: Clock
-  readonly metrics: Metrics
-  readonly log: Log
-}
+type MemoryDeps = Pick<RedisStoreOptions, 'clock' | 'metrics' | 'log'> & { readonly calls: Calls }
 
 /** Exports the memory of Redis. While Redis is unavailable both are absent, the maximum also where there is none. */
 export class MemoryGauges {

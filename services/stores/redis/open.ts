@@ -15,12 +15,6 @@ import { MemoryGauges } from './memory.ts'
 import type { RedisStoreOptions } from './options.ts'
 import { scripts } from './scripts.ts'
 
-/** The first argument of each script: empty where Redis's own clock decides. */
-const timeGiven =
-  ({ time }: Pick<RedisStoreOptions, 'time'>) =>
-  (): string =>
-    time === undefined ? '' : String(time.utcMs())
-
 /** Deadline of a call; afterwards the share decides. A request has two seconds for everything. */
 const callDeadlineMs = 1_000
 
@@ -50,9 +44,10 @@ export async function openRedisStores(options: RedisStoreOptions): Promise<Redis
 
 /** Begins to connect immediately and reconnects until it is closed. */
 export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
-  const { at, prefix, clock, log, metrics } = options
+  const { at, prefix, clock, time, log, metrics } = options
   const keys = new Keys(prefix)
-  const given = timeGiven(options)
+  /** The first argument of each script: empty where Redis's own clock decides. */
+  const given = (): string => (time === undefined ? '' : String(time.utcMs()))
   const shared = { at, clock, log, judge: serverJudge(log, metrics) }
   const connections = {
     decisions: new Connection('decisions', shared),
@@ -94,7 +89,7 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
       limits: redisLimits(limitsDeps),
       slots: redisSlots(calls, keys, given),
       bus: redisBus({ connection: connections.follow, calls, keys, given, clock, log, metrics }),
-      leases: redisLeases({ calls, keys, given }),
+      leases: redisLeases(calls, keys, given),
       board: redisFeedBoard(calls, keys),
       async close() {
         memory.close()

@@ -109,7 +109,6 @@ export class FileWriter {
     await this.#submit(works, { lane, ...options })
   }
 
-  /** Any other call of the writer, in its turn. */
   async call<N extends keyof WriterCalls>(
     name: N,
     argument: Parameters<WriterCalls[N]>[0],

@@ -7,8 +7,8 @@ import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import type { Administration } from '../exec.ts'
 import { secondsOf } from '../times.ts'
+import type { MakingDeps } from './make-table.ts'
 import { isForever, isTtl, setTtl, type TimeToLive, timeToLive } from './statements.ts'
-import type { TableNames } from './tables.ts'
 import { untilListed } from './until-listed.ts'
 
 /** Bars further ahead of their feed's clock, in seconds, belong to another clock. */
@@ -30,21 +30,13 @@ export const retentionOf = (
 ): TimeToLive | undefined =>
   offsetSeconds === undefined ? undefined : timeToLive(resolution, definition.retention[resolution])
 
-/** Whether a retention is set that cannot be applied yet. */
 export const isRetentionPending = ({ definition, offsetSeconds }: TimedFeed): boolean =>
   offsetSeconds === undefined && Object.keys(definition.retention).length > 0
-
-export interface RetentionDeps {
-  readonly names: TableNames
-  readonly admin: Administration
-  readonly clock: Clock
-  readonly log: Log
-}
 
 /** Sets the retention of every table of bars to that of its feed's definition, or to none. */
 export async function applyRetention(
   feeds: readonly TimedFeed[],
-  { names, admin, clock, log }: RetentionDeps,
+  { names, admin, clock, log }: MakingDeps & { readonly log: Log },
 ): Promise<void> {
   for (const feed of feeds)
     if (isRetentionPending(feed))

@@ -34,20 +34,13 @@ export class TableList {
     this.#deps = deps
   }
 
-  /** The table of a series' bars, or `undefined` when the store reports that there is none. */
-  async #tableOf(series: Series): Promise<string | undefined> {
-    const known = this.knownTableOf(series)
-    if (known !== undefined) return known
-    await this.refresh()
-    return this.knownTableOf(series)
-  }
-
   /**
    * Returns what `use` answers for the table of a series, or `none` when the store reports that the table never
    * existed. Rejects with `TableOutOfOrder`.
    */
   async about<T>(series: Series, none: T, use: (table: string) => Promise<T>): Promise<T> {
-    const table = await this.#tableOf(series)
+    if (this.knownTableOf(series) === undefined) await this.refresh()
+    const table = this.knownTableOf(series)
     return table === undefined ? none : this.inOrder(table, none, use)
   }
 

@@ -1,9 +1,8 @@
 import { TableOutOfOrder } from '../../../core/failure.ts'
 import type { Log } from '../../../platform/log/log.ts'
-import type { Clock } from '../../../ports/clock.ts'
 import type { TableState } from '../../../ports/store-tables.ts'
-import type { Administration, ServerQueries } from '../exec.ts'
-import { listTables, makeTable } from './make-table.ts'
+import type { ServerQueries } from '../exec.ts'
+import { listTables, type MakingDeps, makeTable } from './make-table.ts'
 import { createTables } from './statements.ts'
 import type { TableNames } from './tables.ts'
 
@@ -21,11 +20,6 @@ export interface TableRecordsDeps {
   readonly names: TableNames
   readonly queries: ServerQueries
   readonly log: Log
-}
-
-export interface RecordingDeps extends Pick<TableRecordsDeps, 'names'> {
-  readonly admin: Administration
-  readonly clock: Clock
 }
 
 const why: Readonly<Record<Exclude<TableState, 'in order'>, string>> = {
@@ -130,7 +124,7 @@ export class TableRecords {
   }
 
   /** Records all tables of ours that have no record, such as those of an older fxd. */
-  async recordNew(deps: RecordingDeps): Promise<void> {
+  async recordNew(deps: MakingDeps): Promise<void> {
     const { names } = this.#deps
     await makeTable(names.tables, createTables, deps)
     await this.load()
@@ -144,7 +138,7 @@ export class TableRecords {
   }
 
   /** Records the tables as they are now: from now on they are right, also where they are missing. */
-  async accept(tables: readonly string[], deps: RecordingDeps): Promise<void> {
+  async accept(tables: readonly string[], deps: MakingDeps): Promise<void> {
     const ids = await this.#presentIds()
     const accepted = deps.clock.utcMs()
     await this.#store(
@@ -155,7 +149,7 @@ export class TableRecords {
 
   async #store(
     records: readonly (readonly [table: string, TableRecord])[],
-    { names, admin }: RecordingDeps,
+    { names, admin }: MakingDeps,
   ): Promise<void> {
     if (records.length === 0) return
     const rows = records.map(([table, { id, accepted }]) => `(0, '${table}', ${id}, ${accepted})`)

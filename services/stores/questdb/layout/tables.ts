@@ -54,6 +54,13 @@ export interface BarTable {
 
 export class TableNames {
   readonly #prefix: string
+  readonly registry: string
+  readonly schema: string
+  /** The ids of the other tables. */
+  readonly tables: string
+  /** Rows that earlier releases put aside. */
+  readonly parked: string
+  readonly usageDays: string
 
   constructor(prefix: string) {
     if (!/^[a-z][a-z0-9_]*$/.test(prefix))
@@ -61,24 +68,11 @@ export class TableNames {
         `The tables' prefix is "${prefix}"; it must be lower-case letters, digits and _, a letter first.`,
       )
     this.#prefix = prefix
-  }
-
-  get registry(): string {
-    return `${this.#prefix}registry`
-  }
-
-  get schema(): string {
-    return `${this.#prefix}schema`
-  }
-
-  /** The ids of the other tables. */
-  get tables(): string {
-    return `${this.#prefix}tables`
-  }
-
-  /** Rows that earlier releases put aside. */
-  get parked(): string {
-    return `${this.#prefix}parked`
+    this.registry = `${prefix}registry`
+    this.schema = `${prefix}schema`
+    this.tables = `${prefix}tables`
+    this.parked = `${prefix}parked`
+    this.usageDays = `${prefix}usage_days`
   }
 
   /** Name of a table that is being created; `mark` is the creator's own. */
@@ -90,10 +84,6 @@ export class TableNames {
   isDraft(table: string): boolean {
     if (!table.startsWith(`${this.#prefix}draft_`)) return false
     return /^draft_[0-9a-f]{16}$/.test(table.slice(this.#prefix.length))
-  }
-
-  get usageDays(): string {
-    return `${this.#prefix}usage_days`
   }
 
   windows(feed: FeedKey): string {

@@ -8,15 +8,13 @@ const pingDeadlineMs = 2_000
 /** Every other connection of the process waits for these queries, so a lost one is replaced soon. */
 const openMs = 2_000
 
-export interface PgQueries extends ServerQueries {
-  close(): void
-}
-
 /**
  * Queries about the server itself for processes that only read. They use the port and user of reads: a read-only user
  * is enough, and the HTTP port, which can write, need not be reachable. Values are texts; NULL is `undefined`.
  */
-export function pgQueries(options: Pick<QuestdbOptions, 'pg' | 'credentials' | 'clock'>): PgQueries {
+export function pgQueries(
+  options: Pick<QuestdbOptions, 'pg' | 'credentials' | 'clock'>,
+): ServerQueries & { close(): void } {
   const pool = new PgPool(options, { connections: 1, waiting: 16, deadlineMs: queryDeadlineMs, openMs })
   const exec = async (sql: string, deadlineMs = queryDeadlineMs): Promise<(string | undefined)[][]> => {
     let rows: (string | undefined)[][] = []

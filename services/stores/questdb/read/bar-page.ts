@@ -18,7 +18,8 @@ export class BarPage {
   readonly #begin: number
   #at: number
   #taken = Number.NaN
-  #rows = 0
+  /** Rows seen, whether kept or not. */
+  rows = 0
   /** Rows without a price or a volume, which fxd never writes; they are left out. */
   broken = 0
 
@@ -27,11 +28,6 @@ export class BarPage {
     this.#step = order === 'ascending' ? 1 : -1
     this.#begin = order === 'ascending' ? 0 : rowsMax - 1
     this.#at = this.#begin - this.#step
-  }
-
-  /** Rows seen, whether kept or not. */
-  get rows(): number {
-    return this.#rows
   }
 
   /** Different times so far. */
@@ -45,7 +41,7 @@ export class BarPage {
   }
 
   take(view: DataView, start: number, end: number): void {
-    this.#rows += 1
+    this.rows += 1
     if (end - start !== wholeRowBytes) return this.#takeOdd(view, start)
     const at = start + valueOffset
     const time = longAt(view, at) / microsPerSecond

@@ -1,4 +1,3 @@
-import type { Clock } from '../../../ports/clock.ts'
 import type { Administration } from '../exec.ts'
 import { listTables } from '../layout/make-table.ts'
 import type { QuestdbOptions } from '../options.ts'
@@ -58,7 +57,7 @@ const periodMs = 60_000
 
 /** Exports what `memoryMaps` counts, once a minute. Returns the function that ends it. */
 export function exportMemoryMaps(
-  { clock, metrics, log }: Pick<QuestdbOptions, 'metrics' | 'log'> & { readonly clock: Clock },
+  { clock, metrics, log }: Pick<QuestdbOptions, 'clock' | 'metrics' | 'log'>,
   admin: Administration,
 ): () => void {
   const gauge = (name: string, help: string) => metrics.gauge(name, help, [])

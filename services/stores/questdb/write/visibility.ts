@@ -55,7 +55,6 @@ export class Visibility {
 
   /** Called with all suspended tables after each query. */
   onSuspended: (tables: ReadonlySet<string>) => void = () => undefined
-  /** Called when a table is not suspended any more. */
   onResumed: () => void = () => undefined
   /** Called when a table was removed and created again. */
   onReplaced: () => void = () => undefined

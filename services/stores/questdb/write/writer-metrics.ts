@@ -1,12 +1,8 @@
-import { type Counter, type Histogram, type Metrics, secondsBuckets } from '../../../platform/metrics.ts'
+import { type Metrics, secondsBuckets } from '../../../platform/metrics.ts'
 
-export interface WriterMetrics {
-  readonly failures: Counter
-  readonly ack: Histogram
-  readonly visible: Histogram
-}
+export type WriterMetrics = ReturnType<typeof writerMetrics>
 
-export const writerMetrics = (metrics: Metrics): WriterMetrics => ({
+export const writerMetrics = (metrics: Metrics) => ({
   failures: metrics.counter('fxd_questdb_write_failures_total', 'Requests with rows that failed.'),
   ack: metrics.histogram(
     'fxd_questdb_commit_seconds',

@@ -1,28 +1,19 @@
-import type { Log } from '../../../platform/log/log.ts'
 import type { Metrics } from '../../../platform/metrics.ts'
 import { type Bus, feedOfEvent, fencedFeed } from '../../../ports/bus.ts'
-import type { Clock } from '../../../ports/clock.ts'
-import type { Keys } from '../keys.ts'
 import { type Calls, serverRun, type Word } from '../link/calls.ts'
-import type { Connection } from '../link/connection.ts'
 import { scripts } from '../scripts.ts'
 import { encodeEvent } from './codec.ts'
 import { Following } from './following.ts'
-import { BusReader } from './reader.ts'
+import { BusReader, type ReaderDeps } from './reader.ts'
 import { streamOf, streamTops } from './streams.ts'
 
 /** Bounds of a stream; the oldest events are removed, and a reader that is further behind is informed of the loss. */
 const keptBytesMax = 64 * 1024 * 1024
 const keptMs = 30 * 60_000
 
-export interface BusDeps {
-  /** A separate connection for the reader, which blocks while it waits for events. */
-  readonly connection: Connection
+/** The reader has a separate connection, which blocks while it waits for events. */
+export interface BusDeps extends Omit<ReaderDeps, 'followers' | 'onLoss'> {
   readonly calls: Calls
-  readonly keys: Keys
-  readonly given: () => string
-  readonly clock: Clock
-  readonly log: Log
   readonly metrics: Metrics
 }
 

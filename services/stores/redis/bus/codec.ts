@@ -33,10 +33,8 @@ export function decodeEvent(bytes: Buffer): BusEvent | undefined {
   }
 }
 
-function encodeJson(event: BusEvent): Buffer {
-  const text = Buffer.from(JSON.stringify(event))
-  return Buffer.concat([Buffer.of(asJson), text])
-}
+const encodeJson = (event: BusEvent): Buffer =>
+  Buffer.concat([Buffer.of(asJson), Buffer.from(JSON.stringify(event))])
 
 /** Reads and writes numbers several times as fast as the methods of a buffer. */
 const viewOf = ({ buffer, byteOffset, byteLength }: Buffer): DataView =>

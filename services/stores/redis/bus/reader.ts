@@ -5,7 +5,7 @@ import type { Clock } from '../../../ports/clock.ts'
 import type { Keys } from '../keys.ts'
 import type { Connection, Ready } from '../link/connection.ts'
 import { isErrorReply, isWrongPlace } from '../link/outcomes.ts'
-import { type Script, scripts } from '../scripts.ts'
+import { scripts } from '../scripts.ts'
 import { decodeEvent } from './codec.ts'
 import type { Following } from './following.ts'
 import { type BusStream, registryStream, type StreamTop, streamTops } from './streams.ts'
@@ -90,14 +90,8 @@ export class BusReader {
     const { tops, starts, life } = keys.bus
     const asked = new Map(this.#read)
     const args = [given(), ready.run, keys.bus.streams, ...[...asked].flat()]
-    const streams = streamTops(
-      await within(
-        clock,
-        answerDeadlineMs,
-        'checking the bus',
-        run(ready, scripts.look, [tops, starts, life], args),
-      ),
-    )
+    const reply = ready.redis.eval(scripts.look.text, 3, tops, starts, life, ...args)
+    const streams = streamTops(await within(clock, answerDeadlineMs, 'checking the bus', reply))
     this.#checkedAtMs = clock.monotonicMs()
     const late = [...followers].filter((each) => each.isLate && !each.hasBegun)
     const others = [...followers].filter((each) => !late.includes(each))
@@ -117,12 +111,8 @@ export class BusReader {
     const names = [keys.bus.news, ...streams.map(([stream]) => keys.bus.streams + stream)]
     const after = [this.#newsRead, ...streams.map(([, position]) => `${position}-0`)]
     const words = ['COUNT', this.#readAtOnce, 'BLOCK', blockMs, 'STREAMS', ...names, ...after]
-    const reply = await within(
-      clock,
-      blockMs + answerDeadlineMs,
-      'reading the bus',
-      redis.callBuffer('XREAD', ...words),
-    )
+    const read = redis.callBuffer('XREAD', ...words)
+    const reply = await within(clock, blockMs + answerDeadlineMs, 'reading the bus', read)
     this.#readAtOnce = Math.min(readAtOnceMax, this.#readAtOnce + 1)
     return (reply ?? []) as readonly Part[]
   }
@@ -167,10 +157,3 @@ export class BusReader {
 }
 
 type Part = readonly [name: Buffer, entries: readonly (readonly [id: Buffer, fields: readonly Buffer[]])[]]
-
-const run = (
-  { redis }: Ready,
-  { text }: Script,
-  keys: readonly string[],
-  args: readonly (string | number)[],
-): Promise<unknown> => redis.eval(text, keys.length, ...keys, ...args)

@@ -50,7 +50,7 @@ export function redisLimits(deps: SharesDeps): Limits {
       pods.noteTime(nowMs)
       return decisionOf(use, limits, nowMs, exceededWindows[exceeded])
     } catch (cause) {
-      return shares.decide({ call, keyId, limits, endpoint, cause })
+      return shares.decide(call, keyId, limits, endpoint, cause)
     }
   }
 

@@ -1,8 +1,9 @@
 import { type UtcMs, utcMs } from '../../../core/clocks/feed-clock.ts'
-import type { Cancel, Clock } from '../../../ports/clock.ts'
+import type { Cancel } from '../../../ports/clock.ts'
 import type { Keys } from '../keys.ts'
 import { type Calls, serverRun, type Word } from '../link/calls.ts'
 import type { Connection } from '../link/connection.ts'
+import type { RedisStoreOptions } from '../options.ts'
 import { scripts } from '../scripts.ts'
 
 /**
@@ -13,17 +14,11 @@ const heartbeatMs = 1_000
 /** Time for which an ended pod still counts. Until then each share is too small, never too large. */
 const podLeaseMs = 10_000
 
-export interface PodsDeps {
+export interface PodsDeps extends Pick<RedisStoreOptions, 'clock' | 'time' | 'admits' | 'pods'> {
   readonly connection: Connection
   readonly calls: Calls
   readonly keys: Keys
   readonly given: () => string
-  readonly clock: Clock
-  readonly time?: Clock
-  /** Whether this process admits requests, and so counts as a pod. */
-  readonly admits: boolean
-  /** Number of pods until this process has met the others. */
-  readonly pods: number
 }
 
 /** How many pods admit requests, and Redis's time, as of the last answered heartbeat. */

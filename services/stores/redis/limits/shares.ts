@@ -2,32 +2,16 @@ import type { RateCall, RateDecision, RateLimits } from '../../../core/keys/rate
 import type { DailyCounters, Endpoint } from '../../../core/keys/usage.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import { fromZero, type Metrics } from '../../../platform/metrics.ts'
-import type { Keys } from '../keys.ts'
-import type { Calls } from '../link/calls.ts'
-import type { Connection } from '../link/connection.ts'
 import { NotCarriedOut, OutcomeUnknown } from '../link/outcomes.ts'
 import { scripts } from '../scripts.ts'
 import { OutageShare } from './outage-share.ts'
 import { type Pending, PendingUsage } from './pending-usage.ts'
-import type { Pods } from './pods.ts'
+import type { Pods, PodsDeps } from './pods.ts'
 
-export interface SharesDeps {
-  readonly connection: Connection
-  readonly calls: Calls
-  readonly keys: Keys
-  readonly given: () => string
+export interface SharesDeps extends Pick<PodsDeps, 'connection' | 'calls' | 'keys' | 'given'> {
   readonly pods: Pods
   readonly log: Log
   readonly metrics: Metrics
-}
-
-/** A request that Redis did not decide, and the reason. */
-export interface Undecided {
-  readonly keyId: string
-  readonly limits: RateLimits
-  readonly endpoint: Endpoint
-  readonly call: RateCall
-  readonly cause: unknown
 }
 
 const sentAtOnceMax = 500
@@ -64,7 +48,13 @@ export class Shares {
   }
 
   /** Usage that was certainly not counted is sent to Redis later; usage that may have been counted is not. */
-  decide({ call, keyId, limits, endpoint, cause }: Undecided): RateDecision {
+  decide(
+    call: RateCall,
+    keyId: string,
+    limits: RateLimits,
+    endpoint: Endpoint,
+    cause: unknown,
+  ): RateDecision {
     const { pods } = this.#deps
     const nowMs = pods.nowMs()
     const decision = this.#share.decide(call, keyId, limits, nowMs, pods.count)

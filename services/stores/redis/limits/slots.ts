@@ -1,5 +1,5 @@
 import { Unavailable } from '../../../core/failure.ts'
-import { type Session, type Slots, slotLeaseMs } from '../../../ports/slots.ts'
+import { type Slots, slotLeaseMs } from '../../../ports/slots.ts'
 import type { Keys } from '../keys.ts'
 import { type Calls, serverRun, type Word } from '../link/calls.ts'
 import { scripts } from '../scripts.ts'
@@ -37,8 +37,9 @@ export function redisSlots(calls: Calls, keys: Keys, given: () => string): Slots
       return { outcome: opened === 1 ? 'open' : 'full', inUse: number }
     },
     async renew(sessions) {
-      const renewals = [...byKey(sessions)].flatMap(([keyId, ids]) =>
-        chunks(ids, renewedAtOnceMax).map((some) => ({ keyId, ids: some })),
+      const byKey = Map.groupBy(sessions, ({ keyId }) => keyId)
+      const renewals = [...byKey].flatMap(([keyId, own]) =>
+        chunks(own, renewedAtOnceMax).map((some) => ({ keyId, ids: some.map(({ sessionId }) => sessionId) })),
       )
       const lapsed = new Set<string>()
       const noteLapsed = async ({ keyId, ids }: (typeof renewals)[number]): Promise<void> => {
@@ -54,16 +55,6 @@ export function redisSlots(calls: Calls, keys: Keys, given: () => string): Slots
     },
     inUse: async (keyId) => Number(await calls.script(scripts.countSlots, [keys.slots(keyId)], [given()])),
   }
-}
-
-function byKey(sessions: readonly Session[]): Map<string, string[]> {
-  const ids = new Map<string, string[]>()
-  for (const { keyId, sessionId } of sessions) {
-    const known = ids.get(keyId)
-    if (known) known.push(sessionId)
-    else ids.set(keyId, [sessionId])
-  }
-  return ids
 }
 
 const chunks = <T>(all: readonly T[], sizeMax: number): T[][] =>

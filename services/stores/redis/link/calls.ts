@@ -1,10 +1,8 @@
 import type { Unavailable } from '../../../core/failure.ts'
 import { LimitedLog } from '../../../platform/log/limited-log.ts'
-import type { Log } from '../../../platform/log/log.ts'
 import { Late, within } from '../../../platform/within.ts'
-import type { Clock } from '../../../ports/clock.ts'
 import type { Script } from '../scripts.ts'
-import type { Connection, Ready } from './connection.ts'
+import type { Connection, ConnectionDeps, Ready } from './connection.ts'
 import { isNoScript, isWrongPlace, NotCarriedOut, OutcomeUnknown, outcomeOf } from './outcomes.ts'
 
 /** Placeholder in a call for the `run_id` of the server that receives it. */
@@ -22,9 +20,7 @@ interface Call {
   readonly reject: (cause: Unavailable) => void
 }
 
-export interface CallsDeps {
-  readonly clock: Clock
-  readonly log: Log
+export interface CallsDeps extends Pick<ConnectionDeps, 'clock' | 'log'> {
   readonly deadlineMs: number
   /** Called with the number of calls with an unknown outcome. */
   readonly onUnknown: (count: number) => void

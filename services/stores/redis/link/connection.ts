@@ -1,11 +1,9 @@
 import { Redis } from 'ioredis'
 import { WrongServer } from '../../../core/failure.ts'
 import { Backoff } from '../../../platform/backoff.ts'
-import type { Log } from '../../../platform/log/log.ts'
 import { OutageLog } from '../../../platform/outage-log.ts'
 import { within } from '../../../platform/within.ts'
-import type { Clock } from '../../../ports/clock.ts'
-import type { RedisAt } from '../options.ts'
+import type { RedisAt, RedisStoreOptions } from '../options.ts'
 import { scripts } from '../scripts.ts'
 import { NotCarriedOut } from './outcomes.ts'
 import { QuietSentinelConnector } from './sentinel-connector.ts'
@@ -21,10 +19,7 @@ export interface Ready {
   readonly run: string
 }
 
-export interface ConnectionDeps {
-  readonly at: RedisAt
-  readonly clock: Clock
-  readonly log: Log
+export interface ConnectionDeps extends Pick<RedisStoreOptions, 'at' | 'clock' | 'log'> {
   readonly judge: (facts: ServerFacts) => void
 }
 
@@ -38,7 +33,7 @@ export class Connection {
   #cause: unknown
   readonly #outage: OutageLog
   #lost: () => void = () => undefined
-  #nextReady = newSignal()
+  #nextReady = Promise.withResolvers<void>()
 
   constructor(name: string, deps: ConnectionDeps) {
     this.#name = name
@@ -64,7 +59,7 @@ export class Connection {
 
   /** `undefined` once this is closed. */
   async whenReady(): Promise<Ready | undefined> {
-    while (!this.#ready && !this.closed) await this.#nextReady.passed
+    while (!this.#ready && !this.closed) await this.#nextReady.promise
     return this.closed ? undefined : this.#ready
   }
 
@@ -85,7 +80,7 @@ export class Connection {
 
   close(): void {
     this.#ending.abort()
-    this.#nextReady.open()
+    this.#nextReady.resolve()
     this.#lost()
   }
 
@@ -133,8 +128,8 @@ export class Connection {
     if (this.closed) return
     this.#outage.worked('Redis available again')
     this.#ready = ready
-    this.#nextReady.open()
-    this.#nextReady = newSignal()
+    this.#nextReady.resolve()
+    this.#nextReady = Promise.withResolvers<void>()
     for (const listen of this.#onReady) listen(ready)
   }
 
@@ -148,16 +143,6 @@ export class Connection {
     for (const [cause] of (await loading.exec()) ?? []) if (cause) throw cause
     return { redis, run: facts.run }
   }
-}
-
-interface Signal {
-  readonly passed: Promise<void>
-  readonly open: () => void
-}
-
-function newSignal(): Signal {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  return { passed: promise, open: resolve }
 }
 
 /**
