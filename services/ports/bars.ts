@@ -62,10 +62,7 @@ export interface BarStore {
   lastTimes(feed: FeedKey, as?: LastTimesAs): Promise<ReadonlyMap<string, FeedSeconds>>
   /** First and last bar inside each half-open span; `undefined` for a span without bars. */
   bounds(series: Series, spans: readonly Span[], reader?: Reader): Promise<readonly (BarBounds | undefined)[]>
-  /**
-   * Removes all bars of the feed. Rejects with `Unfinished`, which names what is left; another call continues
-   * there.
-   */
+  /** Removes all bars of the feed. Rejects with `Unfinished`, which names what is left; another call continues there. */
   purge(feed: FeedKey): Promise<void>
   /** Resolves when the store answers; otherwise rejects with `Unavailable`. */
   ping(): Promise<void>

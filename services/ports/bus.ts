@@ -76,10 +76,7 @@ export interface Bus {
     options?: { readonly afterLoss?: boolean },
   ): Promise<{ readonly outcome: 'published'; readonly position: number } | { readonly outcome: 'fenced' }>
   follow(follower: Follower): () => void
-  /**
-   * Resolves when the followers have done their work for all events delivered so far. Absent: they are in other
-   * processes.
-   */
+  /** Resolves when the followers have done their work for all delivered events. Absent: they are in other processes. */
   handled?(): Promise<void>
 }
 

@@ -1,8 +1,6 @@
 import type { Day } from '../core/keys/usage.ts'
 
-export type SlotOutcome =
-  | { readonly outcome: 'open'; readonly inUse: number }
-  | { readonly outcome: 'full'; readonly inUse: number }
+export type SlotOutcome = { readonly outcome: 'open' | 'full'; readonly inUse: number }
 
 export interface Session {
   readonly keyId: string

@@ -10,10 +10,7 @@ export interface StoreTable {
   readonly canBeRefilled: boolean
 }
 
-/**
- * The tables of a store whose tables people can damage one by one. Reads and writes of a table out of order fail as
- * `TableOutOfOrder`.
- */
+/** Tables that people can damage one by one. Reads and writes of a table out of order fail as `TableOutOfOrder`. */
 export interface StoreTables {
   /** The tables that the store knows, as they are now. */
   list(): Promise<readonly StoreTable[]>

@@ -73,10 +73,7 @@ export async function openEmbeddedStores({ folder, clock, log, metrics }: Embedd
   }
 }
 
-/**
- * Creates the file before SQLite opens it, which would let other users read it. SQLite's companion files copy its
- * mode.
- */
+/** Creates the file before SQLite opens it, which would let other users read it. SQLite's companion files copy its mode. */
 function makeFile(folder: string, name: string): string {
   const path = join(folder, name)
   closeSync(openSync(path, 'a', 0o600))

@@ -9,10 +9,7 @@ export interface PurgeSweep {
   stop(): void
 }
 
-/**
- * Frees the rows of purged feeds, after all other writes, one turn at a time. A purge itself hides a feed's bars at
- * once.
- */
+/** Frees the rows of purged feeds, after all other writes, one turn at a time. A purge itself hides a feed's bars at once. */
 export function startPurgeSweep(queue: FileWriter, log: Log): PurgeSweep {
   let stopped = false
   const sweeps = new SharedRun(async () => {

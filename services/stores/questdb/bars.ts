@@ -19,10 +19,7 @@ import { encodeBars, refuseUnfit } from './write/encode-bars.ts'
 import type { Visibility } from './write/visibility.ts'
 import type { Writer } from './write/writer.ts'
 
-/**
- * Deadline of a purge of bars. The caller has one minute for it, the wait for the lease and two purges of the
- * windows.
- */
+/** Deadline of a purge of bars. The caller has one minute for it, the wait for the lease and two purges of the windows. */
 const purgeDeadlineMs = 30_000
 
 export interface BarDeps extends ReadDeps, EmptyingDeps {

@@ -6,20 +6,9 @@ export class Keys {
   readonly #prefix: string
   readonly pods: string
   readonly store: string
-  /**
-   * When the slots' data began. It begins again when Redis was emptied or unreachable, or when another server took
-   * over.
-   */
+  /** When the slots' data began. It begins again when Redis was emptied or unreachable, or another server took over. */
   readonly slotsLife: string
-  readonly bus: {
-    readonly streams: string
-    readonly tops: string
-    readonly starts: string
-    readonly epochs: string
-    readonly bytes: string
-    readonly life: string
-    readonly news: string
-  }
+  readonly bus: Readonly<Record<'streams' | 'tops' | 'starts' | 'epochs' | 'bytes' | 'life' | 'news', string>>
 
   constructor(prefix: string) {
     this.#prefix = prefix

@@ -3,14 +3,9 @@ import type { Keys } from './keys.ts'
 import type { Calls } from './link/calls.ts'
 import { scripts } from './scripts.ts'
 
-interface Held {
-  readonly holder: string
-  readonly epoch: string
-}
-
 /** An epoch is Redis's time at the grant in microseconds. It is greater than all that this process has seen. */
 export function redisLeases(calls: Calls, keys: Keys, given: () => string): Leases {
-  const held = new Map<string, Held>()
+  const held = new Map<string, { readonly holder: string; readonly epoch: string }>()
   let greatest = 0
 
   return {

@@ -8,10 +8,7 @@ import type { Resolution } from '../../../core/feeds/resolution.ts'
 const allSymbols = ''
 const series = 'feed = ? AND symbol = ? AND resolution = ?'
 
-/**
- * Adds a window to those of its series, which are kept joined: they never overlap or touch. Call it inside a
- * transaction.
- */
+/** Adds a window to its series, whose windows never overlap or touch. Call it inside a transaction. */
 export function windowUnion(db: DatabaseSync): (window: Window) => void {
   const before = db.prepare(`
     SELECT start, stop FROM acknowledged WHERE ${series} AND start < ? ORDER BY start DESC LIMIT 1`)
@@ -34,16 +31,9 @@ export function windowPurge(db: DatabaseSync): (feed: FeedKey) => void {
   return (feed) => void statement.run(feed)
 }
 
-/** The windows of one symbol, or of the whole feed, at one resolution. */
-interface SeriesRows {
-  readonly symbol: string
-  readonly resolution: string
-  readonly count: number
-}
-
 /** Windows as columns, which cross threads without a copy: starts and ends of one series after another. */
 export interface WindowColumns {
-  readonly lists: readonly SeriesRows[]
+  readonly lists: readonly { readonly symbol: string; readonly resolution: string; readonly count: number }[]
   readonly times: Float64Array
 }
 

@@ -45,10 +45,7 @@ export const password = (secret: string): Buffer => message('p', cstring(secret)
 export const parse = (name: string, sql: string): Buffer =>
   message('P', cstring(name), cstring(sql), int16(0))
 
-/**
- * Binds text parameters to a prepared statement and executes it. Result columns are binary; with `asText` all
- * columns are text.
- */
+/** Result columns are binary; with `asText` all columns are text. */
 export function bindAndExecute(name: string, parameters: readonly string[], asText: boolean): Buffer {
   const values = parameters.flatMap((parameter) => {
     const bytes = Buffer.from(parameter)

@@ -36,10 +36,7 @@ const doctorConnections = 1
 
 /** Deadline of a read. An operator waits, often while the machine is busy: the 2 s of a request would be too short. */
 const readDeadlineMs = 30_000
-/**
- * Minimum HTTP workers. A write occupies its worker while the disk works, and one process writes over four
- * connections.
- */
+/** Minimum HTTP workers. A write occupies its worker while the disk works, and one process writes over four connections. */
 const workersMin = 4
 
 /** Examines a QuestDB and changes nothing. A failed examination is a finding, so this never rejects. */

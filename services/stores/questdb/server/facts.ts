@@ -41,10 +41,7 @@ export async function serverFacts(admin: ServerQueries): Promise<ServerFacts> {
 const workerPaths = ['http.worker.count', 'shared.network.worker.count', 'shared.worker.count']
 const makingTables = ['line.auto.create.new.tables', 'line.auto.create.new.columns']
 
-/**
- * Maximum attempts. When two clients list the parameters at the same time, 9.3.4 fails one query or omits lines; a
- * retry is harmless.
- */
+/** Maximum attempts. While two clients list parameters, 9.3.4 fails one query or omits lines; a retry is harmless. */
 const asksMax = 5
 
 export async function parametersOf(

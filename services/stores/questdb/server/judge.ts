@@ -5,10 +5,7 @@ import { serverFacts, versionMin } from './facts.ts'
 
 export const syncCure = 'set QDB_CAIRO_COMMIT_MODE=sync (cairo.commit.mode=sync) and restart QuestDB'
 
-/**
- * Checks the server's version and commit mode: rejects one that is too old, warns of one that may lose acknowledged
- * bars.
- */
+/** Rejects a server that is too old, and warns of one that may lose acknowledged bars. */
 export function serverJudge({ log, metrics }: QuestdbOptions, admin: ServerQueries): () => Promise<void> {
   let isSynced: boolean | undefined
   metrics.gauge('fxd_questdb_commit_synced', '1 if a commit survives a loss of power.', [], (gauge) => {

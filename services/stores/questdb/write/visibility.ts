@@ -130,10 +130,7 @@ export class Visibility {
     })
   }
 
-  /**
-   * Rejects when a table is suspended or out of order, or when the store does not answer. Concurrent calls share one
-   * query.
-   */
+  /** Rejects when a table is suspended or out of order, or the store does not answer. Concurrent calls share one query. */
   async check(): Promise<void> {
     this.#checking ??= this.#look().finally(() => {
       this.#checking = undefined

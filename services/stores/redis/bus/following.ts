@@ -2,10 +2,7 @@ import type { Log } from '../../../platform/log/log.ts'
 import type { Delivered, Follower } from '../../../ports/bus.ts'
 import { type BusStream, feedOfStream, registryStream, type StreamTop } from './streams.ts'
 
-/**
- * Maximum events kept for a follower until its start is known; above that, the follower begins later and its loss is
- * reported.
- */
+/** Maximum events kept for a follower until its start is known; above that, it begins later and its loss is reported. */
 const keptMax = 10_000
 
 type StreamEvent =
