@@ -3,9 +3,7 @@ import { daySeconds } from '../../../core/clocks/calendar.ts'
 import { type CompoundKey, compoundKey } from '../../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import type { FeedStored } from '../../../doctor/examine-audit.ts'
-import type { MakingDeps } from '../layout/make-table.ts'
-import { TableList } from '../layout/table-list.ts'
-import type { TableRecords } from '../layout/table-records.ts'
+import { TableList, type TableListDeps } from '../layout/table-list.ts'
 import { Fields } from '../pg/fields.ts'
 import type { PgPool } from '../pg/pool.ts'
 import { type RegistryLog, symbolsOf } from '../registry.ts'
@@ -15,9 +13,7 @@ import { readWindows } from '../windows.ts'
 /** Counting the days of a table reads all of it: half a second for twenty million cached rows. */
 const countDeadlineMs = 120_000
 
-export interface StoredBarsDeps extends MakingDeps {
-  readonly records: TableRecords
-  readonly pool: PgPool
+export interface StoredBarsDeps extends Omit<TableListDeps, 'timedFeed'> {
   readonly log: RegistryLog
 }
 
