@@ -6,7 +6,6 @@ import type { FeedDefinition } from '../core/feeds/feed.ts'
 import type { SymbolRecord } from '../core/feeds/symbol.ts'
 import { type Finding, passed, problem, warning } from './finding.ts'
 
-/** What is stored of one feed. */
 export interface FeedStored {
   readonly feed: FeedDefinition
   /** Measured or fixed; `undefined`: unknown. */

@@ -5,10 +5,7 @@ import { type Finding, passed, problem, warning } from './finding.ts'
 
 /** Maximum seconds of a bar ahead of its feed's clock: only closed bars are stored, and clocks differ a little. */
 const aheadSecondsMax = 300
-/**
- * Maximum seconds of the newest minute behind the clock, longer than any holiday. Above it the feed has no
- * collector, or another clock.
- */
+/** Longer than any holiday. A newest minute further behind shows that the feed has no collector, or another clock. */
 const behindSecondsMax = 10 * 86_400
 
 /** The newest bar in one part of the store, such as a table, with bars of one feed and resolution. */

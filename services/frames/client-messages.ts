@@ -20,10 +20,7 @@ const sinceWanted =
   'or one time for symbols of one feed'
 export const mustBeSince = `it must be ${sinceWanted}.`
 
-/**
- * The schemas of client messages, by action. Other fields are ignored. Error messages quote the description of an
- * invalid field.
- */
+/** By action. Other fields are ignored. Error messages quote the description of an invalid field. */
 export const clientMessages = {
   subscribe: Type.Object({
     action: Type.Literal('subscribe'),

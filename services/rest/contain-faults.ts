@@ -4,10 +4,7 @@ import { answerError } from '../platform/http/error-answer.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { Metrics } from '../platform/metrics.ts'
 
-/**
- * Answers 500 for a defect outside of routes and hooks. The framework does not catch it there, and the exception
- * would end the process.
- */
+/** Answers 500 for a defect outside of routes and hooks. The framework does not catch it: it would end the process. */
 export function containFaults(handle: RequestListener, log: Log, metrics: Metrics): RequestListener {
   const faults = metrics.counter(
     'fxd_http_faults_total',

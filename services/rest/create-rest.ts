@@ -38,7 +38,6 @@ export interface Rest {
   readonly handler: RequestListener
   /** The id of the key that a request offers; empty without a known key. */
   readonly callerOf: (request: IncomingMessage) => string
-  /** The document of /openapi.json. */
   readonly openapi: object
   close(): Promise<void>
 }

@@ -5,10 +5,7 @@ import type { Cancel, Clock } from '../ports/clock.ts'
 /** Maximum time without progress; then the request is answered with a failure. */
 export const deadlineMs = 2_000
 
-/**
- * Limits the waiting of one request. The deadline counts from the last progress: a long answer may take longer than
- * one wait for a dependency.
- */
+/** Limits the waiting of one request since its last progress: a long answer may take longer than one wait. */
 export class Deadline {
   readonly #clock: Clock
   readonly #expired: Promise<never>

@@ -40,12 +40,10 @@ export class KeyConcurrency {
     this.#clock = clock
   }
 
-  /** Keys with a running request. */
   get keys(): number {
     return this.#queues.size
   }
 
-  /** Requests that are queued now. */
   get waiting(): number {
     let sum = 0
     for (const { waiting } of this.#queues.values()) sum += waiting.length

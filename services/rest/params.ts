@@ -49,10 +49,7 @@ export function resolutionParam(name: string, value: ParamValue): Resolution | u
   throw invalid(name, text, wanted)
 }
 
-/**
- * Any text; an empty value counts as absent. `lengthMax`: maximum code points, as `maxLength` of the schema. Throws
- * INVALID_PARAMS.
- */
+/** Any text of at most `lengthMax` code points; an empty value counts as absent. Throws INVALID_PARAMS. */
 export function textParam(name: string, value: ParamValue, lengthMax?: number): string | undefined {
   if (lengthMax === undefined) return single(name, value)
   const wanted = `at most ${lengthMax} characters`

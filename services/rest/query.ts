@@ -14,9 +14,7 @@ export interface ParamSchema {
   readonly maximum?: number
   readonly maxLength?: number
   readonly default?: number
-  /** Greater values become this one. */
   readonly 'x-clamp-above'?: number
-  /** A leading `-` is allowed. */
   readonly 'x-signed'?: boolean
   /** The error message for a missing parameter, where the specification has one. */
   readonly 'x-missing'?: string

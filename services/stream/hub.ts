@@ -43,9 +43,7 @@ export interface HubDeps {
   readonly subscriptions: Subscriptions
   readonly metrics: StreamMetrics
   readonly onFault: OnFault
-  /** Default: `allBacklogBytesMax`. */
   readonly backlogBytesMax?: number
-  /** One socket fewer is open. */
   readonly onLeave: () => void
 }
 

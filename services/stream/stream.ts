@@ -18,7 +18,6 @@ import { createStreamMetrics } from './metrics.ts'
 import { Sessions } from './sockets/sessions.ts'
 import { UpgradeHandler } from './upgrade/upgrade-handler.ts'
 
-/** Path of the WebSocket. */
 export const streamPath = '/v1/stream'
 
 export interface StreamDeps {
@@ -45,9 +44,7 @@ export interface StreamDeps {
 export interface StreamLoad {
   readonly connections: number
   readonly connectionsMax: number
-  /** Subscriptions of all open sockets. */
   readonly subscriptions: number
-  /** Bytes queued for clients that read slowly. */
   readonly backlogBytes: number
   /** Sockets that drains closed around the end of a minute. */
   readonly forcedCloses: number
@@ -56,7 +53,6 @@ export interface StreamLoad {
 export interface Stream {
   /** Handles an HTTP upgrade request of `streamPath`; never throws. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-  /** Open sockets. */
   connections(): number
   load(): StreamLoad
   /** The reason why new clients should use another shard: `draining`, or `full`. */
@@ -65,7 +61,6 @@ export interface Stream {
   readonly draining: Pick<Draining, 'isOn' | 'leftMs' | 'start' | 'startForEnd' | 'cancel'>
   /** Refuses new clients and closes every socket with 1012; resolves within seconds, when all are gone. */
   drain(): Promise<void>
-  /** Logs and counts a defect. */
   readonly onFault: OnFault
   /** Cuts all open sockets. Must be the last call. */
   close(): void

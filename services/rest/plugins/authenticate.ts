@@ -42,10 +42,7 @@ export function createIdentify({
   }
 }
 
-/**
- * Returns a function that finds the id of the key that a request offers, before the request starts; empty without a
- * known key.
- */
+/** Finds the id of the key that a request offers, before the request starts; empty without a known key. */
 export function createCallerOf({
   registry,
   clock,

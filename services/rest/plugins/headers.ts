@@ -5,10 +5,7 @@ import type { RateState } from '../../core/keys/rate-window.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { setHeaders } from '../answer.ts'
 
-/**
- * Makes the id that connects an answer with its log line. An id from the client is never used: it would let
- * clients write into the log.
- */
+/** Connects an answer with its log line. A client's own id is never used: it would let clients write into the log. */
 export const makeRequestId = (clock: Clock) => (_: IncomingMessage) => clock.randomHex(8)
 
 export function addRequestId(app: FastifyInstance): void {

@@ -8,7 +8,6 @@ import type { FeedBoard } from '../../ports/feed-board.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { LiveFeeds } from '../live/live-feeds.ts'
 
-/** Interval between two reads of the newest ticks. */
 const readEveryMs = 5_000
 
 interface FeedNow {

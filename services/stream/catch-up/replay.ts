@@ -58,7 +58,6 @@ export class Replay implements Reader {
     return this.isEnded || !this.isDeferred
   }
 
-  /** Why the rest cannot be sent. */
   get obstacle(): 'returned' | 'too_many_bars' | undefined {
     if (this.live.returns !== this.#returns) return 'returned'
     return this.#sent > replayBarsMax ? 'too_many_bars' : undefined
@@ -96,7 +95,6 @@ export class Replay implements Reader {
     return true
   }
 
-  /** Sends the live bars that arrived meanwhile. */
   sendRecent(): void {
     const bars = this.live.recent.after(this.last)
     if (bars.length > 0) this.connection.write(bars.map((bar) => this.live.frame(bar)).join(''))

@@ -26,7 +26,6 @@ const readPauseMs = 1_000
 /** Maximum failed reads of one replay; then a GAP frame names the rest, which the client can read from history later. */
 const readAttempts = 3
 
-/** Why a client gets a GAP frame instead of its bars. */
 type ReplayGapReason = (typeof replayGapReasons)[number] | 'returned'
 
 export interface ReplayDeps {

@@ -91,13 +91,11 @@ export class Resumption {
     for (const { key, markers } of marked) if (!left.has(key)) markers.listen(connection, false)
   }
 
-  /** The socket left; another socket may get its row. */
   forget(connection: Connection): void {
     this.#replays.forget(connection)
     for (const { markers } of this.#deps.feeds.all()) markers.forget(connection)
   }
 
-  /** Bars that `since` promised to the socket and that are not sent yet. */
   unsentGaps(connection: Connection): readonly SymbolGap[] {
     return this.#replays.unsentGaps(connection)
   }

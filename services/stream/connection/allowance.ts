@@ -51,7 +51,6 @@ export class KeyAllowances {
     this.#perSecond = perSecond
   }
 
-  /** Keys with an allowance. */
   get size(): number {
     return this.#byKey.size
   }

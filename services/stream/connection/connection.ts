@@ -20,16 +20,13 @@ export interface ConnectionDeps {
   now(): number
   /** Frees all its resources. Called once, at the latest when the socket is gone. Never rejects. */
   leave(connection: Connection): Promise<void>
-  /** Sends what must be sent before the server closes the connection. */
   beforeClose(connection: Connection): void
   after(delayMs: number, run: () => void): Cancel
   /** Called after a write of this many bytes that the system did not accept completely. */
   queued(bytes: number): void
   /** Called once per connection with the code that was sent or received; 1006 without a close frame. */
   closed(code: number): void
-  /** The allowance that the socket shares with others of its key. */
   keyAllowance(keyId: string): Allowance
-  /** Reports a defect in the handling of this client. */
   failed(connection: Connection, cause: unknown): void
 }
 
@@ -66,7 +63,6 @@ export class Connection {
   /** See `throttle.ts`. */
   readonly allowance: Allowance
   readonly keyAllowance: Allowance
-  /** Messages read and not yet answered. */
   inbox: Inbox | undefined
   /** Whether its messages are queued because it has spent its own allowance or the one of its key. */
   isThrottled = false
@@ -98,15 +94,11 @@ export class Connection {
     return this.#stage === 'open' && this.socket.readyState === WebSocket.OPEN
   }
 
-  /** Bytes queued because the client reads slowly. */
   get backlogBytes(): number {
     return this.#raw.destroyed ? 0 : this.#raw.writableLength
   }
 
-  /**
-   * Sends frames in one write; bytes that the kernel does not accept are queued within the limits above. Returns
-   * whether none is queued, so that the memory of the frames is free.
-   */
+  /** Sends in one write, or queues within the limits above. Returns whether none is queued, so that the memory is free. */
   write(frames: Frames | Buffer): boolean {
     if (!this.open) return true
     const queued = this.#raw.writableLength
@@ -125,10 +117,7 @@ export class Connection {
     this.write(textFrame(message))
   }
 
-  /**
-   * Whether bytes are queued because the client reads slowly: replays should wait for `writable`. After a long write
-   * the system may have taken all bytes.
-   */
+  /** Whether replays should wait for `writable`. After a long write the system may have taken all bytes. */
   get isFull(): boolean {
     return this.open && this.#raw.writableNeedDrain && this.#raw.writableLength > 0
   }

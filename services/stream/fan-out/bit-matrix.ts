@@ -20,7 +20,6 @@ export class BitMatrix {
     return this.#rows
   }
 
-  /** Returns the number of the new row. */
   addRow(): number {
     if (this.#rows === this.#rowsMax) this.#resize(this.#rows * 2, this.#words)
     return this.#rows++
@@ -78,5 +77,4 @@ export class BitMatrix {
   }
 }
 
-/** The index of the lowest bit that is set. */
 const lowestBit = (bits: number): number => 31 - Math.clz32(bits & -bits)

@@ -7,7 +7,6 @@ const none = new Uint8Array(0)
 export class Burst {
   /** The bytes of the frames of each symbol, in time order, once the burst is sealed. */
   readonly bytes: Uint8Array[] = []
-  /** The symbols with frames. */
   readonly symbols: SymbolId[] = []
   /** One bit per symbol. */
   mask = new Uint32Array(8)

@@ -33,7 +33,6 @@ export class FanOut {
   /** Rows of the running burst; a row that is opened later has no subscriptions until `flush`. */
   #rows = 0
   #first = 0
-  /** Rows already served by the running burst. */
   #served = 0
   #written: PromiseWithResolvers<void> | undefined
   readonly #memory = new WriteMemory()
@@ -66,10 +65,7 @@ export class FanOut {
     return this.#written.promise
   }
 
-  /**
-   * Writes all frames. Must be called before any subscription changes: a bar goes to exactly the
-   * sockets that were subscribed when it arrived.
-   */
+  /** Must be called before any subscription changes: a bar goes to the sockets that were subscribed when it arrived. */
   flush(): void {
     while (!this.#running.empty || !this.#waiting.empty) this.#serve(Number.POSITIVE_INFINITY)
   }

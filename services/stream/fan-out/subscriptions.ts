@@ -12,10 +12,8 @@ export class Subscriptions {
   /** Subscriptions by row, deferred symbols included. */
   readonly #counts: number[] = []
   readonly #freeRows: number[] = []
-  /** Deferred symbols by row. */
   readonly #deferred = new Map<number, Set<SymbolId>>()
 
-  /** Number of open sockets. */
   get openRows(): number {
     return this.#counts.length - this.#freeRows.length
   }

@@ -5,15 +5,11 @@ declare const symbolId: unique symbol
 /** Number of a symbol in this process. The type keeps it apart from the row of a socket. */
 export type SymbolId = number & { readonly [symbolId]: true }
 
-/**
- * Number and subscriber count of each symbol. A symbol gets its number at first sight and keeps it; the
- * registry limits how many there are.
- */
+/** A symbol gets its number at first sight and keeps it; the registry limits how many there are. */
 export class SymbolTable {
   readonly #onAdded: (id: SymbolId) => void
   readonly #ids = new Map<CompoundKey, SymbolId>()
   readonly #symbols: CompoundKey[] = []
-  /** Subscribers by symbol number. */
   readonly #subscribers: number[] = []
   #subscriptions = 0
 
@@ -22,7 +18,6 @@ export class SymbolTable {
     this.#onAdded = onAdded
   }
 
-  /** Subscriptions of all sockets. */
   get subscriptions(): number {
     return this.#subscriptions
   }
@@ -38,7 +33,6 @@ export class SymbolTable {
     return id
   }
 
-  /** The number of the symbol, if it has one. */
   knownId(symbol: CompoundKey): SymbolId | undefined {
     return this.#ids.get(symbol)
   }
@@ -51,14 +45,12 @@ export class SymbolTable {
     return this.#subscribers[id] ?? 0
   }
 
-  /** Symbols with at least one subscriber. */
   subscribedIds(): SymbolId[] {
     const ids: SymbolId[] = []
     this.#subscribers.forEach((count, id) => count > 0 && ids.push(id as SymbolId))
     return ids
   }
 
-  /** One subscriber more or fewer. */
   count(id: SymbolId, by: 1 | -1): void {
     this.#subscribers[id] = this.subscribers(id) + by
     this.#subscriptions += by

@@ -9,7 +9,6 @@ const sharedBytesMax = chunkBytes / 4
  */
 export class WriteMemory {
   #chunk = Buffer.allocUnsafeSlow(chunkBytes)
-  /** Bytes taken from the chunk. */
   #taken = 0
 
   take(bytes: number): Buffer {

@@ -6,7 +6,6 @@ import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { SymbolTable } from '../fan-out/symbol-table.ts'
 
-/** Pause before a failed read is retried. */
 const retryMs = 5_000
 
 interface BaselineDeps {

@@ -12,7 +12,6 @@ import { lostMsMax, waitEndMs } from './lost-positions.ts'
 
 /** Maximum wait of queued bars until the store shows the lost bars, and then for each of its answers. */
 export const queuedMsMax = 10_000
-/** Pause before a failed read is retried. */
 const readRetryMs = 250
 /** Maximum bars that are read for one symbol: four hours. A GAP frame names a longer hole. */
 export const refillBarsMax = 240
@@ -67,7 +66,6 @@ export class Hole {
     return this.#reading
   }
 
-  /** The bus lost events. */
   lost(): void {
     const nowMs = this.#deps.clock.monotonicMs()
     if (this.queued.length > 0 && this.queued.at(-1) !== 'loss') this.queued.push('loss')

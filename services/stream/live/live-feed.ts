@@ -25,7 +25,6 @@ export interface LiveFeedDeps {
   readonly subscriptions: Subscriptions
   readonly fanOut: FanOut
   readonly metrics: Pick<StreamMetrics, 'bars' | 'stale' | 'gaps' | 'losses' | 'refillFailures'>
-  /** The open sockets, by row. */
   readonly sockets: { at(row: number): Connection | undefined }
 }
 
@@ -44,7 +43,6 @@ export class LiveFeed {
   /** Symbols that had a live bar, or that a client resumed. */
   readonly #symbols = new Map<CompoundKey, LiveSymbol>()
   #hole: Hole | undefined
-  /** Whether the registry has the feed. */
   #isListed = false
   #hasMinutes = false
 
@@ -160,7 +158,6 @@ export class LiveFeed {
     metrics.bars.inc(subscribers)
   }
 
-  /** Sockets that wait for this bar get it. */
   #joinWaiting({ id, waiting }: LiveSymbol, time: FeedSeconds): void {
     const { subscriptions, fanOut } = this.#deps
     if (fanOut.has(id)) fanOut.flush()

@@ -17,12 +17,8 @@ export class LiveSymbol {
   isAbsent = false
   /** How often it returned to the registry: a replay that began before ends with a GAP frame. */
   returns = 0
-  /**
-   * Sockets that got every stored bar, each with the time of the last one. Their live bars begin with the first
-   * later bar; until then the symbol is deferred for them.
-   */
+  /** Sockets that got every stored bar, with the time of the last. The symbol is deferred for them until a later bar. */
   readonly waiting = new Map<Connection, FeedSeconds>()
-  /** The part that all its bar frames begin with. */
   readonly #prefix: Frames
 
   constructor(id: SymbolId, symbol: CompoundKey) {

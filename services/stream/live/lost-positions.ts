@@ -2,10 +2,7 @@ import type { Clock } from '../../ports/clock.ts'
 
 /** Time that the store has to show what was lost: another collector and another ingest take over in it. */
 export const lostMs = 20_000
-/**
- * Maximum of that time while losses follow each other, as when sessions of a feed end one by one. Also the maximum
- * duration of all reads of a hole, while the store answers.
- */
+/** Maximum of that time while losses follow each other. Also the maximum duration of all reads of a hole. */
 export const lostMsMax = 60_000
 
 /** The time at which the wait for the store ends, after a loss now and the first loss of the wait. */

@@ -31,14 +31,12 @@ export class MinuteMarkers {
     this.#fanOut = fanOut
   }
 
-  /** The socket wants markers from now on, or no more. */
   listen(connection: Connection, isWanted: boolean): void {
     if (isWanted) return void this.#listeners.add(connection)
     this.#listeners.delete(connection)
     if (this.#replaying.has(connection)) this.#replaying.set(connection, [])
   }
 
-  /** The socket is closed. */
   forget(connection: Connection): void {
     this.#listeners.delete(connection)
     this.#replaying.delete(connection)
@@ -65,7 +63,6 @@ export class MinuteMarkers {
     if (isWhole) this.#announce(held)
   }
 
-  /** A replay of the feed began. */
   replaying(connection: Connection): void {
     if (!this.#replaying.has(connection)) this.#replaying.set(connection, [])
   }

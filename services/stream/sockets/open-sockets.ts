@@ -92,7 +92,6 @@ export class OpenSockets {
     this.terminate()
   }
 
-  /** Cuts all sockets. */
   terminate(): void {
     for (const socket of this.#sockets) socket.terminate()
   }

@@ -78,10 +78,7 @@ export class Throttle {
     this.#place(connection, now)
   }
 
-  /**
-   * The pong is sent in a later turn, or after a pause if the allowance is spent. It answers the newest ping only,
-   * as RFC 6455 allows.
-   */
+  /** The pong is sent in a later turn, or after a pause if the allowance is spent; only for the newest ping (RFC 6455). */
   ping(connection: Connection, payload: Buffer): void {
     const now = this.#clock.monotonicMs()
     connection.lastSeen = now

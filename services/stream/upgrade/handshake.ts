@@ -6,10 +6,7 @@ const keyShape = /^[+/0-9A-Za-z]{22}==$/
 const spacedToken = /^[ \t]*([!#$%&'*+.^_`|~0-9A-Za-z-]+)[ \t]*$/
 const versions = new Set(['13', '8'])
 
-/**
- * Returns a refusal if the upgrade request is not a valid WebSocket handshake. Must be called before a slot is
- * taken, so that a broken client does not count as a connection.
- */
+/** Must be called before a slot is taken, so that a broken client does not count as a connection. */
 export function checkHandshake({ headers }: Pick<IncomingMessage, 'headers'>): ErrorAnswer | undefined {
   if (headers.upgrade?.toLowerCase() !== 'websocket') return { code: 'UPGRADE_REQUIRED' }
   if (!versions.has(headers['sec-websocket-version'] ?? '')) {

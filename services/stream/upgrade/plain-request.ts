@@ -4,10 +4,7 @@ import type { FailureCode } from '../../core/failure.ts'
 import { answerError } from '../../platform/http/error-answer.ts'
 import { pathOf } from '../../platform/http/request-path.ts'
 
-/**
- * Answers a request without an upgrade in a process that runs a shard only. The errors are those of REST: an
- * unknown path, a wrong method, or a missing upgrade.
- */
+/** Answers a request without an upgrade, in a process that runs a shard only. The errors are those of REST. */
 export const answerPlainRequest =
   (streamPath: string): RequestListener =>
   (request, response) => {

@@ -61,7 +61,6 @@ export interface UpgradeHandlerDeps {
   readonly hub: Hub
   readonly metrics: StreamMetrics
   readonly trustedProxies: readonly string[]
-  /** Maximum sockets of this process; further upgrades are refused. */
   readonly connectionsMax: number
   readonly onFault: OnFault
   /** While it returns true, upgrades are refused: clients must use another shard. */

@@ -2,7 +2,6 @@ import type { Duplex } from 'node:stream'
 import { upgradeStatus } from '../../core/failure.ts'
 import { type ErrorAnswer, endWithError } from '../../platform/http/error-answer.ts'
 
-/** Thrown while an upgrade is checked. */
 export class UpgradeRefused extends Error {
   readonly refusal: ErrorAnswer
   constructor(refusal: ErrorAnswer, cause?: unknown) {

@@ -34,7 +34,6 @@ export interface AnswerReservation {
 interface Reservation {
   readonly key: string
   bytes: number
-  /** Cuts the client if it has read for too long. */
   cutIfSlow?: () => void
 }
 
@@ -72,7 +71,6 @@ export class AnswerMemory {
     return bytes
   }
 
-  /** Answers that have memory. */
   get answers(): number {
     return this.#inside.size
   }

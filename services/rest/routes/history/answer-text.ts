@@ -17,10 +17,7 @@ type Column = (typeof arrays)[number][1]
 
 const comma = Buffer.from(',')
 
-/**
- * Builds a history answer. Slices are added oldest first. Each array must be complete before the next one begins,
- * so the text is kept by column until the last slice.
- */
+/** Slices are added oldest first. Each array must be complete before the next, so the text is kept by column. */
 export class AnswerText {
   readonly #columns: Readonly<Record<Column, Buffer[]>> = {
     time: [],

@@ -35,10 +35,7 @@ export function createStatusRoute({ bars, board, clock }: StatusDeps): Route<typ
     const [liveness] = await Promise.all([board.read(feeds), board.ping()])
     for (const feed of feeds) lastLiveness.set(feed, liveness.get(feed) ?? {})
   }
-  /**
-   * Rejects if a read fails. A value that is not read in time is shown as last known: a slow answer of an
-   * available store is not an outage.
-   */
+  /** Rejects if a read fails. What is not read in time is shown as last known: a slow store is not an outage. */
   const readNewest = async (feeds: readonly FeedKey[]): Promise<void> => {
     // A feed with live bars needs no read of the store.
     const silent = feeds.filter((feed) => lastLiveness.get(feed)?.receivedAt === undefined)
@@ -97,10 +94,7 @@ const outcomeWithin = (
     (cause: unknown) => (cause instanceof Late ? 'late' : 'failed'),
   )
 
-/**
- * Returns a function that reads a feed's newest bar from the store. The read covers every series, so requests
- * that arrive during a read share it.
- */
+/** The read covers every series, so requests that arrive during a read share it. */
 function createNewestStored(
   bars: Pick<BarStore, 'lastTimes'>,
 ): (feed: FeedKey) => Promise<NewestBar | undefined> {

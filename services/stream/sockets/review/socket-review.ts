@@ -80,7 +80,6 @@ export class SocketReview {
     for (const connection of this.#deps.sockets.connections()) this.check(connection, view)
   }
 
-  /** Ends subscriptions to feeds that the connection's key may no longer use. */
   #endUngranted(connection: Connection): void {
     const { subscriptions, fanOut, resumption } = this.#deps
     const { symbols } = subscriptions
