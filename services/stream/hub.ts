@@ -1,12 +1,5 @@
 import type { Duplex } from 'node:stream'
-import type { History } from '../bars/history.ts'
 import { toSeconds } from '../core/clocks/feed-clock.ts'
-import type { Log } from '../platform/log/log.ts'
-import type { BarStore } from '../ports/bars.ts'
-import type { Bus } from '../ports/bus.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { FeedBoard } from '../ports/feed-board.ts'
-import type { FollowedRegistry } from '../registry/follow.ts'
 import { Resumption } from './catch-up/resumption.ts'
 import { closeLabel } from './connection/close-codes.ts'
 import {
@@ -16,12 +9,11 @@ import {
   type StreamSocket,
 } from './connection/connection.ts'
 import { messages } from './connection/protocol.ts'
+import type { SharedDeps } from './deps.ts'
 import { FanOut } from './fan-out/fan-out.ts'
-import type { Subscriptions } from './fan-out/subscriptions.ts'
 import type { OnFault } from './faults.ts'
 import { LiveDelivery } from './live/live-delivery.ts'
 import { LiveFeeds } from './live/live-feeds.ts'
-import type { StreamMetrics } from './metrics.ts'
 import { Answers } from './sockets/answers.ts'
 import { allBacklogBytesMax, BacklogLimit } from './sockets/backlog-limit.ts'
 import { ClosingSockets } from './sockets/closing-sockets.ts'
@@ -31,17 +23,8 @@ import { idleTimeoutMs, SocketReview } from './sockets/review/socket-review.ts'
 import type { Sessions } from './sockets/sessions.ts'
 import { Throttle } from './sockets/throttle.ts'
 
-export interface HubDeps {
-  readonly clock: Clock
-  readonly log: Log
-  readonly registry: FollowedRegistry
-  readonly bus: Bus
-  readonly bars: Pick<BarStore, 'read' | 'lastTimes'>
-  readonly board: FeedBoard
-  readonly history: Pick<History, 'range'>
+export interface HubDeps extends Omit<SharedDeps, 'fanOut'> {
   readonly sessions: Sessions
-  readonly subscriptions: Subscriptions
-  readonly metrics: StreamMetrics
   readonly onFault: OnFault
   readonly backlogBytesMax?: number
   readonly onLeave: () => void
@@ -50,20 +33,16 @@ export interface HubDeps {
 /** Puts the parts of the stream together, and adds sockets to them. */
 export class Hub {
   readonly sockets: OpenSockets
-  readonly #clock: Clock
-  readonly #registry: FollowedRegistry
-  readonly #feeds: LiveFeeds
+  readonly close: () => void
+  readonly #deps: Pick<HubDeps, 'clock' | 'registry'>
   readonly #resumption: Resumption
-  readonly #delivery: LiveDelivery
-  readonly #throttle: Throttle
   readonly #review: SocketReview
   readonly #connectionDeps: ConnectionDeps
   readonly #listen: (socket: StreamSocket) => void
 
   constructor(deps: HubDeps) {
-    const { clock, registry, subscriptions, metrics } = deps
-    this.#clock = clock
-    this.#registry = registry
+    const { clock, subscriptions, metrics } = deps
+    this.#deps = deps
     const sockets = new OpenSockets(clock, subscriptions)
     const fanOut = new FanOut(
       clock,
@@ -84,10 +63,7 @@ export class Hub {
     const closingSockets = new ClosingSockets({ ...shared, throttle, feeds, resumption })
     const backlogLimit = new BacklogLimit(sockets, deps.log, deps.backlogBytesMax ?? allBacklogBytesMax)
     this.sockets = sockets
-    this.#feeds = feeds
     this.#resumption = resumption
-    this.#delivery = delivery
-    this.#throttle = throttle
     this.#connectionDeps = {
       now: () => clock.monotonicMs(),
       after: (delayMs, run) => clock.after(delayMs, run),
@@ -100,6 +76,14 @@ export class Hub {
     }
     this.#listen = createListeners(throttle, (socket) => sockets.gone(socket))
     this.#review = new SocketReview({ ...shared, resumption })
+    this.close = () => {
+      this.#review.close()
+      throttle.close()
+      delivery.close()
+      feeds.close()
+      resumption.close()
+      sockets.terminate()
+    }
   }
 
   get replays(): Resumption['replays'] {
@@ -111,22 +95,13 @@ export class Hub {
     const connection = this.sockets.add(caller, socket, raw, this.#connectionDeps)
     this.#listen(socket)
     connection.send(
-      messages.connected(caller.sessionId, toSeconds(this.#clock.utcMs()), {
+      messages.connected(caller.sessionId, toSeconds(this.#deps.clock.utcMs()), {
         maxSymbols: caller.key.limits.wsSymbols,
         idleTimeoutSeconds: idleTimeoutMs / 1000,
         maxMessageBytes: messageBytesMax,
       }),
     )
     // The key may have changed while its slot was being taken.
-    this.#review.check(connection, this.#registry.view())
-  }
-
-  close(): void {
-    this.#review.close()
-    this.#throttle.close()
-    this.#delivery.close()
-    this.#feeds.close()
-    this.#resumption.close()
-    this.sockets.terminate()
+    this.#review.check(connection, this.#deps.registry.view())
   }
 }

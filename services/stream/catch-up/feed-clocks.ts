@@ -1,11 +1,8 @@
 import { type FeedSeconds, feedNow, fixedOffset } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { knownOffset } from '../../core/registry/clock-history.ts'
-import type { Log } from '../../platform/log/log.ts'
 import { OutageLog } from '../../platform/outage-log.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { FeedBoard } from '../../ports/feed-board.ts'
-import type { FollowedRegistry } from '../../registry/follow.ts'
+import type { SharedDeps } from '../deps.ts'
 import type { LiveFeeds } from '../live/live-feeds.ts'
 
 const readEveryMs = 5_000
@@ -16,11 +13,7 @@ interface FeedNow {
   readonly isExact: boolean
 }
 
-interface FeedClocksDeps {
-  readonly registry: FollowedRegistry
-  readonly board: FeedBoard
-  readonly clock: Clock
-  readonly log: Log
+interface FeedClocksDeps extends Pick<SharedDeps, 'registry' | 'board' | 'clock' | 'log'> {
   readonly feeds: LiveFeeds
 }
 

@@ -1,13 +1,11 @@
-import type { History } from '../../bars/history.ts'
 import { TurnTime } from '../../platform/turn-time.ts'
-import type { Cancel, Clock } from '../../ports/clock.ts'
+import type { Cancel } from '../../ports/clock.ts'
 import type { Connection } from '../connection/connection.ts'
 import { nameGaps } from '../connection/name-gaps.ts'
 import type { SymbolGap } from '../connection/protocol.ts'
-import type { FanOut } from '../fan-out/fan-out.ts'
-import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import type { SharedDeps } from '../deps.ts'
 import type { LiveSymbol } from '../live/live-symbol.ts'
-import type { replayGapReasons, StreamMetrics } from '../metrics.ts'
+import type { replayGapReasons } from '../metrics.ts'
 import { Replay, type Resumed } from './replay.ts'
 import { ReplayQueue } from './replay-queue.ts'
 
@@ -28,13 +26,7 @@ const readAttempts = 3
 
 type ReplayGapReason = (typeof replayGapReasons)[number] | 'returned'
 
-export interface ReplayDeps {
-  readonly clock: Clock
-  readonly history: Pick<History, 'range'>
-  readonly subscriptions: Subscriptions
-  readonly fanOut: Pick<FanOut, 'flush'>
-  readonly metrics: Pick<StreamMetrics, 'gaps' | 'replayGaps'>
-}
+type ReplayDeps = Pick<SharedDeps, 'clock' | 'history' | 'subscriptions' | 'fanOut' | 'metrics'>
 
 /** Waits until a socket's replays may continue. */
 type Pause = () => Promise<unknown>

@@ -1,37 +1,20 @@
-import type { History } from '../../bars/history.ts'
 import { closeToleranceSeconds } from '../../core/bars/closed.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, feedOf } from '../../core/feeds/compound-key.ts'
 import { durationSeconds } from '../../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
-import type { Log } from '../../platform/log/log.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { FeedBoard } from '../../ports/feed-board.ts'
-import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { Connection } from '../connection/connection.ts'
 import { nameGaps } from '../connection/name-gaps.ts'
 import type { SymbolGap } from '../connection/protocol.ts'
-import type { FanOut } from '../fan-out/fan-out.ts'
-import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import type { SharedDeps } from '../deps.ts'
 import type { LiveFeeds } from '../live/live-feeds.ts'
-import type { StreamMetrics } from '../metrics.ts'
 import { FeedClocks } from './feed-clocks.ts'
 import { Replays } from './replays.ts'
 
 /** Maximum age of replayed bars; a GAP frame names older bars that a client asked for. */
 const backMaxSeconds = 86_400
 
-interface ResumptionDeps {
-  readonly clock: Clock
-  readonly log: Log
-  readonly registry: FollowedRegistry
-  readonly board: FeedBoard
-  readonly history: Pick<History, 'range'>
-  readonly subscriptions: Subscriptions
-  readonly fanOut: FanOut
-  readonly feeds: LiveFeeds
-  readonly metrics: StreamMetrics
-}
+type ResumptionDeps = Omit<SharedDeps, 'bus' | 'bars'> & { readonly feeds: LiveFeeds }
 
 /** Two extensions for clients that ask: `since` replays missed bars, `markers` announces complete minutes. */
 export class Resumption {

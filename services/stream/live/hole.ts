@@ -3,10 +3,9 @@ import { barTimeMax } from '../../core/bars/bar-rules.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { serviceReader } from '../../core/fair-queue.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import type { BarStore } from '../../ports/bars.ts'
 import type { LiveBar } from '../../ports/bus.ts'
-import type { Cancel, Clock } from '../../ports/clock.ts'
-import type { StreamMetrics } from '../metrics.ts'
+import type { Cancel } from '../../ports/clock.ts'
+import type { SharedDeps } from '../deps.ts'
 import type { LiveSymbol } from './live-symbol.ts'
 import { lostMsMax, waitEndMs } from './lost-positions.ts'
 
@@ -32,11 +31,7 @@ interface Reading {
   readonly found: Map<LiveSymbol, Bars>
 }
 
-interface HoleDeps {
-  readonly clock: Clock
-  readonly bars: Pick<BarStore, 'read'>
-  readonly metrics: Pick<StreamMetrics, 'refillFailures'>
-}
+type HoleDeps = Pick<SharedDeps, 'clock' | 'bars' | 'metrics'>
 
 /**
  * A hole in the events of a feed. Bars that arrive after the loss are queued until the store shows everything up to

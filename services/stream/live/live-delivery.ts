@@ -1,13 +1,9 @@
 import { markStage } from '../../platform/stages.ts'
-import type { Bus, Delivered } from '../../ports/bus.ts'
-import type { FanOut } from '../fan-out/fan-out.ts'
+import type { Delivered } from '../../ports/bus.ts'
+import type { SharedDeps } from '../deps.ts'
 import type { LiveFeeds } from './live-feeds.ts'
 
-interface LiveDeliveryDeps {
-  readonly bus: Bus
-  readonly fanOut: FanOut
-  readonly feeds: LiveFeeds
-}
+type LiveDeliveryDeps = Pick<SharedDeps, 'bus' | 'fanOut'> & { readonly feeds: LiveFeeds }
 
 /** Follows the bus and passes each event to its feed. It uses closed M1 bars only. */
 export class LiveDelivery {

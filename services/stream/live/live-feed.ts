@@ -2,29 +2,19 @@ import { type Bar, type Bars, toList } from '../../core/bars/bar.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/registry/registry.ts'
-import type { Log } from '../../platform/log/log.ts'
-import type { BarStore } from '../../ports/bars.ts'
 import type { LiveBar } from '../../ports/bus.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type { Connection } from '../connection/connection.ts'
 import { nameGaps } from '../connection/name-gaps.ts'
 import type { SymbolGap } from '../connection/protocol.ts'
-import type { FanOut } from '../fan-out/fan-out.ts'
-import type { Subscriptions } from '../fan-out/subscriptions.ts'
-import type { StreamMetrics } from '../metrics.ts'
+import type { SharedDeps } from '../deps.ts'
 import { Baseline } from './baseline.ts'
 import { Hole, type WantedSymbol } from './hole.ts'
 import { LiveSymbol } from './live-symbol.ts'
 import { LostPositions } from './lost-positions.ts'
 import { MinuteMarkers, type Minutes } from './minute-markers.ts'
 
-export interface LiveFeedDeps {
-  readonly clock: Clock
-  readonly log: Pick<Log, 'warn'>
-  readonly bars: Pick<BarStore, 'read' | 'lastTimes'>
-  readonly subscriptions: Subscriptions
-  readonly fanOut: FanOut
-  readonly metrics: Pick<StreamMetrics, 'bars' | 'stale' | 'gaps' | 'losses' | 'refillFailures'>
+export interface LiveFeedDeps
+  extends Pick<SharedDeps, 'clock' | 'log' | 'bars' | 'subscriptions' | 'fanOut' | 'metrics'> {
   readonly sockets: { at(row: number): Connection | undefined }
 }
 

@@ -4,24 +4,16 @@ import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compoun
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import type { KeyRecord } from '../../core/keys/api-key.ts'
 import type { RegistryView } from '../../core/registry/registry.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { Resumption } from '../catch-up/resumption.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type ClientMessage, messages, parseMessage } from '../connection/protocol.ts'
-import type { FanOut } from '../fan-out/fan-out.ts'
-import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import type { SharedDeps } from '../deps.ts'
 import type { LiveFeeds } from '../live/live-feeds.ts'
-import type { StreamMetrics } from '../metrics.ts'
 
-interface AnswersDeps {
-  readonly clock: Clock
-  readonly registry: FollowedRegistry
-  readonly subscriptions: Subscriptions
-  readonly fanOut: FanOut
+interface AnswersDeps
+  extends Pick<SharedDeps, 'clock' | 'registry' | 'subscriptions' | 'fanOut' | 'metrics'> {
   readonly feeds: LiveFeeds
   readonly resumption: Resumption
-  readonly metrics: StreamMetrics
 }
 
 /** Answers client messages. Each message gets exactly one answer, in the order of the messages. */

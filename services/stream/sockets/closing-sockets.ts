@@ -1,23 +1,18 @@
 import type { Resumption } from '../catch-up/resumption.ts'
 import type { Connection } from '../connection/connection.ts'
 import { nameGaps } from '../connection/name-gaps.ts'
-import type { FanOut } from '../fan-out/fan-out.ts'
-import type { Subscriptions } from '../fan-out/subscriptions.ts'
+import type { SharedDeps } from '../deps.ts'
 import type { LiveFeeds } from '../live/live-feeds.ts'
-import type { StreamMetrics } from '../metrics.ts'
 import type { OpenSockets } from './open-sockets.ts'
 import type { Sessions } from './sessions.ts'
 import type { Throttle } from './throttle.ts'
 
-export interface ClosingSocketsDeps {
-  readonly subscriptions: Subscriptions
+interface ClosingSocketsDeps extends Pick<SharedDeps, 'subscriptions' | 'fanOut' | 'metrics'> {
   readonly sockets: OpenSockets
   readonly sessions: Sessions
   readonly throttle: Throttle
-  readonly fanOut: FanOut
   readonly feeds: LiveFeeds
   readonly resumption: Resumption
-  readonly metrics: Pick<StreamMetrics, 'gaps'>
   /** Called after a socket was removed. */
   readonly onLeave: () => void
 }

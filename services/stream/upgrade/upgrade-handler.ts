@@ -7,11 +7,8 @@ import { credential } from '../../access/credential.ts'
 import { Failure, Unavailable } from '../../core/failure.ts'
 import { addressMatcher } from '../../platform/addresses.ts'
 import type { ErrorAnswer } from '../../platform/http/error-answer.ts'
-import type { Log } from '../../platform/log/log.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Limits } from '../../ports/limits.ts'
-import type { FollowedRegistry } from '../../registry/follow.ts'
 import { type Caller, messageBytesMax, StreamSocket } from '../connection/connection.ts'
+import type { StreamDeps } from '../deps.ts'
 import type { OnFault } from '../faults.ts'
 import type { Hub } from '../hub.ts'
 import type { StreamMetrics } from '../metrics.ts'
@@ -52,16 +49,11 @@ const serverOptions = {
   WebSocket: StreamSocket,
 }
 
-export interface UpgradeHandlerDeps {
-  readonly clock: Clock
-  readonly log: Log
-  readonly registry: FollowedRegistry
-  readonly limits: Limits
+interface UpgradeHandlerDeps
+  extends Pick<StreamDeps, 'clock' | 'log' | 'registry' | 'limits' | 'trustedProxies' | 'connectionsMax'> {
   readonly sessions: Sessions
   readonly hub: Hub
   readonly metrics: StreamMetrics
-  readonly trustedProxies: readonly string[]
-  readonly connectionsMax: number
   readonly onFault: OnFault
   /** While it returns true, upgrades are refused: clients must use another shard. */
   readonly isDraining: () => boolean

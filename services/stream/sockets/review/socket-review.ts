@@ -1,15 +1,12 @@
 import { isGranted } from '../../../access/grant.ts'
 import { feedOf } from '../../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../../core/registry/registry.ts'
-import type { Log } from '../../../platform/log/log.ts'
-import type { Cancel, Clock } from '../../../ports/clock.ts'
-import type { FollowedRegistry } from '../../../registry/follow.ts'
+import type { Cancel } from '../../../ports/clock.ts'
 import type { Resumption } from '../../catch-up/resumption.ts'
 import { closings } from '../../connection/close-codes.ts'
 import type { Connection } from '../../connection/connection.ts'
 import { messages } from '../../connection/protocol.ts'
-import type { FanOut } from '../../fan-out/fan-out.ts'
-import type { Subscriptions } from '../../fan-out/subscriptions.ts'
+import type { SharedDeps } from '../../deps.ts'
 import type { OpenSockets } from '../open-sockets.ts'
 import { type Sessions, slotsAtOnce } from '../sessions.ts'
 import { type KeyRefusal, reviewKey } from './review-key.ts'
@@ -18,14 +15,10 @@ import { type KeyRefusal, reviewKey } from './review-key.ts'
 export const idleTimeoutMs = 60_000
 const sweepMs = 1_000
 
-export interface SocketReviewDeps {
-  readonly clock: Clock
-  readonly log: Log
-  readonly registry: FollowedRegistry
+interface SocketReviewDeps
+  extends Pick<SharedDeps, 'clock' | 'log' | 'registry' | 'fanOut' | 'subscriptions'> {
   readonly sockets: OpenSockets
   readonly sessions: Sessions
-  readonly fanOut: FanOut
-  readonly subscriptions: Subscriptions
   readonly resumption: Resumption
 }
 
