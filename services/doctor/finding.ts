@@ -9,16 +9,9 @@ export interface Finding {
 
 export const passed = (about: string, found: string): Finding => ({ about, state: 'ok', found })
 
-export const warning = (about: string, found: string, cure: string): Finding => ({
-  about,
-  state: 'warning',
-  found,
-  cure,
-})
+const needing =
+  (state: 'warning' | 'wrong') =>
+  (about: string, found: string, cure: string): Finding => ({ about, state, found, cure })
 
-export const problem = (about: string, found: string, cure: string): Finding => ({
-  about,
-  state: 'wrong',
-  found,
-  cure,
-})
+export const warning = needing('warning')
+export const problem = needing('wrong')

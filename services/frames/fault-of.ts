@@ -22,7 +22,7 @@ interface Fault {
   readonly rule: Rule
 }
 
-/** A sentence with the field, its value and what its schema requires; `undefined` if valid. Never throws. */
+/** A sentence with the field, its value and what its schema requires; `undefined` if valid. Copies nothing, never throws. */
 export function faultOf(field: string, value: unknown, schema: TSchema): string | undefined {
   const fault = findFault(value, schema)
   return fault && `${field}${fault.path} is ${show(fault.value)}; it must be ${fault.rule.description}.`

@@ -93,13 +93,4 @@ const gap = closed({
 })
 
 /** The schemas of server messages, by their names in /asyncapi.json. */
-export const serverFrames = {
-  connected,
-  subscribed,
-  unsubscribed,
-  bar,
-  pong,
-  minute,
-  error,
-  gap,
-} as const
+export const serverFrames = { connected, subscribed, unsubscribed, bar, pong, minute, error, gap } as const

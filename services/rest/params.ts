@@ -16,12 +16,6 @@ export interface IntegerRule {
 }
 
 /** Plain decimal digits within safe integers; an empty value counts as absent. Throws INVALID_PARAMS. */
-export function integerParam(
-  name: string,
-  value: ParamValue,
-  rule: IntegerRule & { readonly default: number },
-): number
-export function integerParam(name: string, value: ParamValue, rule?: IntegerRule): number | undefined
 export function integerParam(name: string, value: ParamValue, rule: IntegerRule = {}): number | undefined {
   const text = single(name, value, wantedInteger(rule))
   if (text === undefined) return rule.default

@@ -107,11 +107,7 @@ export class Draining {
       return
     }
     if (open === 0) return running.finish()
-    const { waitMs, count } = nextCloses({
-      open,
-      utc: this.#clock.utcMs(),
-      leftMs: running.endsAtMs - now,
-    })
+    const { waitMs, count } = nextCloses({ open, utc: this.#clock.utcMs(), leftMs: running.endsAtMs - now })
     running.cancel = this.#clock.after(Math.max(waitMs, now >= running.closedAtMs ? goneAfterMs : 0), () =>
       this.#close(running, count),
     )

@@ -102,24 +102,14 @@ const createLossMetrics = (metrics: Metrics) => ({
 })
 
 function addGauges(metrics: Metrics, read: Readings): void {
-  metrics.gauge('fxd_stream_connections', 'Open sockets.', [], (gauge) => gauge.set(read.connections()))
-  metrics.gauge('fxd_stream_subscriptions', 'Subscriptions over all open sockets.', [], (gauge) =>
-    gauge.set(read.subscriptions()),
-  )
-  metrics.gauge('fxd_stream_backlog_bytes', 'Bytes queued for clients that read slowly.', [], (gauge) =>
-    gauge.set(read.backlogBytes()),
-  )
-  metrics.gauge('fxd_stream_draining', '1 during a drain.', [], (gauge) => gauge.set(read.draining() ? 1 : 0))
-  metrics.gauge(
-    'fxd_stream_replays',
-    'Replays that are queued or running, one per socket and symbol.',
-    [],
-    (gauge) => gauge.set(read.replays().waiting),
-  )
-  metrics.gauge(
-    'fxd_stream_replays_caught',
-    'Replays that wait for the next live bar, one per socket and symbol.',
-    [],
-    (gauge) => gauge.set(read.replays().waitingForNextBar),
-  )
+  const gauge = (name: string, help: string, value: () => number): unknown =>
+    metrics.gauge(name, help, [], (each) => each.set(value()))
+  gauge('fxd_stream_connections', 'Open sockets.', () => read.connections())
+  gauge('fxd_stream_subscriptions', 'Subscriptions over all open sockets.', () => read.subscriptions())
+  gauge('fxd_stream_backlog_bytes', 'Bytes queued for clients that read slowly.', () => read.backlogBytes())
+  gauge('fxd_stream_draining', '1 during a drain.', () => (read.draining() ? 1 : 0))
+  const waiting = 'Replays that are queued or running, one per socket and symbol.'
+  gauge('fxd_stream_replays', waiting, () => read.replays().waiting)
+  const caught = 'Replays that wait for the next live bar, one per socket and symbol.'
+  gauge('fxd_stream_replays_caught', caught, () => read.replays().waitingForNextBar)
 }

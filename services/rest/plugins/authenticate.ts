@@ -18,16 +18,15 @@ declare module 'fastify' {
     /** Set after authentication. */
     caller: KeyRecord | undefined
   }
+  interface FastifyContextConfig {
+    endpoint?: Endpoint
+  }
 }
 
 type Identify = (request: FastifyRequest) => KeyRecord
 
 /** Returns a function that finds the key of a request, or throws the `Failure` that refuses it. */
-export function createIdentify({
-  registry,
-  clock,
-  trustedProxies,
-}: Pick<RestDeps, 'registry' | 'clock' | 'trustedProxies'>): Identify {
+export function createIdentify({ registry, clock, trustedProxies }: RestDeps): Identify {
   const trusted = addressMatcher(trustedProxies)
   return ({ headers, query, socket }) => {
     // First of all: without a registry it is unknown whether a key is wrong.
@@ -43,11 +42,8 @@ export function createIdentify({
 }
 
 /** Finds the id of the key that a request offers, before the request starts; empty without a known key. */
-export function createCallerOf({
-  registry,
-  clock,
-}: Pick<RestDeps, 'registry' | 'clock'>): (request: IncomingMessage) => string {
-  return ({ headers, url = '' }) => {
+export function createCallerOf({ registry, clock }: Pick<RestDeps, 'registry' | 'clock'>) {
+  return ({ headers, url = '' }: IncomingMessage): string => {
     try {
       return keyIdOf(credential(headers, url) ?? '', registry.view(), clock.utcMs()) ?? ''
     } catch (error) {
@@ -74,12 +70,6 @@ export function acceptKey(app: FastifyInstance, identify: Identify): void {
     }
     next()
   })
-}
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    endpoint?: Endpoint
-  }
 }
 
 /** Counts the request in both rate windows, or refuses it. The answer shows both windows in either case. */

@@ -2,7 +2,6 @@ import type { gapCauses, StreamMetrics } from '../metrics.ts'
 import type { Connection } from './connection.ts'
 import { messages, type SymbolGap } from './protocol.ts'
 
-/** Sends a GAP frame and counts its symbols by their cause. */
 export function nameGaps(
   connection: Connection,
   gaps: readonly SymbolGap[],

@@ -36,7 +36,6 @@ export class FanOut {
   #served = 0
   #written: PromiseWithResolvers<void> | undefined
   readonly #memory = new WriteMemory()
-  /** The symbols of one write. */
   #found = new Uint32Array(0)
 
   /** `onBurst` receives the milliseconds from the first frame of a burst to its last write. */

@@ -6,7 +6,6 @@ import { barFrame, barPrefix, type Frames } from '../fan-out/frame.ts'
 import type { SymbolId } from '../fan-out/symbol-table.ts'
 import { RecentBars } from './recent-bars.ts'
 
-/** What this process knows of a symbol. */
 export class LiveSymbol {
   readonly id: SymbolId
   readonly symbol: CompoundKey

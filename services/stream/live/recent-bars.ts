@@ -54,7 +54,6 @@ export class RecentBars {
     return this.#floor !== undefined && time >= this.#floor
   }
 
-  /** The current mark, for `coversSince`. */
   get mark(): number {
     return this.#added
   }

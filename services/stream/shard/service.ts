@@ -18,18 +18,13 @@ export interface ShardServiceDeps {
 /** The calls of `fxd.v1.Shard`; each answers the current load. */
 export function shardService({ stream, notReady, log }: ShardServiceDeps): ShardHandlers {
   const load = (): Load => {
-    const { connections, connectionsMax, subscriptions, backlogBytes, forcedCloses } = stream.load()
     const reason = notReady()
     return {
-      connections,
-      connectionsMax,
-      subscriptions,
-      backlogBytes,
+      ...stream.load(),
       ready: reason === undefined,
       notReadyReason: reason ?? '',
       draining: stream.draining.isOn,
       drainSecondsLeft: Math.ceil(stream.draining.leftMs / 1_000),
-      forcedCloses,
     }
   }
   /** `act` returns a sentence if it refuses the request. */

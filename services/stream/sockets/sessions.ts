@@ -29,10 +29,7 @@ interface OpenSession extends Session {
   countedOn: Day
 }
 
-/**
- * The slots of this process. They are renewed together every 20 s, and at midnight, so that the new day counts
- * its sessions at once. Each is freed exactly once.
- */
+/** Renewed together every 20 s, and at midnight, so that the new day counts its sessions. Each is freed exactly once. */
 export class Sessions {
   readonly #deps: SessionsDeps
   /** By session id, in the order of their opening. */
@@ -57,10 +54,7 @@ export class Sessions {
     this.#awaitMidnight()
   }
 
-  /**
-   * `listen` receives the sessions whose slot lapsed, because this process or the slots were unavailable for
-   * longer than a lease. It is called at each renewal until they are open again or closed.
-   */
+  /** `listen` receives the sessions whose slot lapsed, at each renewal until they are open again or closed. */
   onLapse(listen: (sessionIds: readonly string[]) => void): void {
     this.#onLapse = listen
   }
@@ -222,9 +216,6 @@ export class Sessions {
   /** Logs once until a call of this kind succeeds: in an outage every upgrade fails. */
   #failed(call: Call, cause: unknown): void {
     this.#deps.metrics.slotFailures.inc({ call })
-    this.#outages[call].failed({
-      text: 'slots unavailable; new sockets get 503; open sockets stay',
-      cause,
-    })
+    this.#outages[call].failed({ text: 'slots unavailable; new sockets get 503; open sockets stay', cause })
   }
 }

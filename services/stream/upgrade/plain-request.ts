@@ -14,10 +14,7 @@ export const answerPlainRequest =
       return
     }
     const code = faultOf(request.method, isStreamPath)
-    answerError(response, {
-      code,
-      headers: code === 'METHOD_NOT_ALLOWED' ? { Allow: allowedMethods } : {},
-    })
+    answerError(response, { code, headers: code === 'METHOD_NOT_ALLOWED' ? { Allow: allowedMethods } : {} })
   }
 
 function faultOf(method: string | undefined, isStreamPath: boolean): FailureCode {

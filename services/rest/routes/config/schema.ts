@@ -18,10 +18,7 @@ export const configSchema: RouteSchema<typeof query> = {
       closed({ value: text('The broker part of compound keys.'), name: Type.String(), desc: Type.String() }),
     ),
     symbols_types: Type.Array(
-      closed({
-        name: Type.String(),
-        value: choice('', 'forex', 'stock', 'crypto', 'index', 'cfd'),
-      }),
+      closed({ name: Type.String(), value: choice('', 'forex', 'stock', 'crypto', 'index', 'cfd') }),
     ),
   }),
   failures: [],

@@ -7,9 +7,7 @@ import type { Call, Route } from '../../route.ts'
 import { FeedTexts } from './feed-text.ts'
 import { coverageSchema } from './schema.ts'
 
-export function createCoverageRoute({
-  coverage,
-}: Pick<RestDeps, 'coverage'>): Route<typeof coverageSchema.query> {
+export function createCoverageRoute({ coverage }: RestDeps): Route<typeof coverageSchema.query> {
   const texts = new FeedTexts(coverage)
   const ofAll = async (call: Call): Promise<JsonText> => {
     const members: string[] = []

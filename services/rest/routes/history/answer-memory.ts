@@ -15,10 +15,7 @@ export const waitMs = 1_500
 const readMsMin = 30_000
 /** Maximum milliseconds for a client to read an answer of this length; then its connection is cut. */
 export const readMsMax = (bytes: number): number => readMsMin + bytes / 256
-/**
- * Maximum milliseconds while an answer of another key waits for memory. They allow 2.5 MB/s, so that two
- * keys with long answers do not cut each other without end.
- */
+/** The same while another key waits for memory: 2.5 MB/s, so that two keys do not cut each other without end. */
 export const readMsMaxWhileOthersWait = (bytes: number): number => readMsMin + bytes / 2_560
 
 export interface AnswerReservation {

@@ -29,11 +29,7 @@ const bars = closed({
   l: prices('Low.'),
   c: prices('Close.'),
   v: Type.Array(count('Tick volume.')),
-  meta: closed({
-    symbol: text('Compound key.'),
-    resolution,
-    bar_count: Type.Integer({ minimum: 1 }),
-  }),
+  meta: closed({ symbol: text('Compound key.'), resolution, bar_count: Type.Integer({ minimum: 1 }) }),
 })
 
 export const historySchema: RouteSchema<typeof query> = {

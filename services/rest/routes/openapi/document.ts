@@ -4,23 +4,13 @@ import { exceededHeader, rateHeaderNames } from '../../plugins/headers.ts'
 import { pathOfEndpoint, type RouteSchema } from '../../route.ts'
 import { errorAnswer, historyErrorAnswer } from '../../schemas.ts'
 
-const ofKeys: readonly FailureCode[] = [
-  'UNAUTHORIZED',
-  'KEY_INVALID',
-  'KEY_INACTIVE',
-  'KEY_EXPIRED',
-  'IP_NOT_ALLOWED',
-  'RATE_LIMIT_EXCEEDED',
-]
+const ofCaller = ['UNAUTHORIZED', 'KEY_INVALID', 'KEY_INACTIVE', 'KEY_EXPIRED', 'IP_NOT_ALLOWED'] as const
+const ofKeys: readonly FailureCode[] = [...ofCaller, 'RATE_LIMIT_EXCEEDED']
 /** Failures of every path: each refuses a body, and each may fail. */
 const ofAll: readonly FailureCode[] = ['INVALID_PARAMS', 'SERVER_ERROR']
 const ofStream: readonly FailureCode[] = [
   'BAD_REQUEST',
-  'UNAUTHORIZED',
-  'KEY_INVALID',
-  'KEY_INACTIVE',
-  'KEY_EXPIRED',
-  'IP_NOT_ALLOWED',
+  ...ofCaller,
   'INVALID_PARAMS',
   'UPGRADE_REQUIRED',
   'TOO_MANY_CONNECTIONS',

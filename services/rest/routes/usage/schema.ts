@@ -47,9 +47,7 @@ export const usageSchema: RouteSchema<typeof query> = {
     today: closed(counters),
     history: Type.Array(
       closed({ date: Type.String({ pattern: String.raw`^\d{4}-\d{2}-\d{2}$` }), ...counters }),
-      {
-        description: 'Oldest first, the last is today.',
-      },
+      { description: 'Oldest first, the last is today.' },
     ),
   }),
   failures: ['INVALID_PARAMS'],

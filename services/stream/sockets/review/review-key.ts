@@ -24,10 +24,7 @@ const refusals = {
   KEY_INVALID: refusal('KEY_INVALID', closings.keyRevoked),
 } as const
 
-/**
- * Repeats the checks of the upgrade; `undefined` if the socket may stay open. A rotation also closes open
- * sockets with the old secret once its overlap ends: a leaked key must not stay usable.
- */
+/** `undefined`: the socket may stay open. The old secret of a rotation is refused after the overlap: it may be leaked. */
 export function reviewKey(
   key: KeyRecord,
   caller: { readonly digest: string; readonly address: string },
