@@ -9,10 +9,7 @@ export interface Address {
 }
 
 export const storeKinds = ['embedded', 'questdb'] as const
-export type StoreKind = (typeof storeKinds)[number]
-
 export const switches = ['disabled', 'enabled'] as const
-export type Switch = (typeof switches)[number]
 
 export class ConfigError extends Fatal {
   constructor(message: string) {
@@ -51,7 +48,6 @@ export const optional = <T>(read: Parser<T>): Parser<T | undefined> =>
     wants: read.wants,
   })
 
-/** Accepts every text. */
 export const anyText = (wants: string): Parser<string> => reader(wants, (text) => text)
 
 export const parseAddress = reader(
@@ -157,10 +153,7 @@ export const parseSymbols = reader(
   },
 )
 
-/**
- * Accepts no query and no user, and removes slashes at the end. The error does not repeat the value: it may
- * contain a password.
- */
+/** Removes slashes at the end. The error does not repeat the value: it may contain a password. */
 export const parseUrl = (...schemes: readonly string[]): Parser<string> => {
   const form = `like ${schemes.at(-1)}//bars.example.org, without user and query`
   const read = (text: string, name: string): string => {

@@ -1,5 +1,4 @@
 import { logFormats, logLevels } from '../log/log.ts'
-import type { Config } from './settings.ts'
 import {
   anyText,
   oneOf,
@@ -42,7 +41,6 @@ const variable = <T>(name: string, fallback: string, meaning: string, parse: Par
 
 const secret: typeof variable = (...given) => ({ ...variable(...given), isSecret: true })
 
-/** The environment variable of each setting. */
 export const variables = {
   httpAddr: variable('FXD_HTTP_ADDR', '127.0.0.1:8080', 'where REST and /v1/stream listen', parseAddress),
   grpcAddr: variable(
@@ -276,4 +274,4 @@ export const variables = {
     'how the log is written to standard error: json (a line per event), text (for a person), or auto (text on a terminal, else json)',
     oneOf(logFormats),
   ),
-} satisfies { [K in keyof Config]: Variable<Config[K]> }
+}
