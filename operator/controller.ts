@@ -14,7 +14,8 @@ export const unavailable = new NotReady('Unavailable', 'Ingest or the API server
 /** This replica is not the leader, so it writes nothing. */
 export class NotLeading extends Error {}
 
-export interface ControllerDeps {
+/** What the controllers and the sweep use. */
+export interface SharedDeps {
   /** Its writes reject on a replica that is not the leader. */
   readonly api: KubeApi
   readonly caches: Caches
@@ -22,16 +23,16 @@ export interface ControllerDeps {
   readonly events: EventSink
   readonly clock: Clock
   readonly log: Log
+}
+
+export interface ControllerDeps extends SharedDeps {
   /** Number of feeds or keys without an object whose removal is held as a possible mass deletion. */
   readonly held: (kind: RegisteredKind) => number
 }
 
 /** Reconciles the objects of one kind: makes the registry and the cluster match them. */
 export interface Controller {
-  /**
-   * Takes the next steps for one object. May return milliseconds after which it is reconciled again. `failingMs`: time
-   * since the first of its failures in a row.
-   */
+  /** May return milliseconds after which it runs again. `failingMs`: time since the first of its failures in a row. */
   reconcile(name: string, failingMs: number): Promise<number | undefined>
   /** Drops the state of deleted objects. */
   prune(): void

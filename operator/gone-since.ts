@@ -9,7 +9,6 @@ export class GoneSince {
   readonly #since = new Map<string, number>()
   #isWaiting = false
 
-  /** Whether an item waits for its delay to end. */
   get isWaiting(): boolean {
     return this.#isWaiting
   }

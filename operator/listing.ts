@@ -30,7 +30,6 @@ export class Listing<T extends Row> {
     this.#read = read
   }
 
-  /** Whether the list was read at least once. */
   get isLoaded(): boolean {
     return this.#isLoaded
   }
@@ -40,7 +39,6 @@ export class Listing<T extends Row> {
     return this.#failure
   }
 
-  /** Whether reads have failed for a minute. */
   get isOutdated(): boolean {
     const sinceMs = this.#failingSinceMs
     return sinceMs !== undefined && this.#clock.monotonicMs() - sinceMs >= outdatedMs
@@ -75,7 +73,6 @@ export class Listing<T extends Row> {
     }
   }
 
-  /** Adds or replaces a row that a call stored. */
   set(id: string, row: T): void {
     this.#rows.set(id, row)
     if (this.#reads > 0) this.#stored.set(id, row)

@@ -39,7 +39,6 @@ export class MassDeletion {
     return { removable: isMass ? new Set(this.#permitted) : ids, isUsed }
   }
 
-  /** Records the removal of an item. */
   removed(id: string, nowMs: number): void {
     if (!this.#permitted.delete(id)) this.#recent.push(nowMs)
   }

@@ -63,7 +63,6 @@ export class Registry {
     if (had) this.feeds.set(key, { ...had, hidden: true })
   }
 
-  /** Whether ingest accepts tokens of this signing key. */
   accepts(signingKey: string): boolean {
     return this.#signingKeys.has(signingKey)
   }

@@ -1,4 +1,3 @@
-/** Verbs that the operator uses on a kind of objects in its namespace. */
 export interface Right {
   readonly group: string
   readonly resource: string
@@ -15,22 +14,14 @@ export const rights: readonly Right[] = [
   { group: 'marketdata.fxd.dev', resource: 'streampools/status', verbs: ['patch'] },
   { group: 'marketdata.fxd.dev', resource: 'streampools/scale', verbs: ['patch'] },
   // A server-side apply requires patch, and create for a missing object.
-  {
-    group: '',
-    resource: 'secrets',
-    verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
-  },
+  { group: '', resource: 'secrets', verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'] },
   { group: '', resource: 'configmaps', verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
   { group: '', resource: 'services', verbs: ['get', 'list', 'watch', 'create', 'patch'] },
   { group: '', resource: 'persistentvolumeclaims', verbs: ['get'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch', 'patch'] },
   { group: 'apps', resource: 'statefulsets', verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
   { group: 'apps', resource: 'deployments', verbs: ['get', 'list', 'watch', 'create', 'patch'] },
-  {
-    group: 'policy',
-    resource: 'poddisruptionbudgets',
-    verbs: ['get', 'list', 'watch', 'create', 'patch'],
-  },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['get', 'list', 'watch', 'create', 'patch'] },
   { group: 'coordination.k8s.io', resource: 'leases', verbs: ['get', 'create', 'update'] },
   { group: 'events.k8s.io', resource: 'events', verbs: ['create'] },
 ]

@@ -5,7 +5,6 @@ import { keyLabel, poolLabel } from './kube/resources.ts'
 
 /** Kinds whose objects are in the registry too. */
 export type RegisteredKind = 'feeds' | 'apikeys'
-/** Kinds that the operator reconciles. */
 export type Kind = RegisteredKind | 'streampools'
 
 interface Names {
@@ -13,7 +12,6 @@ interface Names {
   readonly addAll: (of: Kind) => void
 }
 
-/** Kind of the owner of each kind of parts. */
 const ownersOf = {
   secrets: 'feeds',
   configmaps: 'feeds',

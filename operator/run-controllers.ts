@@ -140,10 +140,7 @@ export class RunningControllers {
   }
 
   #changed(kind: keyof Caches, object: KubeObject | undefined): void {
-    route(kind, object, {
-      add: (of, name) => this.#add(of, name),
-      addAll: (of) => this.#addAll(of),
-    })
+    route(kind, object, { add: (of, name) => this.#add(of, name), addAll: (of) => this.#addAll(of) })
     const isGone = object !== undefined && this.#caches[kind].get(object.metadata.name) === undefined
     if (!isGone || (kind !== 'feeds' && kind !== 'apikeys')) return
     // Another Feed may wait for the key of the deleted one.

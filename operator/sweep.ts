@@ -1,18 +1,13 @@
 import type { ServiceError } from '@grpc/grpc-js'
-import type { Log } from '../services/platform/log/log.ts'
 import { OutageLog } from '../services/platform/outage-log.ts'
-import type { Clock } from '../services/platform/system-clock.ts'
-import { NotLeading } from './controller.ts'
+import { NotLeading, type SharedDeps } from './controller.ts'
 import { feedKeyOf } from './feed/objects.ts'
 import { GoneSince, type Moment } from './gone-since.ts'
 import { deletableKeys, secretsOf } from './key/secrets.ts'
-import type { KubeApi } from './kube/api.ts'
-import { type Caches, each } from './kube/caches.ts'
+import { each } from './kube/caches.ts'
 import { leaseName } from './kube/elector.ts'
-import type { EventSink } from './kube/event-sink.ts'
 import { type ApiKeyObject, type FeedObject, group, resources } from './kube/resources.ts'
 import { allowedOf, MassDeletion, withoutKind } from './mass-deletion.ts'
-import type { Registry } from './registry.ts'
 import type { RegisteredKind } from './routes.ts'
 import { keepStoreIdentity } from './store-identity.ts'
 
@@ -42,13 +37,7 @@ interface Owned {
   readonly remove: (item: OwnedItem) => Promise<unknown>
 }
 
-export interface SweepDeps {
-  readonly api: KubeApi
-  readonly caches: Caches
-  readonly registry: Registry
-  readonly events: EventSink
-  readonly clock: Clock
-  readonly log: Log
+export interface SweepDeps extends SharedDeps {
   readonly isLeader: () => boolean
   readonly annotations: () => Readonly<Record<string, string>>
   readonly annotate: (name: string, value: string | undefined) => void
@@ -89,7 +78,6 @@ export class Sweep {
     this.#pause.abort()
   }
 
-  /** Records that an ApiKey was deleted now, and starts the next round soon. */
   keyDeleted(name: string): void {
     this.#gone.apikeys.record(name, this.#deps.clock.monotonicMs())
     this.soon()

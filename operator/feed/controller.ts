@@ -19,10 +19,7 @@ import {
 import { feedStatusOf } from './status.ts'
 import { needsRenewal, signingKeyOf, tokenExpiry, tokenLife, tokenSecret } from './token.ts'
 
-/**
- * Minimum interval of status writes that change only the newest bar. With the 16 s between two reads of the registry
- * the status is at most a minute old.
- */
+/** Minimum interval of writes for the newest bar alone: with 16 s between reads it is at most a minute old. */
 const newestBarEveryMs = 30_000
 
 interface FeedControllerDeps extends ControllerDeps {

@@ -1,15 +1,8 @@
 import { hash } from 'node:crypto'
 import { posix } from 'node:path'
 import { inherited, type LabelsAndAnnotations } from '../kube/inherited.ts'
-import { type KubeObject, listOf } from '../kube/object.ts'
-import {
-  apiVersionOf,
-  type FeedObject,
-  feedLabel,
-  group,
-  resources,
-  type Workload,
-} from '../kube/resources.ts'
+import { listOf } from '../kube/object.ts'
+import { apiVersionOf, type FeedObject, feedLabel, group, resources } from '../kube/resources.ts'
 
 /** Mount paths in a collector's pod. */
 const folders = {
@@ -65,10 +58,7 @@ function collectedManifest(feed: FeedObject): string {
   })
 }
 
-/** The ConfigMap with the manifest for the collector's pods. */
-export const manifestMap = (
-  feed: FeedObject,
-): KubeObject & { readonly data: Readonly<Record<string, string>> } => ({
+export const manifestMap = (feed: FeedObject) => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',
   metadata: { name: collectorNames(feed.metadata.name).manifest, labels: labelsOf(feed) },
@@ -76,12 +66,12 @@ export const manifestMap = (
 })
 
 /** The StatefulSet of one collector, or of two with one as standby. A change of the manifest replaces the pods. */
-export function collectorSet(feed: FeedObject, template: PodTemplate): Workload {
+export function collectorSet(feed: FeedObject, template: PodTemplate) {
   const { name } = feed.metadata
   const { replicas = 1, storage } = feed.spec.collector ?? {}
   const { set } = collectorNames(name)
   const { labels, annotations } = inherited(template.workloadMetadata ?? {})
-  const wanted = {
+  return {
     apiVersion: 'apps/v1',
     kind: 'StatefulSet',
     metadata: { name: set, labels: { ...labels, ...labelsOf(feed) }, annotations },
@@ -105,7 +95,6 @@ export function collectorSet(feed: FeedObject, template: PodTemplate): Workload 
       ],
     },
   }
-  return wanted
 }
 
 function collectorTemplate(feed: FeedObject, { metadata = {}, spec }: PodTemplate): Mapping {

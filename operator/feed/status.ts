@@ -1,6 +1,6 @@
 import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { Feed__Output } from '../../services/wire/gen/fxd/v1/Feed.ts'
-import { heldConditions, type Outcome, readyOf, timeText } from '../kube/condition.ts'
+import { heldConditions, type Outcome, outcome, readyOf, timeText } from '../kube/condition.ts'
 import type { FeedStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'
 import type { FeedObject, Workload } from '../kube/resources.ts'
@@ -30,8 +30,7 @@ export interface FeedFacts {
 export function feedStatusOf(facts: FeedFacts): FeedStatus {
   const { feed, registered, isOutdated, tokenExpires, nowMs } = facts
   const { generation = 0 } = feed.metadata
-  const had = feed.status?.conditions
-  const about = { generation, had, nowMs }
+  const about = { generation, had: feed.status?.conditions, nowMs }
   return {
     observedGeneration: generation,
     key: feedKeyOf(feed),
@@ -62,37 +61,36 @@ const shown = (
 
 function readiness(facts: FeedFacts): Outcome {
   const { feed, collectors, blocked } = facts
-  if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
+  if (blocked) return outcome('False', blocked.reason, blocked.message)
   if (feed.spec.source.type === 'Push')
-    return {
-      status: 'True',
-      reason: 'Registered',
-      message: `The feed is registered; its token is in the Secret ${feed.metadata.name}-token.`,
-    }
+    return outcome(
+      'True',
+      'Registered',
+      `The feed is registered; its token is in the Secret ${feed.metadata.name}-token.`,
+    )
   const had = readyOf(feed.status?.conditions)
   const isKnown = feed.status?.observedGeneration === feed.metadata.generation && had !== undefined
   // The StatefulSet's controller has not seen the last change yet.
   if (collectors && isUnseen(collectors) && isKnown) return had
   const ready = collectors?.status?.readyReplicas ?? 0
   if (collectors && (isRollingOut(collectors) || (ready > 0 && isUnseen(collectors))))
-    return {
-      status: 'False',
-      reason: 'CollectorRestarting',
-      message: 'The pods of the collector are being replaced; new pods continue where the old ones ended.',
-    }
+    return outcome(
+      'False',
+      'CollectorRestarting',
+      'The pods of the collector are being replaced; new pods continue where the old ones ended.',
+    )
   const wanted = collectors?.spec?.replicas ?? 0
   if (ready > 0)
-    return {
-      status: 'True',
-      reason: 'Collecting',
-      message:
-        ready < wanted
-          ? `The feed is registered; ${ready} of ${wanted} collectors are ready.`
-          : 'The feed is registered and its collector runs.',
-    }
-  return {
-    status: 'False',
-    reason: 'CollectorStarting',
-    message: `No collector is ready yet; check the pods of the StatefulSet ${feed.metadata.name}-collector.`,
-  }
+    return outcome(
+      'True',
+      'Collecting',
+      ready < wanted
+        ? `The feed is registered; ${ready} of ${wanted} collectors are ready.`
+        : 'The feed is registered and its collector runs.',
+    )
+  return outcome(
+    'False',
+    'CollectorStarting',
+    `No collector is ready yet; check the pods of the StatefulSet ${feed.metadata.name}-collector.`,
+  )
 }

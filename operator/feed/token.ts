@@ -2,8 +2,7 @@ import { dayMs } from '../../services/core/clocks/calendar.ts'
 import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { AnswerOf } from '../../services/wire/unary-client.ts'
 import { timeOf, timeText } from '../kube/condition.ts'
-import type { FeedObject, Secret } from '../kube/resources.ts'
-import { feedLabel, group } from '../kube/resources.ts'
+import { type FeedObject, feedLabel, group, type Secret } from '../kube/resources.ts'
 import { collectorNames, feedKeyOf } from './objects.ts'
 
 /** Validity of a token; the operator renews it after half of this time. */
@@ -29,7 +28,6 @@ export const signingKeyOf = (secret: Secret | undefined): string =>
 export const needsRenewal = (expires: number | undefined, nowMs: UtcMs): boolean =>
   expires === undefined || expires - nowMs < lifeMs / 2
 
-/** The Secret with the collectors' token under "token". */
 export const tokenSecret = (
   feed: FeedObject,
   { token, expiresAt, signingKey }: AnswerOf<'IssueFeedToken'>,

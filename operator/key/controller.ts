@@ -209,9 +209,8 @@ export class KeyController implements Controller {
   /** Rejects when the Secret changed since it was read. */
   #write(secret: Secret, existing: Secret | undefined): Promise<Secret> {
     const { api } = this.#deps
-    return existing === undefined
-      ? api.create(resources.secrets, secret)
-      : api.replace(resources.secrets, secret)
+    const { secrets } = resources
+    return existing === undefined ? api.create(secrets, secret) : api.replace(secrets, secret)
   }
 
   /** A change of the policy alone stores no digest. */

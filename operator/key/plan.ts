@@ -49,7 +49,6 @@ export type KeyStep =
   | { readonly do: 'deliver'; readonly issue: number }
   /** Write the Secret `<name>-digest`. */
   | { readonly do: 'store'; readonly digest: Digest }
-  /** Put the digest into the registry. */
   | { readonly do: 'put'; readonly digest: Digest }
 
 /**

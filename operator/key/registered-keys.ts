@@ -68,10 +68,7 @@ export class RegisteredKeys {
     }
   }
 
-  /**
-   * Puts the key. If ingest does not know one of its feeds, puts it with the feeds that it has and still wants, and
-   * rejects.
-   */
+  /** If ingest does not know one of the feeds, puts the key with the feeds that it has and still wants, and rejects. */
   async #putKnown(request: RequestOf<'PutKey'>): Promise<void> {
     const { registry } = this.#deps
     try {

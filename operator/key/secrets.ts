@@ -9,7 +9,6 @@ const issueAnnotation = `${group}/issue`
 const deliveredAnnotation = `${group}/delivered`
 /** `spec.deletionPolicy` of the ApiKey, on the Secret of its digest: it must be known after the ApiKey is gone. */
 const policyAnnotation = `${group}/deletion-policy`
-/** Field of a Secret that contains the digest. */
 const digestField = 'digest.json'
 const secretShape = /^fxd_[0-9a-f]{32}$/
 

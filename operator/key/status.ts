@@ -1,6 +1,6 @@
 import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { Key__Output } from '../../services/wire/gen/fxd/v1/Key.ts'
-import { conditionOf, heldConditions, type Outcome, timeText } from '../kube/condition.ts'
+import { conditionOf, heldConditions, type Outcome, outcome, timeText } from '../kube/condition.ts'
 import type { ApiKeyStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'
 import type { ApiKeyObject } from '../kube/resources.ts'
@@ -63,14 +63,9 @@ function shown(key: Key__Output, nowMs: UtcMs): Partial<ApiKeyStatus> {
 
 /** A revoked or expired key matches its object, but it cannot be used. */
 function readiness({ key, registered, blocked, nowMs }: KeyFacts): Outcome {
-  if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
-  if (key.spec.revoked)
-    return { status: 'False', reason: 'Revoked', message: 'The key is revoked and cannot be used again.' }
+  if (blocked) return outcome('False', blocked.reason, blocked.message)
+  if (key.spec.revoked) return outcome('False', 'Revoked', 'The key is revoked and cannot be used again.')
   if (isExpired(registered, nowMs))
-    return {
-      status: 'False',
-      reason: 'Expired',
-      message: 'The key is expired; change spec.expires to use it again.',
-    }
-  return { status: 'True', reason: 'Active', message: 'The key can be used.' }
+    return outcome('False', 'Expired', 'The key is expired; change spec.expires to use it again.')
+  return outcome('True', 'Active', 'The key can be used.')
 }

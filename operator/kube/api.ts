@@ -51,10 +51,7 @@ export interface KubeApi {
   apply<T extends KubeObject>(of: Resource, object: T): Promise<T>
   /** Server-side apply to `/status`. */
   applyStatus<T extends KubeObject>(of: Resource, object: T): Promise<T>
-  /**
-   * Writes `/scale`, which does not support server-side apply for custom resources. Rejects with a conflict when the
-   * object changed since its `resourceVersion`.
-   */
+  /** Custom resources have no server-side apply of `/scale`. Rejects with a conflict if `resourceVersion` changed. */
   scale<T extends KubeObject>(of: Resource, object: T, replicas: number): Promise<void>
   create<T extends KubeObject>(of: Resource, object: T): Promise<T>
   /** Replaces the object. Rejects with a conflict when it changed since `resourceVersion`. */

@@ -21,20 +21,26 @@ export interface Outcome {
   readonly message: string
 }
 
+export const outcome = (status: Outcome['status'], reason: string, message: string): Outcome => ({
+  status,
+  reason,
+  message,
+})
+
 /** The new condition. Its transition time changes only with its status. */
 export function conditionOf(
   type: string,
-  outcome: Outcome,
+  { status, reason, message }: Outcome,
   { generation, had, nowMs }: { generation: number; had: readonly Condition[] | undefined; nowMs: UtcMs },
 ): Condition {
   const last = had?.find((each) => each.type === type)
   return {
     type,
-    status: outcome.status,
+    status,
     observedGeneration: generation,
-    reason: outcome.reason,
-    message: outcome.message.slice(0, messageLengthMax),
-    lastTransitionTime: last?.status === outcome.status ? last.lastTransitionTime : timeText(nowMs),
+    reason,
+    message: message.slice(0, messageLengthMax),
+    lastTransitionTime: last?.status === status ? last.lastTransitionTime : timeText(nowMs),
   }
 }
 
@@ -46,17 +52,8 @@ export const heldConditions = (
   held: number,
   kind: string,
   about: Parameters<typeof conditionOf>[2],
-): readonly Condition[] =>
-  held === 0
-    ? []
-    : [
-        conditionOf(
-          'DeletionHeld',
-          {
-            status: 'True',
-            reason: 'TooManyAtOnce',
-            message: `${held} ${kind} in the registry have no object and were kept. The Event of the Lease says how to remove them.`,
-          },
-          about,
-        ),
-      ]
+): readonly Condition[] => {
+  if (held === 0) return []
+  const message = `${held} ${kind} in the registry have no object and were kept. The Event of the Lease says how to remove them.`
+  return [conditionOf('DeletionHeld', outcome('True', 'TooManyAtOnce', message), about)]
+}

@@ -5,7 +5,6 @@ import { microTimeText } from './condition.ts'
 import type { KubeObject } from './object.ts'
 import { apiVersionOf, resources } from './resources.ts'
 
-/** Name of the Lease that the replicas of the operator share. */
 export const leaseName = 'fxd-operator'
 const leaseSeconds = 15
 const renewEveryMs = 4_000

@@ -1,6 +1,7 @@
 import { type ServiceError, status } from '@grpc/grpc-js'
 import { KubeError } from './api.ts'
-import { type Condition, readyOf } from './condition.ts'
+import { readyOf } from './condition.ts'
+import type { FeedObject, PoolObject } from './resources.ts'
 
 /** Why an object is not ready, as text for its author. A retry does not help until something changes. */
 export class NotReady extends Error {
@@ -25,10 +26,7 @@ const refusals: Readonly<Partial<Record<status, string>>> = {
 const isServiceError = (cause: unknown): cause is ServiceError =>
   cause instanceof Error && 'code' in cause && 'details' in cause && typeof cause.code === 'number'
 
-/**
- * Messages with status 500 that name a fault of the object: two list entries with one name, a value of a
- * wrong type, or a malformed quantity.
- */
+/** Messages with status 500 that name a fault of the object, such as a wrong type or two list entries with one name. */
 const untyped = /^failed to (create typed patch|convert new) object /
 /** Duration from which a failure of the API server counts as lasting. */
 const lastingMs = 60_000
@@ -47,16 +45,15 @@ export function notReadyOf(cause: unknown): NotReady | undefined {
   return cause.status === 403 ? new NotReady('Forbidden', cause.message) : undefined
 }
 
-interface Reconciled {
-  readonly metadata: { readonly generation?: number | undefined }
-  readonly status?: { readonly conditions?: readonly Condition[] | undefined } | undefined
-}
-
 /**
  * The message for the author of an object whose reconcile failed. A failure of the API server counts once it lasts,
  * such as one of a webhook. `undefined`: temporary. `failingMs`: time since the first of the failures in a row.
  */
-export function blockedOf(cause: unknown, object: Reconciled, failingMs: number): NotReady | undefined {
+export function blockedOf(
+  cause: unknown,
+  object: FeedObject | PoolObject,
+  failingMs: number,
+): NotReady | undefined {
   const refused = notReadyOf(cause)
   if (refused !== undefined) return refused
   if (!(cause instanceof KubeError) || failingMs < lastingMs) return undefined

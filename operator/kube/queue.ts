@@ -2,8 +2,7 @@ import { Backoff } from '../../services/platform/backoff.ts'
 import type { Log } from '../../services/platform/log/log.ts'
 import type { Cancel, Clock } from '../../services/platform/system-clock.ts'
 
-const retryMinMs = 1_000
-const retryMaxMs = 60_000
+const retryPauses = { firstMs: 1_000, maxMs: 60_000, jitter: 'none' } as const
 /** Maximum delay of a reconcile, because a timer is limited to 24 days. A name with a longer delay runs early. */
 const againMaxMs = 3_600_000
 
@@ -30,10 +29,7 @@ export class WorkQueue {
   #working: Promise<void> | undefined
   #isClosed = false
 
-  /**
-   * `reconcile` may return milliseconds after which the name is reconciled again. It gets the time since the first of
-   * the failures in a row; 0 when there is none.
-   */
+  /** `reconcile` gets the time since the first failure in a row, or 0. It may return milliseconds until it runs again. */
   constructor(reconcile: Reconcile, clock: Clock, log: Log) {
     this.#reconcile = reconcile
     this.#clock = clock
@@ -81,7 +77,10 @@ export class WorkQueue {
 
   async #once(name: string): Promise<void> {
     const nowMs = this.#clock.monotonicMs()
-    const failures = this.#failures.get(name) ?? { sinceMs: nowMs, pauses: this.#newPauses() }
+    const failures = this.#failures.get(name) ?? {
+      sinceMs: nowMs,
+      pauses: new Backoff(this.#clock, retryPauses),
+    }
     try {
       const againMs = await this.#reconcile(name, nowMs - failures.sinceMs)
       this.#failures.delete(name)
@@ -92,10 +91,6 @@ export class WorkQueue {
       this.#log.warn({ err: cause, name, retryInMs }, 'failed to reconcile; retrying')
       this.#delay(name, retryInMs)
     }
-  }
-
-  #newPauses(): Backoff {
-    return new Backoff(this.#clock, { firstMs: retryMinMs, maxMs: retryMaxMs, jitter: 'none' })
   }
 
   #delay(name: string, delayMs: number): void {

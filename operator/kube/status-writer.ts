@@ -66,7 +66,6 @@ export class StatusWriter<S extends Status> {
     this.#recordEvent(object, had, status)
   }
 
-  /** Drops the state of all objects but these. */
   retain(objects: readonly KubeObject[]): void {
     retain(this.#written, objects)
   }

@@ -3,6 +3,7 @@ import type { Controller, ControllerDeps } from '../controller.ts'
 import { KubeError } from '../kube/api.ts'
 import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
 import { timeOf } from '../kube/condition.ts'
+import type { EventText } from '../kube/event-sink.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
 import { blockedOf, type NotReady, notReadyOf } from '../kube/not-ready.ts'
 import { type KubeObject, retain } from '../kube/object.ts'
@@ -66,12 +67,7 @@ export class PoolController implements Controller {
   constructor(deps: PoolControllerDeps) {
     this.#deps = deps
     const frequent = ['connections', 'subscriptions'] as const
-    const options = {
-      frequent,
-      everyMs: loadEveryMs,
-      routine: ['RollingOut'],
-      starting: ['ShardsNotReady'],
-    }
+    const options = { frequent, everyMs: loadEveryMs, routine: ['RollingOut'], starting: ['ShardsNotReady'] }
     this.#statuses = new StatusWriter<StreamPoolStatus>(resources.streampools, options, deps)
   }
 
@@ -145,12 +141,8 @@ export class PoolController implements Controller {
     if (count <= 0) return
     this.#deps.forcedCloses(count)
     const why = 'because its drain ended there'
-    this.#deps.events.record(resources.streampools.kind, pool, {
-      type: 'Warning',
-      reason: 'DrainForced',
-      action: 'Drain',
-      note: `The shard ${name} closed ${count} sockets between second 55 and 8 of a minute, ${why}.`,
-    })
+    const note = `The shard ${name} closed ${count} sockets between second 55 and 8 of a minute, ${why}.`
+    this.#record(pool, { type: 'Warning', reason: 'DrainForced', action: 'Drain', note })
   }
 
   async #apply(pool: PoolObject): Promise<Workload> {
@@ -172,7 +164,6 @@ export class PoolController implements Controller {
 
   /** Writes only `/scale`, as a person or another autoscaler does. */
   async #autoscale(pool: PoolObject, seen: readonly ObservedShard[]): Promise<Scaling | undefined> {
-    const { clock, events } = this.#deps
     const { autoscale, connectionsMax, replicas } = pool.spec
     const { uid = '' } = pool.metadata
     if (autoscale === undefined) return undefined
@@ -183,19 +174,14 @@ export class PoolController implements Controller {
       isPaused: pool.metadata.annotations?.[pauseAnnotation] === 'true',
       loads: seen.filter(hasStarted).map(({ load }) => load),
       fewerNeeded: this.#fewerNeeded.get(uid),
-      nowMs: clock.monotonicMs(),
+      nowMs: this.#deps.clock.monotonicMs(),
     })
     if (scaling.replicas !== replicas && !(await this.#scale(pool, scaling.replicas))) return scaling
     if (scaling.fewerNeeded) this.#fewerNeeded.set(uid, scaling.fewerNeeded)
     else this.#fewerNeeded.delete(uid)
     if (scaling.replicas === replicas) return scaling
     const note = `Scaled from ${replicas} to ${scaling.replicas} shards. ${scaling.message}`
-    events.record(resources.streampools.kind, pool, {
-      type: 'Normal',
-      reason: 'Scaled',
-      action: 'Scale',
-      note,
-    })
+    this.#record(pool, { type: 'Normal', reason: 'Scaled', action: 'Scale', note })
     return scaling
   }
 
@@ -215,7 +201,7 @@ export class PoolController implements Controller {
     seen: readonly ObservedShard[],
     action: Action,
   ): Promise<Workload | undefined> {
-    const { api, calls, events } = this.#deps
+    const { api, calls } = this.#deps
     const owner = ownerOf(resources.streampools, pool)
     if (action.do === 'resize') {
       const existing = this.#deps.caches.deployments.get(pool.metadata.name)
@@ -229,13 +215,12 @@ export class PoolController implements Controller {
     if (action.do !== 'drain') return undefined
     await calls.drain(pod, action.seconds)
     const note = `The shard ${action.shard} closes its sockets within ${action.seconds} s and then ends.`
-    events.record(resources.streampools.kind, pool, {
-      type: 'Normal',
-      reason: 'Draining',
-      action: 'Drain',
-      note,
-    })
+    this.#record(pool, { type: 'Normal', reason: 'Draining', action: 'Drain', note })
     return undefined
+  }
+
+  #record(pool: PoolObject, text: EventText): void {
+    this.#deps.events.record(resources.streampools.kind, pool, text)
   }
 
   /** The Deployment is the API server's last answer: the cache may not show the change yet. */

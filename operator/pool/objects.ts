@@ -1,6 +1,6 @@
 import { inherited } from '../kube/inherited.ts'
 import { type KubeObject, listOf } from '../kube/object.ts'
-import { type PoolObject, poolLabel, type Workload } from '../kube/resources.ts'
+import { type PoolObject, poolLabel } from '../kube/resources.ts'
 
 /** Maximum seconds of a shard's stop, without its drain. */
 const endSeconds = 45
@@ -27,21 +27,18 @@ function metadataOf({ metadata }: PoolObject): KubeObject['metadata'] {
 export const selectorOf = ({ metadata }: PoolObject): string => `${poolLabel}=${metadata.name}`
 
 /** The Deployment of the shards. A rollout starts a new shard before it ends an old one, which drains first. */
-export function shardDeployment(pool: PoolObject, replicas: number): Workload {
-  const wanted = {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: metadataOf(pool),
-    spec: {
-      replicas,
-      revisionHistoryLimit: 3,
-      selector: { matchLabels: labelsOf(pool) },
-      strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
-      template: shardTemplate(pool),
-    },
-  }
-  return wanted
-}
+export const shardDeployment = (pool: PoolObject, replicas: number) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: metadataOf(pool),
+  spec: {
+    replicas,
+    revisionHistoryLimit: 3,
+    selector: { matchLabels: labelsOf(pool) },
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+    template: shardTemplate(pool),
+  },
+})
 
 /** The first container is the shard. */
 function shardTemplate(pool: PoolObject): Mapping {
@@ -68,30 +65,24 @@ function shardTemplate(pool: PoolObject): Mapping {
 }
 
 /** Allows one eviction at a time. Pods that are not ready may always be evicted, so that a node can be drained. */
-export const shardBudget = (pool: PoolObject): KubeObject => {
-  const wanted = {
-    apiVersion: 'policy/v1',
-    kind: 'PodDisruptionBudget',
-    metadata: metadataOf(pool),
-    spec: {
-      maxUnavailable: 1,
-      unhealthyPodEvictionPolicy: 'AlwaysAllow',
-      selector: { matchLabels: labelsOf(pool) },
-    },
-  }
-  return wanted
-}
+export const shardBudget = (pool: PoolObject) => ({
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: metadataOf(pool),
+  spec: {
+    maxUnavailable: 1,
+    unhealthyPodEvictionPolicy: 'AlwaysAllow',
+    selector: { matchLabels: labelsOf(pool) },
+  },
+})
 
 /** The Service with which an Ingress finds the shards. */
-export const shardService = (pool: PoolObject): KubeObject => {
-  const wanted = {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: metadataOf(pool),
-    spec: {
-      selector: labelsOf(pool),
-      ports: [{ name: 'http', protocol: 'TCP', port: httpPort, targetPort: 'http', appProtocol: webSocket }],
-    },
-  }
-  return wanted
-}
+export const shardService = (pool: PoolObject) => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: metadataOf(pool),
+  spec: {
+    selector: labelsOf(pool),
+    ports: [{ name: 'http', protocol: 'TCP', port: httpPort, targetPort: 'http', appProtocol: webSocket }],
+  },
+})

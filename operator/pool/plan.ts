@@ -17,7 +17,6 @@ export interface Shard {
 export interface ShardLoad {
   readonly connections: number
   readonly isDraining: boolean
-  /** Remaining seconds of its drain. */
   readonly secondsLeft: number
 }
 
@@ -80,7 +79,6 @@ function byLeaving(a: Shard, b: Shard): number {
   )
 }
 
-/** Makes a shard accept sockets again. */
 const reopen = ({ name, isMarked, load }: Shard): Action[] => [
   ...(isMarked ? [{ do: 'mark', shard: name, isMarked: false } as const] : []),
   ...(load?.isDraining ? [{ do: 'undrain', shard: name } as const] : []),
@@ -108,10 +106,7 @@ const isSilent = ({ load, isLost }: Shard): boolean => load === undefined && !is
 
 const isEmpty = ({ connections, secondsLeft }: ShardLoad): boolean => connections === 0 || secondsLeft === 0
 
-/**
- * Kubernetes ends pods that are not ready before marked ones. So exactly the marked shard ends when it is not ready, or
- * when all others are ready.
- */
+/** Kubernetes ends pods that are not ready before marked ones, so this waits until exactly the marked ones would end. */
 function shrink(leaving: readonly Shard[], unmade: number, { shards, replicas }: Pool): Action[] {
   const marked = leaving.filter(({ isMarked }) => isMarked)
   const others = shards.filter((shard) => !marked.includes(shard))

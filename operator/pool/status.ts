@@ -1,6 +1,6 @@
 import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { Load__Output } from '../../services/wire/gen/fxd/v1/Load.ts'
-import { type Condition, conditionOf, type Outcome, readyOf } from '../kube/condition.ts'
+import { type Condition, conditionOf, type Outcome, outcome, readyOf } from '../kube/condition.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'
 import type { PoolObject, Workload } from '../kube/resources.ts'
@@ -56,7 +56,7 @@ function aboveMaximum(
   const message =
     `The pool was scaled to ${replicas} shards, and spec.replicasMax is ${replicasMax}: QuestDB may run out of connections. ` +
     `Scale the pool to ${replicasMax}, or raise QuestDB's limit of connections and stream.replicasMax of the chart.`
-  return [conditionOf('AboveMaximum', { status: 'True', reason: 'ScaledAboveMaximum', message }, about)]
+  return [conditionOf('AboveMaximum', outcome('True', 'ScaledAboveMaximum', message), about)]
 }
 
 const autoscaled = ({ reason, message }: Scaling): Outcome => ({
@@ -69,14 +69,14 @@ const autoscaled = ({ reason, message }: Scaling): Outcome => ({
 const isGrowing = ({ spec, status }: Workload): boolean => (spec?.replicas ?? 0) > (status?.replicas ?? 0)
 
 function readiness({ pool, deployment, unreachable, blocked }: PoolFacts): Outcome {
-  if (blocked) return { status: 'False', reason: blocked.reason, message: blocked.message }
+  if (blocked) return outcome('False', blocked.reason, blocked.message)
   const wanted = pool.spec.replicas
   const { readyReplicas: ready = 0, conditions = [] } = deployment?.status ?? {}
   const failed = conditions.find(
     ({ type, status }) =>
       (type === 'ReplicaFailure' && status === 'True') || (type === 'Progressing' && status === 'False'),
   )
-  if (failed) return { status: 'False', reason: failed.reason ?? 'Failed', message: failed.message ?? '' }
+  if (failed) return outcome('False', failed.reason ?? 'Failed', failed.message ?? '')
   const had = readyOf(pool.status?.conditions)
   const isKnown = pool.status?.observedGeneration === pool.metadata.generation && had !== undefined
   const isShort = Math.min(ready, deployment?.spec?.replicas ?? 0) < wanted
@@ -86,26 +86,20 @@ function readiness({ pool, deployment, unreachable, blocked }: PoolFacts): Outco
   const isReplacing =
     deployment && (isRollingOut(deployment) || (isUnseen(deployment) && !isGrowing(deployment)))
   if (deployment === undefined || isReplacing)
-    return {
-      status: 'False',
-      reason: 'RollingOut',
-      message:
-        `${ready} of ${wanted} shards are ready; pods are being replaced.` +
+    return outcome(
+      'False',
+      'RollingOut',
+      `${ready} of ${wanted} shards are ready; pods are being replaced.` +
         (surplus > 0 ? ' The pool shrinks after that.' : ''),
-    }
-  if (isShort)
-    return { status: 'False', reason: 'ShardsNotReady', message: `${ready} of ${wanted} shards are ready.` }
+    )
+  if (isShort) return outcome('False', 'ShardsNotReady', `${ready} of ${wanted} shards are ready.`)
   if (unreachable > 0)
-    return {
-      status: 'False',
-      reason: 'ShardsUnreachable',
-      message: `${unreachable} of ${ready} ready shards do not answer the operator on their gRPC port.`,
-    }
+    return outcome(
+      'False',
+      'ShardsUnreachable',
+      `${unreachable} of ${ready} ready shards do not answer the operator on their gRPC port.`,
+    )
   if (surplus > 0)
-    return {
-      status: 'True',
-      reason: 'Draining',
-      message: `${surplus} shards close their sockets before they end.`,
-    }
-  return { status: 'True', reason: 'Serving', message: `${ready} shards are ready.` }
+    return outcome('True', 'Draining', `${surplus} shards close their sockets before they end.`)
+  return outcome('True', 'Serving', `${ready} shards are ready.`)
 }

@@ -24,7 +24,6 @@ export class Backoff {
     this.#options = { firstMs, maxMs, jitter }
   }
 
-  /** After a success: the next pause is the first one. */
   reset(): void {
     this.#failures = 0
   }

@@ -30,7 +30,6 @@ export class OutageLog {
     this.#deps = deps
   }
 
-  /** Whether the last attempt failed. */
   get isOut(): boolean {
     return this.#outage !== undefined
   }

@@ -40,10 +40,7 @@ export class ReadTurns<On> {
     return this.#queue.size
   }
 
-  /**
-   * Adds a read, which `serve` starts. Rejects with `Unavailable` at the deadline or a bound, or with `Overloaded`
-   * when other reads of the same key delayed it.
-   */
+  /** Rejects with `Unavailable` at the deadline or a bound; with `Overloaded` if reads of the same key delayed it. */
   add<T>(
     { reader, deadlineMs, isShort }: { reader: Reader; deadlineMs: number; isShort: boolean },
     start: (on: On) => Promise<T>,

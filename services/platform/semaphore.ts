@@ -4,10 +4,7 @@ interface Waiter {
   readonly cancelled: (cause: unknown) => void
 }
 
-/**
- * Limits the total weight of the calls under way. Further calls wait in order of arrival. A call
- * that weighs more than the limit enters alone.
- */
+/** Limits the total weight of calls under way; others wait in order. A call heavier than the limit enters alone. */
 export class Semaphore {
   readonly #size: number
   readonly #signal: AbortSignal | undefined
@@ -31,10 +28,7 @@ export class Semaphore {
     return new Promise((enter, cancelled) => void this.#add({ weight, enter, cancelled }))
   }
 
-  /**
-   * Calls `enter` once the weight is taken: inside this call where that is possible immediately. Returns what cancels
-   * the wait; it has no effect afterwards.
-   */
+  /** Calls `enter` once the weight is taken, if possible inside this call. Returns what cancels the wait. */
   queue(weight: number, enter: () => void): () => void {
     return this.#add({ weight, enter, cancelled: () => undefined })
   }

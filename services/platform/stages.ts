@@ -22,7 +22,6 @@ export const stages = [
 ] as const
 export type Stage = (typeof stages)[number]
 
-/** The diagnostics channel of Node on which a stage is announced. */
 export const channelOf = (stage: Stage) => channel(`fxd.${stage}`)
 
 const channels = Object.fromEntries(stages.map((stage) => [stage, channelOf(stage)]))

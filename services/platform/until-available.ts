@@ -7,7 +7,6 @@ const delayMinMs = 250
 const delayMaxMs = 5_000
 const endedText = 'ended before its stores were there'
 
-/** The process was asked to end while it waited. */
 export class EndedWhileWaiting extends Error {}
 
 export interface WaitingDeps {

@@ -1,6 +1,5 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** The work did not end within its deadline. */
 export class Late extends Error {}
 
 /**

@@ -51,10 +51,7 @@ export function createReload(path: string, apply: () => Promise<unknown>, log: L
   return () => reloads.run(reload)
 }
 
-/**
- * Issues a key for all given feeds, so that a new user can try them immediately; returns its secret. While the store is
- * unavailable it waits.
- */
+/** Issues a key for all given feeds; returns its secret. While the store is unavailable it waits. */
 export async function issueFirstKey(
   writer: RegistryWriter,
   definitions: readonly FeedDefinition[],

@@ -3,7 +3,6 @@ import { listenFailure } from '../platform/listen.ts'
 import type { ProcessContext } from '../platform/process/process-context.ts'
 import type { ConnectionCounts } from '../wire/listen.ts'
 
-/** Makes metrics for the connections of this process's gRPC port. */
 export function grpcConnections({
   metrics,
   handles,

@@ -16,11 +16,9 @@ export interface HttpDeps {
   readonly handle: RequestListener
   readonly callerOf?: Rest['callerOf']
   readonly connectionsMax: number
-  /** Handles upgrades, if this process has a stream. */
   readonly stream?: Stream
 }
 
-/** Maxima of an HTTP port with `/v1/stream`. */
 export const streamMaxima = ({
   config,
 }: Pick<ProcessContext, 'config'>): Pick<PortMaxima, 'http' | 'sockets'> => ({

@@ -12,8 +12,7 @@ import { ingestConnectionsMax } from '../wire/limits.ts'
 import { applyManifests, createReload } from './feeds.ts'
 import { grpcConnections, grpcListenFailure } from './grpc.ts'
 import { openRuntime, type Runtime } from './runtime.ts'
-import type { RoleOverrides } from './stores.ts'
-import { requireStores } from './stores.ts'
+import { type RoleOverrides, requireStores } from './stores.ts'
 
 const ingestGraceMs = 3_000
 
@@ -24,10 +23,7 @@ export interface RunningIngest extends Stoppable {
   reload(): Promise<void>
 }
 
-/**
- * Accepts bars from collectors and serves the registry's administration. Makes the registry equal to FXD_FEEDS;
- * without it the registry does not change.
- */
+/** Accepts bars and administration. Makes the registry equal to FXD_FEEDS; without it the registry does not change. */
 export function startIngest(config: Config, overrides: RoleOverrides = {}): Promise<RunningIngest> {
   return runProcess(config, overrides, async (context) => {
     if (!overrides.stores) requireStores('ingest', config)
@@ -63,10 +59,7 @@ interface IngestEdge {
   readonly apply: () => Promise<unknown>
 }
 
-/**
- * Listens for collectors and administration, which need a token; over TLS with FXD_TLS_CERT. Returns the port and
- * the identity with which this process calls itself.
- */
+/** Listens, over TLS with FXD_TLS_CERT. Returns the port and the identity with which this process calls itself. */
 export async function startIngestEdge(
   { config, lifecycle, ...shared }: ProcessContext,
   { stores, registry, ports, waiting }: Runtime,

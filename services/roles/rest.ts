@@ -4,8 +4,7 @@ import { type ProcessContext, runProcess } from '../platform/process/process-con
 import { createRest, type Rest } from '../rest/create-rest.ts'
 import { requestConnectionsMax, startHttp } from './http.ts'
 import { openRuntime, type Reading, type Runtime, startReading } from './runtime.ts'
-import type { RoleOverrides } from './stores.ts'
-import { requireStores } from './stores.ts'
+import { type RoleOverrides, requireStores } from './stores.ts'
 
 export interface RunningRest extends Stoppable {
   readonly httpPort: number

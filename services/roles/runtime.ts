@@ -6,7 +6,6 @@ import { onlyOps, type PortMaxima, type PortShares, sharePorts } from '../platfo
 import type { ProcessContext } from '../platform/process/process-context.ts'
 import { startHealth } from '../platform/process/start-health.ts'
 import { untilAvailable, type WaitingDeps } from '../platform/until-available.ts'
-import type { Stores } from '../ports/stores.ts'
 import { type FollowedRegistry, followRegistry } from '../registry/follow.ts'
 import type { StoreUser } from '../stores/questdb/pg/connection-counts.ts'
 import { type OpenedStores, openStores, type RoleOverrides } from './stores.ts'
@@ -14,14 +13,11 @@ import { type OpenedStores, openStores, type RoleOverrides } from './stores.ts'
 const storesCloseTimeoutMs = 10_000
 
 /** Parts of every role that reads or writes the stores. */
-export interface Runtime {
-  readonly stores: Stores
+export interface Runtime extends Pick<OpenedStores, 'stores' | 'areRemote'> {
   readonly registry: FollowedRegistry
   readonly health: Health
   readonly ports: PortShares
   readonly waiting: WaitingDeps
-  /** Whether the stores may be unavailable while this process runs. */
-  readonly areRemote: boolean
   /** Resolves when the stores are ready and the registry was loaded once. */
   loaded(): Promise<void>
 }

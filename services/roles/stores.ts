@@ -23,7 +23,6 @@ export const redisAt = (config: Config): Pick<RedisStoreOptions, 'at' | 'prefix'
   return { at: { url, sentinels, master, sentinelPassword, sentinelTls }, prefix }
 }
 
-/** Addresses and credentials of QuestDB. */
 export const questdbAt = (
   config: Config,
 ): Pick<QuestdbOptions, 'http' | 'pg' | 'credentials' | 'prefix'> => ({

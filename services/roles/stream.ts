@@ -11,8 +11,7 @@ import { shardConnectionsMax } from '../wire/limits.ts'
 import { grpcConnections, grpcListenFailure } from './grpc.ts'
 import { startHttp, streamMaxima } from './http.ts'
 import { openRuntime, type Reading, type Runtime, startReading } from './runtime.ts'
-import type { RoleOverrides } from './stores.ts'
-import { requireStores } from './stores.ts'
+import { type RoleOverrides, requireStores } from './stores.ts'
 
 export interface RunningStream extends Stoppable {
   readonly httpPort: number

@@ -7,7 +7,6 @@ import type { Log } from '../log/log.ts'
 import type { ProcessContext } from '../process/process-context.ts'
 import { type Watched, watch } from './watch.ts'
 
-/** The settings that name the files of TLS. */
 export type TlsPlace = Pick<Config, 'tlsCert' | 'tlsKey' | 'tlsCa'>
 
 /** Contents of the files: PEM, checked. */

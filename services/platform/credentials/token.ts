@@ -11,7 +11,6 @@ const tokenBytes = 32
 /** Random bytes in the name of a file that is not whole yet: two processes may start at once. */
 const draftBytes = 4
 
-/** The settings that name the place of the token. */
 export type TokenPlace = Pick<Config, 'dataDir' | 'tokenFile'>
 
 /** Path of the token of a service, for the service and its clients alike. */
@@ -47,7 +46,6 @@ export function ensureToken(place: TokenPlace, clock: Clock): string {
   return token
 }
 
-/** Path of the token of a process that creates its own token. */
 export function ownToken(place: TokenPlace, clock: Clock): SecretPlace {
   ensureToken(place, clock)
   return { path: tokenPath(place), variable: tokenVariable(place) }

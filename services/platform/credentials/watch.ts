@@ -6,7 +6,6 @@ export const reloadMs = 10_000
 
 /** A value of files that may be replaced while the process runs. */
 export interface Watched<T> {
-  /** The last one that was read. */
   readonly value: T
   onChange(listener: (value: T) => void): void
   close(): void

@@ -28,10 +28,7 @@ export function headFault({
   return undefined
 }
 
-/**
- * Answers bytes that could not be parsed as a request, which no handler saw. The error is not logged: its text
- * may contain raw bytes of the request, and with them a key.
- */
+/** Answers bytes that are no request. The error is not logged: its text may contain bytes of it, and with them a key. */
 export function answerBrokenRequest(code: string | undefined, socket: Duplex): void {
   if (code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

@@ -27,7 +27,6 @@ function partsOf({ code, status = failures[code].status, message, headers }: Err
   return { status, head, body }
 }
 
-/** Answers a request with the error body. */
 export function answerError(response: ServerResponse, answer: ErrorAnswer): void {
   const { status, head, body } = partsOf(answer)
   response.writeHead(status, head).end(body)

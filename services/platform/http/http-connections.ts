@@ -7,10 +7,7 @@ const connectionsMax = 20_000
 /** Maximum requests under way on one connection; one more closes the connection. */
 const requestsPerConnectionMax = 8
 
-/**
- * Why the server closed a connection: too many requests under way, answers that were not read, or idle while there
- * was the maximum of connections.
- */
+/** Too many requests under way, answers that were not read, or idle while there was the maximum of connections. */
 export const cutReasons = ['pipelined', 'unread', 'idle'] as const
 export type CutReason = (typeof cutReasons)[number]
 
@@ -27,18 +24,15 @@ export class HttpConnections {
   /** Connections without a request under way, upgraded ones excluded; the one that is idle longest is first. */
   readonly #idle = new Set<Socket>()
   readonly #upgraded = new WeakSet<Socket>()
-  readonly #connectionsMax: number
-  readonly #dropped: () => void
+  readonly #deps: HttpConnectionsDeps
   readonly #unread: UnreadAnswers
-  readonly #cut: (reason: CutReason) => void
   #draining = false
 
   constructor(deps: HttpConnectionsDeps) {
-    const { unreadBytesMax: bytesMax = unreadBytesMax, dropped, cut } = deps
-    this.#connectionsMax = deps.connectionsMax ?? connectionsMax
-    this.#dropped = () => dropped?.()
-    this.#cut = (reason) => cut?.(reason)
-    this.#unread = new UnreadAnswers(bytesMax, (socket) => this.close(socket, 'unread'))
+    this.#deps = deps
+    this.#unread = new UnreadAnswers(deps.unreadBytesMax ?? unreadBytesMax, (socket) =>
+      this.close(socket, 'unread'),
+    )
   }
 
   get size(): number {
@@ -51,9 +45,9 @@ export class HttpConnections {
 
   /** At the maximum a new connection replaces the one that is idle longest; without one it is dropped. */
   opened(socket: Socket): void {
-    if (this.#open.size >= this.#connectionsMax && !this.#closeIdle()) {
+    if (this.#open.size >= (this.#deps.connectionsMax ?? connectionsMax) && !this.#closeIdle()) {
       socket.destroy()
-      this.#dropped()
+      this.#deps.dropped?.()
       return
     }
     const underWay = new Set<ServerResponse>()
@@ -68,7 +62,6 @@ export class HttpConnections {
     socket.on('error', () => socket.destroy())
   }
 
-  /** Whether this connection has as many requests under way as it may have. */
   isFull(socket: Socket): boolean {
     return (this.#open.get(socket)?.size ?? 0) >= requestsPerConnectionMax
   }
@@ -93,7 +86,6 @@ export class HttpConnections {
     this.#unread.written(socket, this.#unreadOf(socket))
   }
 
-  /** The connection is no longer one of requests. */
   upgraded(socket: Socket): void {
     this.#idle.delete(socket)
     this.#upgraded.add(socket)
@@ -125,7 +117,7 @@ export class HttpConnections {
 
   close(socket: Socket, reason: CutReason): void {
     socket.destroy()
-    this.#cut(reason)
+    this.#deps.cut?.(reason)
   }
 
   #closeIdle(): boolean {

@@ -141,7 +141,6 @@ function start(handle: RequestListener, ...[request, response]: Parameters<Reque
   else handle(request, response)
 }
 
-/** Whether the request is a valid one for the WebSocket on this path. */
 const asksWebSocket = (request: IncomingMessage, path: string | undefined): boolean =>
   request.method === 'GET' &&
   request.headers.upgrade?.toLowerCase() === 'websocket' &&

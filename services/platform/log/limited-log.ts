@@ -12,10 +12,7 @@ interface Line {
   left: number
 }
 
-/**
- * Limits the log lines that a peer causes. Each text is written immediately, then at most once a minute, with the number of
- * its events since its last line.
- */
+/** Writes each text of a peer at once, then at most once a minute with the number of its events since its last line. */
 export class LimitedLog {
   readonly #log: Log
   readonly #clock: Pick<Clock, 'monotonicMs'>

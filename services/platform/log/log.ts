@@ -11,10 +11,7 @@ export type LogLevel = (typeof logLevels)[number]
 export const logFormats = ['auto', 'json', 'text'] as const
 export type LogFormat = (typeof logFormats)[number]
 
-/**
- * The message, code, stack and causes of an error. Other fields that libraries add stay out: the Redis client
- * adds the command, with the password that it sent.
- */
+/** Leaves out fields that libraries add: the Redis client adds the command, with the password that it sent. */
 function plain(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { type, message, stack } = pino.stdSerializers.err(error)

@@ -18,25 +18,16 @@ export function handleLimit(): number {
   return typeof soft === 'number' ? soft : Number.POSITIVE_INFINITY
 }
 
-export interface HandleWatchDeps {
-  readonly clock: Clock
-  readonly log: Log
-  readonly metrics: Metrics
-}
-
-/**
- * Counts shortages of file handles. A connection that finds no handle is closed without an event. So a file is
- * opened once a second to see whether a handle is free.
- */
+/** Opens a file once a second: a connection that finds no free handle is closed without an event. */
 export class HandleWatch {
   readonly #log: LimitedLog
   readonly #shortages
   readonly #stopLooking: () => void
 
-  constructor(deps: HandleWatchDeps) {
-    this.#log = new LimitedLog(deps.log, deps.clock)
+  constructor({ clock, log, metrics }: { clock: Clock; log: Log; metrics: Metrics }) {
+    this.#log = new LimitedLog(log, clock)
     this.#shortages = fromZero(
-      deps.metrics.counter(
+      metrics.counter(
         'fxd_handle_shortages_total',
         'Failed accepts, and failed checks (one per second), because no file handle was free (EMFILE). All ports then close new connections.',
         ['where'],
@@ -44,7 +35,7 @@ export class HandleWatch {
       'where',
       handleUsers,
     )
-    this.#stopLooking = deps.clock.every(lookEveryMs, () => this.#look())
+    this.#stopLooking = clock.every(lookEveryMs, () => this.#look())
   }
 
   /** Called when a port could not accept a connection. */

@@ -14,10 +14,7 @@ export interface Health {
   listening(): void
   /** The process is ending: from now on it is not ready. */
   drain(): void
-  /**
-   * Sets the check that returns why this process must get no new work; it replaces an earlier one. It may depend on
-   * nothing outside of the process.
-   */
+  /** Sets the check for `notReady`; it replaces an earlier one. It may depend on nothing outside of the process. */
   setCheck(reason: () => string | undefined): void
   /** Why the process must get no new work; `undefined`: it is ready. */
   readonly notReady: () => string | undefined
@@ -30,7 +27,6 @@ export interface HealthDeps {
   readonly loaded: () => boolean
   readonly metrics: Metrics
   readonly connectionsMax?: number
-  /** Called when a connection could not be accepted, such as with `EMFILE`. */
   readonly acceptFailed?: (cause: Error) => void
 }
 

@@ -69,7 +69,6 @@ const endingSignals = { SIGINT: 2, SIGTERM: 15 } as const
 export interface SignalSource {
   on(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP', listen: () => void): unknown
   exit(code: number): void
-  /** Kills this process, whatever it does. */
   kill(): void
 }
 

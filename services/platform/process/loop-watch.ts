@@ -6,13 +6,8 @@ export const stallMs = 1_000
 /** How long the process stays unready after a stall; otherwise traffic returns into the same stall. */
 export const recoveryMs = 3_000
 
-export interface LoopWatch {
-  stalled(): boolean
-  stop(): void
-}
-
 /** Detects stalls of the event loop by the lateness of a periodic timer. */
-export function watchLoop(clock: Clock): LoopWatch {
+export function watchLoop(clock: Clock) {
   let lastTickMs = clock.monotonicMs()
   let recoveredAtMs = Number.NEGATIVE_INFINITY
   const check = (): void => {

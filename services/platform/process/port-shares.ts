@@ -17,7 +17,6 @@ export interface PortMaxima {
   readonly grpc: number
 }
 
-/** A process with the operations port alone. */
 export const onlyOps: PortMaxima = { http: 0, sockets: 0, grpc: 0 }
 
 export interface PortShares extends PortMaxima {

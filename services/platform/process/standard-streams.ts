@@ -1,7 +1,4 @@
-/**
- * From now on a closed pipe, a full disk or a blocked terminal neither ends nor blocks this process. Output is
- * lost then.
- */
+/** From now on a closed pipe, a full disk or a blocked terminal neither ends nor blocks this process; output is lost. */
 export function outliveReaders(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.removeAllListeners('error').on('error', () => undefined)

@@ -10,7 +10,6 @@ interface StartHealth {
   readonly connectionsMax?: number
 }
 
-/** Opens the operations port as part of the process. */
 export async function startHealth(context: ProcessContext, options: StartHealth = {}): Promise<Health> {
   const { config, clock, log, metrics, lifecycle, handles } = context
   const { loaded = () => true, connectionsMax = sharePorts(onlyOps, log).ops } = options
