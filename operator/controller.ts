@@ -14,7 +14,6 @@ export const unavailable = new NotReady('Unavailable', 'Ingest or the API server
 /** This replica is not the leader, so it writes nothing. */
 export class NotLeading extends Error {}
 
-/** What the controllers and the sweep use. */
 export interface SharedDeps {
   /** Its writes reject on a replica that is not the leader. */
   readonly api: KubeApi

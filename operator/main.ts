@@ -16,10 +16,7 @@ export interface RunningOperator extends Stoppable {
   readonly opsPort: number
 }
 
-/**
- * Starts the operator: it reconciles the Feed, ApiKey and StreamPool objects of one namespace. One replica acts, the
- * others are standby. Throws `ConfigError` when a required file is missing.
- */
+/** One replica acts, the others are standby. Throws `ConfigError` when a required file is missing. */
 export async function startOperator(config: Config, overrides: Overrides = {}): Promise<RunningOperator> {
   const kube = kubeConfig()
   const { collectorTemplate } = config

@@ -84,8 +84,7 @@ export class RunningControllers {
       apikeys: queueOf('apikeys'),
       streampools: queueOf('streampools'),
     }
-    const began = (): void => this.#began()
-    this.#elector = new Elector({ api: this.#leaseApi, identity, clock, log, began })
+    this.#elector = new Elector({ api: this.#leaseApi, identity, clock, log, began: () => this.#began() })
     this.#sweep = new Sweep({
       ...shared,
       isLeader: () => this.#elector.isLeader,

@@ -14,10 +14,7 @@ interface Place {
   readonly caches: { readonly configmaps: { get(of: string): KubeObject | undefined } }
 }
 
-/**
- * Keeps the identity of the store in a ConfigMap, which outlives QuestDB and Redis. So ingest knows that there was a
- * store when both were lost. Empty: ingest does not say.
- */
+/** The ConfigMap outlives QuestDB and Redis, so ingest knows that there was a store. Empty: ingest does not say. */
 export async function keepStoreIdentity({ api, caches }: Place, identity: string): Promise<void> {
   if (identity === '') return
   const kept: ConfigMap | undefined = caches.configmaps.get(name)

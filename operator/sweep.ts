@@ -28,7 +28,6 @@ interface OwnedItem {
 }
 
 interface Owned {
-  /** Items of the registry that objects own. */
   readonly owned: readonly OwnedItem[]
   /** Identities of the objects in the cache. */
   readonly known: ReadonlySet<string>
@@ -47,10 +46,7 @@ export interface SweepDeps extends SharedDeps {
   readonly readStores: () => Promise<void>
 }
 
-/**
- * Reads the registry and the state of the stores periodically, and removes what belongs to deleted objects: it removes feeds and suspends keys. It
- * does so only while all caches are in sync, and within the limits of `MassDeletion`.
- */
+/** Removes feeds and suspends keys of deleted objects: only while all caches are in sync, and within `MassDeletion`. */
 export class Sweep {
   readonly #deps: SweepDeps
   readonly #ending = new AbortController()
@@ -235,7 +231,6 @@ export class Sweep {
       await api.delete(resources.secrets, metadata.name, { uid: metadata.uid })
   }
 
-  /** Names from a new list of the API server: after a lost watch the cache is old. */
   async #keyNames(): Promise<ReadonlySet<string>> {
     return namesOf((await this.#deps.api.list<ApiKeyObject>(resources.apikeys)).items)
   }

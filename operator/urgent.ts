@@ -1,9 +1,6 @@
 import type { ApiKeyObject, FeedObject, PoolObject } from './kube/resources.ts'
 
-/**
- * Whether the object is reconciled before others: it changed since its status was written, or it revokes a key that is
- * still active. After a restart thousands of unchanged objects wait in the same queue.
- */
+/** It changed, or revokes an active key. After a restart thousands of unchanged objects wait in the same queue. */
 export function isUrgent(object: FeedObject | ApiKeyObject | PoolObject | undefined): boolean {
   if (object === undefined) return false
   const { metadata, status } = object

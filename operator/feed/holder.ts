@@ -2,9 +2,8 @@ import type { FeedObject } from '../kube/resources.ts'
 import { feedKeyOf } from './objects.ts'
 
 /**
- * The Feed that may use the key (BROKER:ACCOUNT): the owner in the registry if its object still has this key,
- * else the oldest Feed with this key. `owner` is a UID. Of Feeds with the same creation time the smallest UID
- * decides.
+ * The Feed that may use the key (BROKER:ACCOUNT): the owner in the registry if its object still has this key, else the
+ * oldest Feed with this key. `owner` is a UID. Of Feeds with the same creation time the smallest UID decides.
  */
 export function holderOf(
   key: string,

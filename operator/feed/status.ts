@@ -22,7 +22,6 @@ export interface FeedFacts {
   readonly tokenExpires: number | undefined
   /** Why reconciling stopped; `undefined`: it did not. */
   readonly blocked: NotReady | undefined
-  /** Number of feeds whose removal is held. */
   readonly held: number
   readonly nowMs: UtcMs
 }

@@ -30,7 +30,6 @@ export interface KeyState {
   /** The user's own secret; `undefined`: the operator makes one. */
   readonly ownSecret: string | undefined
   readonly delivery: Delivery | undefined
-  /** Name of the Secret that delivers a made secret; '' for the user's own secret. */
   readonly deliveredTo: string
   readonly digest: Digest | undefined
   /** Issue in the registry, read before the digest; 0: the registry lacks the key. */
@@ -51,10 +50,7 @@ export type KeyStep =
   | { readonly do: 'store'; readonly digest: Digest }
   | { readonly do: 'put'; readonly digest: Digest }
 
-/**
- * The next step for a key. First the operator delivers the secret, then it stores the digest, then it calls the
- * registry. After a crash between two steps the next step can be repeated. `hash` returns SHA-256 in hex.
- */
+/** Delivers the secret, stores its digest, then puts it: after a crash the next step can be repeated. `hash`: SHA-256 in hex. */
 export function planKey(state: KeyState, hash: (secret: string) => string): KeyStep {
   const { digest, ownSecret, delivery, deliveredTo, specIssue, overlapMs, nowMs } = state
   const last = Math.max(digest?.issue ?? 0, state.registryIssue)

@@ -12,7 +12,6 @@ export interface KeyFacts {
   /** Name of the Secret with the key in clear text; `undefined`: it does not exist. */
   readonly secretName: string | undefined
   readonly blocked: NotReady | undefined
-  /** Number of keys whose removal is held. */
   readonly held: number
   readonly nowMs: UtcMs
 }

@@ -24,7 +24,6 @@ export interface Caches {
 }
 
 export interface CachesDeps extends Omit<ReflectorDeps<KubeObject>, 'changed' | 'failed'> {
-  /** Called like `changed` of a `Reflector`, with the name of the kind. */
   readonly changed: (kind: keyof Caches, object: KubeObject | undefined) => void
   readonly failed: (kind: keyof Caches) => void
 }

@@ -26,7 +26,6 @@ export interface EventText {
 export interface EventSinkDeps {
   readonly api: Pick<KubeApi, 'create'>
   readonly namespace: string
-  /** Name of this replica's pod. */
   readonly identity: string
   readonly clock: Clock
   readonly log: Log

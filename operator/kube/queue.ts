@@ -14,10 +14,7 @@ interface Failures {
 
 type Reconcile = (name: string, failingMs: number) => Promise<number | undefined>
 
-/**
- * Reconciles names one after another and retries failures with growing delays. Urgent names come first. The queue is
- * level-based: a name that is added several times is reconciled once, with the state of that moment.
- */
+/** One name at a time; failures are retried with growing delays. A name that is added several times is reconciled once. */
 export class WorkQueue {
   readonly #reconcile: Reconcile
   readonly #clock: Clock

@@ -39,7 +39,6 @@ const drainSecondsMax = 3_600
 export type Action =
   | { readonly do: 'drain'; readonly shard: string; readonly seconds: number }
   | { readonly do: 'undrain'; readonly shard: string }
-  /** Sets or removes the annotation with which Kubernetes ends the pod first. */
   | { readonly do: 'mark'; readonly shard: string; readonly isMarked: boolean }
   | { readonly do: 'resize'; readonly replicas: number }
 

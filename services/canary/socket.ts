@@ -26,7 +26,6 @@ export interface SocketEnd {
 }
 
 export interface SocketDeps {
-  /** Base URL of the stream, without a slash at its end. */
   readonly url: string
   readonly key: string
   readonly clock: Clock

@@ -10,10 +10,7 @@ export { type Address, ConfigError } from './config/values.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/**
- * Throws `ConfigError` that names the first unknown or invalid variable. With a role, only its variables are
- * parsed: variables of other roles may have any value, and reading one of them throws.
- */
+/** Throws `ConfigError` for an unknown or invalid variable. Variables of other roles are not parsed; reading one throws. */
 export function parseConfig(environment: Environment, role?: RoleName): Config {
   refuseUnknown(environment)
   const own: readonly string[] = role === undefined ? Object.keys(variables) : roleVariables[role]

@@ -36,10 +36,7 @@ export interface Metrics {
   render(): Promise<{ readonly contentType: string; readonly text: string }>
 }
 
-/**
- * Creates a series at 0 for each value of the label and returns the counter. Prometheus sees no increase in a
- * series that begins at 1, so an alert would miss the first event.
- */
+/** Creates a series at 0 for each value: Prometheus sees no increase, and no alert, in a series that begins at 1. */
 export function fromZero<L extends string>(
   counter: Counter<L>,
   label: L,

@@ -10,10 +10,7 @@ export class Serial {
   }
 }
 
-/**
- * Runs one task repeatedly, once at a time. A call during a run waits for the next run, and all such calls share
- * it: each call is answered by a run that began after the call.
- */
+/** Runs one task, once at a time. Calls during a run share the next run, so each is answered by a run that began after it. */
 export class SharedRun {
   readonly #task: () => Promise<void>
   readonly #runs = new Serial()

@@ -26,10 +26,7 @@ export const channelOf = (stage: Stage) => channel(`fxd.${stage}`)
 
 const channels = Object.fromEntries(stages.map((stage) => [stage, channelOf(stage)]))
 
-/**
- * Announces that bars reached this stage. It is free without a subscriber. Only the bench `minute` subscribes
- * (test/bench/minute/stage-recorder.ts); the service never does.
- */
+/** Announces that bars reached this stage. Only the bench `minute` subscribes; without a subscriber it is free. */
 export function markStage(stage: Stage): void {
   const to = channels[stage]
   if (to?.hasSubscribers) to.publish(stage)

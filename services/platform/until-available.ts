@@ -15,10 +15,7 @@ export interface WaitingDeps {
   readonly ending?: AbortSignal | undefined
 }
 
-/**
- * Resolves with the result of `run`, which is retried while it fails as `Unavailable`: a process that waits is
- * better than one that restarts repeatedly. Any other failure is passed on.
- */
+/** Retries `run` while it fails as `Unavailable`: a process that waits is better than one that restarts repeatedly. */
 export async function untilAvailable<T>(run: () => Promise<T>, deps: WaitingDeps): Promise<T> {
   const { clock, log, ending } = deps
   const backoff = new Backoff(clock, { firstMs: delayMinMs, maxMs: delayMaxMs, jitter: 'none' })

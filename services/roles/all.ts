@@ -31,12 +31,8 @@ export interface RunningAll {
   feeds(): readonly ShownFeed[]
   /** Number of history bars that the collectors stored since the start. */
   backfilled(): Promise<number>
-  /** Reads the manifests again; invalid ones are logged, and the old ones stay in use. */
   reload(): Promise<void>
-  /**
-   * Stops everything within seconds: closes sockets with 1012, lets running requests finish. No other process can
-   * serve these clients, so a slow drain would not help them.
-   */
+  /** Closes sockets with 1012 and lets requests finish, within seconds: no other process can serve these clients. */
   stop(): Promise<void>
 }
 

@@ -41,7 +41,6 @@ export const collectorsStopTimeoutMs = 2_000
 
 export interface RunningCollector extends Stoppable {
   readonly opsPort: number
-  /** Reads the manifest again; an invalid one is logged, and the old one stays in use. */
   reload(): Promise<void>
 }
 
@@ -116,7 +115,6 @@ function identityOf(config: Config): ClientIdentity {
   )
 }
 
-/** Each new connection uses the next ingest of the list. */
 function collectorDeps({ config, clock, log }: ProcessContext): Parameters<typeof collect>[1] {
   const addresses = config.ingest.map((address) => formatAddress(reachable(address)))
   return { addresses, identity: () => identityOf(config), clock, log }

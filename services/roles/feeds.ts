@@ -16,10 +16,7 @@ import type { RegistryWriter } from '../registry/writer.ts'
 /** Folder of the manifests that are used without FXD_FEEDS. */
 export const demoFeeds = fileURLToPath(new URL('demo-feeds', import.meta.url))
 
-/**
- * Makes the registry equal to the manifests at the path, and returns their definitions. If a manifest is invalid,
- * it writes nothing and throws the errors of `readManifests`, or `ManifestsInvalid`.
- */
+/** Makes the registry equal to the manifests. If one is invalid, writes nothing and throws `ManifestsInvalid` or `Fatal`. */
 export async function applyManifests(
   path: string,
   stores: { readonly writer: RegistryWriter; readonly bars: BarStore },

@@ -19,9 +19,7 @@ export interface HttpDeps {
   readonly stream?: Stream
 }
 
-export const streamMaxima = ({
-  config,
-}: Pick<ProcessContext, 'config'>): Pick<PortMaxima, 'http' | 'sockets'> => ({
+export const streamMaxima = ({ config }: ProcessContext): Pick<PortMaxima, 'http' | 'sockets'> => ({
   http: requestConnectionsMax + config.streamConnectionsMax,
   sockets: config.streamConnectionsMax,
 })

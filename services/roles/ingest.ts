@@ -19,7 +19,6 @@ const ingestGraceMs = 3_000
 export interface RunningIngest extends Stoppable {
   readonly grpcPort: number
   readonly opsPort: number
-  /** Reads the manifests again; invalid ones are logged, and the old ones stay in use. */
   reload(): Promise<void>
 }
 
@@ -61,19 +60,16 @@ interface IngestEdge {
 
 /** Listens, over TLS with FXD_TLS_CERT. Returns the port and the identity with which this process calls itself. */
 export async function startIngestEdge(
-  { config, lifecycle, ...shared }: ProcessContext,
+  context: ProcessContext,
   { stores, registry, ports, waiting }: Runtime,
   { writer, token, apply }: IngestEdge,
 ): Promise<{ readonly port: number; readonly identity: () => ClientIdentity }> {
-  const tls = await startTls({ config, lifecycle, ...shared })
-  const tokens = await startSecrets({ lifecycle, ...shared }, token)
+  const { config, lifecycle, ...shared } = context
+  const { grpcAddr, signingKeys: path } = config
+  const tls = await startTls(context)
+  const tokens = await startSecrets(context, token)
   const signingKeys =
-    config.signingKeys === undefined
-      ? tokens
-      : await startSecrets(
-          { lifecycle, ...shared },
-          { path: config.signingKeys, variable: 'FXD_SIGNING_KEYS' },
-        )
+    path === undefined ? tokens : await startSecrets(context, { path, variable: 'FXD_SIGNING_KEYS' })
   const ingest = createIngest({
     ...shared,
     stores,
@@ -93,8 +89,7 @@ export async function startIngestEdge(
   })
   const port = await lifecycle.start({
     name: 'ingest',
-    start: () =>
-      ingest.listen(config.grpcAddr.host, config.grpcAddr.port).catch(grpcListenFailure(config.grpcAddr)),
+    start: () => ingest.listen(grpcAddr.host, grpcAddr.port).catch(grpcListenFailure(grpcAddr)),
     stop: () => ingest.close(ingestGraceMs),
     stopTimeoutMs: 2 * ingestGraceMs,
   })

@@ -1,7 +1,4 @@
-/**
- * Kubernetes sets variables in every container that describe the Services of its namespace. For a Service whose
- * name begins with `fxd` they begin with `FXD_`; they have no meaning for fxd.
- */
+/** Variables of Kubernetes for the Services of a namespace whose names begin with `fxd`; they have no meaning for fxd. */
 const ofServices =
   /^FXD(_[A-Z0-9]+)*_(SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/
 /** A person may set a variable of such a name too; the value shows the difference. */

@@ -8,10 +8,7 @@ import { type Watched, watch } from './watch.ts'
 
 const valuesMax = 100
 
-/**
- * The values of a secret, one per line; `undefined`: the file does not exist. Throws `Fatal` when the file is
- * empty or unreadable. `variable` is the variable that names the file.
- */
+/** One value per line; `undefined`: no such file. Throws `Fatal` when it is empty or unreadable; `variable` names the file. */
 export function readSecretFile(path: string, variable: string): readonly string[] | undefined {
   let text: string
   try {

@@ -91,10 +91,7 @@ export class HttpConnections {
     this.#upgraded.add(socket)
   }
 
-  /**
-   * Closes a connection without traffic. One whose client waits for an answer stays open: a long answer needs many
-   * reads of the store before its first byte. Each read has its own deadline.
-   */
+  /** Leaves a connection open whose client waits for the first byte of an answer: its reads have their own deadlines. */
   stalled(socket: Socket): void {
     const [first] = this.#open.get(socket) ?? []
     const isWaiting = first !== undefined && first.req.complete && !first.headersSent

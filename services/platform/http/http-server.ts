@@ -149,10 +149,7 @@ const asksWebSocket = (request: IncomingMessage, path: string | undefined): bool
 
 /** The request and answer classes of the server; they count the requests and answers of each connection. */
 function countedBy(connections: HttpConnections) {
-  /**
-   * Node reads no further on a connection that asks for an upgrade. One request too many is therefore shown as
-   * an upgrade: the thousands of requests that may follow in the same packet are not even parsed.
-   */
+  /** Node parses nothing behind an upgrade, so one request too many is shown as an upgrade: thousands may follow. */
   class BoundedRequest extends IncomingMessage {
     asksUpgrade = false
     isOneTooMany = false

@@ -12,9 +12,8 @@ interface Holder {
 }
 
 /**
- * Counts answers that wait for slow clients. Above the limit it closes a connection of the address with the
- * most bytes: the one whose client has read no whole answer for longest. Connections whose clients read
- * continue.
+ * Counts answers that wait for slow clients. Above the limit it closes a connection of the address with the most bytes:
+ * the one whose client has read no whole answer for longest. Connections whose clients read continue.
  */
 export class UnreadAnswers {
   readonly #bytesMax: number

@@ -18,10 +18,7 @@ export interface LogWriterDeps {
   readonly resumed: (lines: number) => void
 }
 
-/**
- * Writes lines to a file descriptor without ever blocking. What the descriptor does not accept stays in a
- * bounded queue and is retried. A failure is not reported: there is no other place to log it.
- */
+/** Never blocks: what the descriptor does not accept is queued and retried. There is no place to report a failure. */
 export class LogWriter {
   readonly #deps: LogWriterDeps
   readonly #bytesMax: number

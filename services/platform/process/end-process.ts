@@ -11,11 +11,7 @@ const isPoolBusy = (): boolean =>
 /** Kills this process immediately, whatever its threads do; pending output is lost. */
 export const killProcess = (): void => void process.kill(process.pid, 'SIGKILL')
 
-/**
- * Ends this process with `code`. `process.exit` waits for every thread of the pool. A thread that opens a pipe
- * or reads a lost disk would block it for ever. Where a thread is still busy after one second, the process is
- * killed.
- */
+/** `process.exit` waits for threads of the pool, such as one that reads a lost disk; after a second the process is killed. */
 export async function endProcess(code: number, clock: Clock): Promise<never> {
   const end = clock.monotonicMs() + poolGraceMs
   while (isPoolBusy()) {

@@ -4,10 +4,7 @@ import type { Cancel, Clock } from '../../ports/clock.ts'
 /** Ten seconds leave time for the collection, and little new garbage before the minute ends. */
 const collectedAtMs = 50_000
 
-/**
- * Collects the young generation in second 50 of each minute. Without this, V8 collects the garbage of the quiet minute
- * while the bars of the minute's end pass (docs/decisions/whole.md).
- */
+/** Without this, V8 collects the garbage of a quiet minute while the bars of its end pass (docs/decisions/whole.md). */
 export function collectBeforeMinuteEnd(clock: Clock, collect: () => void): Cancel {
   const next = (): Cancel => {
     const sinceLastMs = (clock.utcMs() - collectedAtMs) % minuteMs

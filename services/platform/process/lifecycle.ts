@@ -87,11 +87,7 @@ export interface SignalActions {
   readonly reload?: () => void
 }
 
-/**
- * Resolves with the exit code after a clean stop. SIGTERM drains; Ctrl-C or a second signal skips the drain.
- * One more signal ends the process immediately. SIGHUP calls `reload`. A process that does not end in time is
- * killed.
- */
+/** SIGTERM drains; Ctrl-C or a second signal skips the drain, one more exits. A process that does not end in time is killed. */
 export function runUntilSignal(actions: SignalActions, source: SignalSource, clock: Clock): Promise<number> {
   return new Promise((resolve, reject) => {
     let endingSince: number | undefined

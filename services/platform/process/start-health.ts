@@ -1,14 +1,10 @@
 import { formatAddress } from '../listen.ts'
-import { type Health, openHealth } from './health.ts'
+import { type Health, type HealthDeps, openHealth } from './health.ts'
 import { onlyOps, sharePorts } from './port-shares.ts'
 import type { ProcessContext } from './process-context.ts'
 
-interface StartHealth {
-  /** See `HealthDeps`; some processes load no registry. */
-  readonly loaded?: () => boolean
-  /** Maximum connections of a process with more ports. */
-  readonly connectionsMax?: number
-}
+/** Some processes load no registry; `connectionsMax` is of a process with more ports. */
+type StartHealth = Partial<Pick<HealthDeps, 'loaded' | 'connectionsMax'>>
 
 export async function startHealth(context: ProcessContext, options: StartHealth = {}): Promise<Health> {
   const { config, clock, log, metrics, lifecycle, handles } = context
