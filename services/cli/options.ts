@@ -17,10 +17,8 @@ export function countOption(text: string): number {
   throw new InvalidArgumentError('It must be a whole number.')
 }
 
-/** Given options of a command with `--json`. */
 export interface JsonOption {
   readonly json?: boolean
 }
 
-/** Adds `--json`, for output that programs read. */
 export const withJson = (command: Command): Command => command.option('--json', 'print JSON')

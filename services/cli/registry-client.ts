@@ -18,11 +18,9 @@ export interface RegistryCaller {
   close(): void
 }
 
-/** The service that a command administers. */
 export interface Service {
   /** host:port */
   readonly address: string
-  /** The variable that has the address. */
   readonly variable: 'FXD_INGEST' | 'FXD_GRPC_ADDR'
   readonly config: Config
 }
@@ -47,10 +45,7 @@ export function neededIdentity(config: Config): ClientIdentity {
   )
 }
 
-/**
- * Beside the service itself, as in a pod of ingest, its own certificate is enough: the names in it are those that others
- * use.
- */
+/** Beside the service itself, its own certificate is enough: the names in it are those that others use. */
 function identityFor({ variable, config }: Service): ClientIdentity {
   const identity = neededIdentity(config)
   const { pair, ca } = identity.tls ?? {}
@@ -59,7 +54,6 @@ function identityFor({ variable, config }: Service): ClientIdentity {
   return { ...identity, tls: { pinned: pair.cert } }
 }
 
-/** Opens the Registry client of that service. */
 function openRegistry(service: Service, clock: Clock): RegistryCaller {
   const client = registryClient(service.address, identityFor(service))
   return {
@@ -74,7 +68,6 @@ function openRegistry(service: Service, clock: Clock): RegistryCaller {
   }
 }
 
-/** Opens a Registry client for one command and closes it afterwards. */
 export async function withRegistry<T>(
   terminal: Terminal,
   act: (registry: RegistryCaller) => Promise<T>,

@@ -12,7 +12,6 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   return `${all.map(line).join('\n')}\n`
 }
 
-/** Formats one object, one line per field. */
 export function fields(pairs: readonly (readonly [name: string, value: string])[]): string {
   const width = Math.max(...pairs.map(([name]) => name.length))
   return pairs.map(([name, value]) => `${name.padEnd(width)}${gap}${value}`.trimEnd()).join('\n') + '\n'

@@ -15,7 +15,6 @@ export interface Terminal {
   readonly columns?: number | undefined
   /** The person's folder: relative paths of the command line begin here. */
   readonly folder: string
-  /** Standard input. */
   input(): AsyncIterable<Uint8Array>
   out(text: string): void
   err(text: string): void

@@ -25,7 +25,6 @@ export interface CollectorDeps {
   readonly address: () => string
   /** Called for each connection. */
   readonly identity: () => ClientIdentity
-  /** Default: gRPC. */
   readonly dial?: Dial | undefined
   readonly clock: Clock
   readonly log: Log
@@ -118,7 +117,6 @@ class Collector {
     }
   }
 
-  /** Runs one session, from Hello to its end. */
   async #runSession(): Promise<void> {
     const { clock, signal, definition, source, address, identity, spool, dial, metrics } = this.#deps
     const isKept = source.capabilities.rereadable || spool !== undefined

@@ -4,15 +4,12 @@ import type { Cancel } from '../ports/clock.ts'
 import type { WireLane } from '../wire/encode-bars.ts'
 import type { Spool, SpoolDepth } from './spool/spool.ts'
 
-/** The state of one collector, read at each scrape. */
 export interface CollectorStatus {
   readonly spool: Pick<Spool, 'depth' | 'droppedBars' | 'failures' | 'unreadableBytes'> | undefined
   readonly isActive: boolean
-  /** As in `FeedTime`. */
   readonly tickAgeMs: number | undefined
 }
 
-/** Counters of one collector. */
 export interface FeedMetrics {
   sent(lane: WireLane, bars: number): void
   acked(lane: WireLane, bars: number): void

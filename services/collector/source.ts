@@ -35,10 +35,7 @@ export interface Source {
 }
 
 export interface SourceCapabilities {
-  /**
-   * Every bar reported to the listener can be read again after a crash (files, the simulator). Ingest may
-   * then publish live bars before their commit.
-   */
+  /** Bars can be read again after a crash (files, the simulator). Ingest may then publish before the commit. */
   readonly rereadable: boolean
   /**
    * `pieces`: the cost of a read grows with its span. So history is read newest day first over all symbols,
@@ -81,10 +78,7 @@ export interface SourceBars extends SourceSeries {
 export interface SourceAnswer {
   readonly bars: Bars
   readonly derived?: boolean | undefined
-  /**
-   * This answer and earlier ones contain all bars that the terminal has in this half-open span, possibly
-   * none. Absent: no claim.
-   */
+  /** All bars that the terminal has in this half-open span are in this answer or earlier ones; absent: no claim. */
   readonly complete?: Span | undefined
 }
 
@@ -139,5 +133,4 @@ export class SourceFault extends Error {}
 
 /** Maximum bars of one answer. */
 export const sourceBarsMax = 5_000
-/** Maximum reads of one source at once. */
 export const sourceReadsMax = 4

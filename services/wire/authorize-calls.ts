@@ -8,7 +8,6 @@ import {
 } from '@grpc/grpc-js'
 import { defectStatus } from './listen.ts'
 
-/** The status of a refused call. */
 export type CallRefusal = Pick<StatusObject, 'code' | 'details'>
 
 /** Returns why the call is refused. */

@@ -13,7 +13,6 @@ export interface ClientIdentity {
 export interface ClientTls {
   /** Authorities of the server's certificate; by default those of Node. */
   readonly ca?: Buffer | undefined
-  /** Client certificate and its key. */
   readonly pair?: { readonly cert: Buffer; readonly key: Buffer } | undefined
   /** The name that the server's certificate must have, independent of the address. */
   readonly serverName?: string | undefined

@@ -4,7 +4,6 @@ import type { Bars__Output } from './gen/fxd/v1/Bars.ts'
 import { batchBarsMax } from './limits.ts'
 import { readColumn, readVarint } from './varint.ts'
 
-/** A `Bars` message with columns of numbers. */
 export interface ReceivedBars {
   readonly sequence: number
   readonly lane: 'live' | 'backfill' | undefined
@@ -25,7 +24,7 @@ const firstColumn = 4
 const lanes = [undefined, 'live', 'backfill'] as const
 const none = new Float64Array(0)
 
-/** The columns that were read, in the order of `columns`. */
+/** In the order of `columns`. */
 type Columns = (Float64Array | undefined)[]
 
 /**
@@ -160,9 +159,7 @@ class FieldReader {
   readonly #limit: number
   readonly #fieldsMax: number
   #count = 0
-  /** Where the next field begins. */
   position: number
-  /** Number of the present field. */
   number = 0
   /** Whether the field is length-delimited, from `start` to `end`; otherwise it is the varint `value`. */
   isBytes = false

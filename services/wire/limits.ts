@@ -12,7 +12,6 @@ export const catalogueSymbolsMax = 10_000
 export const catalogueCharactersMax = 460 * catalogueSymbolsMax
 /** Maximum symbols of one feed, hidden ones included; more are refused, except from a manifest. */
 export const feedSymbolsMax = 20_000
-/** Maximum simultaneous calls over one connection. */
 export const streamsPerConnectionMax = 16
 /** Maximum connections of one ingest, with and without a credential; see `listen`. */
 export const ingestConnectionsMax = 2_000
@@ -32,13 +31,11 @@ export const handshakeTimeoutMs = 5_000
  */
 export const idleMs = 10_000
 
-/** Interval of a collector's heartbeats. */
 export const heartbeatMs = 5_000
 
 /** Maximum estimated bytes of one part of a long message; larger parts might exceed `messageBytesMax`. */
 export const partBytesMax = 128 * 1024
 
-/** gRPC options of clients and servers. */
 export const channelOptions = {
   'grpc.max_receive_message_length': messageBytesMax,
   'grpc.max_send_message_length': messageBytesMax,

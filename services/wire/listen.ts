@@ -6,7 +6,6 @@ import type { UnauthenticatedConnections } from './unauthenticated-connections.t
 /** The status of a call that failed through a defect; only the log has the cause. */
 export const defectStatus = { code: status.INTERNAL, details: 'the service failed' } as const
 
-/** Counts connections, for metrics. */
 export interface ConnectionCounts {
   opened(): void
   closed(): void

@@ -9,7 +9,6 @@ interface ServerTls {
   readonly pair: { readonly cert: Buffer; readonly key: Buffer } | undefined
 }
 
-/** The current files, and notification of changes. */
 interface WatchedServerTls {
   readonly value: ServerTls
   onChange(listener: (files: ServerTls) => void): void
@@ -21,7 +20,6 @@ const contextOf = ({ ca, pair }: ServerTls): SecureContextOptions => ({
   key: pair?.key,
 })
 
-/** TLS with the current files at each connection. */
 class WatchedCredentials extends ServerCredentials {
   constructor(tls: WatchedServerTls) {
     // A certificate is requested, not required: a token is enough. The authorizer refuses untrusted ones, with a

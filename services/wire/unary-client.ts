@@ -5,7 +5,6 @@ import type { ShardDefinition } from './gen/fxd/v1/Shard.ts'
 import { channelOptions } from './limits.ts'
 import { Registry, Shard } from './load.ts'
 
-/** The parts of a method definition that a call needs. */
 type Method<Request, Answer> = Pick<
   MethodDefinition<Request, Answer>,
   'path' | 'requestSerialize' | 'responseDeserialize'
@@ -35,7 +34,6 @@ export type AnswerOf<Name extends RegistryCall> = AnswerFor<RegistryMethods[Name
 /** The library's own maximum is two minutes, after which an ingest that is back would still seem silent. */
 const registryOptions = { ...channelOptions, 'grpc.max_reconnect_backoff_ms': 1_000 }
 
-/** A client of `fxd.v1.Registry` at the address (host:port). */
 export const registryClient = (address: string, identity: ClientIdentity): UnaryClient<RegistryMethods> =>
   unaryClient(
     new Registry(address, channelCredentials(identity), registryOptions),
@@ -43,7 +41,6 @@ export const registryClient = (address: string, identity: ClientIdentity): Unary
     identity,
   )
 
-/** A client of `fxd.v1.Shard` at the address (host:port). */
 export const shardClient = (address: string, identity: ClientIdentity): UnaryClient<ShardMethods> =>
   unaryClient(new Shard(address, channelCredentials(identity), channelOptions), Shard.service, identity)
 

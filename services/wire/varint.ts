@@ -2,10 +2,7 @@ const two32 = 2 ** 32
 const two31 = 2 ** 31
 const bytesMax = 10
 
-/**
- * Reads the unsigned number at the position, before `end`, and advances the position. Returns `undefined` if the
- * number is truncated or not exact.
- */
+/** Reads the unsigned number and moves the position behind it; `undefined` if it is truncated or not exact. */
 export function readVarint(bytes: Uint8Array, at: { position: number }, end: number): number | undefined {
   let value = 0
   let factor = 1

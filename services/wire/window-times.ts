@@ -13,7 +13,6 @@ export function encodeWindows(windows: readonly Span[]): number[] {
     })
 }
 
-/** The reverse of `encodeWindows`. */
 export function decodeWindows(deltas: readonly number[]): Span[] {
   const spans: Span[] = []
   let time = 0

@@ -14,7 +14,6 @@ import { didYouMean } from '../../core/suggest.ts'
 import { Fatal } from '../../platform/process/exit.ts'
 import type { ImportedFile } from './file/inspect-file.ts'
 
-/** Options as text from the command line. */
 export interface GivenOptions {
   readonly feed: string
   readonly symbol: string

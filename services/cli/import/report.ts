@@ -34,7 +34,6 @@ export interface ImportReport {
   readonly refused: number
   /** Lines whose time a later line repeats; the later line was used. */
   readonly duplicates: number
-  /** The first refused lines. */
   readonly refusals: readonly Refusal[]
   /** Half-open, on the feed's clock. */
   readonly windows: readonly Span[]
@@ -51,10 +50,8 @@ export interface ImportReport {
   readonly ended_early?: true
 }
 
-/** What an import has done so far. */
 export type Outcome = Omit<ImportReport, 'seconds' | 'ended_early'>
 
-/** Formats the result of an import for a person. */
 export function reportText(report: ImportReport): string {
   return [
     `${report.feed}:${report.symbol}, resolution ${report.resolution}, ${report.digits} digits: ${linesText(report)}.\n`,
@@ -92,13 +89,12 @@ function* refusalLines({ refusals, refused }: ImportReport): Generator<string> {
 }
 
 function* oddLines({ odd_line: odd, digits }: ImportReport): Generator<string> {
-  if (!odd) return
-  yield `  ${oddLineText(odd, digits)}; --digits sets them\n`
+  if (odd) yield `  ${oddLineText(odd, digits)}; --digits sets them\n`
 }
 
 function* unendedLines({ unended_line: line }: ImportReport): Generator<string> {
-  if (line === undefined) return
-  yield `  line ${line} has no line end; if it was cut within its volume, import the whole file again\n`
+  if (line !== undefined)
+    yield `  line ${line} has no line end; if it was cut within its volume, import the whole file again\n`
 }
 
 function* windowLines(windows: readonly Span[]): Generator<string> {

@@ -32,7 +32,6 @@ export interface SeriesOptions extends FileTimes {
   readonly resolution: Resolution
   readonly maxGapSeconds: number
   readonly delaySeconds: number
-  /** Resolves once the batch is stored. */
   readonly send: (bars: Bars) => Promise<ImportOutcome>
   /** Times of bars that cannot be sent. */
   readonly holes: UnstoredSpans
@@ -44,22 +43,16 @@ export interface SeriesOptions extends FileTimes {
 /** Sends the bars of one series, ascending, in batches, and counts the results. */
 export class SeriesSender {
   readonly counts: SentCounts = { accepted: 0, revised: 0, unchanged: 0, forming: 0, refused: 0 }
-  /** Why the service refused the first bar that it refused. */
   firstRefusal: string | undefined
   readonly #options: SeriesOptions
   readonly #clusters: BarClusters
-  /** Times of bars that the service did not store. */
   readonly #refused: UnstoredSpans
   readonly #inFlight: Promise<void>[] = []
   #last: Promise<void> = Promise.resolve()
   #buffer = allocateBars(batchBarsMax)
   #filled = 0
-  /** The last bar that was sent. */
   #newestSent: FeedSeconds | undefined
-  /**
-   * Bars that ingest refused as not closed: the last ones of messages. They are sent once more after all others, as a
-   * later bar shows that a bar has closed.
-   */
+  /** Bars that ingest refused as not closed. They are sent once more after all others, which show that they closed. */
   #unclosed: LineBars[] | undefined = []
 
   constructor(options: SeriesOptions) {

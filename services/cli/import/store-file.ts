@@ -114,7 +114,7 @@ async function sendAll(
   for (const each of receivers) await each.end()
 }
 
-/** The times between these spans, which ascend. */
+/** The spans ascend. */
 const between = (spans: readonly Span[]): Span[] =>
   spans.slice(1).map(({ from }, i) => ({ from: (spans[i] as Span).to, to: from }))
 
@@ -180,10 +180,8 @@ function senderOf(
   })
 }
 
-/** Maximum windows in flight. */
 const windowsAtOnce = 64
 
-/** Returns the windows that were added. */
 async function addWindows(
   { options, session }: StoreFile,
   resolution: Resolution,

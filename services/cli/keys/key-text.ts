@@ -62,7 +62,6 @@ export const keysTable = (keys: readonly Key__Output[]): string =>
     ]),
   )
 
-/** Use of a key today as JSON, with the field names of the API. */
 export const useJson = (use: KeyUse__Output) => ({
   id: use.id,
   prefix: use.prefix,

@@ -110,13 +110,10 @@ export async function updateKey(id: string, options: KeyOptions, terminal: Termi
   if (Object.keys(change).length === 0) {
     throw new Fatal('usage', 'No option names a change; "fxd keys update --help" lists the options.')
   }
-  await withRegistry(terminal, async (registry) =>
-    print(
-      terminal,
-      options,
-      await changeOnLatest(registry, id, (basedOn) => registry.call('UpdateKey', { id, basedOn, ...change })),
-    ),
-  )
+  await withRegistry(terminal, async (registry) => {
+    const update = (basedOn: number) => registry.call('UpdateKey', { id, basedOn, ...change })
+    print(terminal, options, await changeOnLatest(registry, id, update))
+  })
 }
 
 export async function rotateKey(
@@ -125,13 +122,10 @@ export async function rotateKey(
   terminal: Terminal,
 ): Promise<void> {
   const overlapMs = durationOption(options.overlap)
-  await withRegistry(terminal, async (registry) =>
-    printIssued(
-      terminal,
-      options,
-      await changeOnLatest(registry, id, (basedOn) => registry.call('RotateKey', { id, basedOn, overlapMs })),
-    ),
-  )
+  await withRegistry(terminal, async (registry) => {
+    const rotate = (basedOn: number) => registry.call('RotateKey', { id, basedOn, overlapMs })
+    printIssued(terminal, options, await changeOnLatest(registry, id, rotate))
+  })
 }
 
 export const revokeKey = (id: string, options: JsonOption, terminal: Terminal): Promise<void> =>

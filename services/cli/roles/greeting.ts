@@ -9,7 +9,6 @@ type Started = Pick<RunningAll, 'httpPort' | 'grpcPort' | 'opsPort' | 'firstKey'
 const feedsShown = 10
 const symbolsShown = 5
 
-/** Text for a person once the service is ready: its addresses, its feeds and the next step. */
 export function greeting(config: Config, started: Started): string {
   const { httpPort, grpcPort, opsPort, firstKey } = started
   const at = (address: Config['httpAddr'], port: number): string =>

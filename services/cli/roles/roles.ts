@@ -74,7 +74,6 @@ const roles: readonly Role[] = [
   },
 ]
 
-/** Adds one command per role that runs in a separate process. */
 export function addRoles(program: Command, terminal: Terminal): void {
   for (const { name, drains, summary, description, start } of roles) {
     program

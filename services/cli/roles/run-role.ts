@@ -28,10 +28,7 @@ export interface Running {
   reload?(): Promise<void>
 }
 
-/**
- * Runs a role until a signal ends it, then ends this process. `onReady` is called once the role is ready. A stop may
- * take `drainMs` longer, to drain.
- */
+/** Runs a role until a signal ends it, then ends this process. A stop may take `drainMs` longer, to drain. */
 export async function runRole<T extends Running>(
   terminal: Terminal,
   start: (ending: AbortSignal) => Promise<T>,

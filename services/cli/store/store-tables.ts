@@ -4,7 +4,6 @@ import { type JsonOption, withJson } from '../options.ts'
 import { json } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 
-/** Commands about single tables of QuestDB. */
 export function addStoreTables(store: Command, terminal: Terminal): void {
   withJson(store.command('accept'))
     .argument('[table]', 'such as fxd_bars_brokera_zero_h1; "fxd doctor" names them')

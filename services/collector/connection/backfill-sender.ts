@@ -52,7 +52,6 @@ export class BackfillSender {
     return answers
   }
 
-  /** Resolves when no live bars of the resolution are in flight and no requested pause is running. */
   async #clearToSend(resolution: Resolution): Promise<void> {
     const { clock, signal, idle } = this.#deps
     await idle(resolution)

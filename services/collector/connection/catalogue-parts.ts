@@ -20,7 +20,6 @@ function bytesOf({ raw = '', name = '', display = '', description = '' }: Catalo
   return bytesPerSymbol + (raw + name + display + description).length * bytesPerCharacter
 }
 
-/** The answer of ingest to a whole catalogue: the accepted names and the refused symbols. */
 export interface Catalogued {
   readonly names: CataloguedName__Output[]
   readonly refused: CatalogueRefusal__Output[]

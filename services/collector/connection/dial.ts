@@ -13,7 +13,6 @@ export interface CallStream {
   send(message: Outgoing): void
   /** Sends no more messages; answers still arrive. */
   end(): void
-  /** Ends the call at once. */
   cancel(): void
 }
 

@@ -15,7 +15,6 @@ import { WorkInFlight } from './work-in-flight.ts'
 const unclosedMax = 100
 
 export interface LaneRouterDeps extends SessionDeps {
-  /** Called when a correction failed. */
   readonly failed: (cause: unknown) => void
 }
 
@@ -30,7 +29,6 @@ export class LaneRouter {
   /** Corrections that were sent when they happened and are not yet stored. */
   readonly #corrections: WorkInFlight
 
-  /** Sends the batches that earlier sessions left in the spool, before all others. Ingest must know the symbols. */
   constructor(deps: LaneRouterDeps) {
     this.#deps = deps
     const shared = { ...deps, outbox: new Outbox(deps), refusals: new Refusals(deps) }
@@ -55,10 +53,7 @@ export class LaneRouter {
     for (const { corrections } of routed) this.#correct(corrections)
   }
 
-  /**
-   * Sends bars that were read, each series when there is capacity. The returned promises resolve when the
-   * corrections among them are stored.
-   */
+  /** Sends bars that were read, when there is capacity. The promises resolve when the corrections are stored. */
   async sendThrottled({ corrections, fresh }: Routed): Promise<Promise<void>[]> {
     const stored = await this.#backfill.send(corrections)
     for (const each of fresh) await this.#live.sendThrottled(each)
@@ -86,7 +81,6 @@ export class LaneRouter {
     await Promise.all(await this.#backfill.send(left))
   }
 
-  /** Resolves when history of the resolution may be sent: no live bars of it are in flight. */
   idle(resolution: Resolution): Promise<void> {
     return this.#live.idle(resolution)
   }

@@ -60,7 +60,6 @@ export class LiveSender {
     }
   }
 
-  /** Like `send`, but waits for capacity within `catchUpBarsMax`. */
   async sendThrottled(list: PreparedBars): Promise<void> {
     const weight = barCount(list.bars)
     await this.#semaphore.enter(weight)

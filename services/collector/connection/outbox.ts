@@ -16,7 +16,6 @@ const clockWasSet =
 
 export type OutboxDeps = Omit<SessionDeps, 'router' | 'clock'>
 
-/** Converts a batch to the form that the spool stores. */
 export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeries[] =>
   parts.map(({ item: { symbol, resolution }, bars }, i) => ({
     symbol,
@@ -107,7 +106,6 @@ export class Outbox {
     return answer
   }
 
-  /** Resolves when the live batches were sent. */
   async #drain(spool: Spool): Promise<void> {
     const { client, signal, log, time } = this.#deps
     const [live, corrections] = [spool.ids('live'), spool.ids('history')]

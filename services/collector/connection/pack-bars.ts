@@ -24,7 +24,6 @@ export interface Packed<T extends OutgoingBars> {
 export const messageBarsMax = 1_000
 /** Bytes reserved for the message around its series. */
 const messageOverheadBytes = 4 * 1024
-/** Bytes before each series in a message. */
 const seriesOverheadBytes = 8
 
 /**

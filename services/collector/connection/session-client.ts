@@ -18,7 +18,6 @@ import { type CallStream, type Dial, dialGrpc, type Outgoing, type Peer } from '
 export interface SessionClientDeps extends Peer {
   readonly hello: Hello
   readonly clock: Clock
-  /** Default: gRPC. */
   readonly dial?: Dial | undefined
 }
 
@@ -76,7 +75,6 @@ const closeTimeoutMs = 5_000
 
 /** The client of one session: sends Hello, numbers the messages, and matches the answers to them. */
 export class SessionClient {
-  /** Called when ingest puts this collector on standby. */
   onStandby: () => void = () => undefined
   /** Called when ingest requests a pause of the backfill lane. */
   onSlow: (pauseMs: number) => void = () => undefined
@@ -94,7 +92,6 @@ export class SessionClient {
   #sequence = 0
   #revision = 0
   #isClosing = false
-  /** The reason for which this side cancelled the session. */
   #cancelCause: Disconnected | undefined
 
   constructor({ address, identity, hello, clock, dial = dialGrpc }: SessionClientDeps) {
@@ -128,7 +125,6 @@ export class SessionClient {
     return this.#over.signal
   }
 
-  /** True when no more messages may be sent. */
   get #isClosed(): boolean {
     return this.#isClosing || this.signal.aborted
   }

@@ -8,7 +8,6 @@ export const windowsMax = 128
 
 type WindowSenderDeps = Pick<SessionDeps, 'client' | 'log' | 'signal'>
 
-/** Sends the windows of one session, a bounded number at once. */
 export class WindowSender {
   readonly #deps: WindowSenderDeps
   readonly #semaphore: Semaphore

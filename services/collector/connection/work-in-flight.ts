@@ -18,7 +18,6 @@ export class WorkInFlight {
   readonly #work = new Map<Resolution, Work>()
   #bars = 0
 
-  /** `overflow` is called for work above the bound. */
   constructor(overflow: (bars: number) => void) {
     this.#overflow = overflow
   }

@@ -1,7 +1,7 @@
 import { defaultMaxGapSeconds } from '../../core/bars/clusters.ts'
 import { joinSpans, subtractSpans } from '../../core/bars/coverage.ts'
 import type { Span } from '../../core/bars/window.ts'
-import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, feedSeconds, later } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { WindowSender } from '../connection/window-sender.ts'
 import { closedUntil } from '../series/closed-until.ts'
@@ -17,7 +17,6 @@ export function trimClaim(series: CollectedSeries, span: Span, now: FeedSeconds 
 
 export interface ClaimsDeps {
   readonly windows: WindowSender
-  /** Resolves when all live bars and corrections of the resolution sent so far are stored. */
   readonly settled: (r: Resolution) => Promise<void>
   readonly time: FeedTime
   readonly bars: Pick<ClosedBars, 'of'>
@@ -57,7 +56,7 @@ export class Claims {
     if (all.length === 0 || !all.every(isReady)) return 'early'
     if (all.some(({ readAt = span.from }) => span.from > readAt)) return 'interrupted'
     const to = feedSeconds(Math.min(span.to, ...all.map(({ formingAt }) => formingAt)))
-    const start = latest(all.map(({ claimedUntil }) => claimedUntil)) ?? to
+    const start = all.map(({ claimedUntil }) => claimedUntil).reduce(later) ?? to
     const before = this.#feedWide.get(r) ?? { from: start, to: start }
     // A followed folder does not tell a closed market from a missing file. So a long time without a line is a gap, as in
     // the windows of the files.
@@ -121,10 +120,4 @@ export class Claims {
   async #send(symbol: string, resolution: Resolution, spans: readonly Span[]): Promise<void> {
     for (const span of spans) await this.#deps.windows.send(symbol, resolution, span)
   }
-}
-
-/** The latest time; `undefined`: none is known. */
-function latest(times: readonly (FeedSeconds | undefined)[]): FeedSeconds | undefined {
-  const known = times.filter((time) => time !== undefined)
-  return known.length === 0 ? undefined : feedSeconds(Math.max(...known))
 }

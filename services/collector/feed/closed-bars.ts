@@ -16,7 +16,6 @@ export interface ClosedBarsDeps {
   readonly time: FeedTime
 }
 
-/** Sends bars that have just closed. */
 export type SendBars = (routed: readonly Routed[]) => void
 
 /**

@@ -11,6 +11,5 @@ export interface CollectionDeps extends SessionDeps {
   readonly source: Source
   readonly bars: ClosedBars
   readonly time: FeedTime
-  /** How often each series changed as a whole, of those that no session has read and stored since. */
   readonly changed: Map<RawSeriesId, number>
 }

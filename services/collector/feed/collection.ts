@@ -44,7 +44,6 @@ export class Collection {
     signal.addEventListener('abort', stop)
   }
 
-  /** Sends bars that have just closed. */
   sendNow(routed: readonly Routed[]): void {
     this.#lanes.sendNow(routed)
   }

@@ -22,7 +22,6 @@ export class FeedTime {
     this.#clock = clock
   }
 
-  /** By the clock of ingest. */
   utcMs(): UtcMs {
     return utcMs(this.#clock.utcMs() + this.offsetMs)
   }

@@ -7,19 +7,16 @@ import type { SymbolType } from '../../core/feeds/symbol.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { barsAboveScale } from '../../wire/bars-above-scale.ts'
-import type { ClientIdentity } from '../../wire/client.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
+import type { Peer } from '../connection/dial.ts'
 import { backfillMessagesMax } from '../connection/history-room.ts'
 import { packBars } from '../connection/pack-bars.ts'
 import { type Answer, type Greeting, reasonOf, SessionClient } from '../connection/session-client.ts'
 import { derivedRevision, Revisions } from '../series/revisions.ts'
 
-export interface ImportSessionDeps {
+export interface ImportSessionDeps extends Peer {
   /** BROKER:ACCOUNT; ingest answers NOT_FOUND for any other text. */
   readonly feed: string
-  /** host:port of ingest. */
-  readonly address: string
-  readonly identity: ClientIdentity
   readonly clock: Clock
 }
 
@@ -132,14 +129,12 @@ function importOver(client: SessionClient, { welcome, offsetMs }: Greeting, cloc
       const scale = symbols.get(name)?.decimalsMax
       if (scale === undefined) throw new ImportRefused(`${name} was not added before its bars`)
       const { fitting, refused, originOf } = fitScale(bars, scale)
-      const revised = stamped(
-        fitting,
-        derived ? derivedRevision : revisions.next({ symbol: name, resolution }),
-      )
+      const stamp = derived ? derivedRevision : revisions.next({ symbol: name, resolution })
+      const revision = new Float64Array(barCount(fitting)).fill(stamp)
       const answers: Promise<Answer>[] = []
       const starts: number[] = []
       let start = 0
-      const series = { symbol: name, resolution, scale, bars: revised }
+      const series = { symbol: name, resolution, scale, bars: { ...fitting, revision } }
       for (const { message, count } of packBars([series], batchBarsMax)) {
         await semaphore.enter(1)
         const answer = client.bars('BACKFILL', message).finally(() => semaphore.leave(1))
@@ -161,11 +156,6 @@ function importOver(client: SessionClient, { welcome, offsetMs }: Greeting, cloc
     close: () => client.close(),
   }
 }
-
-const stamped = (bars: Bars, revision: number): Bars => ({
-  ...bars,
-  revision: new Float64Array(barCount(bars)).fill(revision),
-})
 
 /** Removes bars whose prices the wire format would have to round. */
 function fitScale(

@@ -8,11 +8,9 @@ import type { ClosedBars } from './closed-bars.ts'
 import type { FeedTime } from './feed-time.ts'
 import { SourceCatalogue } from './source-catalogue.ts'
 
-/** Passes the events of a source to the series of its feed and to the active session. */
 export class SourceRelay implements SourceListener {
   readonly symbols = new SourceCatalogue()
   readonly time: FeedTime
-  /** Whether the terminal is connected to its broker. */
   isConnected = true
   /** How often each series changed as a whole, of those that no session has read and stored since. */
   readonly changed = new Map<RawSeriesId, number>()
@@ -39,10 +37,8 @@ export class SourceRelay implements SourceListener {
 
   catalogue(symbols: readonly SourceSymbol[], listing: Listing): void {
     this.symbols.take(symbols, listing)
-    this.#session?.list(
-      symbols.map((symbol) => this.symbols.get(symbol.raw) ?? symbol),
-      listing,
-    )
+    const known = symbols.map((symbol) => this.symbols.get(symbol.raw) ?? symbol)
+    this.#session?.list(known, listing)
   }
 
   closed(batch: readonly SourceBars[]): void {

@@ -37,7 +37,6 @@ export class CollectedSeries implements SeriesIdentity {
   readonly since: FeedSeconds | undefined
   /** Later bars go on the live lane, the others are history. */
   historyEnd: FeedSeconds
-  /** Spans that windows cover already. */
   readonly covered: readonly Span[]
   /** Times read in this session whose bars were not stored: no window claims them. */
   readonly unstored: UnstoredSpans
@@ -52,7 +51,6 @@ export class CollectedSeries implements SeriesIdentity {
   /** True when the last read is incomplete: the series is read again. */
   readAgain = false
   waiting: SourceBars[] = []
-  /** Claims about waiting bars. */
   waitingClaims: Span[] = []
   /** The last bar, which had not closed when the source reported it. */
   forming: { readonly bars: Bars; readonly derived: boolean } | undefined

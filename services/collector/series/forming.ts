@@ -4,7 +4,6 @@ import { mergeBars } from '../../core/bars/revision.ts'
 import { clockStepSecondsMax, type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { CollectedSeries } from './collected-series.ts'
 
-/** Check interval for bars that were kept because they were still forming. */
 export const formingCheckMs = 1_000
 
 /** Steps of broker clocks are at least a quarter of an hour. */

@@ -6,7 +6,6 @@ import { barsAboveScale } from '../../wire/bars-above-scale.ts'
 import type { CollectedSeries } from './collected-series.ts'
 import { derivedRevision, type Revisions } from './revisions.ts'
 
-/** Bars for the wire, of one series. */
 export interface OutgoingBars {
   /** Clean name. */
   readonly symbol: string
@@ -26,7 +25,6 @@ export interface Routed {
   readonly corrections: readonly PreparedBars[]
 }
 
-/** Prepares bars of a source for the wire, and splits those that closed over the two lanes. */
 export class BarRouter {
   readonly #deps: { readonly revisions: Revisions; readonly log: Log }
 

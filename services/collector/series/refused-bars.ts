@@ -1,9 +1,6 @@
 import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 
-/**
- * Returns a function for the refusals of one series of a message, by its position. `whole`: ingest refused the message
- * as a whole, which a refusal without a bar count says.
- */
+/** By the position of a series in its message. `whole`: the message was refused, so the bar count is 0. */
 export function refusedBySeries(
   refused: readonly RefusedBar__Output[],
 ): (position: number) => readonly RefusedBar__Output[] | 'whole' {

@@ -20,7 +20,6 @@ export const latestRevision = (nowMs: number): number => nowMs + aheadMaxMs
  * that ingest would refuse the next revision, revisions restart at that clock.
  */
 export class Revisions {
-  /** By ingest's clock. */
   readonly #time: { utcMs(): UtcMs }
   /** By series; bounded by the catalogue's symbols and resolutions. */
   readonly #last = new Map<CleanSeriesId, number>()

@@ -31,7 +31,6 @@ export class UnstoredSpans {
     return this.#spans
   }
 
-  /** Adds spans in which no bar was stored. */
   addSpans(spans: readonly Span[]): void {
     this.#take(joinSpans([...this.#spans, ...spans]))
   }

@@ -7,10 +7,7 @@ import type { SpoolFolder } from './folder.ts'
 const folderMode = 0o700
 const fileMode = 0o600
 
-/**
- * Opens a dedicated folder on the local disk, and creates it when it is missing. Rejects when it cannot be used
- * or another collector uses it.
- */
+/** Opens or creates a dedicated folder. Rejects when it cannot be used or another collector uses it. */
 export async function openDiskFolder(path: string): Promise<SpoolFolder> {
   await makeLasting(resolve(path))
   return new DiskFolder(path, lockFolder(join(path, 'lock.db'), path))

@@ -40,7 +40,6 @@ export class Entries {
     return this.#lastId
   }
 
-  /** Returns `undefined` when the entry was removed before. */
   remove(id: number): Entry | undefined {
     const entry = this.#all.get(id)
     if (!entry) return undefined

@@ -48,7 +48,6 @@ export class Segments {
     return this.#all[0]
   }
 
-  /** True while records are appended to this file. */
   isCurrent(segment: Segment): boolean {
     return segment === this.#current
   }

@@ -243,7 +243,6 @@ export class Spool {
     this.#queuedBytes -= group.reduce((sum, { bytes }) => sum + bytes.length, 0)
   }
 
-  /** Drops the oldest files at the bound in bytes. */
   async #makeRoom(bytes: number): Promise<void> {
     for (;;) {
       const { oldest } = this.#segments
@@ -257,7 +256,6 @@ export class Spool {
     }
   }
 
-  /** Drops batches above the bound in age. */
   async #expire(): Promise<void> {
     const { ageMaxMs } = this.#deps
     const old = this.#entries.expired((came) => this.#ages.isExpired(came, ageMaxMs))

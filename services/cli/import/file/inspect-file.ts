@@ -4,13 +4,11 @@ import { fileReason } from '../../../platform/files/path-failures.ts'
 import { Fatal } from '../../../platform/process/exit.ts'
 
 export interface ImportedFile {
-  /** Path at which the file is read. */
   readonly path: string
   /** The name that the person typed. */
   readonly name: string
 }
 
-/** The state of a file before it is read. */
 export interface FileState {
   readonly bytes: number
   readonly modifiedMs: number

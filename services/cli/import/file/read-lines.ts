@@ -5,10 +5,7 @@ import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import { explained, type ImportedFile } from './inspect-file.ts'
 import type { Refusals } from './refusals.ts'
 
-/**
- * Bars between file and service. Until they are sent, their `revision` column has the line number: the later
- * line is the greater one, as in the rule for duplicates.
- */
+/** Until bars are sent, `revision` has the line number: of duplicates the later line is the greater one. */
 export type LineBars = Bars
 
 export interface ReadRules extends Pick<LineRules, 'resolution' | 'decimalsMax'> {

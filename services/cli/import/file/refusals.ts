@@ -9,10 +9,7 @@ export interface Refusal {
 /** Maximum refusals kept for the report; further ones are only counted. */
 const refusalsKept = 1_000
 
-/**
- * Lines that were not stored, with reasons, in the order of the file: the first ones, and a count of all. No window
- * may claim their times.
- */
+/** Lines that were not stored, in the order of the file: the first ones, and a count of all. */
 export class Refusals {
   readonly times: RejectedTimes
   #count = 0

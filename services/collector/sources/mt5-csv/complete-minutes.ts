@@ -6,12 +6,6 @@ import type { FollowedFile } from './followed-file.ts'
 /** Time to wait for the other lines of a minute after its first line was found. */
 export const settleMs = 10_000
 
-interface Settling {
-  /** The end of the minute. */
-  readonly to: FeedSeconds
-  readonly sinceMs: number
-}
-
 /**
  * Decides when a minute of a followed folder is complete. A folder never reports that. The first closed line of a
  * minute shows that the terminal is writing it. A scan of all files that begins after the settling time has read
@@ -19,7 +13,8 @@ interface Settling {
  */
 export class CompleteMinutes {
   readonly #clock: Clock
-  #settling: Settling | undefined
+  /** `to`: the end of the minute. */
+  #settling: { readonly to: FeedSeconds; readonly sinceMs: number } | undefined
   #reportedTo = feedSeconds(0)
 
   constructor(clock: Clock) {

@@ -19,7 +19,6 @@ import { SymbolDigits } from './symbol-digits.ts'
 
 /** Maximum bad lines of one read that are logged; further ones are counted. */
 const badLinesNamed = 20
-/** The consequence for a file without a usable bar. */
 
 export interface ExportFilesDeps {
   readonly definition: FeedDefinition
@@ -37,7 +36,6 @@ const openWithin =
   (path) =>
     openRegular(path, folder)
 
-/** The exports found so far, and the symbols that they define. */
 export class ExportFiles {
   readonly #deps: ExportFilesDeps
   readonly #list: () => Promise<readonly ListedFile[]>
@@ -54,7 +52,6 @@ export class ExportFiles {
   readonly #raws = new Map<string, string>()
   /** How often all symbols were to be listed again: one got another raw name, or has no file any more. */
   relistings = 0
-  /** Files whose name differs from the manifest's. */
   readonly #misnamed = new Set<string>()
 
   constructor(deps: ExportFilesDeps) {
@@ -122,10 +119,8 @@ export class ExportFiles {
 
   /** Determines the digits of a symbol that the manifest does not list, from its files. */
   async #knowsDigits(file: ListedFile): Promise<boolean> {
-    const {
-      path,
-      series: { raw },
-    } = file
+    const { path, series } = file
+    const { raw } = series
     if (this.#listed(raw)) return true
     const now = await stat(path).catch(() => undefined)
     // Two writes may have the same modification time, so the size is compared too.
@@ -216,7 +211,6 @@ export class ExportFiles {
     )
   }
 
-  /** Lines that were rejected, in all files as they are now. */
   get rejectedLines(): number {
     return this.index.all().reduce((sum, file) => sum + file.rejectedLines, 0)
   }
@@ -224,6 +218,10 @@ export class ExportFiles {
   #follow({ path, folder, series }: ListedFile): FollowedFile {
     const { definition, now: nowOnFeed, follow, log } = this.#deps
     const delaySeconds = this.#listed(series.raw)?.delaySeconds ?? definition.delaySeconds
+    const hasCome = (time: number): boolean => {
+      const now = nowOnFeed()
+      return now !== undefined && time <= now
+    }
     let isReported = false
     return new FollowedFile({
       path,
@@ -235,15 +233,8 @@ export class ExportFiles {
       reportsTicks: definition.clock.mode !== 'Measured' || delaySeconds === 0,
       now: nowOnFeed,
       hasEnded: (open) => hasEnded(open, series.resolution, { now: nowOnFeed(), delaySeconds }),
-      hasBegun: (open) => {
-        const now = nowOnFeed()
-        return now !== undefined && open + delaySeconds <= now
-      },
-      showsTime: (open) => {
-        if (definition.clock.mode === 'Measured') return delaySeconds === 0
-        const now = nowOnFeed()
-        return now !== undefined && open <= now
-      },
+      hasBegun: (open) => hasCome(open + delaySeconds),
+      showsTime: (open) => (definition.clock.mode === 'Measured' ? delaySeconds === 0 : hasCome(open)),
       onBad: (bad: readonly BadLine[]) =>
         log.warn({ file: path, badLines: bad.length, first: bad.slice(0, badLinesNamed) }, 'lines rejected'),
       onSpacing: (fault) => {

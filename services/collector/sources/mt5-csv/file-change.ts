@@ -13,7 +13,6 @@ export interface Fingerprint {
 export interface ReadUntil {
   /** The file before the read began; `undefined`: it was missing. */
   readonly fingerprint: Fingerprint | undefined
-  /** Bytes that were read. */
   readonly offset: number
   /** Minimum size of the file, in bytes: a smaller file was replaced, or lost a whole line. */
   readonly sizeMin: number
@@ -22,12 +21,10 @@ export interface ReadUntil {
 /** Bytes at the start of a file, and before the read position, that are compared to detect another file. */
 const comparedBytes = 512
 
-/** Detects how a file changed since it was read. */
 export class FileChange {
   readonly #path: string
   readonly #openFile: OpenFile
   #read: ReadUntil = { fingerprint: undefined, offset: 0, sizeMin: 0 }
-  /** The bytes that are compared, as they were. */
   #compared = ''
 
   constructor({ path, openFile }: { readonly path: string; readonly openFile: OpenFile }) {
@@ -35,7 +32,6 @@ export class FileChange {
     this.#openFile = openFile
   }
 
-  /** Compares the file on the disk with what was read. */
   async check(): Promise<Change | 'missing'> {
     const { fingerprint: before, offset, sizeMin } = this.#read
     const now = await this.fingerprint()
@@ -56,7 +52,6 @@ export class FileChange {
     return found?.isFile() ? { inode: found.ino, size: found.size, modifiedMs: found.mtimeMs } : undefined
   }
 
-  /** Call it after a read. */
   async wasRead(until: ReadUntil): Promise<void> {
     this.#compared = await this.#bytesAround(until.offset)
     this.#read = until

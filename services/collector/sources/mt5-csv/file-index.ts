@@ -4,7 +4,6 @@ import { type RawSeriesId, rawSeriesId } from '../../series/series-id.ts'
 import type { SourceSeries } from '../../source.ts'
 import type { FollowedFile } from './followed-file.ts'
 
-/** Index of the exports found so far, by path, by name and by series. */
 export class FileIndex {
   readonly #byPath = new Map<string, FollowedFile>()
   readonly #byName = new Map<string, FollowedFile>()
@@ -16,10 +15,8 @@ export class FileIndex {
     this.#byName.set(basename(path), file)
     const id = rawSeriesId(series)
     const files = [...(this.#bySeries.get(id) ?? []), file]
-    this.#bySeries.set(
-      id,
-      files.sort((a, b) => (a.options.path < b.options.path ? -1 : 1)),
-    )
+    files.sort((a, b) => (a.options.path < b.options.path ? -1 : 1))
+    this.#bySeries.set(id, files)
   }
 
   remove(file: FollowedFile): void {
@@ -39,7 +36,6 @@ export class FileIndex {
     return [...this.#byPath.values()]
   }
 
-  /** Finds a file by its name within the folder. */
   named(name: string): FollowedFile | undefined {
     return this.#byName.get(name)
   }

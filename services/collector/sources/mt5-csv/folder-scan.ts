@@ -26,7 +26,6 @@ export class FolderScan {
   readonly #deps: FolderScanDeps
   readonly #minutes: CompleteMinutes
   readonly #ticks = new FolderTicks()
-  /** Files that are to be scanned once more. */
   readonly #again = new WeakSet<FollowedFile>()
   readonly #outages = new WeakMap<FollowedFile, OutageLog>()
   #relistings = 0

@@ -35,7 +35,6 @@ export interface FollowedFileDeps {
   /** Maximum decimals of a price of this symbol; another file of the symbol may raise it. */
   readonly decimalsMax: () => number
   readonly maxGapSeconds: number
-  /** Whether new bars are reported as ticks of the feed's clock. */
   readonly reportsTicks: boolean
   /** "Now" on the feed's clock; `undefined` when that clock is measured. */
   readonly now: () => FeedSeconds | undefined
@@ -51,14 +50,12 @@ export interface FollowedFileDeps {
   readonly onTooFine: (lines: readonly FineLine[]) => void
 }
 
-/** A bar that is still forming, and where its line begins. */
 interface Forming {
   readonly time: FeedSeconds
   readonly bars: Bars
   readonly position: Position
 }
 
-/** One export on the disk and how far it was read. */
 export class FollowedFile {
   readonly options: FollowedFileDeps
   #position: Position = fileStart
@@ -111,7 +108,6 @@ export class FollowedFile {
     return this.#newestMinute
   }
 
-  /** Compares the file on the disk with what was read. */
   async check(): Promise<Change> {
     const change = await this.#change.check()
     const hasClosed = this.#forming !== undefined && this.options.hasEnded(this.#forming)
@@ -233,11 +229,8 @@ export class FollowedFile {
       last = newestIndex(good, this.options.hasBegun)
     if (last < 0 || this.options.hasEnded(timeAt(good, last))) return { good, lines, newest: undefined }
     const position = chunk.positionOf(lines[last] as number)
-    return {
-      good,
-      lines,
-      newest: { time: timeAt(good, last), bars: sliceBars(good, last, last + 1), position },
-    }
+    const bars = sliceBars(good, last, last + 1)
+    return { good, lines, newest: { time: timeAt(good, last), bars, position } }
   }
 
   #good(chunk: Chunk): GoodLines {

@@ -16,7 +16,6 @@ export interface ListedFile {
 
 const wanted = `wanted is RAW_TIMEFRAME.csv with one of ${[...fileTimeframes.keys()].join(', ')}, such as EURUSD_M1.csv, or MT4's RAW and minutes, such as EURUSD60.csv`
 
-/** Describes why a name is not the name of an export. */
 function nameFault(name: string): string {
   const stem = name.replace(/\.[^.]*$/, '')
   const [raw = '', ...after] = stem.split('_')
@@ -34,10 +33,7 @@ const entriesMax = 20_000
 /** Entries that the system returns at once. */
 const entriesPerCall = 1_000
 
-/**
- * Returns a function that lists the exports of a folder, or the one file. It logs once for each other file why that
- * file is not read, for at most `max` files.
- */
+/** Returns a function that lists the exports. It logs once why another file is not read, for at most `max` files. */
 export function createListing(
   path: string,
   { key, resolutions, symbols }: Pick<FeedDefinition, 'key' | 'resolutions' | 'symbols'>,

@@ -21,8 +21,6 @@ import { Owners } from './owners.ts'
 import { watchFolder } from './watch-folder.ts'
 
 export interface Mt5CsvDeps extends Omit<ExportFilesDeps, 'now'> {
-  /** Whether the folder (or the file) is watched for added lines and files. */
-  readonly follow: boolean
   readonly clock: Clock
 }
 

@@ -34,13 +34,13 @@ export function watchFolder({ path, clock, log, signal, look, changed }: Watchin
   const start = (): void => void looks.run()
   const stop = clock.every(lookEveryMs, start)
   signal.addEventListener('abort', stop)
+  const failed = (cause: unknown): void =>
+    log.warn({ err: cause, path }, 'file notifications unavailable; changes are noticed within a second')
   try {
     watch(path, { persistent: false, signal }, (_, name) => {
       if (name === null || !changed(name)) start()
-    }).on('error', (cause) =>
-      log.warn({ err: cause, path }, 'file notifications unavailable; changes are noticed within a second'),
-    )
+    }).on('error', failed)
   } catch (cause) {
-    log.warn({ err: cause, path }, 'file notifications unavailable; changes are noticed within a second')
+    failed(cause)
   }
 }

@@ -1,7 +1,6 @@
 import type { Liquidity } from './liquidity.ts'
 import { chance, noise, pick } from './noise.ts'
 
-/** The properties of one simulated instrument. */
 export interface Instrument {
   readonly seed: number
   readonly basePrice: number
@@ -46,10 +45,7 @@ function priceAt(instrument: Instrument, hour: number): number {
   return Math.max(1, Math.round(instrument.basePrice * Math.exp(move) * 10 ** instrument.digits))
 }
 
-/**
- * Computes one hour of one instrument. Longer bars are folded from hours, and shorter ones lie within one. So all
- * resolutions agree, and any span can be computed directly.
- */
+/** Longer bars are folded from hours and shorter ones lie within one, so all resolutions agree. */
 export function hourOf(instrument: Instrument, hour: number): Hour {
   const { seed, volatility } = instrument
   const open = priceAt(instrument, hour)
@@ -76,16 +72,9 @@ export function hourOf(instrument: Instrument, hour: number): Hour {
 
 /** The points that the hour's price passes, in time order. */
 function turningPoints(hour: Hour): readonly (readonly [minute: number, price: number])[] {
-  const extremes: [number, number][] =
-    hour.highMinute < hour.lowMinute
-      ? [
-          [hour.highMinute, hour.high],
-          [hour.lowMinute, hour.low],
-        ]
-      : [
-          [hour.lowMinute, hour.low],
-          [hour.highMinute, hour.high],
-        ]
+  const high = [hour.highMinute, hour.high] as const
+  const low = [hour.lowMinute, hour.low] as const
+  const extremes = hour.highMinute < hour.lowMinute ? [high, low] : [low, high]
   return [[0, hour.open], ...extremes, [60, hour.close]]
 }
 

@@ -1,6 +1,5 @@
 import { type Resolution, terminalCodes } from '../../../../core/feeds/resolution.ts'
 
-/** What the name of an export states. */
 export interface NamedSeries {
   /** The terminal's own name, which may contain `_`. */
   readonly raw: string
@@ -23,7 +22,6 @@ export const fileTimeframes: ReadonlyMap<string, Resolution> = new Map([
 /** Timeframes of MT5 that fxd does not serve. */
 const unserved: ReadonlySet<string> = new Set(['M2', 'M3', 'M4', 'M6', 'M12', 'M20', 'H3', 'H6', 'H8', 'H12'])
 
-/** MT4 states the timeframe in minutes. */
 export const mt4Minutes: ReadonlyMap<string, Resolution> = new Map([
   ['1', '1'],
   ['5', '5'],

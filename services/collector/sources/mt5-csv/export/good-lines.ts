@@ -4,7 +4,6 @@ import { type FeedSeconds, feedSeconds } from '../../../../core/clocks/feed-cloc
 import type { Resolution } from '../../../../core/feeds/resolution.ts'
 import type { BadLine, Chunk } from './read-export.ts'
 
-/** A line whose prices have more decimals than its symbol. */
 export interface FineLine {
   /** Counted from 1. */
   readonly line: number
@@ -25,7 +24,6 @@ export interface GoodLines {
   readonly bars: Bars
   /** The line number of each bar. */
   readonly lines: Uint32Array
-  /** All other lines. */
   readonly rejected: readonly BadLine[]
   readonly tooFine: readonly FineLine[]
 }

@@ -1,6 +1,5 @@
 import type { Resolution } from '../../../../core/feeds/resolution.ts'
 
-/** The line format of one export. */
 export interface Layout {
   readonly separator: Separator
   /** False for MT4's form: its first line is a bar. */
@@ -38,7 +37,6 @@ const mt5Columns = [
 const needed = new Set(['<DATE>', '<OPEN>', '<HIGH>', '<LOW>', '<CLOSE>', '<TICKVOL>'])
 const wanted = mt5Columns.join(' ')
 
-/** Recognises the layout from the first line of a file. */
 export function layoutOf(firstLine: string, resolution: Resolution): Layout {
   const separator = separators.find((each) => firstLine.includes(each))
   if (separator === undefined) throw noSeparator(firstLine)

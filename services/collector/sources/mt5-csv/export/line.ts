@@ -3,19 +3,6 @@ import { parseDate } from '../../../../core/clocks/calendar.ts'
 import { show } from '../../../../core/show.ts'
 import type { Layout } from './layout.ts'
 
-/** The values of one line; one object is reused for all lines. */
-export interface LineValues {
-  /** NaN when the date or the time cannot be read. */
-  time: number
-  open: number
-  high: number
-  low: number
-  close: number
-  volume: number
-  /** Most decimals among the four prices. */
-  decimals: number
-}
-
 /** 10^0 to 10^15: a mantissa above 2^53 is rejected, so no more are needed. */
 const powers = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent)
 
@@ -29,7 +16,8 @@ const dateLength = 10
  * Times are not converted: they are on the feed's clock.
  */
 export class LineReader {
-  readonly values: LineValues = { time: 0, open: 0, high: 0, low: 0, close: 0, volume: 0, decimals: 0 }
+  /** Reused for all lines. `time` is NaN when it cannot be read; `decimals` are the most among the prices. */
+  readonly values = { time: 0, open: 0, high: 0, low: 0, close: 0, volume: 0, decimals: 0 }
   /** Whether all faults get one fixed text. Texts for a million bad lines would stop the event loop for seconds. */
   isTerse = false
   readonly #layout: Layout

@@ -10,7 +10,6 @@ import { completeEnd, decoderOf, detectEncoding, type Encoding, lineStart, witho
 const chunkBytes = 1 << 17
 /** The longest mark, or a character before the first zero byte of either UTF-16. */
 const encodingBytes = 4
-/** The first bytes of a gzip file. */
 const gzipMark = [0x1f, 0x8b]
 
 export interface BadLine {
@@ -67,10 +66,7 @@ export interface ReadOptions {
   readonly finished?: boolean
 }
 
-/**
- * Streams an export's complete lines. Returns the position after the last one.
- * Errors: `LayoutError` when the file is no export; the file system's own.
- */
+/** Streams complete lines. Returns the position after the last. Throws `LayoutError`, or as the file system does. */
 export async function* readExport(path: string, options: ReadOptions): AsyncGenerator<Chunk, Position> {
   const file = await (options.openFile ?? openAny)(path)
   try {
@@ -123,11 +119,7 @@ async function* readChunks(file: FileHandle, options: ReadOptions): AsyncGenerat
         }
         yield { ...parsed, positionOf }
       }
-      position = {
-        ...position,
-        offset: position.offset + end,
-        line: position.line + lines.length,
-      }
+      position = { ...position, offset: position.offset + end, line: position.line + lines.length }
       bytes.copyWithin(0, end, filled)
     }
     carried = filled - end

@@ -1,14 +1,8 @@
 /** The encoding of an export. Terminals write UTF-16 or UTF-8, with or without a byte order mark. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
 
-export interface Detected {
-  readonly encoding: Encoding
-  /** Bytes of the byte order mark, to be skipped. */
-  readonly markBytes: number
-}
-
-/** Detects the encoding from the first bytes: a mark, or a zero byte beside the first ASCII character. */
-export function detectEncoding(head: Uint8Array): Detected {
+/** Detects the encoding by a mark, which is to be skipped, or by a zero byte beside the first ASCII character. */
+export function detectEncoding(head: Uint8Array): { encoding: Encoding; markBytes: number } {
   const [a, b, c] = head
   if (a === 0xff && b === 0xfe) return { encoding: 'utf-16le', markBytes: 2 }
   if (a === 0xfe && b === 0xff) return { encoding: 'utf-16be', markBytes: 2 }
