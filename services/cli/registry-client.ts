@@ -96,9 +96,8 @@ const exits: Readonly<Partial<Record<status, ExitName>>> = {
 export function explain(error: Pick<ServiceError, 'code' | 'details'>, service: Service): Fatal {
   const where = `The fxd at ${service.address} (${service.variable})`
   const exit = exits[error.code] ?? 'internal'
-  if (exit === 'unavailable' && /certificate|self[- ]signed|SSL|EPROTO|altname/i.test(error.details)) {
+  if (exit === 'unavailable' && /certificate|self[- ]signed|SSL|EPROTO|altname/i.test(error.details))
     return new Fatal(exit, `${where} cannot be trusted over TLS (FXD_TLS_CA): ${error.details}`, error)
-  }
   const isUnreachable = exit === 'unavailable' && /no connection|ECONN|resolution failed/i.test(error.details)
   if (isUnreachable)
     return new Fatal(

@@ -70,9 +70,8 @@ export function parseOptions(name: string, given: GivenOptions, folder: string):
 }
 
 function parseStored(option: string, text: string, allowed = storedResolutions): Resolution {
-  if (text === '30') {
+  if (text === '30')
     throw new Fatal('usage', `${option} is 30, which is never stored: it is derived from 1 when it is read.`)
-  }
   const near = didYouMean(text, allowed, terminalCodes)
   const resolution = allowed.find((each) => each === text)
   return resolution ?? refuse(option, text, `one of ${allowed.join(', ')}${near}`)
@@ -80,9 +79,8 @@ function parseStored(option: string, text: string, allowed = storedResolutions):
 
 function parseSymbol(name: string): string {
   const parts = parseCompoundKey(name)
-  if (parts && isFeedKey(parts.feed)) {
+  if (parts && isFeedKey(parts.feed))
     return refuse('--symbol', name, 'the clean name alone; give the feed with --feed')
-  }
   return isCleanName(name) ? name : refuse('--symbol', name, nameWanted)
 }
 
@@ -103,9 +101,8 @@ const parseDescription = (text: string): string =>
     : refuse('--description', text, `one line of at most ${descriptionLengthMax} characters`)
 
 function parseDerive(text: string, resolution: Resolution): readonly Resolution[] {
-  if (resolution !== '1') {
+  if (resolution !== '1')
     throw new Fatal('usage', `--derive needs a file of resolution 1; --resolution is ${resolution}.`)
-  }
   const names = text.split(',').map((each) => each.trim())
   if (names.includes('1')) return refuse('--derive', text, 'longer than 1, the resolution of the file')
   const longer = storedResolutions.filter((each) => each !== resolution)

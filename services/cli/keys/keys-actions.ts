@@ -107,9 +107,8 @@ export async function updateKey(id: string, options: KeyOptions, terminal: Termi
     ...(options.allowIp !== undefined && { allowIps: { values: addressesOf(options.allowIp) } }),
     ...(options.expires !== undefined && { expires: options.expires }),
   }
-  if (Object.keys(change).length === 0) {
+  if (Object.keys(change).length === 0)
     throw new Fatal('usage', 'No option names a change; "fxd keys update --help" lists the options.')
-  }
   await withRegistry(terminal, async (registry) => {
     const update = (basedOn: number) => registry.call('UpdateKey', { id, basedOn, ...change })
     print(terminal, options, await changeOnLatest(registry, id, update))

@@ -27,10 +27,10 @@ export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeri
   }))
 
 /**
- * Sends the batches of one session. With a spool, live batches and corrections are on the disk before they are sent and
- * stay there until their Ack; the source can be asked for history again. Live batches of earlier sessions are sent first,
- * then their corrections, which hold back no live bar. When ingest refuses revisions as ahead of its clock, the session ends and the batch stays in the spool: the next session
- * knows that clock and makes these revisions again.
+ * Sends the batches of one session. With a spool, live batches and corrections are on the disk from before they are sent
+ * until their Ack; the source can be asked for history again. Live batches of earlier sessions are sent first, then
+ * their corrections, which hold back no live bar. When ingest refuses revisions as ahead of its clock, the session
+ * ends and the batch stays: the next session knows that clock and makes these revisions again.
  */
 export class Outbox {
   /** Resolves once all live batches of earlier sessions were sent; rejects when the session ends. */
@@ -164,13 +164,8 @@ export class Outbox {
     this.#reportedVersion = spool.lostVersion
     this.#reportedAt = this.#sentBatches
     for (const { symbol, resolution, from, to, bars } of spool.lost) {
-      client.gap({
-        symbol,
-        resolution,
-        from,
-        to,
-        reason: `the spool reached its limit of bytes or hours and dropped ${bars} unacknowledged bars`,
-      })
+      const reason = `the spool reached its limit of bytes or hours and dropped ${bars} unacknowledged bars`
+      client.gap({ symbol, resolution, from, to, reason })
     }
   }
 }

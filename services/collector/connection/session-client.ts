@@ -88,6 +88,12 @@ export class SessionClient {
   readonly #greeted = Promise.withResolvers<Greeting>()
   readonly #ended = Promise.withResolvers<Disconnected>()
   readonly #over = new AbortController()
+  /** Rejects with `Disconnected` when the session ends before its first active Welcome. */
+  readonly greeting = this.#greeted.promise
+  /** How the session ended; never rejects. */
+  readonly ended = this.#ended.promise
+  /** Aborts with the session, before its calls reject. */
+  readonly signal = this.#over.signal
   #welcome: { message: Welcome__Output; offsetMs: number } | undefined
   #sequence = 0
   #revision = 0
@@ -108,21 +114,6 @@ export class SessionClient {
   /** Live bars of the feed that ingest accepts without an Ack; `undefined` before Welcome, and of an older ingest. */
   get unackedBarsMax(): number | undefined {
     return this.#welcome?.message.unackedBarsMax
-  }
-
-  /** Rejects with `Disconnected` when the session ends before its first active Welcome. */
-  get greeting(): Promise<Greeting> {
-    return this.#greeted.promise
-  }
-
-  /** How the session ended; never rejects. */
-  get ended(): Promise<Disconnected> {
-    return this.#ended.promise
-  }
-
-  /** Aborts with the session, before its calls reject. */
-  get signal(): AbortSignal {
-    return this.#over.signal
   }
 
   get #isClosed(): boolean {

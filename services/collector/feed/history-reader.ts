@@ -67,8 +67,7 @@ export class HistoryReader {
       if (complete) claims.push(trimClaim(series, complete, time.now()))
     })
     await Promise.all(stored)
-    for (const claim of series.unstored.outside(claims)) {
+    for (const claim of series.unstored.outside(claims))
       await windows.send(series.name, series.resolution, claim)
-    }
   }
 }

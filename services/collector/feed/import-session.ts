@@ -176,7 +176,7 @@ function fitScale(
 
 /** Converts indexes within the message to indexes within the bars as they were sent. */
 function outcomeOf(
-  { refused, ...counts }: Answer,
+  { accepted, revised, unchanged, refused }: Answer,
   start: number,
   originOf: ((index: number) => number) | undefined,
 ): ImportOutcome {
@@ -186,7 +186,6 @@ function outcomeOf(
     reason: reasonOf(reason),
     message,
   }))
-  const { accepted, revised, unchanged } = counts
   if (!originOf) return { accepted, revised, unchanged, refused: refusals }
   const single = refusals.flatMap(({ index, count, ...why }) =>
     Array.from({ length: count }, (_, i) => ({ ...why, index: originOf(index + i), count: 1 })),

@@ -127,7 +127,6 @@ async function sendAdded(file: FollowedFile, ticks: FolderTicks, listener: Sourc
 const textOf = (span: Span): string => `${span.from} ${span.to}`
 
 export function* pieces(bars: Bars): Generator<Bars> {
-  for (let at = 0; at < barCount(bars); at += sourceBarsMax) {
+  for (let at = 0; at < barCount(bars); at += sourceBarsMax)
     yield sliceBars(bars, at, Math.min(at + sourceBarsMax, barCount(bars)))
-  }
 }

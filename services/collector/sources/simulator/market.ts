@@ -1,4 +1,4 @@
-import { type Bars, barCount, noBars } from '../../../core/bars/bar.ts'
+import { barCount, noBars, timeAt } from '../../../core/bars/bar.ts'
 import { bucketOpen } from '../../../core/bars/derive.ts'
 import type { Span } from '../../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
@@ -55,7 +55,7 @@ export function createMarket(definition: FeedDefinition, seed: number, offsetSec
       const to = feedSeconds(Math.min(span.to, closedUntil(symbol, resolution, now)))
       let { from } = span
       for (const bars of from < to ? simulate(symbol.simulation, resolution, from, to) : []) {
-        const end = feedSeconds(lastTime(bars) + 1)
+        const end = feedSeconds(timeAt(bars, barCount(bars) - 1) + 1)
         yield { bars, complete: { from, to: end } }
         from = end
       }
@@ -76,5 +76,3 @@ export function createMarket(definition: FeedDefinition, seed: number, offsetSec
     },
   }
 }
-
-const lastTime = (bars: Bars): number => bars.time[barCount(bars) - 1] as number

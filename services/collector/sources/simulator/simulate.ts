@@ -43,7 +43,8 @@ export function* simulate(
   to: FeedSeconds,
 ): Generator<Bars> {
   const ofMinutes = isIntraday(r) && durationSeconds[r as '15'] <= durationSeconds['15']
-  const first = firstOpen(from, r)
+  const open = bucketOpen(from, r)
+  const first = open < from ? barEnd(open, r) : open
   if (first >= to) return
   const end = barEnd(bucketOpen(feedSeconds(to - 1), r), r)
   const step = (ofMinutes ? minuteHoursPerStep : hoursPerStep) * hourSeconds
@@ -56,11 +57,6 @@ export function* simulate(
   }
   const rest = fold.end()
   if (barCount(rest) > 0) yield rest
-}
-
-function firstOpen(from: FeedSeconds, r: Resolution): FeedSeconds {
-  const open = bucketOpen(from, r)
-  return open < from ? barEnd(open, r) : open
 }
 
 const price = (points: number, digits: number): number => points / 10 ** digits

@@ -69,15 +69,13 @@ function headerLayout(names: readonly string[], separator: Separator, resolution
   if (missing.length > 0)
     throw new LayoutError(`Column ${missing.join(', ')} is missing; an MT5 export has ${wanted}.`)
   const hasTime = found.includes('<TIME>')
-  if (!hasTime && !daily.has(resolution)) {
+  if (!hasTime && !daily.has(resolution))
     throw new LayoutError(`Column <TIME> is missing, which bars of resolution ${resolution} need.`)
-  }
   const expected = mt5Columns.filter((name) => found.includes(name))
-  if (expected.join() !== found.join()) {
+  if (expected.join() !== found.join())
     throw new LayoutError(
       `The ${found.length} columns are not those of an MT5 export: ${wanted}, in this order.`,
     )
-  }
   const tickVolume = found.indexOf('<TICKVOL>')
   const columns = { columnsMin: tickVolume + 1, columnsMax: found.length }
   return { separator, hasHeader: true, hasTime, isTimeInDate: false, ...columns }
@@ -116,15 +114,13 @@ function mt4Layout(firstLine: string, cells: readonly string[], separator: Separ
     return { ...layout, isTimeInDate: false, columnsMin: 7, columnsMax: 7 }
   if (cells.length === 6 && /^\d{4}\.\d{2}\.\d{2} \d{2}:\d{2}/.test(first))
     return { ...layout, isTimeInDate: true, columnsMin: 6, columnsMax: 6 }
-  if (cells.length > 7 && /^\d{4}\.\d{2}\.\d{2}[, ]\d{2}:\d{2}(:\d{2})?(,\d+){9}/.test(firstLine)) {
+  if (cells.length > 7 && /^\d{4}\.\d{2}\.\d{2}[, ]\d{2}:\d{2}(:\d{2})?(,\d+){9}/.test(firstLine))
     throw new LayoutError(
       `The first line has ${cells.length} columns, as with decimal commas; prices need a decimal point.`,
     )
-  }
-  if (cells.length > 7 && /^\d{4}\.\d{2}\.\d{2},\d{2}:\d{2}(:\d{2})?,[\d.,-]+$/.test(firstLine)) {
+  if (cells.length > 7 && /^\d{4}\.\d{2}\.\d{2},\d{2}:\d{2}(:\d{2})?,[\d.,-]+$/.test(firstLine))
     throw new LayoutError(
       `The first line has ${cells.length} columns, as with thousands separators; prices need plain numbers, and MT4's lines have 7 columns.`,
     )
-  }
   throw new LayoutError(`The first line has ${firstLine.length} characters; ${allWanted}`)
 }

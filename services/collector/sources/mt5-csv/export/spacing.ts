@@ -28,28 +28,23 @@ export class SpacingSample {
 
   /** Text that follows the name of the file; `undefined` unless the distances certainly contradict the resolution. */
   fault(resolution: Resolution): string | undefined {
-    return spacingFault(this.#times, resolution)
+    const opens = [...new Set(this.#times)].sort((a, b) => a - b)
+    const distances = opens.slice(1).map((open, i) => open - (opens[i] as number))
+    const count = distances.length
+    const shorter = distances.filter((_, i) => {
+      const end = barEnd(feedSeconds(opens[i] as number), resolution)
+      return (opens[i + 1] as number) < end
+    })
+    if (count >= distancesMin && shorter.length > count / 2) {
+      const median = shorter.sort((a, b) => a - b)[shorter.length >> 1] as number
+      return `looks like an export of ${nameOf(median)}: ${shorter.length} of ${count} distances between bars are shorter than ${resolution}`
+    }
+    const duration = resolution === '1M' ? Number.POSITIVE_INFINITY : durationSeconds[resolution]
+    if (opens.length < barsMin || duration > longestMultipleSeconds) return undefined
+    const unit = distances.reduce(divisor, 0)
+    if (unit <= duration) return undefined
+    return `looks like an export of ${nameOf(unit)}: all ${count} distances between bars are multiples of ${durationText(unit)}`
   }
-}
-
-/** The times may be in any order. */
-function spacingFault(times: readonly number[], resolution: Resolution): string | undefined {
-  const opens = [...new Set(times)].sort((a, b) => a - b)
-  const distances = opens.slice(1).map((open, i) => open - (opens[i] as number))
-  const count = distances.length
-  const shorter = distances.filter((_, i) => {
-    const end = barEnd(feedSeconds(opens[i] as number), resolution)
-    return (opens[i + 1] as number) < end
-  })
-  if (count >= distancesMin && shorter.length > count / 2) {
-    const median = shorter.sort((a, b) => a - b)[shorter.length >> 1] as number
-    return `looks like an export of ${nameOf(median)}: ${shorter.length} of ${count} distances between bars are shorter than ${resolution}`
-  }
-  const duration = resolution === '1M' ? Number.POSITIVE_INFINITY : durationSeconds[resolution]
-  if (opens.length < barsMin || duration > longestMultipleSeconds) return undefined
-  const unit = distances.reduce(divisor, 0)
-  if (unit <= duration) return undefined
-  return `looks like an export of ${nameOf(unit)}: all ${count} distances between bars are multiples of ${durationText(unit)}`
 }
 
 const fixed = resolutions.filter((r) => r !== '1M')
