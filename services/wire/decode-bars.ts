@@ -44,16 +44,11 @@ export function receivedBars({ sequence, lane, series }: Bars__Output): Received
   return {
     sequence,
     lane: lane === 'LANE_LIVE' ? 'live' : lane === 'LANE_BACKFILL' ? 'backfill' : undefined,
-    series: series.map((each, i) =>
-      i < batchBarsMax
-        ? toSeries(
-            each.symbol,
-            each.resolution,
-            each.scale,
-            columns.map((name) => sums(each[name])),
-          )
-        : oneTooMany,
-    ),
+    series: series.map((each, i) => {
+      if (i >= batchBarsMax) return oneTooMany
+      const read = columns.map((name) => sums(each[name]))
+      return toSeries(each.symbol, each.resolution, each.scale, read)
+    }),
   }
 }
 

@@ -142,7 +142,6 @@ export function refusedForAge(
   return to > allTimes.from ? [{ from: allTimes.from, to }] : []
 }
 
-/** Returns the spans of a series' history that no window covers, back to the feed's depth. */
 export function missingHistory(
   series: Pick<CollectedSeries, 'historyEnd' | 'covered'>,
   depth: Depth | undefined,

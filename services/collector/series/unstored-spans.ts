@@ -64,7 +64,6 @@ interface Part {
   readonly bars: Bars
 }
 
-/** Records for each series of one message which bars were stored and which were refused. */
 export function recordStored(parts: readonly Part[], refused: readonly RefusedBar__Output[]): void {
   const refusedOf = refusedBySeries(refused)
   parts.forEach(({ item: { series }, bars }, position) => {
