@@ -2,7 +2,7 @@ const two32 = 2 ** 32
 const two31 = 2 ** 31
 const bytesMax = 10
 
-/** Reads the unsigned number and moves the position behind it; `undefined` if it is truncated or not exact. */
+/** Reads the number at the position and moves that behind it; `undefined` if truncated by `end` or not exact. */
 export function readVarint(bytes: Uint8Array, at: { position: number }, end: number): number | undefined {
   let value = 0
   let factor = 1
