@@ -15,7 +15,6 @@ const minuteSeconds = durationSeconds['1']
 const barsPerBucket = bucketSeconds / minuteSeconds
 const lastSecondOf = (open: FeedSeconds): FeedSeconds => feedSeconds(open + bucketSeconds - 1)
 
-/** The reader, and what decides whether a bucket of the series is closed. */
 export interface FoldContext {
   readonly reader: Reader
   /** The current time on the feed's clock; `undefined` if it is unknown. */

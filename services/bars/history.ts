@@ -105,6 +105,5 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
   }
 }
 
-/** Limits a time to those that bars can have. */
 const notBefore = (time: FeedSeconds): FeedSeconds => feedSeconds(Math.max(barTimeMin, time))
 const notAfter = (time: FeedSeconds): FeedSeconds => feedSeconds(Math.min(barTimeMax, time))

@@ -119,7 +119,6 @@ class TableTail {
     return this.#count
   }
 
-  /** Position of the oldest batch. */
   get oldest(): number | undefined {
     return (this.#sorted[0] ?? this.#unsorted[0])?.position
   }

@@ -22,10 +22,8 @@ const stepMinMs = 20
 export const noticeMs = 5_000
 
 export interface Drain {
-  /** Sockets still open. */
   readonly open: number
   readonly utc: UtcMs
-  /** The time left for the drain. */
   readonly leftMs: number
 }
 

@@ -6,7 +6,6 @@ export interface Reader {
   readonly sinceMs: number
   /** The caller no longer waits: reads that are not served yet are dropped. */
   readonly isGone?: boolean
-  /** Called when a read of the store was answered. */
   readonly answered?: () => void
 }
 

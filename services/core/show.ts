@@ -1,7 +1,6 @@
 const shownLength = 48
 const keyShape = /fxd_[0-9a-f]{32}/gi
 
-/** Removes API keys from a text. */
 const maskKeys = (text: string): string => text.replace(keyShape, 'fxd_…')
 
 /** Control characters, invisible characters, other line ends, and U+FFFD, which marks bytes that are not text. */

@@ -31,12 +31,10 @@ export interface IngestMetrics {
   /** What the active session of a feed says about its collector; `undefined`: the session has ended. */
   collector(feed: FeedKey, state: CollectorState | undefined): void
   ended(code: string): void
-  /** Counts a call that was refused because of its credential. */
   refusedCall(reason: CredentialFault | 'foreign_feed'): void
   /** Counts a call that ended, of any service or none. */
   call(code: string): void
   queued(lane: LaneName, by: number): void
-  /** Changes the number of bars that wait for the bus. */
   backlog(by: number): void
   droppedFromBacklog(count: number): void
 }

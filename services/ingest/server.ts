@@ -48,7 +48,6 @@ export interface IngestDeps {
   readonly tls?: WatchedTls | undefined
   readonly connectionsMax?: number
   readonly connectionCounts?: ConnectionCounts
-  /** Called after the store began anew. */
   readonly storeBegan?: () => Promise<void>
   readonly clock: Clock
   readonly log: Log

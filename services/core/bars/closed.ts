@@ -9,7 +9,6 @@ export interface SeriesMoment {
   readonly now: FeedSeconds | undefined
   /** The newest known bar time of the series, this bar included or not. */
   readonly newest: FeedSeconds | undefined
-  /** The delay of the symbol's quotes. */
   readonly delaySeconds: number
 }
 

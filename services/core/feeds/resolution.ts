@@ -14,7 +14,6 @@ export const isIntraday = (r: Resolution): boolean => r !== '1D' && r !== '1W' &
 export const finestFirst = (a: Resolution, b: Resolution): number =>
   resolutions.indexOf(a) - resolutions.indexOf(b)
 
-/** The names that terminals use. */
 export const terminalCodes: ReadonlyMap<string, Resolution> = new Map([
   ['M1', '1'],
   ['M5', '5'],

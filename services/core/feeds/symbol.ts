@@ -4,7 +4,6 @@ import type { CompoundKey, FeedKey } from './compound-key.ts'
 export const symbolTypes = ['forex', 'crypto', 'index', 'cfd'] as const
 export type SymbolType = (typeof symbolTypes)[number]
 
-/** Other names of the types that people use. */
 export const symbolTypeNicknames: ReadonlyMap<string, SymbolType> = new Map([
   ['FX', 'forex'],
   ['CURRENCY', 'forex'],

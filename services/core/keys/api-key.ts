@@ -11,7 +11,6 @@ export const shownPrefixLength = 8
 
 /** Maximum old secrets of a key that are still valid. */
 export const oldSecretsMax = 4
-/** Maximum time that an old secret stays valid after a rotation. */
 export const overlapMsMax = 90 * dayMs
 
 /** A key's secret as stored: SHA-256 in lower-case hex, and the end of its validity. */

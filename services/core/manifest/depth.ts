@@ -104,6 +104,5 @@ function onFeedClock(depth: Depth, clock: FeedClock): Depth {
   return { since: startOfDay(depth.since - offset) }
 }
 
-/** A depth as text of a manifest. */
 export const depthText = (depth: Depth): string =>
   'since' in depth ? dateText(depth.since) : durationText(depth.seconds)

@@ -115,9 +115,7 @@ export class Place {
 }
 
 export interface Mapping<Name extends string> {
-  /** A required field. */
   need(name: Name): Place
-  /** An optional field. */
   may(name: Name): Place
   /** The known fields that are present. */
   readonly names: readonly Name[]

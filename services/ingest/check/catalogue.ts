@@ -10,7 +10,6 @@ import type { CatalogueSymbol__Output } from '../../wire/gen/fxd/v1/CatalogueSym
 import { feedSymbolsMax } from '../../wire/limits.ts'
 import { describeSymbol, symbolFault } from './catalogue-symbol.ts'
 
-/** Why a feed takes no further symbol. */
 export const feedIsFull = `the feed has ${feedSymbolsMax} symbols, hidden ones included; no new name is accepted (see "fxd symbols remove --hidden")`
 
 /** A symbol that the catalogue of a live session no longer lists, and that is still shown. */
@@ -32,7 +31,6 @@ export interface CatalogueChange {
     /** The symbols of this catalogue as they are after the change. */
     readonly symbols: readonly SymbolRecord[]
     readonly refused: readonly CatalogueRefusal[]
-    /** Symbols that the catalogue left out and that are still shown. */
     readonly absent: ReadonlyMap<CompoundKey, Absence>
   }
 }

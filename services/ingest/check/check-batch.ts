@@ -193,7 +193,6 @@ function revisionFault(revision: number, now: UtcMs): { reason: RefusalReason; m
   }
 }
 
-/** The refusal of a whole message. */
 export const refuseWhole = (reason: RefusalReason, message: string, count = 0): Refusal => ({
   series: 0,
   index: 0,

@@ -1,7 +1,6 @@
 import type { UtcMs } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 
-/** What a credential allows. */
 export interface Access {
   /** True: all calls of `fxd.v1.Registry` are allowed. */
   readonly mayAdminister: boolean

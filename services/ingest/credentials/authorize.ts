@@ -45,7 +45,6 @@ const collectorPath = '/fxd.v1.Collector/'
 export interface Authorizer {
   /** Refuses calls without a valid credential before they reach a service. */
   readonly interceptor: ServerInterceptor
-  /** The access of the call with this metadata. */
   accessOf(metadata: Metadata): Access
 }
 
@@ -55,7 +54,6 @@ export interface AuthorizerDeps {
   readonly feedTokens: FeedTokens
   readonly clock: Clock
   readonly refused: (fault: CredentialFault) => void
-  /** Called for each authorized call. */
   readonly passed: (path: string, peer: string) => void
 }
 

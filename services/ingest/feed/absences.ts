@@ -7,7 +7,6 @@ import { type Absence, isAbsent } from '../check/catalogue.ts'
 
 /** Time until an absent symbol is hidden: its terminal may not have loaded its symbol list yet. */
 export const absenceMs = 60_000
-/** Delay before a failed write to the registry is retried. */
 const retryMs = 5_000
 
 interface TimedAbsence extends Absence {

@@ -51,7 +51,6 @@ export class BackfillIntake {
     return done
   }
 
-  /** Waits for the earlier batches, and until fewer bars are being stored. */
   async #storeAfter(
     earlier: readonly Promise<unknown>[],
     batch: readonly GoodSeries[],

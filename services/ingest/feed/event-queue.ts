@@ -13,7 +13,6 @@ export type OrderedEvent = Exclude<BusEvent, { type: 'revised' | 'registry' }>
 
 export interface QueuedEvent {
   readonly event: OrderedEvent
-  /** Those of the event. */
   readonly bars: LiveBar[]
   readonly epoch: number
   readonly sinceMs: number

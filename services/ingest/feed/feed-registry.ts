@@ -6,7 +6,6 @@ import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
 import { SessionEnd } from '../session-end.ts'
 
-/** One version of the registry, and the feed's definition in it. */
 export interface FeedView {
   readonly view: RegistryView
   readonly definition: FeedDefinition

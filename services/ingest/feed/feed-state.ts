@@ -95,7 +95,6 @@ export class FeedState {
     return this.#dropping
   }
 
-  /** Sends liveness to the feed board, without waiting for it. */
   note(liveness: FeedLiveness): void {
     this.receivedAt = liveness.receivedAt ?? this.receivedAt
     this.#notes.note(this.key, liveness)
@@ -126,7 +125,6 @@ export class FeedState {
     for (const [id, time] of ends) this.stored.set(id, later(this.stored.get(id), time) ?? time)
   }
 
-  /** Forgets all accepted bar times. */
   forgetNewest(): void {
     this.newest.clear()
     this.#newestBar = undefined
@@ -172,7 +170,6 @@ export class FeedStates {
     this.#notes = new LivenessNotes(stores.board, deps)
   }
 
-  /** When the live lane last delivered a bar of the feed to this process. */
   receivedAt(key: FeedKey): UtcMs | undefined {
     return this.#states.get(key)?.receivedAt
   }

@@ -14,7 +14,6 @@ export class LiveIntake {
     this.#state = state
   }
 
-  /** The work of one batch in each of its tables. */
   take(batch: readonly GoodSeries[], receipt: Receipt): readonly Taken[] {
     const tables = Map.groupBy(batch, ({ series }) => series.resolution)
     const taken = [...tables].map(([resolution, bars]) => this.#lane(resolution).take(bars, receipt))

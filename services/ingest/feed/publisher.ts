@@ -11,7 +11,6 @@ import { SessionEnd } from '../session-end.ts'
 import { EventQueue, type OrderedEvent, type QueuedEvent } from './event-queue.ts'
 import type { Changed } from './store-history.ts'
 
-/** Interval of retries while the bus is unavailable. */
 export const busRetryMs = 500
 /** Maximum kept revisions that are published at the same time. */
 const revisedAtOnce = 1_000
@@ -82,7 +81,6 @@ export class Publisher {
     this.#cancelRetry()
   }
 
-  /** Drops all waiting events of a hidden feed. */
   discard(): void {
     this.#queue.release()
     this.#queue.remove(() => true)

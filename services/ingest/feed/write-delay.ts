@@ -14,7 +14,6 @@ export class WriteDelay {
   readonly #bus: Pick<Bus, 'handled'>
   #waiting: (() => void)[] = []
   #publishing = 0
-  /** Number of publications so far. */
   #count = 0
   #cancelMaximum: Cancel = () => undefined
   #isEnded = false
@@ -49,7 +48,6 @@ export class WriteDelay {
     this.#start()
   }
 
-  /** Does nothing if another publication began. */
   #startIfIdle(count: number): void {
     if (count === this.#count) this.#start()
   }

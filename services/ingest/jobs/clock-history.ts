@@ -6,7 +6,6 @@ import type { RegistryBody } from '../../ports/registry.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
 
-/** Delay before a failed write is retried. */
 const retryMs = 10_000
 
 export interface ClockHistoryDeps {

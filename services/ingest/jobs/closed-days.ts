@@ -11,7 +11,6 @@ import type { FollowedRegistry } from '../../registry/follow.ts'
 const checkEveryMs = 60_000
 /** Closed days that each run copies: yesterday, and again the day before, which an outage may have changed late. */
 const daysCopied = 2
-/** Maximum keys whose counters are read and stored together. */
 const keysAtOnce = 256
 
 export interface ClosedDaysDeps {

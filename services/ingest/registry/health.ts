@@ -14,7 +14,6 @@ export interface HealthDeps {
   readonly clock: Clock
 }
 
-/** Checks store and bus, both at once. */
 export async function health({ bars, board, clock }: HealthDeps): Promise<Health> {
   const faultOf = (what: string, check: Promise<void>): Promise<string> =>
     within(clock, checkMs, 'a check', check).then(

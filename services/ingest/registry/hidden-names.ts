@@ -24,7 +24,6 @@ export async function readHiddenNames(
       )
 }
 
-/** The row that frees a hidden name. */
 export const freedRow = (body: SymbolRecord): RegistryBody => ({
   kind: 'symbol',
   id: body.symbol,

@@ -145,7 +145,6 @@ export function checkFeeds(
   return [...new Set(wanted)] as FeedKey[]
 }
 
-/** Maximum feeds that a message lists. */
 const listedMax = 20
 const list = (keys: readonly string[]): string =>
   keys.length === 0

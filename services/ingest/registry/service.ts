@@ -49,7 +49,6 @@ export interface RegistryServiceDeps extends FeedStores, TopKeysDeps {
   readonly feedTokens: FeedTokens
   readonly leases: Leases
   readonly identity?: StoreIdentity
-  /** Called after the store began anew. */
   readonly storeBegan?: () => Promise<void>
   /** `undefined`: the store is one file. */
   readonly tables?: StoreTables

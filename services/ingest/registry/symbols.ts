@@ -18,7 +18,6 @@ interface SymbolStores {
 interface Removed {
   /** Number of series of the symbol that have bars. */
   readonly series: number
-  /** Number of hidden names that were freed. */
   readonly freed: number
 }
 

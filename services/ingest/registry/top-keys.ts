@@ -11,7 +11,6 @@ import { invalid } from './refusal.ts'
 
 /** Maximum keys of an answer: so many fit a message. */
 const limitMax = 200
-/** Maximum keys whose counters are read together. */
 const keysAtOnce = 256
 /** Deadline of the counters of all keys: shorter than that of the command line, which gets a sentence. */
 const readMs = 30_000
@@ -50,7 +49,6 @@ export async function topKeys(
   )
 }
 
-/** The keys that have counters of today. */
 async function usedToday(keys: readonly KeyRecord[], { limits, clock }: TopKeysDeps): Promise<Used[]> {
   const endMs = clock.monotonicMs() + readMs
   const today = dateText(toSeconds(clock.utcMs()))

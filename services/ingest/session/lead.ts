@@ -92,7 +92,6 @@ export function lead(deps: LeadDeps): Leadership {
   }
 }
 
-/** Calls of the lease store; logs once per outage. */
 class LeaseCalls {
   readonly #outage: OutageLog
 

@@ -12,7 +12,6 @@ const sessionsMax = 1_024
 /** Maximum sessions of one feed, with imports and standbys: one feed's credential cannot use up the process. */
 export const sessionsPerFeedMax = 32
 
-/** A session as other sessions see it. */
 interface OpenSession {
   /** `undefined` until its Hello was accepted. */
   readonly identity: CollectorIdentity | undefined

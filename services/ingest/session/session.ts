@@ -105,7 +105,6 @@ export class CollectorSession {
     await this.end()
   }
 
-  /** Called when the regular end failed through a defect. */
   #cut(defect: unknown): void {
     this.#log.error(failureFields(defect), 'failed to end a session; its stream is closed')
     this.#stream.cut(sessionEnd(defect))

@@ -32,7 +32,6 @@ export class CollectorStream {
   #isWorkFull = false
   #isClosed = false
   #unanswered = 0
-  /** Ends the session. */
   readonly fail: (cause: unknown) => void
   /** Resolves when the collector has read all answers, or is disconnected. */
   readonly closed: Promise<void>
@@ -84,7 +83,6 @@ export class CollectorStream {
     else if (!isFull && this.#call.isPaused()) this.#call.resume()
   }
 
-  /** Reading is neither paused nor resumed after this call. */
   stopThrottling(): void {
     this.#isThrottling = false
   }

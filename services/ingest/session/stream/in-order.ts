@@ -14,7 +14,6 @@ export class InOrder {
     this.#onFinished = onFinished
   }
 
-  /** Number of works that have not finished. */
   get length(): number {
     return this.#waiting
   }

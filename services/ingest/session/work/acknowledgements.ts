@@ -9,7 +9,6 @@ import type { SessionCatalogue } from './session-catalogue.ts'
 
 const notCatalogued = 'got bars or a window before Catalogued, wanted a Catalogue of this session first'
 
-/** Why a whole message is rejected, for the log. */
 const rejections = {
   NOT_CATALOGUED: 'message before Catalogued rejected; it gets no Ack',
   SEQUENCE: 'message with a wrong sequence rejected; it gets no Ack',

@@ -16,7 +16,6 @@ const backfillBatchesMax = 16
 const refusalsMax = 5_000
 /** Maximum unacknowledged windows; at it reading pauses. */
 export const windowsMax = 256
-/** Length of the pause that a collector is asked for. */
 const slowPauseMs = 500
 
 /** Something that must be stored before a later window that covers it may be. */
@@ -60,7 +59,6 @@ export interface Work {
 export interface InFlightDeps {
   readonly stream: Pick<CollectorStream, 'send' | 'fail'>
   readonly metrics: IngestMetrics
-  /** Pauses or resumes reading. */
   readonly throttle: () => void
 }
 
@@ -85,7 +83,6 @@ export class InFlight {
     return this.#hasFailed
   }
 
-  /** True while a bound is reached: reading should pause. */
   get isFull(): boolean {
     const { windows } = this.#counts
     return this.#backfill >= backfillBatchesMax || windows >= windowsMax || this.#refusals >= refusalsMax

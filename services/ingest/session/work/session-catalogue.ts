@@ -115,7 +115,6 @@ export class SessionCatalogue {
     taken.catch(stream.fail)
   }
 
-  /** Waits while the store is unavailable. */
   async #take(whole: WholeCatalogue, revision: number): Promise<void> {
     await this.#nextTurn()
     const { log, stream, state, imported } = this.#deps
