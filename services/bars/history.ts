@@ -14,10 +14,7 @@ import { createFolded, type FoldContext } from './folded.ts'
 import { createReading, sliceBarsMax } from './reading.ts'
 import type { Tail } from './tail.ts'
 
-/**
- * Reads bars of all eleven resolutions. If the store is unavailable, every call fails with `Unavailable`; an empty
- * answer means that the store has no bars.
- */
+/** Reads bars of all resolutions. Without the store each call fails with `Unavailable`; empty: it has no bars. */
 export interface History {
   /** Ascending slices, none empty. Both ends are inclusive and compared with bar open times. */
   range(series: Series, from: FeedSeconds, to: FeedSeconds, reader: Reader): AsyncIterable<Bars>
@@ -94,13 +91,11 @@ export function createHistory(deps: HistoryDeps, countMax: number = sliceBarsMax
     },
     async countback(series, count, to, reader) {
       const end = notAfter(to ?? newestEnd(series.feed))
-      if (series.resolution === '30') {
-        const context = await contextOf(series, reader)
-        const bars = await folded.newest(series, count, end, context)
-        if (barCount(bars) === 0 && context.failure) throw context.failure
-        return bars
-      }
-      return stored.newest(series, count, end, reader)
+      if (series.resolution !== '30') return stored.newest(series, count, end, reader)
+      const context = await contextOf(series, reader)
+      const bars = await folded.newest(series, count, end, context)
+      if (barCount(bars) === 0 && context.failure) throw context.failure
+      return bars
     },
   }
 }

@@ -10,10 +10,7 @@ import type { Tail } from './tail.ts'
 /** Maximum bars of one read of the store; a slice of a range has about as many. */
 export const sliceBarsMax = 10_000
 
-/**
- * Reads closed bars of one stored series: stored bars merged with the live tail. Of each time the greatest
- * revision is returned.
- */
+/** Reads closed bars of one stored series, merged with the live tail: of each time the greatest revision. */
 export interface Reading {
   /** Ascending slices, none empty; both ends are inclusive. Each slice is read on demand. */
   range(series: Series, from: FeedSeconds, to: FeedSeconds, reader: Reader): AsyncIterable<Bars>

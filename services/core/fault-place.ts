@@ -1,9 +1,6 @@
 import { Unavailable } from './failure.ts'
 
-/**
- * The kind of a defect and where it was thrown, for the log. The message stays out: it may quote what a client
- * sent, as the message of a `SyntaxError` does.
- */
+/** Kind and place of a defect, for the log. The message stays out: it may quote what a client sent. */
 export function faultPlace(cause: unknown): { readonly fault: string; readonly at: string } {
   if (!(cause instanceof Error)) return { fault: typeof cause, at: '' }
   const { stack = '' } = cause

@@ -1,8 +1,6 @@
 const shownLength = 48
 const keyShape = /fxd_[0-9a-f]{32}/gi
 
-const maskKeys = (text: string): string => text.replace(keyShape, 'fxd_…')
-
 /** Control characters, invisible characters, other line ends, and U+FFFD, which marks bytes that are not text. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}\uFFFD]/gu
 
@@ -20,7 +18,7 @@ export function show(value: unknown): string {
 }
 
 function quote(text: string): string {
-  const masked = maskKeys(text)
+  const masked = text.replace(keyShape, 'fxd_…')
   const short = masked.length > shownLength ? `${masked.slice(0, shownLength)}…` : masked
   return JSON.stringify(short).replace(unprintable, escaped)
 }

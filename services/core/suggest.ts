@@ -4,10 +4,7 @@ const comparedLength = 80
 /** Minimum length of a beginning that suggests a word. */
 const beginningLength = 3
 
-/**
- * The known word nearest to a mistyped one, by edits, ignoring case; `undefined` when none is near. A word that
- * shares no letter with it is not near.
- */
+/** The nearest known word by edits, ignoring case; `undefined`: none is near. One without a common letter is not. */
 export function suggest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > comparedLength) return undefined
   const wanted = word.toLowerCase()

@@ -57,10 +57,7 @@ export interface IngestDeps {
 export interface Ingest {
   /** Resolves with the port (a free one for port 0); rejects if it cannot listen on the address. */
   listen(host: string, port: number): Promise<number>
-  /**
-   * Accepts no further calls, acknowledges batches in flight, and ends every session with UNAVAILABLE. Cuts off
-   * what has not finished after `graceMs`.
-   */
+  /** Refuses further calls, acknowledges batches in flight and ends all sessions; cuts off the rest after `graceMs`. */
   close(graceMs: number): Promise<void>
 }
 
@@ -79,16 +76,11 @@ export function createIngest(deps: IngestDeps): Ingest {
     },
     refused: (fault) => metrics.refusedCall(fault),
   })
-  const server = serverBehind(authorizer)
+  const server = new Server({ ...serverOptions, interceptors: [wellFormedStatus, authorizer.interceptor] })
   const writeDelay = new WriteDelay(clock, stores.bus)
   const states = new FeedStates(stores, { ...deps, bus: stores.bus, metrics, writeDelay })
   const sessions = new OpenSessions(log, clock)
-  const serve = createServe(authorizer, sessions, unauthenticated, {
-    ...deps,
-    metrics,
-    states,
-    sessions,
-  })
+  const serve = createServe(authorizer, unauthenticated, { ...deps, metrics, states, sessions })
   server.addService(
     { Session: { ...Collector.service.Session, requestDeserialize: receive, responseSerialize: asIs } },
     { Session: serve },
@@ -116,7 +108,7 @@ export function createIngest(deps: IngestDeps): Ingest {
 
   return {
     async listen(host, port) {
-      listening = await listenFor(server, { ...deps, unauthenticated }, host, port)
+      listening = await listenFor(server, deps, { host, port, unauthenticated })
       stopCounting = countCalls(listening.port, (code) => metrics.call(code))
       return listening.port
     },
@@ -163,28 +155,12 @@ function startJobs(deps: IngestDeps, sessions: OpenSessions, states: FeedStates)
 /** A session encodes its answers itself. */
 const asIs = (encoded: Buffer): Buffer => encoded
 
-const serverBehind = ({ interceptor }: ReturnType<typeof createAuthorizer>): Server =>
-  new Server({ ...serverOptions, interceptors: [wellFormedStatus, interceptor] })
-
 const listenFor = (
   server: Server,
-  {
-    tls,
-    connectionsMax = ingestConnectionsMax,
-    connectionCounts: counts,
-    unauthenticated,
-  }: IngestDeps & Pick<ListenAt, 'unauthenticated'>,
-  host: string,
-  port: number,
+  { tls, connectionsMax = ingestConnectionsMax, connectionCounts: counts }: IngestDeps,
+  at: Pick<ListenAt, 'host' | 'port' | 'unauthenticated'>,
 ): Promise<Listening> =>
-  listen(server, {
-    host,
-    port,
-    credentials: serverCredentials(tls),
-    connectionsMax,
-    unauthenticated,
-    counts,
-  })
+  listen(server, { ...at, credentials: serverCredentials(tls), connectionsMax, counts })
 
 const shutDown = (server: Server): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -192,13 +168,9 @@ const shutDown = (server: Server): Promise<void> =>
   })
 
 /** Starts a session for each permitted call; a defect at the start ends the call. */
-function createServe(
-  authorizer: Authorizer,
-  sessions: OpenSessions,
-  unauthenticated: UnauthenticatedConnections,
-  deps: SessionDeps,
-) {
-  const processId = deps.clock.randomHex(8)
+function createServe(authorizer: Authorizer, unauthenticated: UnauthenticatedConnections, deps: SessionDeps) {
+  const { sessions, clock, log } = deps
+  const processId = clock.randomHex(8)
   let count = 0
   const begin = (call: CollectorCall): void => {
     const access = authorizer.accessOf(call.metadata)
@@ -216,7 +188,7 @@ function createServe(
       begin(call)
     } catch (cause) {
       // The call metric counts the status.
-      deps.log.error(faultPlace(cause), 'starting a session failed; its call is rejected with INTERNAL')
+      log.error(faultPlace(cause), 'starting a session failed; its call is rejected with INTERNAL')
       call.emit('error', defectStatus)
     }
   }

@@ -1,20 +1,7 @@
 import { status } from '@grpc/grpc-js'
 import { Unavailable } from '../core/failure.ts'
 
-type StatusName = Extract<
-  keyof typeof status,
-  | 'OK'
-  | 'INVALID_ARGUMENT'
-  | 'NOT_FOUND'
-  | 'FAILED_PRECONDITION'
-  | 'ABORTED'
-  | 'RESOURCE_EXHAUSTED'
-  | 'UNAVAILABLE'
-  | 'UNAUTHENTICATED'
-  | 'PERMISSION_DENIED'
-  | 'DEADLINE_EXCEEDED'
-  | 'INTERNAL'
->
+type StatusName = keyof typeof status
 
 /** Ends a session with a gRPC status. The message is for the operator of the collector. */
 export class SessionEnd extends Error {

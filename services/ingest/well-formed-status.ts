@@ -3,10 +3,7 @@ import { ResponderBuilder, ServerInterceptingCall, type ServerInterceptor } from
 /** Maximum characters of a status message: trailers are a header, and many peers refuse longer ones. */
 const detailsLengthMax = 1_024
 
-/**
- * Makes the text of every status well-formed. It may quote a client, and a lone surrogate would throw inside the
- * library, outside any handler.
- */
+/** Makes status texts well-formed: they may quote a client, and a lone surrogate throws inside the library. */
 export const wellFormedStatus: ServerInterceptor = (_method, call) =>
   new ServerInterceptingCall(
     call,

@@ -2,8 +2,8 @@ import { daySeconds } from '../clocks/calendar.ts'
 import { type FeedSeconds, feedSeconds } from '../clocks/feed-clock.ts'
 import type { CompoundKey } from '../feeds/compound-key.ts'
 import { durationSeconds, isIntraday, type Resolution } from '../feeds/resolution.ts'
-import { joinSpans } from './coverage.ts'
-import { type Span, spansOfSymbol, type Window, windowSeriesId } from './window.ts'
+import { firstIndex, joinSpans } from './coverage.ts'
+import { bySeries, type Span, spansOfSymbol, type Window, windowSeriesId } from './window.ts'
 
 /** The stored bars of one series, counted by day of the feed's clock. Days are numbered since 1970. */
 export interface StoredSeries {
@@ -52,9 +52,22 @@ export interface Disagreement {
 const secondsOf = (day: number): FeedSeconds => feedSeconds(day * daySeconds)
 const dayOf = (at: number): number => Math.floor(at / daySeconds)
 
+type Found = { -readonly [K in keyof Disagreement]: K extends 'symbols' ? Set<CompoundKey> : Disagreement[K] }
+
+const begin = (kind: Found['kind'], resolution: Resolution, at: Found['first']): Found => ({
+  kind,
+  resolution,
+  count: 0,
+  missing: 0,
+  symbols: new Set(),
+  first: at,
+  last: at,
+})
+
 /** Compares windows with stored bars, day by day. */
-export function auditFeed({ windows, stored, since, now }: Audited): readonly Disagreement[] {
-  const claims = new ClaimedSpans(windows, since)
+export function auditFeed(audited: Audited): readonly Disagreement[] {
+  const { stored, now } = audited
+  const claims = claimedSpans(audited)
   const settledBefore = dayOf(now) - 1
   const found = new Map<string, Found>()
   const note = (
@@ -64,9 +77,14 @@ export function auditFeed({ windows, stored, since, now }: Audited): readonly Di
     missing = 0,
   ): void => {
     const id = `${kind} ${resolution}`
-    const each = found.get(id) ?? new Found(kind, resolution)
+    const at = { symbol, day }
+    const each = found.get(id) ?? begin(kind, resolution, at)
     found.set(id, each)
-    each.add(symbol, day, missing)
+    each.count++
+    each.missing += missing
+    each.symbols.add(symbol)
+    if (day < each.first.day) each.first = at
+    if (day > each.last.day) each.last = at
   }
   for (const ofSymbol of Map.groupBy(stored, ({ symbol }) => symbol).values()) {
     const traded = Map.groupBy(
@@ -76,7 +94,7 @@ export function auditFeed({ windows, stored, since, now }: Audited): readonly Di
       ({ day }) => day,
     )
     for (const series of ofSymbol) {
-      const spans = claims.of(series)
+      const spans = claims(series)
       for (const { day } of series.days)
         if (day < settledBefore && !touches(spans, day)) note('unclaimed', series, day)
       if (!isIntraday(series.resolution)) continue
@@ -91,7 +109,7 @@ export function auditFeed({ windows, stored, since, now }: Audited): readonly Di
       }
     }
   }
-  return [...found.values()].map((each) => each.disagreement())
+  return [...found.values()].map((each) => ({ ...each, symbols: each.symbols.size }))
 }
 
 /** The least number of bars of a resolution on a day, derived from the count of another resolution. */
@@ -108,32 +126,18 @@ function implied(
 const secondsOfBar = (r: Resolution): number => (r === '1M' ? Number.NaN : durationSeconds[r])
 
 /** The joined windows of each series: its own, and those of the feed that count for it. */
-class ClaimedSpans {
-  readonly #bySeries: ReadonlyMap<string, readonly Window[]>
-  readonly #since: Audited['since']
-
-  constructor(windows: readonly Window[], since: Audited['since']) {
-    this.#bySeries = Map.groupBy(windows, windowSeriesId)
-    this.#since = since
-  }
-
-  of({ symbol, resolution }: StoredSeries): readonly Span[] {
-    const own = this.#bySeries.get(windowSeriesId({ symbol, resolution })) ?? []
-    const feedWide = this.#bySeries.get(windowSeriesId({ symbol: undefined, resolution })) ?? []
-    return joinSpans(spansOfSymbol(own, feedWide, this.#since.get(symbol)))
+function claimedSpans({ windows, since }: Audited): (series: StoredSeries) => readonly Span[] {
+  const all = bySeries(windows)
+  return ({ symbol, resolution }) => {
+    const own = all.get(windowSeriesId({ symbol, resolution })) ?? []
+    const feedWide = all.get(windowSeriesId({ symbol: undefined, resolution })) ?? []
+    return joinSpans(spansOfSymbol(own, feedWide, since.get(symbol)))
   }
 }
 
 /** The last span that begins before `at`; no other can reach it. */
-function spanBefore(spans: readonly Span[], at: FeedSeconds): Span | undefined {
-  let [low, high] = [0, spans.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((spans[middle] as Span).from < at) low = middle + 1
-    else high = middle
-  }
-  return spans[low - 1]
-}
+const spanBefore = (spans: readonly Span[], at: FeedSeconds): Span | undefined =>
+  spans[firstIndex(spans, ({ from }) => from >= at) - 1]
 
 const touches = (spans: readonly Span[], day: number): boolean =>
   (spanBefore(spans, secondsOf(day + 1))?.to ?? 0) > secondsOf(day)
@@ -141,40 +145,4 @@ const touches = (spans: readonly Span[], day: number): boolean =>
 function covers(spans: readonly Span[], day: number): boolean {
   const span = spanBefore(spans, feedSeconds(secondsOf(day) + 1))
   return span !== undefined && span.to >= secondsOf(day + 1)
-}
-
-class Found {
-  readonly #kind: Disagreement['kind']
-  readonly #resolution: Resolution
-  readonly #symbols = new Set<CompoundKey>()
-  #count = 0
-  #missing = 0
-  #first: Disagreement['first'] | undefined
-  #last: Disagreement['last'] | undefined
-
-  constructor(kind: Disagreement['kind'], resolution: Resolution) {
-    this.#kind = kind
-    this.#resolution = resolution
-  }
-
-  add(symbol: CompoundKey, day: number, missing: number): void {
-    this.#count++
-    this.#missing += missing
-    this.#symbols.add(symbol)
-    if (this.#first === undefined || day < this.#first.day) this.#first = { symbol, day }
-    if (this.#last === undefined || day > this.#last.day) this.#last = { symbol, day }
-  }
-
-  disagreement(): Disagreement {
-    if (this.#first === undefined || this.#last === undefined) throw new Error('nothing was added')
-    return {
-      kind: this.#kind,
-      resolution: this.#resolution,
-      count: this.#count,
-      missing: this.#missing,
-      symbols: this.#symbols.size,
-      first: this.#first,
-      last: this.#last,
-    }
-  }
 }

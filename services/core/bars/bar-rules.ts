@@ -42,22 +42,16 @@ export interface BarLimits {
 
 /** No bar opens before 1970. */
 export const barTimeMin = feedSeconds(0)
-/**
- * A time in 2255: up to it a double counts microseconds exactly. No store gets later times, whatever the clock
- * of a feed shows.
- */
+/** A time in 2255: up to it a double counts microseconds exactly. No store gets later times. */
 export const barTimeMax = feedSeconds(9_007_199_254)
-const fault = (reason: RefusalReason, message: string): BarFault => ({ reason, message })
+export const fault = (reason: RefusalReason, message: string): BarFault => ({ reason, message })
 
 /** The fault of a bar by itself; `isClosed` decides whether it is closed. */
 export function barFault(bar: Bar, r: Resolution, at: BarLimits = {}): BarFault | undefined {
   return timeFault(bar.time, r, at) ?? priceFault(bar) ?? orderFault(bar) ?? volumeFault(bar.volume)
 }
 
-/**
- * Bars up to 30 minutes begin at a multiple of their duration. Sessions of the broker decide the minute of
- * longer ones.
- */
+/** Bars up to 30 minutes begin at a multiple of their duration; the broker decides the minute of longer ones. */
 export const gridSeconds = (r: Resolution): number =>
   r === '1' || r === '5' || r === '10' || r === '15' || r === '30' ? durationSeconds[r] : 60
 

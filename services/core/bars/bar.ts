@@ -104,10 +104,7 @@ export function barsOf(list: readonly (Bar & { readonly revision?: number })[]):
   return bars
 }
 
-/**
- * The number of ascending bars that open at `time` or before: the index of the first later one. `start` is an
- * index at or before the result.
- */
+/** The number of ascending bars that open at `time` or before. `start`: an index at or before the result. */
 export function countUntil({ time: times }: Bars, time: number, start = 0): number {
   let low = start
   let high = times.length

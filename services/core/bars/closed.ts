@@ -12,10 +12,7 @@ export interface SeriesMoment {
   readonly delaySeconds: number
 }
 
-/**
- * Whether a bar is closed; only closed bars are stored. Its time (for a delayed quote plus the delay) is over,
- * or a later bar exists.
- */
+/** Whether a bar may be stored: its time, with the delay of its quotes, is over, or a later bar exists. */
 export function isClosed(open: FeedSeconds, r: Resolution, at: SeriesMoment): boolean {
   if (at.newest !== undefined && at.newest > open) return true
   return hasEnded(open, r, { ...at, now: later(at.now) })

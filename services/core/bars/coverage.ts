@@ -30,7 +30,7 @@ export function withTouching(span: Span, feedWide: readonly Span[], since: FeedS
 }
 
 /** The first index for which `fits` is true, or the length; once true it stays true. */
-function firstIndex<T>(list: readonly T[], fits: (each: T) => boolean): number {
+export function firstIndex<T>(list: readonly T[], fits: (each: T) => boolean): number {
   let [low, high] = [0, list.length]
   while (low < high) {
     const middle = (low + high) >>> 1

@@ -54,10 +54,7 @@ export const onGrid = (r: Resolution, { from, to }: Span): Span => {
   return { from: from <= windowFromMin ? from : up(from), to: up(to) }
 }
 
-/**
- * The spans that windows cover for one symbol: its own, and those of the whole feed from `since` on. That is the time
- * at which a live session first listed the symbol.
- */
+/** The spans of one symbol: its own, and feed-wide ones from `since` on, when a live session first listed it. */
 export const spansOfSymbol = (
   own: readonly Span[],
   feedWide: readonly Span[],

@@ -1,7 +1,4 @@
-/**
- * The proleptic Gregorian calendar as arithmetic on Unix seconds. It serves both clocks, so it uses plain
- * seconds; it depends on no clock, time zone or library.
- */
+/** The proleptic Gregorian calendar on plain seconds, since it serves both clocks. It knows no clock or time zone. */
 export const daySeconds = 86_400
 export const dayMs = 86_400_000
 export const minuteMs = 60_000

@@ -59,10 +59,7 @@ export interface FeedDefinition {
   readonly source: FeedSource
 }
 
-/**
- * UID of the object that owns a feed; `operator`: the operator, for an object that is yet to come; `undefined`:
- * manifests.
- */
+/** UID of the object that owns a feed; `operator`: of an object that is yet to come; `undefined`: manifests. */
 export type FeedOwner = string | undefined
 
 export interface FeedRecord {

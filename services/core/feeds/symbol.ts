@@ -22,18 +22,12 @@ export type Session = (typeof sessions)[number]
 /** Default trading hours of a type, where no origin gives any. */
 export const sessionOfType = (type: SymbolType): Session => (type === 'crypto' ? '24x7' : '24x5')
 
-/**
- * Limits for the fields of a symbol, whatever its origin. Prices are integers below 2^53 on the wire: more
- * decimals leave too few digits before the point.
- */
+/** Prices are integers below 2^53 on the wire: more decimals leave too few digits before the point. */
 export const digitsMax = 10
 export const delaySecondsMax = 86_400
 export const descriptionLengthMax = 256
 
-/**
- * The origin of a symbol; its fields come from the manifest before the collector, and from the collector before
- * an import.
- */
+/** Fields of a symbol come from the manifest before the collector, and from that before an import. */
 export const symbolOrigins = ['manifest', 'collector', 'import'] as const
 export type SymbolOrigin = (typeof symbolOrigins)[number]
 

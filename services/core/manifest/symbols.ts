@@ -1,4 +1,4 @@
-import type { ListedSymbol } from '../feeds/feed.ts'
+import type { FeedDefinition, ListedSymbol } from '../feeds/feed.ts'
 import {
   delaySecondsMax,
   descriptionLengthMax,
@@ -27,12 +27,7 @@ const symbolFields = [
   'delaySeconds',
 ] as const
 
-export interface SymbolRules {
-  readonly suffixes: readonly string[]
-  readonly symbols: readonly ListedSymbol[]
-}
-
-export function parseSymbols(place: Place): SymbolRules {
+export function parseSymbols(place: Place): Pick<FeedDefinition, 'suffixes' | 'symbols'> {
   const fields = place.mapping(['suffixes', 'list'])
   const suffixes = parseSuffixes(fields.may('suffixes'))
   const seen = new Map<string, string>()

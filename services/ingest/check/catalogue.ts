@@ -59,7 +59,7 @@ export interface CatalogueContext {
  */
 export function decideCatalogue(catalogue: WholeCatalogue, at: CatalogueContext): CatalogueChange {
   const { definition } = at
-  const known = knownSymbols(at)
+  const known = new Map(at.view.allSymbolsOf(definition.key).map((symbol) => [symbol.symbol, symbol]))
   const rows: RegistryBody[] = []
   const symbols: SymbolRecord[] = []
   const refused: CatalogueRefusal[] = []
@@ -92,9 +92,6 @@ export function decideCatalogue(catalogue: WholeCatalogue, at: CatalogueContext)
 /** True for a shown symbol that came from a collector and that no collector lists now. */
 export const isAbsent = ({ origin, hidden, since }: SymbolRecord): boolean =>
   origin === 'collector' && !hidden && since === undefined
-
-const knownSymbols = ({ view, definition }: CatalogueContext): Map<CompoundKey, SymbolRecord> =>
-  new Map(view.allSymbolsOf(definition.key).map((symbol) => [symbol.symbol, symbol]))
 
 /** Groups raw names by their clean name; refuses what cannot be a symbol. */
 function byCleanName(

@@ -1,5 +1,5 @@
 import { type Bars, barCount, loadBar, pickBars } from '../../core/bars/bar.ts'
-import { barFault, type RefusalReason } from '../../core/bars/bar-rules.ts'
+import { type BarFault, barFault, fault, type RefusalReason } from '../../core/bars/bar-rules.ts'
 import { isClosed } from '../../core/bars/closed.ts'
 import { messagePartitionsMax, partitionsOf } from '../../core/bars/partitions.ts'
 import { type Series, seriesId } from '../../core/bars/series.ts'
@@ -83,7 +83,7 @@ export function checkBatch(message: readonly ReceivedSeries[], at: CheckContext)
 }
 
 const wholeSeries = (series: number, count: number) => ({ series, index: 0, count })
-const malformed = (message: string) => ({ reason: 'MALFORMED' as const, message })
+const malformed = (message: string) => fault('MALFORMED', message)
 const tooMany = (got: string) => malformed(`series: got ${got}, wanted at most ${batchBarsMax} bars in total`)
 const tooScattered = (got: number) =>
   malformed(
@@ -164,8 +164,8 @@ function keepGood(bars: Bars, of: SeriesContext, at: CheckContext, refused: Refu
   }
   for (let i = 0; i < barCount(bars); i++) {
     loadBar(bars, i, bar)
-    const fault = barFault(bar, resolution, limits) ?? revisionFault(bars.revision[i] as number, at.utcNow)
-    if (fault) refuse(i, fault.reason, fault.message)
+    const found = barFault(bar, resolution, limits) ?? revisionFault(bars.revision[i] as number, at.utcNow)
+    if (found) refuse(i, found.reason, found.message)
     else if (bar.time <= last) {
       refuse(i, 'MALFORMED', `time: got ${bar.time}, wanted more than ${last}, that of the bar before`)
     } else {
@@ -184,13 +184,10 @@ function keepGood(bars: Bars, of: SeriesContext, at: CheckContext, refused: Refu
   return good.length === barCount(bars) ? bars : pickBars(bars, Uint32Array.from(good))
 }
 
-function revisionFault(revision: number, now: UtcMs): { reason: RefusalReason; message: string } | undefined {
+function revisionFault(revision: number, now: UtcMs): BarFault | undefined {
   const latest = now + revisionAheadMs
   if (Number.isSafeInteger(revision) && revision >= 1 && revision <= latest) return undefined
-  return {
-    reason: 'REVISION',
-    message: `revision: got ${revision}, wanted a whole number from 1 to ${latest}`,
-  }
+  return fault('REVISION', `revision: got ${revision}, wanted a whole number from 1 to ${latest}`)
 }
 
 export const refuseWhole = (reason: RefusalReason, message: string, count = 0): Refusal => ({

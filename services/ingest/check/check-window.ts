@@ -1,4 +1,4 @@
-import { barTimeMax, type RefusalReason } from '../../core/bars/bar-rules.ts'
+import { type BarFault, barTimeMax, fault } from '../../core/bars/bar-rules.ts'
 import { closeToleranceSeconds } from '../../core/bars/closed.ts'
 import { onGrid, type Window, windowFromMin } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
@@ -9,23 +9,12 @@ import { show } from '../../core/show.ts'
 import type { Window__Output } from '../../wire/gen/fxd/v1/Window.ts'
 import type { SymbolLookup } from './check-batch.ts'
 
-export interface WindowFault {
-  readonly reason: RefusalReason
-  readonly message: string
-}
-
 /** Minimum end of a window (the start of 1971); an earlier end means that the times were not set. */
 const windowEndMin = 31_536_000
 
-/**
- * Maximum windows that do not touch: of one series, and of the whole feed at one resolution. Each
- * interruption of a collector adds one: one a day for 27 years.
- */
+/** Maximum separate windows of a series, or feed-wide of a resolution: one interruption a day for 27 years. */
 export const separateWindowsMax = 10_000
-/**
- * Maximum windows of all single symbols of a feed that do not touch, beyond the first of each series. Coverage of all
- * symbols reads all of them.
- */
+/** Maximum separate windows of a feed's symbols beyond the first of each series. Coverage of all symbols reads them all. */
 export const feedWindowsMax = 50_000
 
 export interface CheckedWindow {
@@ -44,38 +33,26 @@ export function checkWindow(
     readonly feedNow: FeedSeconds | undefined
     readonly isImport: boolean
   },
-): CheckedWindow | WindowFault {
+): CheckedWindow | BarFault {
   const feed = at.definition.key
   const key = symbol === '' ? undefined : compoundKey(feed, symbol)
   if (key === undefined && at.isImport) {
-    return {
-      reason: 'MALFORMED',
-      message: 'symbol: got nothing, wanted a name: an import may not send feed-wide windows',
-    }
+    return fault('MALFORMED', 'symbol: got nothing, wanted a name: an import may not send feed-wide windows')
   }
   if (key !== undefined && at.view.symbol(key) === undefined) {
-    return { reason: 'UNKNOWN_SERIES', message: `symbol: got ${show(symbol)}, which ${feed} does not list` }
+    return fault('UNKNOWN_SERIES', `symbol: got ${show(symbol)}, which ${feed} does not list`)
   }
   if (!isResolution(resolution) || resolution === '30' || !at.definition.resolutions.includes(resolution)) {
-    return {
-      reason: 'UNKNOWN_SERIES',
-      message: `resolution: got ${show(resolution)}, which ${feed} does not store`,
-    }
+    return fault('UNKNOWN_SERIES', `resolution: got ${show(resolution)}, which ${feed} does not store`)
   }
   const latest = at.feedNow === undefined ? barTimeMax : at.feedNow + closeToleranceSeconds
   const end = feedSeconds(Math.min(to, latest))
   if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from >= end) {
-    return {
-      reason: 'MALFORMED',
-      message: `from, to: got ${from}, ${to}, wanted from below to, and in the past`,
-    }
+    return fault('MALFORMED', `from, to: got ${from}, ${to}, wanted from below to, and in the past`)
   }
   if (from < windowFromMin || to < windowEndMin) {
     const wanted = `from ${windowFromMin} on and to after 1970 (${windowEndMin})`
-    return {
-      reason: 'MALFORMED',
-      message: `from, to: got ${from}, ${to}, a window of 1970, wanted ${wanted}`,
-    }
+    return fault('MALFORMED', `from, to: got ${from}, ${to}, a window of 1970, wanted ${wanted}`)
   }
   const span = onGrid(resolution, { from: feedSeconds(from), to: end })
   return { window: { feed, symbol: key, resolution, ...span }, end }
@@ -85,13 +62,12 @@ export function checkWindow(
 export function tooManyWindows(
   { feed, symbol, resolution, from, to }: Window,
   of: 'ofSeries' | 'ofFeed',
-): WindowFault {
+): BarFault {
   const series = `${symbol ?? feed} has ${separateWindowsMax} separate windows of resolution ${resolution}`
   const whole = `the symbols of ${feed} have ${feedWindowsMax} separate windows beyond the first of each series`
-  return {
-    reason: 'TOO_MANY_WINDOWS',
-    message:
-      `from, to: got ${from}, ${to}, wanted a window that touches a stored one of ${symbol ?? feed} at ${resolution}: ` +
+  return fault(
+    'TOO_MANY_WINDOWS',
+    `from, to: got ${from}, ${to}, wanted a window that touches a stored one of ${symbol ?? feed} at ${resolution}: ` +
       `${of === 'ofSeries' ? series : whole}, the maximum`,
-  }
+  )
 }

@@ -1,18 +1,18 @@
 import { barCount } from '../../core/bars/bar.ts'
-import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { BarStore } from '../../ports/bars.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { batchBarsMax } from '../../wire/limits.ts'
 import type { GoodSeries } from '../check/check-batch.ts'
 import type { FeedState } from './feed-state.ts'
-import { type Changed, type Counts, storeHistory } from './store-history.ts'
+import { type Changed, type Counts, ends, storeHistory } from './store-history.ts'
 
 /** Maximum bars of one session that are stored at the same time: two batches of an import. */
 const barsAtOnceMax = 2 * batchBarsMax
 
 /** The open times of a batch, first and last, by `seriesId`. */
-type Extent = ReadonlyMap<string, { readonly first: FeedSeconds; readonly last: FeedSeconds }>
+type Extent = ReadonlyMap<string, ReturnType<typeof ends>>
 
 export interface BackfillDeps {
   readonly store: BarStore
@@ -41,10 +41,10 @@ export class BackfillIntake {
 
   /** Resolves after the commit and the events after it. `turn`: the batch is not stored before. */
   take(batch: readonly GoodSeries[], turn: Promise<void> = Promise.resolve()): Promise<Counts> {
-    const extent: Extent = new Map(batch.map((each) => [each.id, extentOf(each)]))
+    const extent: Extent = new Map(batch.map(({ id, bars }) => [id, ends(bars)]))
     const earlier = [...this.#inFlight].flatMap(([done, other]) => (overlap(extent, other) ? [done] : []))
     const newestBefore = new Map(batch.map(({ id }) => [id, this.#state.newest.get(id)]))
-    for (const [id, { last }] of extent) this.#state.accept(id, last)
+    for (const [id, { to }] of extent) this.#state.accept(id, to)
     const done = this.#storeAfter([turn, ...earlier], batch, newestBefore)
     this.#inFlight.set(done, extent)
     done.finally(() => this.#inFlight.delete(done)).catch(() => undefined)
@@ -75,13 +75,8 @@ export class BackfillIntake {
   }
 }
 
-const extentOf = ({ bars }: GoodSeries): { first: FeedSeconds; last: FeedSeconds } => ({
-  first: feedSeconds(bars.time[0] as number),
-  last: feedSeconds(bars.time[barCount(bars) - 1] as number),
-})
-
 const overlap = (a: Extent, b: Extent): boolean =>
-  [...a].some(([id, { first, last }]) => {
+  [...a].some(([id, { from, to }]) => {
     const other = b.get(id)
-    return other !== undefined && first <= other.last && last >= other.first
+    return other !== undefined && from <= other.to && to >= other.from
   })

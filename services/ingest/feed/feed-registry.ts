@@ -19,18 +19,16 @@ export interface FeedRegistryDeps {
 /** The registry for the sessions of one feed: reads the feed and changes its records. */
 export class FeedRegistry {
   readonly feed: FeedKey
-  readonly #registry: Pick<FollowedRegistry, 'view'>
-  readonly #writer: RegistryWriter
+  readonly #deps: FeedRegistryDeps
 
-  constructor(feed: FeedKey, { registry, writer }: FeedRegistryDeps) {
+  constructor(feed: FeedKey, deps: FeedRegistryDeps) {
     this.feed = feed
-    this.#registry = registry
-    this.#writer = writer
+    this.#deps = deps
   }
 
   /** The newest version. Throws `SessionEnd` if no manifest defines the feed any more. */
   current(): FeedView {
-    return this.within(this.#registry.view())
+    return this.within(this.#deps.registry.view())
   }
 
   /** The feed in this version. Throws `SessionEnd` if the version does not define it. */
@@ -44,6 +42,6 @@ export class FeedRegistry {
   change<T>(
     decide: (view: RegistryView) => { readonly rows: readonly RegistryBody[]; readonly result: T },
   ): Promise<T> {
-    return this.#writer.change(decide)
+    return this.#deps.writer.change(decide)
   }
 }

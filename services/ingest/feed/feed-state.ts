@@ -21,10 +21,7 @@ import { WaitingBars } from './waiting-bars.ts'
 
 export type FeedStateDeps = PublisherDeps & AbsenceDeps & FeedRegistryDeps & LaneDeps
 
-/**
- * What ingest keeps in memory of one feed, over all its live and import sessions. After a restart it is read from
- * the stores again, or starts empty.
- */
+/** What ingest keeps in memory of one feed, over all its sessions. A restart reads it from the stores, or loses it. */
 export class FeedState {
   readonly key: FeedKey
   readonly registry: FeedRegistry

@@ -3,7 +3,6 @@ import { joinSpans, withTouching } from '../../core/bars/coverage.ts'
 import { type Span, type Window, windowSeriesId } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import type { Resolution } from '../../core/feeds/resolution.ts'
 import { SharedRun } from '../../platform/serial.ts'
 import type { WindowStore } from '../../ports/windows.ts'
 import { feedWindowsMax, separateWindowsMax } from '../check/check-window.ts'
@@ -99,11 +98,7 @@ export class FeedWindows {
     return { ...window, ...withTouching(window, feedWide, this.#deps.sinceOf(symbol)) }
   }
 
-  #watch({
-    symbol,
-    resolution,
-    to,
-  }: Span & { readonly symbol: unknown; readonly resolution: Resolution }): void {
+  #watch({ symbol, resolution, to }: Pick<Window, 'symbol' | 'resolution' | 'to'>): void {
     if (symbol !== undefined) return
     const lastOpen = to - gridSeconds(resolution)
     this.#watchedUntil = feedSeconds(Math.max(this.#watchedUntil, lastOpen + gridSeconds('1')))
@@ -116,7 +111,7 @@ export class FeedWindows {
     this.#further = 0
     for (const { symbol, resolution, spans } of this.#stored.values()) {
       if (symbol !== undefined) this.#further += spans.length - 1
-      for (const { from, to } of spans) this.#watch({ symbol, resolution, from, to })
+      for (const { to } of spans) this.#watch({ symbol, resolution, to })
     }
   }
 

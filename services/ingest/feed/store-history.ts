@@ -117,7 +117,7 @@ async function compareSeries(
   return pieces
 }
 
-const ends = (bars: Bars): { from: FeedSeconds; to: FeedSeconds } => ({
+export const ends = (bars: Bars): { from: FeedSeconds; to: FeedSeconds } => ({
   from: feedSeconds(bars.time[0] as number),
   to: feedSeconds(bars.time[barCount(bars) - 1] as number),
 })

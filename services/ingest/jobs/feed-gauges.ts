@@ -1,4 +1,4 @@
-import { type UtcMs, utcMs } from '../../core/clocks/feed-clock.ts'
+import { later } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import { ageSeconds, type FeedLiveness } from '../../core/feeds/feed-status.ts'
@@ -44,7 +44,7 @@ export function exportFeedGauges(deps: FeedGaugesDeps): () => void {
   gauge(
     'fxd_ingest_bar_age_seconds',
     'time since any ingest last received a live bar; absent until the first one',
-    ({ key }) => ageSeconds(clock.utcMs(), newest(liveness.get(key)?.receivedAt, states.receivedAt(key))),
+    ({ key }) => ageSeconds(clock.utcMs(), later(liveness.get(key)?.receivedAt, states.receivedAt(key))),
   )
   gauge('fxd_ingest_finest_bar_seconds', 'length of its shortest bars; absent for months', finestSeconds)
 
@@ -59,9 +59,6 @@ export function exportFeedGauges(deps: FeedGaugesDeps): () => void {
   read()
   return clock.every(boardReadMs, read)
 }
-
-const newest = (a: UtcMs | undefined, b: UtcMs | undefined): UtcMs | undefined =>
-  a === undefined || b === undefined ? (a ?? b) : utcMs(Math.max(a, b))
 
 function finestSeconds({ resolutions }: FeedDefinition): number | undefined {
   const [finest] = resolutions.toSorted(finestFirst)

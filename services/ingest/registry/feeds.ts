@@ -172,13 +172,10 @@ async function withLease<T>(feed: FeedKey, deps: LeaseDeps, act: () => Promise<T
     name: leaseOf(feed),
     holder: `purge ${deps.clock.randomHex(8)}`,
     signal: ending.signal,
-    onWait: () => undefined,
     onTaken() {
       const text = `${feed} is not purged: a session at another ingest has not ended. Run the purge again.`
       reason = new Unfinished('lease store', text)
     },
-    onSilence: () => undefined,
-    onLost: () => undefined,
   })
   const cancelEnd = deps.clock.after(leaseWaitMs, () => ending.abort())
   try {

@@ -5,10 +5,7 @@ import type { Depth, FeedDefinition } from '../../core/feeds/feed.ts'
 import { type Resolution, storedResolutions } from '../../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 
-/**
- * `reading`: bars are stored, but not all history of the source is acknowledged.
- * `none`: no bar is stored. `done`: the source was read once.
- */
+/** `none`: no bar is stored. `reading`: some are, but not all history is acknowledged. `done`: the source was read once. */
 export type FirstRead = 'reading' | 'none' | 'done'
 
 export interface FirstReadFacts {

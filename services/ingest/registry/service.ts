@@ -33,7 +33,7 @@ import {
   defect,
   failedPrecondition,
   notFound,
-  type RegistryRefusal,
+  RegistryRefusal,
   refusalOf,
 } from './refusal.ts'
 import { removeSymbol } from './symbols.ts'
@@ -199,9 +199,9 @@ function unary<Request, Response>(
     call,
     callback,
   ) => {
-    const { response, refusal } = await outcomeOf(() => act(call.request), call.getPath(), log)
-    if (refusal) callback({ code: refusal.code, details: refusal.message })
-    else callback(null, response)
+    const outcome = await outcomeOf(() => act(call.request), call.getPath(), log)
+    if (outcome instanceof RegistryRefusal) callback({ code: outcome.code, details: outcome.message })
+    else callback(null, outcome)
   }
   return (call, callback) =>
     void answer(call, callback).catch((cause: unknown) =>
@@ -209,20 +209,16 @@ function unary<Request, Response>(
     )
 }
 
-type Outcome<Response> =
-  | { readonly response: Response; readonly refusal?: never }
-  | { readonly response?: never; readonly refusal: RegistryRefusal }
-
 async function outcomeOf<Response>(
   act: () => Response | Promise<Response>,
   method: string,
   log: Log,
-): Promise<Outcome<Response>> {
+): Promise<Response | RegistryRefusal> {
   try {
-    return { response: await act() }
+    return await act()
   } catch (error) {
     const refusal = refusalOf(error)
     if (!refusal) log.error({ ...faultPlace(error), method }, 'Registry call failed through a defect')
-    return { refusal: refusal ?? defect }
+    return refusal ?? defect
   }
 }

@@ -27,13 +27,13 @@ export interface LeadDeps {
   readonly log: Log
   readonly signal: AbortSignal
   /** Called once, before waiting, if the lease was not granted at once. */
-  readonly onWait: () => void
+  readonly onWait?: () => void
   /** Called once when another session is known to lead. Not called while the lease store is unavailable. */
   readonly onTaken: () => void
   /** Called after `leaseSilenceMs` without an answer; the lease is no longer requested. */
-  readonly onSilence: () => void
+  readonly onSilence?: () => void
   /** Called when another session leads now: this process paused for longer than the lease lasts. */
-  readonly onLost: () => void
+  readonly onLost?: () => void
 }
 
 /**
@@ -54,7 +54,7 @@ export function lead(deps: LeadDeps): Leadership {
       const grant = await calls.answer(requested, 'acquire')
       if (grant !== undefined) answeredMs = clock.monotonicMs()
       else if (clock.monotonicMs() - answeredMs >= leaseSilenceMs) {
-        onSilence()
+        onSilence?.()
         return undefined
       }
       if (grant === 'taken') {
@@ -66,7 +66,7 @@ export function lead(deps: LeadDeps): Leadership {
         void renew()
         return grant.epoch
       }
-      if (first) onWait()
+      if (first) onWait?.()
       await clock.sleep(leaseRequestMs, signal)
     }
     return undefined
@@ -80,7 +80,7 @@ export function lead(deps: LeadDeps): Leadership {
       if (signal.aborted) return
       isHeld = await calls.answer(leases.renew(name, holder), 'renew')
     }
-    if (!signal.aborted) onLost()
+    if (!signal.aborted) onLost?.()
   }
 
   return {

@@ -33,10 +33,7 @@ const credentialEnded = 'the credential of this session has expired; connect wit
 const leaseUnknown = (feed: FeedKey): string =>
   `lease store unavailable: the lease of ${feed} is unknown; connect to another ingest, or retry`
 
-/**
- * The session of one collector or import: reads its Hello, leads or stands by, and processes its messages in
- * order. A fault in one session never ends another one.
- */
+/** One collector or import: reads its Hello, leads or stands by, processes messages in order. Its faults end no other. */
 export class CollectorSession {
   readonly id: string
   readonly access: Access
@@ -229,15 +226,12 @@ export class CollectorSession {
 
 /** Runs `run` once at `moment`, never inside this call. Returns its cancel function. */
 function atTime(moment: UtcMs, clock: Clock, run: () => void): Cancel {
-  let cancel: Cancel
+  const leftMs = (): number => Math.max(0, moment - clock.utcMs())
   const check = (): void => {
-    const leftMs = moment - clock.utcMs()
-    if (leftMs <= 0) run()
-    else arm(leftMs)
+    if (leftMs() > 0) cancel = arm()
+    else run()
   }
-  const arm = (leftMs: number): void => {
-    cancel = clock.after(Math.min(Math.max(leftMs, 0), timerMsMax), check)
-  }
-  arm(moment - clock.utcMs())
+  const arm = (): Cancel => clock.after(Math.min(leftMs(), timerMsMax), check)
+  let cancel = arm()
   return () => cancel()
 }

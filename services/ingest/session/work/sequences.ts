@@ -14,10 +14,7 @@ export type SequenceVerdict =
   | { readonly outcome: 'repeated'; readonly ack: IngestMessage | undefined }
   | { readonly outcome: 'conflict'; readonly message: string }
 
-/**
- * The sequences of one session, which count from 1. A repeat gets the same Ack. A jump, or another body under a
- * used number, is refused.
- */
+/** The sequences of one session, from 1. A repeat gets the same Ack; a jump, or another body, is refused. */
 export class Sequences {
   readonly #seen = new Map<number, Seen>()
   #greatest = 0

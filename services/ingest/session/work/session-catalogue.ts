@@ -97,10 +97,7 @@ export class SessionCatalogue {
     return this.#isTaken
   }
 
-  /**
-   * Resolves when the next message may follow. After the first catalogue of a live session none waits for a catalogue,
-   * unless a further one does.
-   */
+  /** Resolves when the next message may follow. A later single catalogue of a live session delays none. */
   take(part: Catalogue__Output): Promise<void> | void {
     const whole = this.#parts.add(part)
     if (!whole) return

@@ -1,36 +1,22 @@
+import { type BarFault, fault } from '../../../core/bars/bar-rules.ts'
 import { bucketOpen } from '../../../core/bars/derive.ts'
 import type { Window } from '../../../core/bars/window.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import { durationSeconds } from '../../../core/feeds/resolution.ts'
 import type { LimitedLog } from '../../../platform/log/limited-log.ts'
-import type { Clock } from '../../../ports/clock.ts'
 import type { Window__Output } from '../../../wire/gen/fxd/v1/Window.ts'
 import { refuseWhole } from '../../check/check-batch.ts'
-import {
-  type CheckedWindow,
-  checkWindow,
-  tooManyWindows,
-  type WindowFault,
-} from '../../check/check-window.ts'
-import type { FeedState } from '../../feed/feed-state.ts'
+import { type CheckedWindow, checkWindow, tooManyWindows } from '../../check/check-window.ts'
 import type { Reserved } from '../../feed/feed-windows.ts'
-import type { ImportedSymbols } from '../../feed/imported-symbols.ts'
 import { manyWindows } from '../../feed/separate-windows.ts'
 import { noCounts } from '../../feed/store-history.ts'
-import type { IngestMetrics } from '../../metrics.ts'
 import { SessionEnd } from '../../session-end.ts'
-import type { Acknowledgements } from './acknowledgements.ts'
-import { type InFlight, windowPrecedes } from './in-flight.ts'
+import { windowPrecedes } from './in-flight.ts'
+import type { SessionBarsDeps } from './session-bars.ts'
 
-export interface SessionWindowsDeps {
-  readonly clock: Clock
+export interface SessionWindowsDeps
+  extends Omit<SessionBarsDeps, 'rereadable' | 'backfill' | 'isPartitioned'> {
   readonly log: LimitedLog
-  readonly metrics: IngestMetrics
-  readonly state: FeedState
-  /** `undefined` in a live session. */
-  readonly imported: ImportedSymbols | undefined
-  readonly inFlight: InFlight
-  readonly acknowledgements: Acknowledgements
 }
 
 /** Stores the windows of one session, each after everything that it covers. */
@@ -74,7 +60,7 @@ export class SessionWindows {
     inFlight.track('windows', { answered, barriers: [{ precedes: windowPrecedes(window), passed }] })
   }
 
-  #refuse(sequence: number, { reason, message }: WindowFault): void {
+  #refuse(sequence: number, { reason, message }: BarFault): void {
     const { log, metrics, acknowledgements } = this.#deps
     metrics.refusedWindow(reason)
     log.write('warn', { reason, why: message }, 'window rejected')
@@ -99,7 +85,8 @@ export class SessionWindows {
   }
 }
 
-const missingBar = ({ from, to }: Window, time: number): WindowFault => ({
-  reason: 'MALFORMED',
-  message: `from, to: got ${from}, ${to}, wanted no refused bar inside: send the bar of ${time} again, by time`,
-})
+const missingBar = ({ from, to }: Window, time: number): BarFault =>
+  fault(
+    'MALFORMED',
+    `from, to: got ${from}, ${to}, wanted no refused bar inside: send the bar of ${time} again, by time`,
+  )

@@ -39,7 +39,7 @@ export interface SessionWorkDeps extends LivenessDeps {
 export class SessionWork {
   /** Lines that the collector causes. */
   readonly #log: LimitedLog
-  readonly #states: FeedStates
+  readonly #deps: SessionWorkDeps
   readonly #state: FeedState
   readonly #inFlight: InFlight
   readonly #catalogue: SessionCatalogue
@@ -47,7 +47,6 @@ export class SessionWork {
   readonly #windows: SessionWindows
   /** `undefined` for an import. */
   readonly #liveness: Liveness | undefined
-  readonly #noteGap: (gap: Gap__Output) => void
   readonly #throttle: () => void
   readonly #stopSettling: Cancel
   /** Aborts when the session leaves: history and catalogues that wait come again. */
@@ -65,7 +64,7 @@ export class SessionWork {
     const store = deps.stores.bars
     const log = new LimitedLog(deps.log, clock)
     this.#log = log
-    this.#states = deps.states
+    this.#deps = deps
     this.#state = state
     state.epoch = Math.max(state.epoch, epoch)
     this.#throttle = () => stream.throttle(this.isFull)
@@ -81,7 +80,6 @@ export class SessionWork {
     this.#bars = new SessionBars({ ...answering, rereadable, backfill, isPartitioned })
     this.#windows = new SessionWindows({ ...answering, log })
     this.#liveness = isImport ? undefined : new Liveness(deps, state)
-    this.#noteGap = (gap) => noteGap(gap, metrics, log)
     this.#stopSettling = isImport
       ? () => undefined
       : clock.every(settleMs, () => void this.#settled().catch(stream.fail))
@@ -125,7 +123,7 @@ export class SessionWork {
     if (message.catalogue) return this.#catalogue.take(message.catalogue)
     if (message.heartbeat) this.#liveness?.heartbeat(message.heartbeat)
     if (message.clockSample) this.#liveness?.clockSample(message.clockSample)
-    if (message.gap) this.#noteGap(message.gap)
+    if (message.gap) noteGap(message.gap, this.#deps.metrics, this.#log)
     return undefined
   }
 
@@ -153,7 +151,7 @@ export class SessionWork {
     if (this.#hasLeft) return
     this.#hasLeft = true
     this.#stop()
-    this.#states.leave(this.#state)
+    this.#deps.states.leave(this.#state)
     this.#liveness?.end()
     this.#log.flush()
     this.#stopSettling()
