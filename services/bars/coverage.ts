@@ -70,10 +70,7 @@ export function createCoverage({ bars, windows, tail }: CoverageDeps): Coverage 
   }
 }
 
-/**
- * The spans that windows cover for the symbol, by resolution. Releases before this one stored windows with ends between two
- * times of the grid: rounded, they join.
- */
+/** The spans of the symbol by resolution. Earlier releases stored windows with ends off the grid: rounded, they join. */
 const spansOf = (
   { symbol, since }: SymbolRecord,
   resolutions: readonly Resolution[],
@@ -92,8 +89,5 @@ function widen(stored: BarBounds | undefined, live: Bars | undefined): BarBounds
   if (live === undefined || barCount(live) === 0) return stored
   const [first, last] = [timeAt(live, 0), timeAt(live, barCount(live) - 1)]
   if (stored === undefined) return { first, last }
-  return {
-    first: feedSeconds(Math.min(stored.first, first)),
-    last: feedSeconds(Math.max(stored.last, last)),
-  }
+  return { first: feedSeconds(Math.min(stored.first, first)), last: feedSeconds(Math.max(stored.last, last)) }
 }

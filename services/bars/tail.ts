@@ -77,7 +77,6 @@ function shorten(tables: readonly TableTail[], countMax: number): number {
   return dropped
 }
 
-/** The bars of one feed and resolution. */
 class TableTail {
   /** Batches whose bars are in `#series`, ascending by position. */
   readonly #sorted: Batch[] = []

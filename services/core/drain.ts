@@ -35,7 +35,6 @@ export interface DrainStep {
 
 const inMinute = (utc: number): number => ((utc % minuteMs) + minuteMs) % minuteMs
 
-/** Whether no socket should be closed at this time. */
 export function isGuarded(utc: UtcMs): boolean {
   const at = inMinute(utc)
   return at >= guardFromMs || at < guardToMs

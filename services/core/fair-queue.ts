@@ -24,10 +24,7 @@ interface KeyQueue<W> {
   turns: number
 }
 
-/**
- * Share of its deadline that a read may wait for its turn. A read that waits longer would hardly be answered in
- * time, and its caller needs time to report the failure.
- */
+/** Share of its deadline that a read may wait: later it would hardly end in time, and its caller reports the failure. */
 export const waitingShare = 3 / 4
 
 /** Maximum reads that wait in total, in multiples of the limit of one key; above it the longest queue is shortened. */

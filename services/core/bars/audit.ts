@@ -64,7 +64,6 @@ const begin = (kind: Found['kind'], resolution: Resolution, at: Found['first']):
   last: at,
 })
 
-/** Compares windows with stored bars, day by day. */
 export function auditFeed(audited: Audited): readonly Disagreement[] {
   const { stored, now } = audited
   const claims = claimedSpans(audited)

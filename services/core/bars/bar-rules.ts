@@ -40,7 +40,6 @@ export interface BarLimits {
   readonly earliest?: FeedSeconds | undefined
 }
 
-/** No bar opens before 1970. */
 export const barTimeMin = feedSeconds(0)
 /** A time in 2255: up to it a double counts microseconds exactly. No store gets later times. */
 export const barTimeMax = feedSeconds(9_007_199_254)

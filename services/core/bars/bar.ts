@@ -69,7 +69,6 @@ export function copyBar(from: Bars, i: number, to: Bars, j: number): void {
   to.revision[j] = from.revision[i] as number
 }
 
-/** Copies all bars into longer columns, from index `at` on. */
 export function copyBars(from: Bars, to: Bars, at: number): void {
   for (const column of columns) to[column].set(from[column], at)
 }

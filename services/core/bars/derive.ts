@@ -80,7 +80,6 @@ function countBuckets(m1: Bars, r: Resolution, end: number): number {
 }
 
 export interface FoldOptions {
-  /** Whether the bucket that opens here is closed. */
   readonly isClosed: (open: FeedSeconds) => boolean
   /** Time of the first stored M1 bar of the series. A bucket that begins before it would be incomplete. */
   readonly firstStored: FeedSeconds | undefined

@@ -2,7 +2,6 @@ import type { CompoundKey, FeedKey } from '../feeds/compound-key.ts'
 import type { Resolution } from '../feeds/resolution.ts'
 import type { Bars } from './bar.ts'
 
-/** One symbol at one stored resolution. */
 export interface Series {
   readonly feed: FeedKey
   readonly symbol: CompoundKey

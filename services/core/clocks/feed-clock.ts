@@ -1,7 +1,4 @@
-/**
- * The service uses two clocks. Mixing them once showed users bars three hours ahead (specification, Events rule
- * 2). Branded numbers make such a mix-up a type error.
- */
+/** Two clocks, branded: mixing them once showed users bars three hours ahead (specification, Events rule 2). */
 declare const clock: unique symbol
 
 /** Unix epoch seconds on the feed's own clock; bar times are always these. */

@@ -25,7 +25,6 @@ export type FeedSource =
   | { readonly type: 'Mt5Csv'; readonly path: string; readonly follow: boolean }
   | { readonly type: 'Simulator'; readonly seed: number }
 
-/** Buckets of a feed whose manifest names no number. */
 export const storageBucketsDefault = 4
 
 /** A parsed and valid Feed manifest; the same on one machine and in Kubernetes. */

@@ -1,6 +1,5 @@
 import type { KeyRecord, KeySecret } from './api-key.ts'
 
-/** The API keys of one version of the registry. */
 export interface KeyView {
   /** Ordered by creation, then id. */
   all(): readonly KeyRecord[]

@@ -9,10 +9,7 @@ import { isPlan, type KeyLimits, type Plan, planLimits, plans } from './plan.ts'
 const invalid = (message: string): Failure => new Failure('INVALID_PARAMS', message)
 const instantShape = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?(Z|[+-]\d{2}:\d{2})$/
 
-/**
- * The first millisecond at which a key is expired: for a date the end of that UTC day, else the instant itself.
- * `others` names what the caller accepts too, for the error.
- */
+/** The first millisecond of expiry; of a date the end of that UTC day. `others`: what the caller accepts too. */
 export function parseExpiry(text: string, others = ''): UtcMs {
   const date = parseDate(text)
   if (date !== undefined) return utcMs((date + daySeconds) * 1_000)

@@ -10,7 +10,6 @@ export interface ManifestFault {
   readonly message: string
 }
 
-/** Maximum faults that are reported of one document. */
 const faultsMax = 100
 
 /** A place in a document of any shape. Reading never throws: a wrong value adds a fault and returns `undefined`. */

@@ -125,14 +125,9 @@ function checkCollector(place: Place): void {
 
 function parseBuckets(place: Place): number {
   const buckets = place.mapping(['buckets']).may('buckets')
-  const isPowerOfTwo = (value: unknown): value is number =>
-    typeof value === 'number' &&
-    value >= 1 &&
-    value <= storageBucketsMax &&
-    Number.isInteger(Math.log2(value))
-  return (
-    buckets.read(`a power of two from 1 to ${storageBucketsMax}`, (value) =>
-      isPowerOfTwo(value) ? value : undefined,
-    ) ?? storageBucketsDefault
-  )
+  const powerOfTwo = (value: unknown): number | undefined => {
+    const isFine = typeof value === 'number' && value >= 1 && value <= storageBucketsMax
+    return isFine && Number.isInteger(Math.log2(value)) ? value : undefined
+  }
+  return buckets.read(`a power of two from 1 to ${storageBucketsMax}`, powerOfTwo) ?? storageBucketsDefault
 }

@@ -19,11 +19,8 @@ export function parseSource(place: Place): FeedSource {
     const fields = place.mapping(sourceFields[type])
     // Only the operator uses the volume of the path, not the collector.
     fields.may('volumeClaim').text('the name of a PersistentVolumeClaim', (text) => objectName.test(text))
-    return {
-      type,
-      path: fields.need('path').words(pathLengthMax) ?? '',
-      follow: fields.may('follow').flag() ?? false,
-    }
+    const path = fields.need('path').words(pathLengthMax) ?? ''
+    return { type, path, follow: fields.may('follow').flag() ?? false }
   }
   if (type === 'Simulator') {
     const fields = place.mapping(sourceFields[type])

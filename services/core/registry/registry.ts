@@ -88,10 +88,8 @@ export class Registry implements RegistryView {
 
   #applyClock(reading: ClockReading): void {
     const others = this.clocksOf(reading.feed).filter(({ since }) => since !== reading.since)
-    this.#clocks.set(
-      reading.feed,
-      [...others, reading].sort((a, b) => a.since - b.since),
-    )
+    const ordered = [...others, reading].sort((a, b) => a.since - b.since)
+    this.#clocks.set(reading.feed, ordered)
   }
 
   feeds(): readonly FeedDefinition[] {

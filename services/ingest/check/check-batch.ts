@@ -13,7 +13,6 @@ import { show } from '../../core/show.ts'
 import type { ReceivedSeries } from '../../wire/decode-bars.ts'
 import { batchBarsMax, revisionAheadMs } from '../../wire/limits.ts'
 
-/** What the checks of bars and windows read from the registry. */
 export type SymbolLookup = Pick<RegistryView, 'symbol' | 'feed'>
 
 export interface CheckContext {
@@ -65,10 +64,8 @@ export function checkBatch(message: readonly ReceivedSeries[], at: CheckContext)
     const checked = checkSeries(each, position, at, refused)
     if (checked === undefined) return
     if (seen.has(checked.id)) {
-      refused.push({
-        ...wholeSeries(position, each.count),
-        ...malformed('series: given twice in one message'),
-      })
+      const twice = malformed('series: given twice in one message')
+      refused.push({ ...wholeSeries(position, each.count), ...twice })
       return
     }
     seen.add(checked.id)
@@ -108,10 +105,8 @@ function checkSeries(
     if (foreign !== undefined && foreign !== definition.key && at.view.feed(foreign)) {
       return refuse('FOREIGN_FEED', `symbol: got ${show(message.symbol)}, in a session of ${definition.key}`)
     }
-    return refuse(
-      'UNKNOWN_SERIES',
-      `symbol: got ${show(message.symbol)}, which ${definition.key} does not list`,
-    )
+    const why = `symbol: got ${show(message.symbol)}, which ${definition.key} does not list`
+    return refuse('UNKNOWN_SERIES', why)
   }
   const { resolution } = message
   if (!isResolution(resolution) || resolution === '30' || !definition.resolutions.includes(resolution)) {
@@ -191,9 +186,7 @@ function revisionFault(revision: number, now: UtcMs): BarFault | undefined {
 }
 
 export const refuseWhole = (reason: RefusalReason, message: string, count = 0): Refusal => ({
-  series: 0,
-  index: 0,
-  count,
+  ...wholeSeries(0, count),
   reason,
   message,
 })

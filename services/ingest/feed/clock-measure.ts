@@ -11,7 +11,6 @@ const stepSeconds = 900
 /** Minimum samples of a run, and minimum time between its first and last, that prove an offset. */
 const samplesMin = 3
 const spanMs = 120_000
-/** Maximum pause between two ticks of a run. */
 const pauseMsMax = 90_000
 /** Maximum difference between the lags of a run: ticks arrive late, and not equally late. */
 const spreadSecondsMax = 60

@@ -28,7 +28,6 @@ export class FeedState {
   readonly windows: FeedWindows
   /** The newest accepted bar time of each series, committed or in flight, by `seriesId`. */
   readonly newest = new Map<string, FeedSeconds>()
-  /** The greatest open time in `newest`. */
   #newestBar: FeedSeconds | undefined
   /** The newest published bar time of each series; of a series that was not published here, the newest stored one. */
   readonly pushed = new Map<string, FeedSeconds>()
@@ -140,10 +139,7 @@ export interface Joined {
   readonly windows: ReadonlyMap<string, SeriesSpans>
 }
 
-/**
- * Whether a stored bar is history here: this process does not publish it. It was stored before this process
- * published its series, or by another process since. Readers that missed it read the store.
- */
+/** Whether this process does not publish a stored bar: it precedes its first one, or is of another process since. */
 const isHistory = (
   stored: FeedSeconds,
   pushed: FeedSeconds | undefined,

@@ -36,7 +36,6 @@ export class FeedWindows {
     this.#deps = deps
   }
 
-  /** The stored windows, as loaded and as added since. */
   get stored(): ReadonlyMap<string, SeriesSpans> {
     return this.#stored
   }

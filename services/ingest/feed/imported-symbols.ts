@@ -39,13 +39,9 @@ export class ImportedSymbols {
     return result
   }
 
-  /** The registry together with the waiting symbols. */
   over(view: RegistryView): SymbolLookup {
     if (this.#waiting.size === 0) return view
-    return {
-      symbol: (key) => view.symbol(key) ?? this.#waiting.get(key),
-      feed: (key) => view.feed(key),
-    }
+    return { symbol: (key) => view.symbol(key) ?? this.#waiting.get(key), feed: (key) => view.feed(key) }
   }
 
   /**

@@ -37,10 +37,7 @@ export class Liveness {
     this.#noteHeartbeat()
   }
 
-  /**
-   * Call it while ingest itself does not read the session, because too much waits for the store. Then the keepalive of
-   * the connection counts as a heartbeat, and as a bar.
-   */
+  /** Call it while ingest does not read the session: the connection's keepalive then counts as heartbeat and as bar. */
   unread(): void {
     this.#noteHeartbeat()
     if (this.#state.receivedAt !== undefined) this.#state.note({ receivedAt: this.#deps.clock.utcMs() })

@@ -10,7 +10,6 @@ const oldPartitionsPerMinute = 100
 const minuteMs = 60_000
 const partitionMs = minuteMs / oldPartitionsPerMinute
 
-/** When bars may be stored. */
 export interface Turn {
   /** Delay until then; 0: at once. */
   readonly waitMs: number

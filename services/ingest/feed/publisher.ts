@@ -12,7 +12,6 @@ import { EventQueue, type OrderedEvent, type QueuedEvent } from './event-queue.t
 import type { Changed } from './store-history.ts'
 
 export const busRetryMs = 500
-/** Maximum kept revisions that are published at the same time. */
 const revisedAtOnce = 1_000
 
 export interface PublisherDeps {
@@ -139,11 +138,7 @@ export class Publisher {
     this.#state = 'lost'
     this.#queue.release()
     if (!this.#outage.isOut) this.#deps.metrics.alarm('publish')
-    this.#outage.failed({
-      text: 'bus unavailable; live bars wait for it; retrying',
-      level: 'error',
-      cause,
-    })
+    this.#outage.failed({ text: 'bus unavailable; live bars wait for it; retrying', level: 'error', cause })
     this.#cancelRetry()
     if (!this.#isClosed) this.#cancelRetry = this.#deps.clock.after(busRetryMs, () => void this.#retry())
   }
@@ -164,7 +159,6 @@ export class Publisher {
     log.error({ feed: this.#feed }, 'bus queue full: waiting live bars dropped; readers will read the store')
   }
 
-  /** Publishes the revisions kept until now, or until a failure. */
   async #publishKeptRevised(): Promise<void> {
     const all = [...this.#revised]
     for (let i = 0; i < all.length; i += revisedAtOnce) {

@@ -36,7 +36,6 @@ export const addCounts = (a: Counts, b: Counts): Counts => ({
 const derivedRevisionMax = 1_000_000
 /** Minimum bars per read page. Pages keep a batch that is scattered over years from reading all between. */
 const pageBarsMin = 1_000
-/** Maximum series that are compared at the same time. */
 const seriesAtOnce = 8
 
 /** The reads of ingest for one lane of a feed. These take turns, so a flood of one cannot end the sessions of others. */
@@ -67,13 +66,10 @@ export async function storeHistory(
   const writes: SeriesBars[] = []
   for (let i = 0; i < batch.length; i += seriesAtOnce) {
     const some = batch.slice(i, i + seriesAtOnce)
-    for (const pieces of await Promise.all(
-      some.map((each) => compareSeries(each, newestBefore(each.id), deps)),
-    )) {
-      for (const { series, keep, ...counted } of pieces) {
-        counts = addCounts(counts, counted)
-        if (barCount(keep) > 0) writes.push({ series, bars: keep })
-      }
+    const pieces = await Promise.all(some.map((each) => compareSeries(each, newestBefore(each.id), deps)))
+    for (const { series, keep, ...counted } of pieces.flat()) {
+      counts = addCounts(counts, counted)
+      if (barCount(keep) > 0) writes.push({ series, bars: keep })
     }
   }
   const changed = writes.map(({ series, bars }) => ({ series, ...ends(bars) }))

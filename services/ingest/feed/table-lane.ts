@@ -37,14 +37,12 @@ export interface LaneState {
   note(liveness: FeedLiveness): void
 }
 
-/** When a batch was received, and from whom. */
 export interface Receipt {
   readonly receivedMs: number
   /** The collector can send the bars again after a crash, so they are published before their commit. */
   readonly publishFirst: boolean
 }
 
-/** The work of the bars of one batch in one table. */
 export interface Taken {
   readonly resolution: Resolution
   /** Resolves once new bars are committed and published, and revised ones readable. Rejects if the session must end. */

@@ -18,7 +18,6 @@ export class WaitingBars {
     this.#store = store
   }
 
-  /** Counts the bars of one batch until it is committed. */
   add(feed: FeedKey, count: number, committed: Promise<unknown>): void {
     const bars = Math.max(count, barsPerBatchMin)
     this.#bars.set(feed, this.#of(feed) + bars)

@@ -43,10 +43,8 @@ export function copyClosedDays(deps: ClosedDaysDeps): ClosedDays {
     if (copiedOn === dateText(today)) return
     const days = { first: dateText(today - daysCopied * daySeconds), last: dateText(today - daySeconds) }
     // Revoked keys too: they may have been used before.
-    const ids = registry
-      .view()
-      .keys.all()
-      .map(({ id }) => id)
+    const { keys } = registry.view()
+    const ids = keys.all().map(({ id }) => id)
     for (let i = 0; i < ids.length && !isStopped; i += keysAtOnce)
       await copy(ids.slice(i, i + keysAtOnce), days, deps)
     if (!isStopped) copiedOn = dateText(today)

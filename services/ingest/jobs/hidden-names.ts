@@ -10,7 +10,6 @@ import type { RegistryWriter } from '../../registry/writer.ts'
 import { freedRow, readHiddenNames } from '../registry/hidden-names.ts'
 
 const checkEveryMs = 600_000
-/** Time until a hidden name without bars is freed. */
 const hiddenMs = 86_400_000
 
 export interface HiddenNamesDeps {

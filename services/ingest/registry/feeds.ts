@@ -47,10 +47,8 @@ export async function listFeeds(
 ): Promise<{ readonly feeds: Feed[]; readonly next: string }> {
   // The limit of a page counts whole definitions. The answer is smaller, but the limit bounds the reads too.
   const { items, next } = page(view.allFeeds(), request.after, (feed) => feed.definition.key, partBytesMax)
-  const liveness = await livenessOf(
-    items.map((feed) => feed.definition.key),
-    stores.board,
-  )
+  const keys = items.map((feed) => feed.definition.key)
+  const liveness = await livenessOf(keys, stores.board)
   const feeds: Feed[] = []
   for (const feed of items) {
     const status = await statusOf(feed.definition, liveness.get(feed.definition.key) ?? {}, view, stores)

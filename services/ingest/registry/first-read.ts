@@ -49,8 +49,7 @@ export function firstReads({ startOf, newest, depth, feedNow }: FirstReadFacts) 
   return ({ symbol }: Pick<SymbolRecord, 'symbol'>): FirstRead => {
     const stored = storedResolutions.filter((resolution) => newest.has(seriesId({ symbol, resolution })))
     if (stored.length === 0) return 'none'
-    return stored.some((resolution) => isOpen(seriesId({ symbol, resolution }), resolution))
-      ? 'reading'
-      : 'done'
+    const isReading = stored.some((resolution) => isOpen(seriesId({ symbol, resolution }), resolution))
+    return isReading ? 'reading' : 'done'
   }
 }

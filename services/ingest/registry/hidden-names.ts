@@ -16,12 +16,10 @@ export async function readHiddenNames(
   const { version } = view
   const storedOf = await readStored(feed, bars)
   return (newest) =>
-    newest
-      .allSymbolsOf(feed)
-      .filter(
-        (symbol) =>
-          symbol.hidden && newest.versionOf(symbol.symbol) <= version && storedOf(symbol).length === 0,
-      )
+    newest.allSymbolsOf(feed).filter((each) => {
+      const isSame = newest.versionOf(each.symbol) <= version
+      return each.hidden && isSame && storedOf(each).length === 0
+    })
 }
 
 export const freedRow = (body: SymbolRecord): RegistryBody => ({

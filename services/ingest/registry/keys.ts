@@ -64,7 +64,6 @@ export function createKey(request: CreateKeyRequest__Output, view: RegistryView,
   }
 }
 
-/** The key with the given fields of the request replaced. */
 export function updateKey(request: UpdateKeyRequest__Output, view: RegistryView, key: KeyRecord): KeyRecord {
   refuseRevoked(key)
   refuseOwned(key)
@@ -93,11 +92,8 @@ export function rotateKey(key: KeyRecord, overlapMs: number, issue: Issue): KeyR
   const open = overlapMs === 0 ? [] : key.secrets.filter((secret) => secretIsOpen(secret, issue.now))
   refuseOldSecrets(key.id, open)
   const old = open.map((secret): KeySecret => ({ digest: secret.digest, until: secret.until ?? until }))
-  return {
-    ...key,
-    prefix: prefixOf(issue.secret),
-    secrets: [{ digest: secretDigest(issue.secret) }, ...old],
-  }
+  const secrets = [{ digest: secretDigest(issue.secret) }, ...old]
+  return { ...key, prefix: prefixOf(issue.secret), secrets }
 }
 
 /** A further old secret would end the oldest one before its time. */

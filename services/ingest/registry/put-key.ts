@@ -93,7 +93,6 @@ function refuseTaken(id: string, digest: string, view: RegistryView): void {
     throw alreadyExists(`sha256: the key ${found.key.id} already has this secret; give ${id} another one.`)
 }
 
-/** Maximum lead of the operator's clock. */
 const clockDifferenceMs = 60_000
 
 /** Secrets of earlier issues that stay valid for a while. An earlier end of a secret is kept. */

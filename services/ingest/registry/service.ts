@@ -134,10 +134,8 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
       store((view) => updateKey(request, view, keyOf(request, view)), request.id),
     rotate: async (request: RotateKeyRequest__Output) => {
       const issued = newIssue(clock, request.id)
-      const key = await store(
-        (view) => rotateKey(keyOf(request, view), request.overlapMs, issued),
-        request.id,
-      )
+      const rotate = (view: RegistryView) => rotateKey(keyOf(request, view), request.overlapMs, issued)
+      const key = await store(rotate, request.id)
       return { key, secret: issued.secret }
     },
     put: (request: PutKeyRequest__Output) => {
@@ -195,10 +193,7 @@ function unary<Request, Response>(
   act: (request: Request) => Response | Promise<Response>,
   log: Log,
 ): handleUnaryCall<Request, Response> {
-  const answer: (...of: Parameters<handleUnaryCall<Request, Response>>) => Promise<void> = async (
-    call,
-    callback,
-  ) => {
+  const answer = async (...[call, callback]: Parameters<handleUnaryCall<Request, Response>>) => {
     const outcome = await outcomeOf(() => act(call.request), call.getPath(), log)
     if (outcome instanceof RegistryRefusal) callback({ code: outcome.code, details: outcome.message })
     else callback(null, outcome)

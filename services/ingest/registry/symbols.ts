@@ -37,7 +37,6 @@ export function removeSymbol(
   return request.hidden || had?.hidden ? freeNames(had, key, view, stores) : hideSymbol(request, view, stores)
 }
 
-/** Frees this name, or without one all of the feed. */
 async function freeNames(
   had: SymbolRecord | undefined,
   feed: FeedKey,
@@ -77,11 +76,8 @@ function importedSymbol(feed: string, name: string, view: RegistryView): SymbolR
   const shown = view.allSymbolsOf(key).filter(({ hidden }) => !hidden)
   const found = shown.find(({ symbol }) => symbol === compoundKey(key, name))
   if (!found) {
-    const imported = shown.filter(({ origin }) => origin === 'import')
-    const near = didYouMean(
-      name,
-      imported.map((each) => each.name),
-    )
+    const names = shown.flatMap((each) => (each.origin === 'import' ? [each.name] : []))
+    const near = didYouMean(name, names)
     throw notFound(`${key} has no symbol ${show(name)}${near}.`)
   }
   if (found.origin === 'manifest') {

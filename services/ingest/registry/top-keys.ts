@@ -56,15 +56,12 @@ async function usedToday(keys: readonly KeyRecord[], { limits, clock }: TopKeysD
   for (let i = 0; i < keys.length; i += keysAtOnce) {
     if (clock.monotonicMs() > endMs)
       throw new Unfinished('usage', `The usage of ${keys.length} keys was not read within 30 s; try again.`)
-    const days = await Promise.all(
-      keys
-        .slice(i, i + keysAtOnce)
-        .map(async (key) => ({ key, days: await limits.usage(key.id, today, today) })),
-    )
-    for (const { key, days: counted } of days) {
-      const counters = counted.get(today)
+    const some = keys.slice(i, i + keysAtOnce)
+    const days = await Promise.all(some.map(({ id }) => limits.usage(id, today, today)))
+    some.forEach((key, each) => {
+      const counters = days[each]?.get(today)
       if (counters) used.push({ key, counters })
-    }
+    })
   }
   return used
 }

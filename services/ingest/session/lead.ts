@@ -107,11 +107,8 @@ class LeaseCalls {
         return answer
       },
       (cause: unknown) => {
-        this.#outage.failed({
-          text: 'lease store unavailable; retrying',
-          why: `failed to ${action} a lease`,
-          cause,
-        })
+        const why = `failed to ${action} a lease`
+        this.#outage.failed({ text: 'lease store unavailable; retrying', why, cause })
         return undefined
       },
     )

@@ -167,12 +167,10 @@ export class CollectorSession {
     if (refusal) throw refusal
     this.#identity = identity
     this.#cancelHelloDeadline()
-    this.#deps.metrics.session(identity.isImport ? 'import' : 'live', 1)
+    const mode = identity.isImport ? 'import' : 'live'
+    this.#deps.metrics.session(mode, 1)
     this.#log = this.#log.child({ feed: identity.feed, collector: identity.collectorId })
-    this.#log.info(
-      { terminal: identity.terminal, mode: identity.isImport ? 'import' : 'live' },
-      'session started',
-    )
+    this.#log.info({ terminal: identity.terminal, mode }, 'session started')
     if (identity.isImport) return this.#begin(undefined)
     await this.#deps.sessions.replace(this, identity)
     return this.#lead(identity)

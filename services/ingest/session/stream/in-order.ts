@@ -1,7 +1,4 @@
-/**
- * Runs work in the order of its arrival. Work that need not wait runs inside the call: a live bar costs no turn of
- * the event loop. Work that waits delays all later work.
- */
+/** Runs work in order of arrival. What need not wait runs inside the call: a live bar costs no turn of the event loop. */
 export class InOrder {
   #last: Promise<void> = Promise.resolve()
   #waiting = 0

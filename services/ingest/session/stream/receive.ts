@@ -9,7 +9,6 @@ import { Collector } from '../../../wire/load.ts'
  */
 export interface Received {
   readonly bars?: ReceivedBars | undefined
-  /** Any message but bars. */
   readonly message?: CollectorMessage__Output | undefined
   /** Hash of the bytes: tells a repeated message from another message with the same sequence. */
   readonly digest: string

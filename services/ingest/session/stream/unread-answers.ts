@@ -28,7 +28,6 @@ export class UnreadAnswers {
     return this.#room !== undefined
   }
 
-  /** Resolves when there are no longer too many. */
   async room(): Promise<void> {
     await this.#room?.promise
   }

@@ -49,7 +49,6 @@ export class Acknowledgements {
     return false
   }
 
-  /** Sends the refusals of a message, then its Ack. */
   answer(sequence: number, refused: readonly Refusal[], counts: Counts): void {
     for (const { reason, count } of refused) this.#deps.metrics.refused(reason, count)
     if (refused.some(({ reason }) => reason === 'REVISION')) this.#deps.metrics.alarm('revision')
@@ -59,7 +58,6 @@ export class Acknowledgements {
     this.#stream.send(ack)
   }
 
-  /** Refuses a whole message; no Ack follows. */
   #refuse(sequence: number, reason: keyof typeof rejections, message: string): void {
     this.#deps.metrics.refused(reason, 1)
     this.#deps.log.write('error', { sequence, why: message }, rejections[reason])

@@ -118,24 +118,19 @@ export class InFlight {
     await Promise.allSettled(all.map(({ passed }) => passed))
   }
 
-  /** Resolves when nothing of any message is in flight. */
   async settle(): Promise<void> {
     while (this.#open.size > 0) await Promise.all(this.#open)
   }
 
   #watch(work: Promise<unknown>, ended: () => void): void {
-    const open = work
-      .then(
-        () => undefined,
-        (cause: unknown) => {
-          this.#hasFailed = true
-          this.#deps.stream.fail(cause)
-        },
-      )
-      .then(() => {
-        this.#open.delete(open)
-        ended()
-      })
+    const failed = (cause: unknown): void => {
+      this.#hasFailed = true
+      this.#deps.stream.fail(cause)
+    }
+    const open = work.catch(failed).then(() => {
+      this.#open.delete(open)
+      ended()
+    })
     this.#open.add(open)
   }
 

@@ -40,7 +40,6 @@ export interface SessionBarsDeps {
 
 interface Work {
   readonly refused: readonly Refusal[]
-  /** Resolves once the batch is committed. */
   readonly stored: Promise<Counts>
   readonly barriers: readonly Barrier[]
 }
@@ -92,13 +91,9 @@ export class SessionBars {
   #takeLive(message: ReceivedBars, { good, refused }: CheckedBatch, receivedMs: number): void {
     const { state, rereadable } = this.#deps
     const taken = state.live.take(good, { receivedMs, publishFirst: rereadable })
-    const stored = Promise.all(taken.map(({ committed }) => committed)).then((all) =>
-      all.reduce(addCounts, noCounts),
-    )
-    const barriers = taken.map(({ resolution, done }) => ({
-      precedes: livePrecedes(resolution),
-      passed: done,
-    }))
+    const committed = Promise.all(taken.map((of) => of.committed))
+    const stored = committed.then((all) => all.reduce(addCounts, noCounts))
+    const barriers = taken.map((of) => ({ precedes: livePrecedes(of.resolution), passed: of.done }))
     this.#finish('live', message.sequence, { refused, stored, barriers }, receivedMs)
   }
 
@@ -108,12 +103,8 @@ export class SessionBars {
     const taken = backfill.take(good, this.#turn(good, 'backfill'))
     const stored = imported ? taken.then((counts) => imported.stored(good).then(() => counts)) : taken
     const barriers = [{ precedes: historyPrecedes(message.series), passed: stored }]
-    this.#finish(
-      imported ? 'import' : 'backfill',
-      message.sequence,
-      { refused, stored, barriers },
-      receivedMs,
-    )
+    const lane = imported ? 'import' : 'backfill'
+    this.#finish(lane, message.sequence, { refused, stored, barriers }, receivedMs)
     inFlight.askToPause()
   }
 

@@ -54,18 +54,10 @@ function bound(count: number, what: string, max: number): void {
 }
 
 const charactersOf = (symbols: readonly CatalogueSymbol__Output[], removed: readonly string[]): number => {
-  const texts = symbols.flatMap(({ raw, name, display, description, type, session }) => [
-    raw,
-    name,
-    display,
-    description,
-    type,
-    session,
-  ])
+  const texts = symbols.flatMap((of) => [of.raw, of.name, of.display, of.description, of.type, of.session])
   return [...texts, ...removed].reduce((sum, { length }) => sum + length, 0)
 }
 
-/** The first refusals, for the log. */
 const shown = (refused: readonly CatalogueRefusal[]): readonly CatalogueRefusal[] =>
   refused.slice(0, 20).map(({ raw, reason }) => ({ raw: show(raw), reason }))
 

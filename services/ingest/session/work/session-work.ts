@@ -37,7 +37,6 @@ export interface SessionWorkDeps extends LivenessDeps {
 
 /** The work of an active session: processes the messages of one collector or import. */
 export class SessionWork {
-  /** Lines that the collector causes. */
   readonly #log: LimitedLog
   readonly #deps: SessionWorkDeps
   readonly #state: FeedState
