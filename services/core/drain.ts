@@ -51,10 +51,7 @@ function waitFor(utc: number, openMs: number): number {
   return minutes * minuteMs + guardToMs + (goal - minutes * openSpanMs) - utc
 }
 
-/**
- * The next closes of a drain, spread evenly over the time left. None is in a guard, unless all of that time is.
- * Sockets that are open at the end are closed immediately.
- */
+/** The next closes, spread evenly, outside of guards if any time is. Sockets open at the end are closed at once. */
 export function nextCloses({ open, utc, leftMs }: Drain): DrainStep {
   if (leftMs <= 0) return { waitMs: 0, count: open }
   const openMs = openMsUntil(utc + leftMs) - openMsUntil(utc)

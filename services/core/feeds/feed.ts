@@ -45,10 +45,7 @@ export interface FeedDefinition {
   /** Whether liveness is derived from heartbeats of the collector, or from bars. */
   readonly liveness: 'heartbeat' | 'candle'
   readonly depth: Readonly<Partial<Record<Resolution, Depth>>>
-  /**
-   * Maximum age of a bar in seconds, per resolution; ingest rejects older ones. Absent: all are kept. Only
-   * QuestDB removes bars that have become older: the embedded store keeps every bar until its feed is purged.
-   */
+  /** Maximum age of a bar in seconds; absent: none. Ingest rejects older ones; only QuestDB removes those that age. */
   readonly retention: Readonly<Partial<Record<Resolution, number>>>
   /** Ingest rejects bars before it, such as those of a terminal with a wrong clock. Absent: from 1970 on all are kept. */
   readonly earliest?: FeedSeconds

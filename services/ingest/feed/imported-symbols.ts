@@ -44,10 +44,7 @@ export class ImportedSymbols {
     return { symbol: (key) => view.symbol(key) ?? this.#waiting.get(key), feed: (key) => view.feed(key) }
   }
 
-  /**
-   * Adds the symbols of these stored bars to the registry. Resolves once they are stored. Rejects with `SessionEnd`
-   * if another session used the feed's last room meanwhile; the bars get no Ack then.
-   */
+  /** Adds the symbols of stored bars to the registry. Rejects with `SessionEnd` without room: the bars then get no Ack. */
   async stored(good: readonly GoodSeries[]): Promise<void> {
     const keys = new Set(good.map(({ series }) => series.symbol).filter((key) => this.#waiting.has(key)))
     if (keys.size === 0) return

@@ -118,10 +118,7 @@ export const ends = (bars: Bars): { from: FeedSeconds; to: FeedSeconds } => ({
   to: feedSeconds(bars.time[barCount(bars) - 1] as number),
 })
 
-/**
- * Raises the revisions of derived bars above those of stored derived bars, but never to those of a reading. A
- * collector counts revisions of derived bars from 1 in each run, so a later derivation would seem old.
- */
+/** Raises revisions of derived bars above stored derived ones, never to those of readings: each run counts from 1. */
 function raiseDerived(incoming: Bars, stored: Bars): void {
   for (let i = 0, j = 0; i < barCount(incoming); i++) {
     const revision = incoming.revision[i] as number

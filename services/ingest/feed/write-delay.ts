@@ -31,7 +31,8 @@ export class WriteDelay {
     const settled = (): void => {
       this.#publishing -= 1
       const count = this.#count
-      if (this.#publishing === 0) this.#clock.soon(() => this.#startIfIdle(count))
+      // It does not start if another publication began meanwhile.
+      if (this.#publishing === 0) this.#clock.soon(() => void (count === this.#count && this.#start()))
     }
     const handled = (): Promise<void> | undefined => this.#bus.handled?.()
     published.then(handled, handled).then(settled, settled)
@@ -46,10 +47,6 @@ export class WriteDelay {
   end(): void {
     this.#isEnded = true
     this.#start()
-  }
-
-  #startIfIdle(count: number): void {
-    if (count === this.#count) this.#start()
   }
 
   #start(): void {

@@ -78,10 +78,7 @@ export class OpenSessions {
     await Promise.all(old.map((other) => other.end(why)))
   }
 
-  /**
-   * Ends the session of this process that led the feed before. It learns of the new lease only at its next renewal.
-   * Until then it would mark bars as pushed that the bus refuses.
-   */
+  /** Ends the earlier leader here: until its next renewal it would mark bars as pushed that the bus refuses. */
   endLeader(session: OpenSession, feed: FeedKey): void {
     const why = new SessionEnd('ABORTED', 'another session holds the lease of the feed')
     const earlier = this.#sessionsWhere(

@@ -42,13 +42,9 @@ export class ScatteredBars {
   /** The time of one of these bars that the window covers; `undefined`: it covers none. */
   inside({ symbol, resolution, from, to }: Window): number | undefined {
     if (this.#count === 0) return undefined
-    const ids = symbol === undefined ? this.#idsOf(resolution) : [windowSeriesId({ symbol, resolution })]
-    for (const id of ids)
+    const ofAll = [...this.#times.keys()].filter((id) => id.startsWith(`${resolution} `))
+    for (const id of symbol === undefined ? ofAll : [windowSeriesId({ symbol, resolution })])
       for (const time of this.#times.get(id) ?? []) if (time >= from && time < to) return time
     return undefined
-  }
-
-  #idsOf(resolution: string): string[] {
-    return [...this.#times.keys()].filter((id) => id.startsWith(`${resolution} `))
   }
 }
