@@ -37,8 +37,9 @@ export interface SessionWorkDeps extends LivenessDeps {
 
 /** The work of an active session: processes the messages of one collector or import. */
 export class SessionWork {
+  /** Lines that the collector causes. */
   readonly #log: LimitedLog
-  readonly #deps: SessionWorkDeps
+  readonly #states: FeedStates
   readonly #state: FeedState
   readonly #inFlight: InFlight
   readonly #catalogue: SessionCatalogue
@@ -46,6 +47,7 @@ export class SessionWork {
   readonly #windows: SessionWindows
   /** `undefined` for an import. */
   readonly #liveness: Liveness | undefined
+  readonly #noteGap: (gap: Gap__Output) => void
   readonly #throttle: () => void
   readonly #stopSettling: Cancel
   /** Aborts when the session leaves: history and catalogues that wait come again. */
@@ -63,7 +65,7 @@ export class SessionWork {
     const store = deps.stores.bars
     const log = new LimitedLog(deps.log, clock)
     this.#log = log
-    this.#deps = deps
+    this.#states = deps.states
     this.#state = state
     state.epoch = Math.max(state.epoch, epoch)
     this.#throttle = () => stream.throttle(this.isFull)
@@ -79,6 +81,7 @@ export class SessionWork {
     this.#bars = new SessionBars({ ...answering, rereadable, backfill, isPartitioned })
     this.#windows = new SessionWindows({ ...answering, log })
     this.#liveness = isImport ? undefined : new Liveness(deps, state)
+    this.#noteGap = (gap) => noteGap(gap, metrics, log)
     this.#stopSettling = isImport
       ? () => undefined
       : clock.every(settleMs, () => void this.#settled().catch(stream.fail))
@@ -122,7 +125,7 @@ export class SessionWork {
     if (message.catalogue) return this.#catalogue.take(message.catalogue)
     if (message.heartbeat) this.#liveness?.heartbeat(message.heartbeat)
     if (message.clockSample) this.#liveness?.clockSample(message.clockSample)
-    if (message.gap) noteGap(message.gap, this.#deps.metrics, this.#log)
+    if (message.gap) this.#noteGap(message.gap)
     return undefined
   }
 
@@ -150,7 +153,7 @@ export class SessionWork {
     if (this.#hasLeft) return
     this.#hasLeft = true
     this.#stop()
-    this.#deps.states.leave(this.#state)
+    this.#states.leave(this.#state)
     this.#liveness?.end()
     this.#log.flush()
     this.#stopSettling()
