@@ -1,6 +1,5 @@
 import type { Cancel, Clock } from '../../ports/clock.ts'
 import type { Log } from '../log/log.ts'
-import { Late, within } from '../within.ts'
 import { exitCodes } from './exit.ts'
 
 /** Maximum time for the stop of one part; then the process continues without it. */
@@ -28,14 +27,20 @@ export function createLifecycle(clock: Clock, log: Log): Lifecycle {
     for (let part = parts.pop(); part; part = parts.pop()) {
       const { name, timeoutMs, stop } = part
       const begun = clock.monotonicMs()
-      try {
-        await within(clock, timeoutMs, `stopping ${name}`, (async () => stop())())
-        log.debug({ part: name, ms: Math.round(clock.monotonicMs() - begun) }, 'stopped a part')
-      } catch (cause) {
-        if (cause instanceof Late)
-          log.warn({ part: name, timeoutMs }, 'stopping a part timed out; continuing')
-        else log.warn({ err: cause, part: name }, 'a part failed to stop; continuing')
-      }
+      const done = new AbortController()
+      // `sleep` keeps the process alive, as timers with a callback do not: all parts are stopped before the process ends.
+      const late = clock.sleep(timeoutMs, done.signal).then(() => 'late' as const)
+      const stopped = (async () => stop())().then(
+        () => 'stopped' as const,
+        (cause: unknown) => {
+          log.warn({ err: cause, part: name }, 'a part failed to stop; continuing')
+          return 'failed' as const
+        },
+      )
+      const outcome = await Promise.race([stopped, late])
+      done.abort()
+      if (outcome === 'late') log.warn({ part: name, timeoutMs }, 'stopping a part timed out; continuing')
+      else log.debug({ part: name, outcome, ms: Math.round(clock.monotonicMs() - begun) }, 'stopped a part')
     }
   }
   const stop = (): Promise<void> => (stopping ??= stopAll())
