@@ -178,9 +178,9 @@ export class FeedStates {
   }
 
   /**
-   * Reads the state and all windows of the feed from the stores. Without the store they are those in memory; a feed
-   * that this process does not know waits for the store. Call `leave` when the session ends.
-   * Rejects with `SessionEnd` if no manifest defines the feed any more, and when the signal aborts.
+   * Reads the state and all windows of the feed from the stores. Without the store, or while live bars wait for it,
+   * they are those in memory. A feed that this process does not know waits for the store. Call `leave` when the
+   * session ends. Rejects with `SessionEnd` if no manifest defines the feed any more, and when the signal aborts.
    */
   async join(key: FeedKey, mode: 'live' | 'import', signal: AbortSignal): Promise<Joined> {
     const state = this.#states.get(key) ?? this.#add(key)
@@ -188,7 +188,8 @@ export class FeedStates {
     try {
       const read = (): Promise<void> => this.#read(state, mode)
       if (!state.isKnown) await waitForStore(read, { clock: this.#deps.clock, signal })
-      else
+      // While bars wait, a store that hangs would answer nothing before the deadline of the reads.
+      else if (state.live.isIdle)
         await read().catch((cause: unknown) => {
           if (!(cause instanceof Unavailable)) throw cause
         })

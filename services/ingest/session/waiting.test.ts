@@ -63,7 +63,9 @@ describe('while the store is away', () => {
     const bars = [seriesAt('EURUSD', [noon - 120])]
     first.post('LIVE', bars)
     await expect.poll(() => suite.pushed()).toEqual([noon - 180, noon - 120])
-    const answer = refuseReads()
+    // The store hangs: reads have no answer before their deadline.
+    const hung = Promise.withResolvers<void>()
+    suite.readGate = hung.promise
     first.stream.cancel()
     const second = suite.connect()
     await second.hello(suite.feed.key)
@@ -81,9 +83,18 @@ describe('while the store is away', () => {
     expect((await second.answer(fresh)).ack).toMatchObject({ accepted: 1 })
     await second.answer(window)
     expect(suite.order.filter((each) => each === 'committed').length - written).toBe(2)
+    hung.resolve()
+    await second.close()
+    const answer = refuseReads()
+    const third = suite.connect()
+    await third.hello(suite.feed.key)
+    expect((await third.next('known')).series).toMatchObject([
+      { symbol: 'EURUSD', newest: noon - 60 },
+      { symbol: '', windows: [noon - 240, 240] },
+    ])
+    await third.close()
     answer()
     expect(await suite.times()).toEqual([noon - 180, noon - 120, noon - 60])
-    await second.close()
   })
 
   test('the session of a feed that this ingest does not know waits for Known, and ends when its collector leaves', async () => {
