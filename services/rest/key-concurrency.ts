@@ -4,7 +4,7 @@ import type { Deadline } from './deadline.ts'
 
 /** Maximum running requests of one key, from the rate decision until the client has read the answer. */
 export const underWayMax = 16
-/** Maximum queued requests of one key, in order of arrival; further ones are refused immediately. */
+/** Maximum queued requests of one key. Further ones are refused immediately. */
 export const waitingMax = 1_024
 /** Maximum wait in the queue; less than a request's deadline of two seconds, so that it can still be answered. */
 export const waitMs = 1_500

@@ -29,7 +29,7 @@ export class FeedState {
   /** The newest accepted bar time of each series, committed or in flight, by `seriesId`. */
   readonly newest = new Map<string, FeedSeconds>()
   #newestBar: FeedSeconds | undefined
-  /** The newest published bar time of each series; of a series that was not published here, the newest stored one. */
+  /** By series: the time of the newest published bar, or of the newest stored one if this process published none. */
   readonly pushed = new Map<string, FeedSeconds>()
   /** The newest time of each series that the store is known to have, by `seriesId`. */
   readonly stored = new Map<string, FeedSeconds>()

@@ -70,7 +70,7 @@ export class TableLane {
   readonly #state: LaneState
   /** Newest time chosen for publishing per series; the publication may follow after the commit. */
   readonly #chosen = new Map<string, FeedSeconds>()
-  /** Batches that are not readable yet, by `digestOf`. */
+  /** Batches that history does not show yet, by `digestOf`. */
   readonly #waiting = new Map<string, Taken>()
   #lastCommitted: Promise<unknown> = Promise.resolve()
   #lastDone: Promise<unknown> = Promise.resolve()

@@ -47,8 +47,8 @@ export function putKey(request: PutKeyRequest__Output, view: RegistryView, now: 
 }
 
 /**
- * The key, suspended until its owner puts it again; `undefined` if it has another owner or is revoked. It also
- * expires: for pods of the previous release only an expiry can be undone.
+ * The key, suspended until its owner puts it again; `undefined` if it has another owner or is revoked. It
+ * also expires, because pods of the previous release cannot undo a suspension, only an expiry.
  */
 export function suspendKey(
   { id, owner }: { readonly id: string; readonly owner: string },

@@ -88,7 +88,7 @@ describe('a burst', () => {
     expect(writes).toHaveLength(6_000)
   })
 
-  test('flush writes the running and the waiting frames at once, and only once', async () => {
+  test('flush writes the rest of the running burst and all waiting frames immediately, each once', async () => {
     const { clock, writes, fanOut, id } = open(1_200)
     fanOut.push(id('A'), 'a1')
     clock.freezeFor(burstWaitMsMax)

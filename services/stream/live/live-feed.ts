@@ -163,7 +163,7 @@ export class LiveFeed {
     return lastTime ?? this.#baseline.of(symbol)
   }
 
-  /** Its symbols that have a subscriber; none if the feed has no minutes. */
+  /** The symbols of the feed that have subscribers. Empty if the feed has no one-minute bars. */
   #subscribed(): LiveSymbol[] {
     const { symbols } = this.#deps.subscriptions
     if (!this.#hasMinutes) return []

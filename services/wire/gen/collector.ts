@@ -57,9 +57,9 @@ export interface ProtoGrpcType {
        * - ABORTED: another session took over.
        * - DEADLINE_EXCEEDED: no Hello within 10 s.
        * - RESOURCE_EXHAUSTED: too many sessions, or 512 KiB of unread answers of which none was read for 60 s.
-       * - UNAVAILABLE: ingest stops, the store was replaced, the manifest of the feed was changed, or ingest did not learn
-       * for 5 s whether this session has the feed's lease. Retry with another ingest, or with this one after increasing
-       * pauses.
+       * - UNAVAILABLE: ingest stops, the store was replaced, a lost table is in order again, the manifest of the feed was
+       * changed, or ingest did not learn for 5 s whether this session has the feed's lease. Retry with another ingest, or
+       * with this one after increasing pauses.
        * While the store is unavailable a session goes on: its Acks wait, and its live bars are pushed.
        * 
        * Sequences. Every session starts with sequence 1. Bars and Window messages share one count, which increases by one
@@ -71,12 +71,15 @@ export interface ProtoGrpcType {
        * resolution keep the order of their messages; those of different resolutions do not wait for each other. So send LIVE
        * bars of each resolution in messages of their own. Keep each message until its Ack. In the next session, send every
        * message without an Ack again, with the revisions of its first reading; ingest neither stores nor pushes it twice.
-       * While unacked_bars_max of Welcome live bars of a feed, or 16 BACKFILL batches or 256 windows of a session, wait for
-       * their Ack, ingest reads nothing from it, not even heartbeats. Stay below these limits: at most 11 BACKFILL batches
-       * (at 12 ingest sends Slow) and 127 windows. Ingest also reads nothing while more than 512 KiB of its answers are
-       * unread, while 5,000 refusals of LIVE batches wait for their Ack, or while 64 MiB of all feeds wait for the store and
-       * this feed has the most of them, and after 20 heartbeats and clock samples until 100 ms have passed. Nothing is
-       * dropped, and the connection counts as heartbeat while ingest does not read.
+       * Ingest stops reading a session, heartbeats included, while one of these is true:
+       * - its feed has Welcome.unacked_bars_max live bars without an Ack;
+       * - the session has 16 BACKFILL batches or 256 windows without an Ack. Stay below: at most 11 batches (at 12 ingest
+       * sends Slow) and 127 windows;
+       * - more than 512 KiB of its answers are unread;
+       * - 5,000 refusals of LIVE batches wait for their Ack;
+       * - more than 64 MiB of all feeds wait for the store, and its feed has at least an equal share of them;
+       * - fewer than 100 ms have passed since 20 heartbeats and clock samples.
+       * Nothing is dropped. While ingest does not read, the connection counts as heartbeat.
        * 
        * Heartbeats. A live session sends a Heartbeat every 5 s. A peer that does not answer an HTTP/2 ping within 5 s is
        * disconnected.
