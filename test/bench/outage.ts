@@ -126,14 +126,21 @@ async function wrongHistories(
 const peakMib = (pid: number): number =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1_024
 
-/** Suspends the table of five-minute bars with most symbols. QuestDB may undo it while it applies rows. */
-async function suspendTable(subject: Subject): Promise<string> {
-  const questdb = subject.questdb as NonNullable<Subject['questdb']>
+/** Suspends one table of five-minute bars. QuestDB may undo it while it applies rows, so this repeats until it stays. */
+async function suspendTable({ questdb }: Subject): Promise<string> {
+  if (!questdb) throw new Error('only the cluster has QuestDB')
+  const like = `${market[0]?.feed.replace(':', '_').toLowerCase()}_m5`
   const [row] = await questdb.exec(
-    "SELECT table_name FROM tables() WHERE table_name LIKE 'fxd_bars_%all_5' OR table_name LIKE '%all%5' ORDER BY table_name LIMIT 1",
+    `SELECT table_name FROM tables() WHERE table_name LIKE '%bars_${like}%' ORDER BY table_name LIMIT 1`,
   )
-  const table = String(row?.[0])
-  await questdb.exec(`ALTER TABLE '${table}' SUSPEND WAL`)
+  if (!row) throw new Error(`no table of five-minute bars is named like ${like}`)
+  const table = String(row[0])
+  const query = `SELECT table_suspended FROM tables() WHERE table_name = '${table}'`
+  for (let seen = 0; seen < 5; await systemClock.sleep(100)) {
+    const [state] = await questdb.exec(query)
+    seen = state?.[0] === true ? seen + 1 : 0
+    if (seen === 0) await questdb.exec(`ALTER TABLE '${table}' SUSPEND WAL`)
+  }
   return table
 }
 
