@@ -20,7 +20,9 @@ import {
 import { monotonicMs } from './minute/monotonic.ts'
 import { SocketReader } from './minute/socket-reader.ts'
 import { type Subject, startProcesses } from './minute/subjects.ts'
+import { loseMinute } from './outage/lose-minute.ts'
 import { addPythonFeed, PythonCollector, pythonSymbols } from './outage/python-collector.ts'
+import { ServedMinutes, sinceBars } from './outage/served-minutes.ts'
 import { WatchedSocket } from './outage/watched-socket.ts'
 import { digits, metricOf } from './support/bench-feed.ts'
 import { count, machine, ms, printTable, quantile, seconds } from './support/figures.ts'
@@ -30,6 +32,8 @@ import { barsOfMinute } from './support/whole-minute.ts'
 const [kind = 'stopped', given = '30'] = process.argv.slice(2)
 if (kind !== 'stopped' && kind !== 'suspended') throw new Error(`got ${kind}, wanted stopped or suspended`)
 const outageMinutes = Number(given)
+/** In this minute of a suspended table the bus loses bars. */
+const lossAt = Math.floor(outageMinutes / 2)
 const calmMinutes = 2
 const perSocket = 200
 const minuteMs = 60_000
@@ -64,8 +68,10 @@ async function sendMinute(
   sockets: SocketReader,
   subject: Subject,
 ): Promise<Minute> {
-  await systemClock.sleep(minuteMs - (systemClock.utcMs() % minuteMs))
-  const open = Math.floor(systemClock.utcMs() / minuteMs) * 60 - 60
+  const closed = Math.ceil(systemClock.utcMs() / minuteMs) * minuteMs
+  // A timer may end before the wall clock shows its time: then this minute would be sent twice.
+  while (systemClock.utcMs() < closed) await systemClock.sleep(closed - systemClock.utcMs())
+  const open = closed / 1_000 - 60
   const arrived = sockets.expect(subject.sockets * perSocket)
   const begun = monotonicMs()
   const acks = Promise.all(
@@ -80,15 +86,15 @@ async function sendMinute(
   return { open, framesMs: { p50: p50 - begun, p99: p99 - begun, max: max - begun }, acks }
 }
 
-/** Sends the five-minute bars that just closed; nobody waits for their Acks. */
-function sendFive(sessions: readonly SessionClient[], open: number): void {
-  if ((open + 60) % 300 !== 0) return
-  for (const [index, { names }] of market.entries()) {
+/** Sends the five-minute bars that just closed. Returns the Acks of its messages. */
+function sendFive(sessions: readonly SessionClient[], open: number): readonly Promise<unknown>[] {
+  if ((open + 60) % 300 !== 0) return []
+  return market.map(({ names }, index) => {
     const series = barsOfMinute(names, open - 240).map(({ name, bars }) =>
       encodeSeriesBars({ symbol: name, resolution: '5', scale: digits }, bars),
     )
-    void (sessions[index] as SessionClient).bars('LIVE', series).catch(() => undefined)
-  }
+    return (sessions[index] as SessionClient).bars('LIVE', series)
+  })
 }
 
 async function historyOf(
@@ -173,15 +179,23 @@ async function measure(home: string, subject: Subject, stops: (() => unknown)[])
   stops.push(() => sockets.close())
   const pid = subject.pids()[subject.ingest] ?? 0
   const all: Minute[] = []
+  const fives: Promise<unknown>[] = []
+  let fivesAcked = 0
   const next = async (): Promise<Minute> => {
     const minute = await sendMinute(sessions, sockets, subject)
     python.append(minute.open)
-    if (kind === 'suspended') sendFive(sessions, minute.open)
+    if (kind === 'suspended')
+      for (const ack of sendFive(sessions, minute.open)) {
+        fives.push(ack)
+        ack.then(
+          () => (fivesAcked += 1),
+          () => undefined,
+        )
+      }
     all.push(minute)
     return minute
   }
-  const visible: number[] = []
-  const sinces: number[] = []
+  const served = new ServedMinutes({ subject, sessions, key, url })
   const calm: Minute[] = []
   for (let n = 0; n < calmMinutes + (kind === 'suspended' ? 5 : 0); n++) calm.push(await next())
   await Promise.all(calm.map(({ acks }) => acks))
@@ -194,37 +208,25 @@ async function measure(home: string, subject: Subject, stops: (() => unknown)[])
   console.log(kind === 'stopped' ? 'QuestDB stopped' : `${table} suspended`)
   const during: Minute[] = []
   for (let n = 0; n < outageMinutes; n++) {
+    const losing = kind === 'suspended' && n === lossAt ? loseMinute(subject) : undefined
     const minute = await next()
+    await losing
     during.push(minute)
     console.log(
       `${n + 1}: frames p99 ${ms(minute.framesMs.p99)}, ingest ${peakMib(pid).toFixed(0)} MiB, sessions ended ${sessionsEnded}, GAPs ${watched.gaps}`,
     )
-    if (kind === 'stopped') continue
-    const begun = monotonicMs()
-    await Promise.race([
-      minute.acks,
-      systemClock.sleep(20_000).then(() => Promise.reject(new Error('M1 is not acknowledged'))),
-    ])
-    for (const port of Object.values(subject.readers))
-      while ((await historyOf(port, key, marketSymbols.at(-1) as string, 1))[0] !== minute.open)
-        await systemClock.sleep(50)
-    visible.push(monotonicMs() - begun)
-    const since = Object.fromEntries(marketSymbols.slice(0, 100).map((symbol) => [symbol, minute.open - 180]))
-    const returning = await WatchedSocket.open(url, Object.keys(since), since)
-    await systemClock.sleep(3_000)
-    sinces.push([...returning.times.values()].reduce((sum, times) => sum + times.length, 0))
-    if (returning.gaps > 0) console.log(`since: ${returning.gaps} GAP frames`)
-    returning.close()
+    if (kind === 'suspended') await served.check(minute.open, minute.acks)
   }
   const status = await (
     await fetch(`http://127.0.0.1:${subject.httpPort}/v1/status`, { headers: { 'X-API-Key': key } })
   ).text()
   console.log(`status in the outage: ${status.slice(0, 400)}`)
+  const fivesWaiting = fives.length - fivesAcked
   if (kind === 'stopped') await questdb.start()
   else await questdb.exec(`ALTER TABLE '${table}' RESUME WAL`)
   const returned = monotonicMs()
   await Promise.race([
-    Promise.all(all.map(({ acks }) => acks)),
+    Promise.all([...all.map(({ acks }) => acks), ...fives]),
     systemClock
       .sleep(ackedDeadlineMs)
       .then(() => Promise.reject(new Error('not all of it was acknowledged'))),
@@ -242,6 +244,9 @@ async function measure(home: string, subject: Subject, stops: (() => unknown)[])
   const missed = watchedSymbols.filter(
     (symbol) => (watched.times.get(symbol) ?? []).slice(-times.length).join() !== times.join(),
   )
+  let losses = 0
+  for (const ops of subject.opsOfStreams ?? [])
+    losses += await metricOf({ target: { ops } }, 'fxd_stream_bus_losses_total')
   const p99 = during.map(({ framesMs }) => framesMs.p99)
   console.log()
   printTable(
@@ -275,8 +280,15 @@ async function measure(home: string, subject: Subject, stops: (() => unknown)[])
       ],
       ...(kind === 'suspended'
         ? [
-            ['M1 acknowledged and on all pods, slowest', ms(Math.max(...visible)), ''],
-            ['bars by since, fewest of 300', String(Math.min(...sinces)), '300'],
+            ['M1 acknowledged and on all pods, slowest', ms(Math.max(...served.visibleMs)), ''],
+            ['M1 covered on all pods, slowest', ms(Math.max(...served.coveredMs)), ''],
+            [
+              'bars by since, fewest, and GAPs',
+              `${Math.min(...served.sinceCounts)} and ${served.sinceGaps}`,
+              `${sinceBars} and 0`,
+            ],
+            ['M5 messages that waited for their Ack', `${fivesWaiting} of ${fives.length}`, '> 0'],
+            ['events of feeds that the bus lost', count(losses), '≥ 8'],
           ]
         : []),
     ],

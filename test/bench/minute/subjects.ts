@@ -4,6 +4,7 @@ import { questdbOfCluster, startCluster } from '../../support/cluster/cluster.ts
 import { freePorts } from '../../support/free-ports.ts'
 import { startService } from '../../support/processes/service-process.ts'
 import type { QuestdbServer } from '../../support/questdb/server.ts'
+import type { RedisServer } from '../../support/redis/server.ts'
 import { StageFiles } from './stage-files.ts'
 
 const clusterSockets = 500
@@ -25,10 +26,12 @@ export interface Subject {
   /** The process that takes the bars. */
   readonly ingest: string
   readonly opsOfIngest: string
+  readonly opsOfStreams?: readonly string[]
   /** Goal of 99 of 100 frames, once a minute. */
   readonly framesGoalMs: number
   readonly stages: StageFiles
   readonly questdb?: QuestdbServer
+  readonly redis?: RedisServer
   /** Inspectors of processes, by name. */
   readonly inspectors: Readonly<Record<string, number>>
   stop(): Promise<unknown>
@@ -93,9 +96,11 @@ export async function startProcesses(home: string, isProfile: boolean): Promise<
     }),
     ingest: 'ingest-1',
     opsOfIngest: `http://127.0.0.1:${cluster.pod('ingest-1').opsPort}`,
+    opsOfStreams: ['stream-1', 'stream-2'].map((name) => `http://127.0.0.1:${cluster.pod(name).opsPort}`),
     framesGoalMs: 100,
     stages,
     questdb: cluster.questdb,
+    redis: cluster.redis,
     inspectors: isProfile ? { 'ingest-1': ports[0] ?? 0, 'stream-1': ports[1] ?? 0 } : {},
     stop: () => cluster.stop().finally(() => stages.discard()),
   }

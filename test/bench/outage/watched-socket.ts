@@ -50,6 +50,10 @@ export class WatchedSocket {
     return watched
   }
 
+  get count(): number {
+    return [...this.times.values()].reduce((sum, times) => sum + times.length, 0)
+  }
+
   /** Bars that came twice or out of order. */
   get disordered(): number {
     let count = 0
