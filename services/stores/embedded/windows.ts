@@ -18,6 +18,7 @@ export function embeddedWindows(queue: FileWriter, readers: Readers): WindowStor
       const deadlineMs = reader ? readDeadlineMs : patientReadDeadlineMs
       return windowsOf(feed, await readers.call('windows', { feed, symbol }, reader, deadlineMs))
     },
+    withdraw: (of) => queue.call('withdrawWindows', of, 'live'),
     purge: (feed) => queue.call('purgeWindows', feed, 'live'),
   }
 }

@@ -1,3 +1,4 @@
+import { allTimes } from '../../core/bars/window.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { StoreTables } from '../../ports/store-tables.ts'
 import { bucketOf } from './layout/bucket.ts'
@@ -38,7 +39,7 @@ export function questdbTables(deps: StoreTablesDeps): StoreTables {
     if (holds === undefined || feed === undefined) return
     const concerns = (name: string): boolean => bucketOf(name, holds.buckets) === holds.bucket
     const others = symbolsOf(feed, log).filter((symbol) => !concerns(nameOf(symbol)))
-    await windows.withdraw({ feed, resolution: holds.resolution, concerns, others })
+    await windows.withdrawNames({ feed, resolution: holds.resolution, span: allTimes, concerns, others })
   }
 
   const make = (table: string): Promise<void> => {

@@ -13,7 +13,7 @@ import { allSymbols, nameOf } from './layout/tables.ts'
 import type { TakeRow } from './pg/connection.ts'
 import { Fields } from './pg/fields.ts'
 import { SpanSlots } from './span-slots.ts'
-import { type Withdrawal, type WithdrawalDeps, withdrawWindows } from './withdraw-windows.ts'
+import { type NamedWithdrawal, type WithdrawalDeps, withdrawWindows } from './withdraw-windows.ts'
 import { RowEncoder } from './write/rows.ts'
 
 export type WindowDeps = EmptyingDeps & WithdrawalDeps
@@ -21,7 +21,8 @@ export type WindowDeps = EmptyingDeps & WithdrawalDeps
 const purgeDeadlineMs = 10_000
 
 export interface QuestdbWindows extends WindowStore {
-  withdraw(of: Withdrawal): Promise<void>
+  /** Withdraws the windows of symbols by their plain names. */
+  withdrawNames(of: NamedWithdrawal): Promise<void>
 }
 
 export function questdbWindows(deps: WindowDeps): QuestdbWindows {
@@ -30,6 +31,12 @@ export function questdbWindows(deps: WindowDeps): QuestdbWindows {
     const rows = feeds.get(feed) ?? new FeedRows(feed, deps)
     feeds.set(feed, rows)
     return rows
+  }
+  const withdrawNames = async (of: NamedWithdrawal): Promise<void> => {
+    // What is kept must not grow in a row that is withdrawn: another writer stores it.
+    const kept = new FeedRows(of.feed, deps)
+    await withdrawWindows(of, deps, (windows) => kept.add(windows))
+    feeds.delete(of.feed)
   }
   return {
     async add(windows, signal) {
@@ -48,9 +55,13 @@ export function questdbWindows(deps: WindowDeps): QuestdbWindows {
       feeds.delete(feed)
     },
     async withdraw(of) {
-      await withdrawWindows(of, deps, (kept) => rowsOf(of.feed).add(kept))
-      feeds.delete(of.feed)
+      const only = of.symbol === undefined ? undefined : nameOf({ symbol: of.symbol })
+      const withdrawal = { ...of, concerns: (name: string) => only === undefined || name === only }
+      await withdrawNames(withdrawal)
+      // A session that added to a window meanwhile may have restored it.
+      await withdrawNames(withdrawal)
     },
+    withdrawNames,
   }
 }
 

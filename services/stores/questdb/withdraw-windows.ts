@@ -1,9 +1,8 @@
 import type { SenderOptions } from '@questdb/nodejs-client'
-import { joinSpans } from '../../core/bars/coverage.ts'
-import { type Span, spansOfSymbol, type Window } from '../../core/bars/window.ts'
-import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
-import type { Resolution } from '../../core/feeds/resolution.ts'
+import type { Span, Window } from '../../core/bars/window.ts'
+import { keptWindows, type Withdrawal } from '../../core/bars/withdrawal.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { compoundKey } from '../../core/feeds/compound-key.ts'
 import { patientReadDeadlineMs } from '../../platform/read-turns.ts'
 import { writeDeadlineMs } from '../write-queue/submission.ts'
 import type { TableList } from './layout/table-list.ts'
@@ -20,13 +19,10 @@ export interface WithdrawalDeps {
   readonly sender: SenderOptions
 }
 
-export interface Withdrawal {
-  readonly feed: FeedKey
-  readonly resolution: Resolution
+/** A withdrawal of one symbol, or of all symbols of some tables. */
+export interface NamedWithdrawal extends Omit<Withdrawal, 'symbol'> {
   /** Whether the windows of this symbol (its plain name) are withdrawn. */
   readonly concerns: (name: string) => boolean
-  /** The other symbols of the feed: they keep what windows of all symbols say about them. */
-  readonly others: readonly { readonly symbol: CompoundKey; readonly since?: FeedSeconds | undefined }[]
 }
 
 interface WindowRow {
@@ -41,13 +37,15 @@ interface WindowRow {
 
 /**
  * Withdraws windows: replaces each of their rows with an empty window, which readers leave out. Other writers notice
- * that and write new rows. `keep` stores the windows of the other symbols first, so that none is missing after a crash.
+ * that and write new rows. `keep` first stores, in rows of another writer, what stays of them: so none is missing after
+ * a crash.
  */
 export async function withdrawWindows(
-  { feed, resolution, concerns, others }: Withdrawal,
+  of: NamedWithdrawal,
   { tableList, pool, writer, sender }: WithdrawalDeps,
   keep: (windows: readonly Window[]) => Promise<void>,
 ): Promise<void> {
+  const { feed, resolution, concerns, span: withdrawn } = of
   const table = await tableList.windowsOf(feed)
   if (table === undefined) return
   const rows: WindowRow[] = []
@@ -59,14 +57,17 @@ export async function withdrawWindows(
       const [begun, name] = [fields.long(), fields.text() ?? allSymbols]
       const [writerId, slot] = [fields.text() ?? '', fields.long()]
       const span = { from: feedSeconds(fields.long()), to: feedSeconds(fields.long()) }
+      if (span.from >= withdrawn.to || span.to <= withdrawn.from) return
       if (name === allSymbols || concerns(name)) rows.push({ begun, name, writer: writerId, slot, span })
     }
   }
   await pool.read({ sql, parameterSets: [[resolution]] }, begin, { deadlineMs: patientReadDeadlineMs })
-  const ofAll = joinSpans(rows.flatMap(({ name, span }) => (name === allSymbols ? [span] : [])))
+  if (rows.length === 0) return
+  const symbolOf = (name: string) => (name === allSymbols ? undefined : compoundKey(feed, name))
   await keep(
-    others.flatMap(({ symbol, since }) =>
-      joinSpans(spansOfSymbol([], ofAll, since)).map((span) => ({ feed, symbol, resolution, ...span })),
+    keptWindows(
+      rows.map(({ name, span }) => ({ symbol: symbolOf(name), ...span })),
+      of,
     ),
   )
   const encoder = new RowEncoder(sender)

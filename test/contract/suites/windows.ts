@@ -69,6 +69,45 @@ export function describeWindowStore(name: string, open: Open<'windows'>): void {
       expect(await store().of(feed)).toEqual([])
     })
 
+    test('a withdrawal removes its times from the windows of all symbols, and a window that grows does not restore them', async () => {
+      const [feed, other] = [freshFeed(), freshFeed()]
+      const of = (symbol: string | undefined, from: number, to: number, resolution: Resolution = '1') =>
+        windowOf(feed, { symbol, resolution, from, to })
+      const untouched = [of('A', 600, 900), of('A', 0, 900, '5')]
+      await store().add([of(undefined, 0, 480), of('A', 0, 300), of('B', 120, 180), ...untouched])
+      await store().add([windowOf(other, { symbol: 'A', resolution: '1', from: 0, to: 900 })])
+      const span = { from: feedSeconds(60), to: feedSeconds(240) }
+      const withdrawal = { feed, resolution: '1' as const, span, symbol: undefined, others: [] }
+      await store().withdraw(withdrawal)
+      const left = [of(undefined, 0, 60), of(undefined, 240, 480), of('A', 0, 60), of('A', 240, 300)]
+      expect(asTexts(await store().of(feed))).toEqual(asTexts([...left, ...untouched]))
+      expect(await store().of(other)).toHaveLength(1)
+      await store().add([of(undefined, 480, 540), of('A', 300, 360)])
+      await store().withdraw(withdrawal)
+      const grown = [of(undefined, 0, 60), of(undefined, 240, 540), of('A', 0, 60), of('A', 240, 360)]
+      expect(asTexts(await store().of(feed))).toEqual(asTexts([...grown, ...untouched]))
+    })
+
+    test('a withdrawal for one symbol leaves the other symbols what windows of the whole feed say about them', async () => {
+      const feed = freshFeed()
+      const of = (symbol: string | undefined, from: number, to: number) =>
+        windowOf(feed, { symbol, resolution: '1', from, to })
+      await store().add([of(undefined, 0, 480), of('A', 0, 300), of('B', 0, 100)])
+      await store().withdraw({
+        feed,
+        resolution: '1',
+        span: { from: feedSeconds(60), to: feedSeconds(240) },
+        symbol: compoundKey(feed, 'A'),
+        others: [
+          { symbol: compoundKey(feed, 'B'), since: feedSeconds(0) },
+          { symbol: compoundKey(feed, 'C'), since: feedSeconds(120) },
+          { symbol: compoundKey(feed, 'D'), since: undefined },
+        ],
+      })
+      const left = [of(undefined, 0, 60), of(undefined, 240, 480), of('A', 0, 60), of('A', 240, 300)]
+      expect(asTexts(await store().of(feed))).toEqual(asTexts([...left, of('B', 0, 240), of('C', 120, 240)]))
+    })
+
     test('a purge removes the windows of its feed and of no other feed', async () => {
       const [kept, purged, after] = [freshFeed(), freshFeed(), freshFeed()]
       const shape = { symbol: '__proto__', resolution: '1D' as const, from: -60, to: 60 }

@@ -102,6 +102,7 @@ export class StoreServer {
           const add = (): void => transaction(this.#db, () => windows.forEach(this.#addWindow))
           return untilDone(() => ask('window', add), { ...waiting, signal })
         },
+        withdraw: () => Promise.reject(new Error('nothing is withdrawn here')),
         of: (feed, _, symbol) => ask('windows', () => windowsOf(feed, this.#windows({ feed, symbol }))),
         purge: () => Promise.reject(new Error('nothing is purged here')),
       },

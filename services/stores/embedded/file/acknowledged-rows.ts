@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Window } from '../../../core/bars/window.ts'
+import { keptWindows, type Withdrawal } from '../../../core/bars/withdrawal.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { CompoundKey, FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
@@ -23,6 +24,26 @@ export function windowUnion(db: DatabaseSync): (window: Window) => void {
     const stop = Math.max(to, Number(reached.get(...of, start, to)?.['stop'] ?? to))
     remove.run(...of, start, to)
     insert.run(...of, start, stop)
+  }
+}
+
+/** Removes times from windows. Call it inside a transaction. */
+export function windowWithdrawal(db: DatabaseSync, add: (window: Window) => void): (of: Withdrawal) => void {
+  const overlapping = db.prepare(`
+    SELECT symbol, start, stop FROM acknowledged WHERE feed = ? AND resolution = ? AND start < ? AND stop > ?`)
+  const remove = db.prepare(`DELETE FROM acknowledged WHERE ${series} AND start = ?`)
+  return (of) => {
+    const { feed, resolution, symbol: only, span } = of
+    const taken = overlapping
+      .all(feed, resolution, span.to, span.from)
+      .map((row) => ({
+        symbol: row['symbol'] === allSymbols ? undefined : (row['symbol'] as CompoundKey),
+        from: feedSeconds(Number(row['start'])),
+        to: feedSeconds(Number(row['stop'])),
+      }))
+      .filter(({ symbol }) => only === undefined || symbol === undefined || symbol === only)
+    for (const { symbol, from } of taken) remove.run(feed, symbol ?? allSymbols, resolution, from)
+    keptWindows(taken, of).forEach(add)
   }
 }
 

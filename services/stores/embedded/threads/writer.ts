@@ -1,9 +1,10 @@
 import { workerData } from 'node:worker_threads'
 import type { Window } from '../../../core/bars/window.ts'
+import type { Withdrawal } from '../../../core/bars/withdrawal.ts'
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Day } from '../../../core/keys/usage.ts'
 import type { KeyDay } from '../../../ports/usage-days.ts'
-import { windowPurge, windowUnion } from '../file/acknowledged-rows.ts'
+import { windowPurge, windowUnion, windowWithdrawal } from '../file/acknowledged-rows.ts'
 import { barPurge, barUpserts, purgedSweep } from '../file/bar-rows.ts'
 import { openForWriting, transaction } from '../file/database.ts'
 import {
@@ -22,6 +23,7 @@ const upsertBars = barUpserts(db)
 const purgeBars = barPurge(db)
 const sweep = purgedSweep(db)
 const addWindow = windowUnion(db)
+const withdraw = windowWithdrawal(db, addWindow)
 const purgeWindows = windowPurge(db)
 const append = registryAppend(db)
 const remember = memoryUpserts(db)
@@ -42,6 +44,7 @@ const calls = {
   purgeBars: (feed: FeedKey): void => transaction(db, () => purgeBars(feed)),
   sweep: (rowsMax: number): boolean => transaction(db, () => sweep(rowsMax)),
   addWindows: (windows: readonly Window[]): void => transaction(db, () => windows.forEach(addWindow)),
+  withdrawWindows: (of: Withdrawal): void => transaction(db, () => withdraw(of)),
   purgeWindows: (feed: FeedKey): void => transaction(db, () => purgeWindows(feed)),
   append: ({ basedOn, rows }: { basedOn: number; rows: readonly RegistryText[] }) =>
     transaction(db, () => append(basedOn, rows)),
