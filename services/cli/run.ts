@@ -3,6 +3,7 @@ import { type ExitName, exitCodes, exitMeanings, Fatal } from '../platform/proce
 import { packageVersion } from '../platform/version.ts'
 import { addConfig } from './config.ts'
 import { addDoctor } from './doctor.ts'
+import { addBackfill } from './feeds/backfill.ts'
 import { addFeeds } from './feeds/feeds.ts'
 import { addSymbols } from './feeds/symbols.ts'
 import { addImport } from './import/command.ts'
@@ -21,6 +22,7 @@ const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addSymbols,
   addStore,
   addImport,
+  addBackfill,
   addConfig,
   addDoctor,
 ]

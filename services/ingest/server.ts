@@ -101,6 +101,11 @@ export function createIngest(deps: IngestDeps): Ingest {
     states.forget((feed) => isOther || view.feed(feed) === undefined)
     if (isOther) void sessions.endAll(new SessionEnd('UNAVAILABLE', 'the store was replaced; connect again'))
     sessions.endHidden(view)
+    for (const feed of states.withdrawn(view))
+      sessions.endLeader(
+        feed,
+        new SessionEnd('UNAVAILABLE', `windows of ${feed} were withdrawn; connect again`),
+      )
   })
   let listening: Listening | undefined
   let stopCounting = (): void => undefined

@@ -1,3 +1,4 @@
+import type { UtcMs } from '../clocks/feed-clock.ts'
 import { type CompoundKey, type FeedKey, parseCompoundKey } from '../feeds/compound-key.ts'
 import type { FeedDefinition, FeedRecord } from '../feeds/feed.ts'
 import type { SymbolRecord } from '../feeds/symbol.ts'
@@ -11,6 +12,8 @@ export interface RegistryView {
   readonly keys: KeyView
   /** By key, hidden feeds included. */
   readonly feedRecords: ReadonlyMap<string, FeedRecord>
+  /** The version of the newest `fxd backfill`, by feed. */
+  readonly backfills: ReadonlyMap<string, number>
   /** Without hidden feeds, which do not exist for readers. Ordered by key. */
   feeds(): readonly FeedDefinition[]
   feed(key: FeedKey): FeedDefinition | undefined
@@ -30,12 +33,18 @@ export interface RegistryView {
   versionOf(id: string): number
 }
 
-/** A whole record, which replaces the record before. `id`: feed key, compound key, key id, or id of a clock reading. */
+/** Windows of the feed were withdrawn: each ingest reads them again, and its session starts again. */
+interface Backfill {
+  readonly requestedAt: UtcMs
+}
+
+/** A whole record, which replaces the record before. `id`: feed key (also of a backfill), compound key, key id, or id of a clock reading. */
 export type RegistryBody =
   | { readonly kind: 'feed'; readonly id: string; readonly body: FeedRecord }
   | { readonly kind: 'symbol'; readonly id: string; readonly body: SymbolRecord }
   | { readonly kind: 'key'; readonly id: string; readonly body: KeyRecord }
   | { readonly kind: 'clock'; readonly id: string; readonly body: ClockReading }
+  | { readonly kind: 'backfill'; readonly id: string; readonly body: Backfill }
 
 export type RegistryRow = RegistryBody & {
   /** Grows by one per change of the whole registry. */
@@ -52,6 +61,7 @@ export class Registry implements RegistryView {
   version = 0
   readonly keys = new KeyIndex()
   readonly feedRecords = new Map<string, FeedRecord>()
+  readonly backfills = new Map<string, number>()
   /** By kind and id: a catalogue has thousands of symbols, and joined texts would cost most of its time. */
   readonly #versions = new Map<string, Map<string, number>>()
   readonly #symbols = new Map<FeedKey, Map<CompoundKey, SymbolRecord>>()
@@ -69,6 +79,7 @@ export class Registry implements RegistryView {
     else if (row.kind === 'symbol') this.#applySymbol(row.body)
     else if (row.kind === 'clock') this.#applyClock(row.body)
     else if (row.kind === 'key') this.keys.apply(row.body, row.version)
+    else if (row.kind === 'backfill') this.backfills.set(row.id, row.version)
     // A later version of fxd may have stored rows of kinds that are unknown here.
     else return false
     return true

@@ -2,6 +2,7 @@ import { type FeedSeconds, feedNow, feedSeconds, later, type UtcMs } from '../..
 import { Unavailable } from '../../core/failure.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { knownOffset } from '../../core/registry/clock-history.ts'
+import type { RegistryView } from '../../core/registry/registry.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeedLiveness } from '../../ports/feed-board.ts'
 import type { Stores } from '../../ports/stores.ts'
@@ -33,8 +34,10 @@ export class FeedState {
   readonly pushed = new Map<string, FeedSeconds>()
   /** The newest time of each series that the store is known to have, by `seriesId`. */
   readonly stored = new Map<string, FeedSeconds>()
-  /** `stored` and `windows` were read once. */
+  /** `stored` and `windows` were read, and are not outdated. */
   isKnown = false
+  /** Version of the newest backfill when `windows` were read. */
+  backfill = 0
   readonly live: LiveIntake
   /** The greatest epoch of a session here. */
   epoch = 0
@@ -222,6 +225,17 @@ export class FeedStates {
     }
   }
 
+  /** The feeds whose windows were withdrawn since they were read: their next session reads them from the store. */
+  withdrawn(view: RegistryView): readonly FeedKey[] {
+    return [...this.#states].flatMap(([key, state]) => {
+      const backfill = view.backfills.get(key) ?? 0
+      if (backfill <= state.backfill) return []
+      state.backfill = backfill
+      state.isKnown = false
+      return [key]
+    })
+  }
+
   /** Resolves when nothing of a hidden feed is written any more. */
   async dropped(key: FeedKey): Promise<void> {
     await this.#dropping.get(key)
@@ -234,6 +248,7 @@ export class FeedStates {
 
   async #read(state: FeedState, mode: 'live' | 'import'): Promise<void> {
     const { key, pushed, stored } = state
+    state.backfill = this.#deps.registry.view().backfills.get(key) ?? 0
     const [newest, liveness] = await Promise.all([
       // A table out of order must not end the collection of the feed's other series.
       this.#stores.bars.lastTimes(key, { ...ingestReads(key, 'live'), isPartial: true }),

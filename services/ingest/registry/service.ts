@@ -21,6 +21,7 @@ import type { SuspendKeyRequest__Output } from '../../wire/gen/fxd/v1/SuspendKey
 import type { UpdateKeyRequest__Output } from '../../wire/gen/fxd/v1/UpdateKeyRequest.ts'
 import { partBytesMax } from '../../wire/limits.ts'
 import type { FeedTokens } from '../credentials/feed-tokens.ts'
+import { backfill } from './backfill.ts'
 import { applyManifest, handOverFeeds, removeOwnFeed } from './feed-changes.ts'
 import { issueFeedToken } from './feed-token.ts'
 import { type FeedStores, getFeed, listFeeds, purgeFeed } from './feeds.ts'
@@ -98,6 +99,7 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
       await refillTable(request, deps)
       return {}
     }),
+    Backfill: answer(async (request) => ({ ranges: await backfill(request, view(), deps) })),
   }
 }
 

@@ -78,13 +78,11 @@ export class OpenSessions {
     await Promise.all(old.map((other) => other.end(why)))
   }
 
-  /** Ends the earlier leader here: until its next renewal it would mark bars as pushed that the bus refuses. */
-  endLeader(session: OpenSession, feed: FeedKey): void {
-    const why = new SessionEnd('ABORTED', 'another session holds the lease of the feed')
-    const earlier = this.#sessionsWhere(
-      (other) => other !== session && other.leads && other.identity?.feed === feed,
+  endLeader(feed: FeedKey, cause: SessionEnd, except?: OpenSession): void {
+    const leading = this.#sessionsWhere(
+      (other) => other !== except && other.leads && other.identity?.feed === feed,
     )
-    for (const other of earlier) void other.end(why)
+    for (const other of leading) void other.end(cause)
   }
 
   /** Ends all sessions of the feed, with imports. Resolves once they have ended. */

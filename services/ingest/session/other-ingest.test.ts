@@ -21,6 +21,7 @@ import type { Stores } from '../../ports/stores.ts'
 import { applyFeeds } from '../../registry/apply-feeds.ts'
 import { openEmbeddedStores } from '../../stores/embedded/open.ts'
 import { registryClient } from '../../wire/unary-client.ts'
+import { decodeWindows } from '../../wire/window-times.ts'
 
 const feed = defineFeed({ symbols: { list: [{ raw: 'EURUSD', type: 'forex', digits: 5 }] } })
 const start = Date.UTC(2026, 0, 5, 12)
@@ -271,4 +272,32 @@ test('a session of a feed that begins again during its purge waits, and what it 
   expect(await times()).toEqual([noon - 120])
   expect(await stores.windows.of(feed.key)).toMatchObject([{ from: noon - 120, to: noon - 60 }])
   await again.close()
+})
+
+test('a backfill at one ingest ends the session at another, and its next session is told what is missing', async () => {
+  const session = await lead(other, 'a')
+  await session.bars('BACKFILL', [seriesAt('EURUSD', [noon - 600])])
+  await session.window('1', noon - 600, noon - 60, 'EURUSD')
+  // A session that begins while live bars wait for the store is told what ingest has in memory.
+  const committed = Promise.withResolvers<void>()
+  let isWriting = false
+  otherWrite = async (write) => {
+    isWriting = true
+    await committed.promise
+    await write()
+  }
+  session.post('LIVE', [seriesAt('EURUSD', [noon - 60])])
+  await expect.poll(() => isWriting).toBe(true)
+  const client = registryClient(one.address, { token: testToken })
+  const range = { from: noon - 300, to: noon - 240 }
+  await client.call('Backfill', { feed: feed.key, ...range }).finally(() => client.close())
+  expect(await session.ended).toMatchObject({ code: 'UNAVAILABLE' })
+  const next = await lead(other, 'a')
+  const { windows } = (await next.next('known')).series[0] ?? { windows: [] }
+  expect(decodeWindows(windows)).toEqual([
+    { from: noon - 600, to: noon - 300 },
+    { from: noon - 240, to: noon - 60 },
+  ])
+  committed.resolve()
+  await next.close()
 })

@@ -30,6 +30,7 @@ const noMessage = 'the bytes are no message of fxd.v1.Collector'
 const noneSet =
   'CollectorMessage: no message set, wanted hello, catalogue, bars, window, gap, clock_sample or heartbeat'
 const credentialEnded = 'the credential of this session has expired; connect with a new one'
+const otherLeads = new SessionEnd('ABORTED', 'another session holds the lease of the feed')
 const leaseUnknown = (feed: FeedKey): string =>
   `lease store unavailable: the lease of ${feed} is unknown; connect to another ingest, or retry`
 
@@ -198,7 +199,8 @@ export class CollectorSession {
         .then((epoch) => {
           if (epoch === undefined) return resolve()
           this.#leads = true
-          this.#deps.sessions.endLeader(this, identity.feed)
+          // Until its next renewal an earlier leader here would mark bars as pushed that the bus refuses.
+          this.#deps.sessions.endLeader(identity.feed, otherLeads, this)
           const begun = this.#begin(epoch)
           // If it stood by, later messages wait until the work has begun.
           this.#stream.run(() => begun)

@@ -4,6 +4,9 @@ import type { MessageTypeDefinition } from '@grpc/proto-loader';
 import type { AcceptTablesRequest as _fxd_v1_AcceptTablesRequest, AcceptTablesRequest__Output as _fxd_v1_AcceptTablesRequest__Output } from './fxd/v1/AcceptTablesRequest.ts';
 import type { AcceptTablesResponse as _fxd_v1_AcceptTablesResponse, AcceptTablesResponse__Output as _fxd_v1_AcceptTablesResponse__Output } from './fxd/v1/AcceptTablesResponse.ts';
 import type { ApplyFeedRequest as _fxd_v1_ApplyFeedRequest, ApplyFeedRequest__Output as _fxd_v1_ApplyFeedRequest__Output } from './fxd/v1/ApplyFeedRequest.ts';
+import type { BackfillRequest as _fxd_v1_BackfillRequest, BackfillRequest__Output as _fxd_v1_BackfillRequest__Output } from './fxd/v1/BackfillRequest.ts';
+import type { BackfillResponse as _fxd_v1_BackfillResponse, BackfillResponse__Output as _fxd_v1_BackfillResponse__Output } from './fxd/v1/BackfillResponse.ts';
+import type { BackfilledRange as _fxd_v1_BackfilledRange, BackfilledRange__Output as _fxd_v1_BackfilledRange__Output } from './fxd/v1/BackfilledRange.ts';
 import type { BeginStoreRequest as _fxd_v1_BeginStoreRequest, BeginStoreRequest__Output as _fxd_v1_BeginStoreRequest__Output } from './fxd/v1/BeginStoreRequest.ts';
 import type { BeginStoreResponse as _fxd_v1_BeginStoreResponse, BeginStoreResponse__Output as _fxd_v1_BeginStoreResponse__Output } from './fxd/v1/BeginStoreResponse.ts';
 import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Output as _fxd_v1_CreateKeyRequest__Output } from './fxd/v1/CreateKeyRequest.ts';
@@ -55,6 +58,9 @@ export interface ProtoGrpcType {
       AcceptTablesRequest: MessageTypeDefinition<_fxd_v1_AcceptTablesRequest, _fxd_v1_AcceptTablesRequest__Output>
       AcceptTablesResponse: MessageTypeDefinition<_fxd_v1_AcceptTablesResponse, _fxd_v1_AcceptTablesResponse__Output>
       ApplyFeedRequest: MessageTypeDefinition<_fxd_v1_ApplyFeedRequest, _fxd_v1_ApplyFeedRequest__Output>
+      BackfillRequest: MessageTypeDefinition<_fxd_v1_BackfillRequest, _fxd_v1_BackfillRequest__Output>
+      BackfillResponse: MessageTypeDefinition<_fxd_v1_BackfillResponse, _fxd_v1_BackfillResponse__Output>
+      BackfilledRange: MessageTypeDefinition<_fxd_v1_BackfilledRange, _fxd_v1_BackfilledRange__Output>
       BeginStoreRequest: MessageTypeDefinition<_fxd_v1_BeginStoreRequest, _fxd_v1_BeginStoreRequest__Output>
       BeginStoreResponse: MessageTypeDefinition<_fxd_v1_BeginStoreResponse, _fxd_v1_BeginStoreResponse__Output>
       CreateKeyRequest: MessageTypeDefinition<_fxd_v1_CreateKeyRequest, _fxd_v1_CreateKeyRequest__Output>

@@ -23,7 +23,7 @@ import type { IngestMessage as _fxd_v1_IngestMessage, IngestMessage__Output as _
  * - DEADLINE_EXCEEDED: no Hello within 10 s.
  * - RESOURCE_EXHAUSTED: too many sessions, or 512 KiB of unread answers of which none was read for 60 s.
  * - UNAVAILABLE: ingest stops, the store was replaced, a lost table is in order again, the manifest of the feed was
- * changed, or ingest did not learn for 5 s whether this session has the feed's lease. Retry with another ingest, or
+ * changed, windows were withdrawn, or ingest did not learn for 5 s whether this session has the feed's lease. Retry with another ingest, or
  * with this one after increasing pauses.
  * While the store is unavailable a session goes on: its Acks wait, and its live bars are pushed.
  * 
@@ -83,7 +83,7 @@ export interface CollectorClient extends grpc.Client {
  * - DEADLINE_EXCEEDED: no Hello within 10 s.
  * - RESOURCE_EXHAUSTED: too many sessions, or 512 KiB of unread answers of which none was read for 60 s.
  * - UNAVAILABLE: ingest stops, the store was replaced, a lost table is in order again, the manifest of the feed was
- * changed, or ingest did not learn for 5 s whether this session has the feed's lease. Retry with another ingest, or
+ * changed, windows were withdrawn, or ingest did not learn for 5 s whether this session has the feed's lease. Retry with another ingest, or
  * with this one after increasing pauses.
  * While the store is unavailable a session goes on: its Acks wait, and its live bars are pushed.
  * 

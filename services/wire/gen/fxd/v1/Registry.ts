@@ -5,6 +5,8 @@ import type { MethodDefinition } from '@grpc/proto-loader'
 import type { AcceptTablesRequest as _fxd_v1_AcceptTablesRequest, AcceptTablesRequest__Output as _fxd_v1_AcceptTablesRequest__Output } from '../../fxd/v1/AcceptTablesRequest.ts';
 import type { AcceptTablesResponse as _fxd_v1_AcceptTablesResponse, AcceptTablesResponse__Output as _fxd_v1_AcceptTablesResponse__Output } from '../../fxd/v1/AcceptTablesResponse.ts';
 import type { ApplyFeedRequest as _fxd_v1_ApplyFeedRequest, ApplyFeedRequest__Output as _fxd_v1_ApplyFeedRequest__Output } from '../../fxd/v1/ApplyFeedRequest.ts';
+import type { BackfillRequest as _fxd_v1_BackfillRequest, BackfillRequest__Output as _fxd_v1_BackfillRequest__Output } from '../../fxd/v1/BackfillRequest.ts';
+import type { BackfillResponse as _fxd_v1_BackfillResponse, BackfillResponse__Output as _fxd_v1_BackfillResponse__Output } from '../../fxd/v1/BackfillResponse.ts';
 import type { BeginStoreRequest as _fxd_v1_BeginStoreRequest, BeginStoreRequest__Output as _fxd_v1_BeginStoreRequest__Output } from '../../fxd/v1/BeginStoreRequest.ts';
 import type { BeginStoreResponse as _fxd_v1_BeginStoreResponse, BeginStoreResponse__Output as _fxd_v1_BeginStoreResponse__Output } from '../../fxd/v1/BeginStoreResponse.ts';
 import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Output as _fxd_v1_CreateKeyRequest__Output } from '../../fxd/v1/CreateKeyRequest.ts';
@@ -85,6 +87,27 @@ export interface RegistryClient extends grpc.Client {
   applyFeed(argument: _fxd_v1_ApplyFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   applyFeed(argument: _fxd_v1_ApplyFeedRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   applyFeed(argument: _fxd_v1_ApplyFeedRequest, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * Withdraws the windows of a time range, and ends the active session of the feed. Its collector connects again, learns
+   * from Known what is missing, and sends the bars of the range again as far as its source has them. Bars stay stored;
+   * those that differ are replaced. Idempotent. FAILED_PRECONDITION: the feed is hidden, its clock is unknown, or its
+   * collector reads nothing in this range.
+   */
+  Backfill(argument: _fxd_v1_BackfillRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_BackfillResponse__Output>): grpc.ClientUnaryCall;
+  Backfill(argument: _fxd_v1_BackfillRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_BackfillResponse__Output>): grpc.ClientUnaryCall;
+  Backfill(argument: _fxd_v1_BackfillRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_BackfillResponse__Output>): grpc.ClientUnaryCall;
+  Backfill(argument: _fxd_v1_BackfillRequest, callback: grpc.requestCallback<_fxd_v1_BackfillResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Withdraws the windows of a time range, and ends the active session of the feed. Its collector connects again, learns
+   * from Known what is missing, and sends the bars of the range again as far as its source has them. Bars stay stored;
+   * those that differ are replaced. Idempotent. FAILED_PRECONDITION: the feed is hidden, its clock is unknown, or its
+   * collector reads nothing in this range.
+   */
+  backfill(argument: _fxd_v1_BackfillRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_BackfillResponse__Output>): grpc.ClientUnaryCall;
+  backfill(argument: _fxd_v1_BackfillRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_BackfillResponse__Output>): grpc.ClientUnaryCall;
+  backfill(argument: _fxd_v1_BackfillRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_BackfillResponse__Output>): grpc.ClientUnaryCall;
+  backfill(argument: _fxd_v1_BackfillRequest, callback: grpc.requestCallback<_fxd_v1_BackfillResponse__Output>): grpc.ClientUnaryCall;
   
   /**
    * Accepts the store that ingest refuses, because it is empty or another one, as a new beginning. Ingest
@@ -392,6 +415,14 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   ApplyFeed: grpc.handleUnaryCall<_fxd_v1_ApplyFeedRequest__Output, _fxd_v1_Feed>;
   
   /**
+   * Withdraws the windows of a time range, and ends the active session of the feed. Its collector connects again, learns
+   * from Known what is missing, and sends the bars of the range again as far as its source has them. Bars stay stored;
+   * those that differ are replaced. Idempotent. FAILED_PRECONDITION: the feed is hidden, its clock is unknown, or its
+   * collector reads nothing in this range.
+   */
+  Backfill: grpc.handleUnaryCall<_fxd_v1_BackfillRequest__Output, _fxd_v1_BackfillResponse>;
+  
+  /**
    * Accepts the store that ingest refuses, because it is empty or another one, as a new beginning. Ingest
    * answers this call while it refuses the store. FAILED_PRECONDITION: the store is not refused.
    */
@@ -488,6 +519,7 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
 export interface RegistryDefinition extends grpc.ServiceDefinition {
   AcceptTables: MethodDefinition<_fxd_v1_AcceptTablesRequest, _fxd_v1_AcceptTablesResponse, _fxd_v1_AcceptTablesRequest__Output, _fxd_v1_AcceptTablesResponse__Output>
   ApplyFeed: MethodDefinition<_fxd_v1_ApplyFeedRequest, _fxd_v1_Feed, _fxd_v1_ApplyFeedRequest__Output, _fxd_v1_Feed__Output>
+  Backfill: MethodDefinition<_fxd_v1_BackfillRequest, _fxd_v1_BackfillResponse, _fxd_v1_BackfillRequest__Output, _fxd_v1_BackfillResponse__Output>
   BeginStore: MethodDefinition<_fxd_v1_BeginStoreRequest, _fxd_v1_BeginStoreResponse, _fxd_v1_BeginStoreRequest__Output, _fxd_v1_BeginStoreResponse__Output>
   CreateKey: MethodDefinition<_fxd_v1_CreateKeyRequest, _fxd_v1_IssuedKey, _fxd_v1_CreateKeyRequest__Output, _fxd_v1_IssuedKey__Output>
   GetFeed: MethodDefinition<_fxd_v1_GetFeedRequest, _fxd_v1_Feed, _fxd_v1_GetFeedRequest__Output, _fxd_v1_Feed__Output>
