@@ -23,6 +23,16 @@ export function addFeeds(program: Command, terminal: Terminal): void {
     .description('Show one feed with its manifest and its symbols.')
     .action(async (key: string, options: JsonOption) => (await actions()).showFeed(key, options, terminal))
 
+  withJson(feeds.command('clock').argument('<feed>', 'such as BROKERA:ZERO'))
+    .summary('show the offsets of the clock of a feed')
+    .description(
+      'Show the offsets of the clock of a feed from UTC, and since when each is in effect. Bars keep the times with which they came:\n' +
+        'real_utc = time + offset holds with the offset that was in effect then.',
+    )
+    .action(async (key: string, options: JsonOption) =>
+      (await import('./clock.ts')).showClock(key, options, terminal),
+    )
+
   withJson(feeds.command('token').argument('<feed...>', 'such as BROKERA:ZERO'))
     .summary('issue a token for the collector of a feed')
     .description(

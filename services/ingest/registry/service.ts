@@ -22,6 +22,7 @@ import type { UpdateKeyRequest__Output } from '../../wire/gen/fxd/v1/UpdateKeyRe
 import { partBytesMax } from '../../wire/limits.ts'
 import type { FeedTokens } from '../credentials/feed-tokens.ts'
 import { backfill } from './backfill.ts'
+import { clockHistory } from './clock.ts'
 import { applyManifest, handOverFeeds, removeOwnFeed } from './feed-changes.ts'
 import { issueFeedToken } from './feed-token.ts'
 import { type FeedStores, getFeed, listFeeds, purgeFeed } from './feeds.ts'
@@ -83,6 +84,7 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
       storeIdentity: deps.identity?.word ?? '',
     })),
     GetFeed: answer((request) => getFeed(request, view(), deps)),
+    GetClock: answer((request) => clockHistory(request, view())),
     ApplyFeed: answer(async (request) => {
       const key = await applyManifest(request, deps)
       return getFeed({ key, afterSymbol: '' }, view(), deps)

@@ -9,8 +9,11 @@ import type { BackfillResponse as _fxd_v1_BackfillResponse, BackfillResponse__Ou
 import type { BackfilledRange as _fxd_v1_BackfilledRange, BackfilledRange__Output as _fxd_v1_BackfilledRange__Output } from './fxd/v1/BackfilledRange.ts';
 import type { BeginStoreRequest as _fxd_v1_BeginStoreRequest, BeginStoreRequest__Output as _fxd_v1_BeginStoreRequest__Output } from './fxd/v1/BeginStoreRequest.ts';
 import type { BeginStoreResponse as _fxd_v1_BeginStoreResponse, BeginStoreResponse__Output as _fxd_v1_BeginStoreResponse__Output } from './fxd/v1/BeginStoreResponse.ts';
+import type { ClockHistory as _fxd_v1_ClockHistory, ClockHistory__Output as _fxd_v1_ClockHistory__Output } from './fxd/v1/ClockHistory.ts';
+import type { ClockReading as _fxd_v1_ClockReading, ClockReading__Output as _fxd_v1_ClockReading__Output } from './fxd/v1/ClockReading.ts';
 import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Output as _fxd_v1_CreateKeyRequest__Output } from './fxd/v1/CreateKeyRequest.ts';
 import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from './fxd/v1/Feed.ts';
+import type { GetClockRequest as _fxd_v1_GetClockRequest, GetClockRequest__Output as _fxd_v1_GetClockRequest__Output } from './fxd/v1/GetClockRequest.ts';
 import type { GetFeedRequest as _fxd_v1_GetFeedRequest, GetFeedRequest__Output as _fxd_v1_GetFeedRequest__Output } from './fxd/v1/GetFeedRequest.ts';
 import type { GetHealthRequest as _fxd_v1_GetHealthRequest, GetHealthRequest__Output as _fxd_v1_GetHealthRequest__Output } from './fxd/v1/GetHealthRequest.ts';
 import type { GetKeyRequest as _fxd_v1_GetKeyRequest, GetKeyRequest__Output as _fxd_v1_GetKeyRequest__Output } from './fxd/v1/GetKeyRequest.ts';
@@ -63,8 +66,11 @@ export interface ProtoGrpcType {
       BackfilledRange: MessageTypeDefinition<_fxd_v1_BackfilledRange, _fxd_v1_BackfilledRange__Output>
       BeginStoreRequest: MessageTypeDefinition<_fxd_v1_BeginStoreRequest, _fxd_v1_BeginStoreRequest__Output>
       BeginStoreResponse: MessageTypeDefinition<_fxd_v1_BeginStoreResponse, _fxd_v1_BeginStoreResponse__Output>
+      ClockHistory: MessageTypeDefinition<_fxd_v1_ClockHistory, _fxd_v1_ClockHistory__Output>
+      ClockReading: MessageTypeDefinition<_fxd_v1_ClockReading, _fxd_v1_ClockReading__Output>
       CreateKeyRequest: MessageTypeDefinition<_fxd_v1_CreateKeyRequest, _fxd_v1_CreateKeyRequest__Output>
       Feed: MessageTypeDefinition<_fxd_v1_Feed, _fxd_v1_Feed__Output>
+      GetClockRequest: MessageTypeDefinition<_fxd_v1_GetClockRequest, _fxd_v1_GetClockRequest__Output>
       GetFeedRequest: MessageTypeDefinition<_fxd_v1_GetFeedRequest, _fxd_v1_GetFeedRequest__Output>
       GetHealthRequest: MessageTypeDefinition<_fxd_v1_GetHealthRequest, _fxd_v1_GetHealthRequest__Output>
       GetKeyRequest: MessageTypeDefinition<_fxd_v1_GetKeyRequest, _fxd_v1_GetKeyRequest__Output>

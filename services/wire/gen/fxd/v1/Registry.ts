@@ -9,8 +9,10 @@ import type { BackfillRequest as _fxd_v1_BackfillRequest, BackfillRequest__Outpu
 import type { BackfillResponse as _fxd_v1_BackfillResponse, BackfillResponse__Output as _fxd_v1_BackfillResponse__Output } from '../../fxd/v1/BackfillResponse.ts';
 import type { BeginStoreRequest as _fxd_v1_BeginStoreRequest, BeginStoreRequest__Output as _fxd_v1_BeginStoreRequest__Output } from '../../fxd/v1/BeginStoreRequest.ts';
 import type { BeginStoreResponse as _fxd_v1_BeginStoreResponse, BeginStoreResponse__Output as _fxd_v1_BeginStoreResponse__Output } from '../../fxd/v1/BeginStoreResponse.ts';
+import type { ClockHistory as _fxd_v1_ClockHistory, ClockHistory__Output as _fxd_v1_ClockHistory__Output } from '../../fxd/v1/ClockHistory.ts';
 import type { CreateKeyRequest as _fxd_v1_CreateKeyRequest, CreateKeyRequest__Output as _fxd_v1_CreateKeyRequest__Output } from '../../fxd/v1/CreateKeyRequest.ts';
 import type { Feed as _fxd_v1_Feed, Feed__Output as _fxd_v1_Feed__Output } from '../../fxd/v1/Feed.ts';
+import type { GetClockRequest as _fxd_v1_GetClockRequest, GetClockRequest__Output as _fxd_v1_GetClockRequest__Output } from '../../fxd/v1/GetClockRequest.ts';
 import type { GetFeedRequest as _fxd_v1_GetFeedRequest, GetFeedRequest__Output as _fxd_v1_GetFeedRequest__Output } from '../../fxd/v1/GetFeedRequest.ts';
 import type { GetHealthRequest as _fxd_v1_GetHealthRequest, GetHealthRequest__Output as _fxd_v1_GetHealthRequest__Output } from '../../fxd/v1/GetHealthRequest.ts';
 import type { GetKeyRequest as _fxd_v1_GetKeyRequest, GetKeyRequest__Output as _fxd_v1_GetKeyRequest__Output } from '../../fxd/v1/GetKeyRequest.ts';
@@ -140,6 +142,21 @@ export interface RegistryClient extends grpc.Client {
   createKey(argument: _fxd_v1_CreateKeyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   createKey(argument: _fxd_v1_CreateKeyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
   createKey(argument: _fxd_v1_CreateKeyRequest, callback: grpc.requestCallback<_fxd_v1_IssuedKey__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * The offsets of a feed's clock from UTC.
+   */
+  GetClock(argument: _fxd_v1_GetClockRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ClockHistory__Output>): grpc.ClientUnaryCall;
+  GetClock(argument: _fxd_v1_GetClockRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_ClockHistory__Output>): grpc.ClientUnaryCall;
+  GetClock(argument: _fxd_v1_GetClockRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ClockHistory__Output>): grpc.ClientUnaryCall;
+  GetClock(argument: _fxd_v1_GetClockRequest, callback: grpc.requestCallback<_fxd_v1_ClockHistory__Output>): grpc.ClientUnaryCall;
+  /**
+   * The offsets of a feed's clock from UTC.
+   */
+  getClock(argument: _fxd_v1_GetClockRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ClockHistory__Output>): grpc.ClientUnaryCall;
+  getClock(argument: _fxd_v1_GetClockRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_ClockHistory__Output>): grpc.ClientUnaryCall;
+  getClock(argument: _fxd_v1_GetClockRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_ClockHistory__Output>): grpc.ClientUnaryCall;
+  getClock(argument: _fxd_v1_GetClockRequest, callback: grpc.requestCallback<_fxd_v1_ClockHistory__Output>): grpc.ClientUnaryCall;
   
   GetFeed(argument: _fxd_v1_GetFeedRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
   GetFeed(argument: _fxd_v1_GetFeedRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_Feed__Output>): grpc.ClientUnaryCall;
@@ -433,6 +450,11 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
    */
   CreateKey: grpc.handleUnaryCall<_fxd_v1_CreateKeyRequest__Output, _fxd_v1_IssuedKey>;
   
+  /**
+   * The offsets of a feed's clock from UTC.
+   */
+  GetClock: grpc.handleUnaryCall<_fxd_v1_GetClockRequest__Output, _fxd_v1_ClockHistory>;
+  
   GetFeed: grpc.handleUnaryCall<_fxd_v1_GetFeedRequest__Output, _fxd_v1_Feed>;
   
   /**
@@ -522,6 +544,7 @@ export interface RegistryDefinition extends grpc.ServiceDefinition {
   Backfill: MethodDefinition<_fxd_v1_BackfillRequest, _fxd_v1_BackfillResponse, _fxd_v1_BackfillRequest__Output, _fxd_v1_BackfillResponse__Output>
   BeginStore: MethodDefinition<_fxd_v1_BeginStoreRequest, _fxd_v1_BeginStoreResponse, _fxd_v1_BeginStoreRequest__Output, _fxd_v1_BeginStoreResponse__Output>
   CreateKey: MethodDefinition<_fxd_v1_CreateKeyRequest, _fxd_v1_IssuedKey, _fxd_v1_CreateKeyRequest__Output, _fxd_v1_IssuedKey__Output>
+  GetClock: MethodDefinition<_fxd_v1_GetClockRequest, _fxd_v1_ClockHistory, _fxd_v1_GetClockRequest__Output, _fxd_v1_ClockHistory__Output>
   GetFeed: MethodDefinition<_fxd_v1_GetFeedRequest, _fxd_v1_Feed, _fxd_v1_GetFeedRequest__Output, _fxd_v1_Feed__Output>
   GetHealth: MethodDefinition<_fxd_v1_GetHealthRequest, _fxd_v1_Health, _fxd_v1_GetHealthRequest__Output, _fxd_v1_Health__Output>
   GetKey: MethodDefinition<_fxd_v1_GetKeyRequest, _fxd_v1_Key, _fxd_v1_GetKeyRequest__Output, _fxd_v1_Key__Output>
