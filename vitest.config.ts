@@ -112,6 +112,8 @@ export default defineConfig({
       suite('planted', ['test/acceptance/planted/*.test.ts'], 6, patient),
       suite('faults', ['test/faults/**/*.test.ts'], 7, {
         ...veryPatient,
+        // Checks of collectors mostly wait.
+        maxConcurrency: 12,
         exclude: [...clusterFaults, ...longFaults],
       }),
       suite('faults-cluster', clusterFaults, 7, veryPatient),

@@ -38,6 +38,7 @@ class Collector:
         self.sent = {}  # by sequence: messages without an Ack, oldest first
         self.claimed = {}  # by symbol: the end of the newest window
         self.lane, self.stored, self.revision = pb.LANE_BACKFILL, None, 0
+        self.paused_until = 0  # no history before this time, as Slow says
 
     async def run(self):
         failures = 0
@@ -110,6 +111,8 @@ class Collector:
                     raise ConnectionError("no Ack follows; a new session begins with sequence 1")
                 if bar.reason == pb.REFUSAL_REASON_REVISION:
                     raise ConnectionError("a clock was set; a new session has the time of ingest and sends these bars again")
+            if message.HasField("slow"):
+                self.paused_until = time.monotonic() + message.slow.pause_ms / 1_000
             if message.HasField("ack"):
                 acked, windows = self.sent.pop(message.ack.sequence)
                 self.claims.extend((window, []) for window in windows)
@@ -134,7 +137,7 @@ class Collector:
             return self.claims
         if self.waiting and self.waiting[0][0].bars.lane == pb.LANE_LIVE:
             return self.waiting if sum(live) + bars_in(self.waiting[0][0]) <= self.unacked_bars else None
-        return self.waiting if len(self.sent) < UNACKED_MAX else None
+        return self.waiting if len(self.sent) < UNACKED_MAX and time.monotonic() > self.paused_until else None
 
     async def beat(self, call):
         while True:

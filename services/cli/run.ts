@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { type ExitName, exitCodes, exitMeanings, Fatal } from '../platform/process/exit.ts'
 import { packageVersion } from '../platform/version.ts'
+import { addCollectorCheck } from './collector-check.ts'
 import { addConfig } from './config.ts'
 import { addDoctor } from './doctor.ts'
 import { addBackfill } from './feeds/backfill.ts'
@@ -17,6 +18,7 @@ import type { Terminal } from './terminal.ts'
 const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addAll,
   addRoles,
+  addCollectorCheck,
   addKeys,
   addFeeds,
   addSymbols,
