@@ -2,10 +2,12 @@ import { type StatusObject, status } from '@grpc/grpc-js'
 import { show } from '../core/show.ts'
 import type { Hello__Output } from '../wire/gen/fxd/v1/Hello.ts'
 import type { IngestMessage__Output } from '../wire/gen/fxd/v1/IngestMessage.ts'
+import type { RefusalReason__Output } from '../wire/gen/fxd/v1/RefusalReason.ts'
 import type { Refused__Output } from '../wire/gen/fxd/v1/Refused.ts'
 import type { Welcome__Output } from '../wire/gen/fxd/v1/Welcome.ts'
 import type { Window__Output } from '../wire/gen/fxd/v1/Window.ts'
 import { BarsJudge, type BarsJudgeDeps, unackedBarsMax } from './bars-judge.ts'
+import type { Rule } from './findings.ts'
 import type { Heard, RelayedSession, SessionListener } from './relay.ts'
 
 /** A heartbeat is due every 5 s; a busy machine may be late. */
@@ -22,6 +24,21 @@ const settledMs = 2_000
 
 /** Statuses with which ingest ends a session through no fault of the collector. */
 const harmless = new Set<status>([status.OK, status.CANCELLED, status.UNAVAILABLE, status.ABORTED])
+
+/** The rule that a refused message breaks; any other reason breaks `bars`. */
+const ruleOf: Readonly<Partial<Record<RefusalReason__Output, Rule>>> = {
+  REFUSAL_REASON_SEQUENCE: 'sequence',
+  REFUSAL_REASON_NOT_CATALOGUED: 'catalogue',
+  REFUSAL_REASON_REVISION: 'revisions',
+  REFUSAL_REASON_NOT_CLOSED: 'closed',
+  REFUSAL_REASON_IN_THE_FUTURE: 'closed',
+}
+
+/** Only the manifest refuses these bars; a collector need not know it. */
+const blameless = new Set<RefusalReason__Output>([
+  'REFUSAL_REASON_PAST_RETENTION',
+  'REFUSAL_REASON_BEFORE_EARLIEST',
+])
 
 export interface SessionJudgeDeps extends BarsJudgeDeps {
   readonly identity: { hello?: Hello__Output }
@@ -215,31 +232,15 @@ export class SessionJudge implements SessionListener {
   #takeRefused({ sequence, bars }: Refused__Output): void {
     const { findings, unacked, wasSetBack } = this.#deps
     for (const { reason, message, series, index, count } of bars) {
-      const why = `sequence ${sequence}, ${count} bars of series ${series} from index ${index} on: ${message}`
-      switch (reason) {
-        case 'REFUSAL_REASON_SEQUENCE':
-          findings.wrong('sequence', `sequence ${sequence}: ${message}`)
-          break
-        case 'REFUSAL_REASON_NOT_CATALOGUED':
-          findings.wrong('catalogue', `sequence ${sequence}: ${message}`)
-          break
-        case 'REFUSAL_REASON_REVISION':
-          this.refusedRevisions += count
-          if (wasSetBack()) unacked.refusedRevision(sequence, { series, index, count })
-          else findings.wrong('revisions', why)
-          break
-        case 'REFUSAL_REASON_NOT_CLOSED':
-        case 'REFUSAL_REASON_IN_THE_FUTURE':
-          // A measured clock is not known before its first ticks.
-          if (!message.includes('clock is unknown')) findings.wrong('closed', why)
-          break
-        case 'REFUSAL_REASON_PAST_RETENTION':
-        case 'REFUSAL_REASON_BEFORE_EARLIEST':
-          // The manifest refuses them; a collector need not know it.
-          break
-        default:
-          findings.wrong('bars', why)
+      if (reason === 'REFUSAL_REASON_REVISION' && wasSetBack()) {
+        this.refusedRevisions += count
+        unacked.refusedRevision(sequence, { series, index, count })
+        continue
       }
+      // A measured clock is not known before its first ticks.
+      if (blameless.has(reason) || message.includes('clock is unknown')) continue
+      const why = `sequence ${sequence}, ${count} bars of series ${series} from index ${index} on: ${message}`
+      findings.wrong(ruleOf[reason] ?? 'bars', why)
     }
   }
 }

@@ -131,7 +131,7 @@ export class UnackedBars {
           return `the bar ${time} of ${nameOf(series)}, sequence ${sequence} of this session`
       }
     for (const [name, owed] of this.#owed) {
-      const [of = '', r = ''] = splitName(name)
+      const [of, r] = splitName(name)
       if (!covers({ symbol: of, resolution: r })) continue
       for (const time of owed.keys())
         if (time >= from && time < to)
