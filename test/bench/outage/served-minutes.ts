@@ -18,7 +18,7 @@ interface ServedMinutesDeps {
   readonly subject: Subject
   readonly sessions: readonly SessionClient[]
   readonly key: string
-  /** Of a socket. */
+  /** The address of a socket. */
   readonly url: string
 }
 
