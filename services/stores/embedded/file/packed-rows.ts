@@ -11,11 +11,14 @@ export const bytesPerRow = fieldsPerRow * Float64Array.BYTES_PER_ELEMENT
 export const timeField = columns.indexOf('time')
 export const revisionField = columns.indexOf('revision')
 
-/** Rows of one or more series in sequence, in a buffer of their own. */
+/**
+ * Rows of one or more series in sequence. The writer thread reads the same memory: it is not copied, and the rows are
+ * still here when they must be sent again.
+ */
 export interface PackedRows {
   readonly parts: readonly { readonly series: Series; readonly count: number }[]
   readonly count: number
-  readonly fields: Float64Array<ArrayBuffer>
+  readonly fields: Float64Array<SharedArrayBuffer>
 }
 
 /** Copies a batch into pieces of at most `rowsMax` rows; the caller's columns are not changed. */
@@ -44,7 +47,7 @@ export function packRows(batch: readonly SeriesBars[], rowsMax: number): PackedR
 const emptyPiece = (rows: number) => ({
   parts: [] as { series: Series; count: number }[],
   count: 0,
-  fields: new Float64Array(rows * fieldsPerRow),
+  fields: new Float64Array(new SharedArrayBuffer(rows * bytesPerRow)),
 })
 
 function copyRows({ series, bars }: SeriesBars, fields: Float64Array): void {

@@ -175,7 +175,6 @@ export class FileWriter {
     }
     if (rows.length === 0) return
     markStage('storing')
-    // The rows are copied, not transferred: they are sent again after a failure.
     await this.#watch(this.#writer.call('writeBars', rows))
     markStage('committed')
   }
