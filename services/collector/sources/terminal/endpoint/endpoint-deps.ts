@@ -28,6 +28,3 @@ export interface TerminalEndpoint {
   /** Refuses further posts as NOT_TAKEN and lets those under way finish; after `graceMs` their connections are closed. */
   close(graceMs: number): Promise<void>
 }
-
-/** `serve-terminals.ts` has it. */
-export type ServeTerminals = (deps: TerminalEndpointDeps) => Promise<TerminalEndpoint>
