@@ -69,7 +69,7 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
     name: 'collectors',
     start: () => {
       const addresses = [formatAddress({ ...reachable(config.grpcAddr), port: grpcPort })]
-      const deps = { addresses, identity, clock, log }
+      const deps = { addresses, identity, clock, log, terminals: new Map() }
       return createCollectors((definition) => collect(definition, deps), log)
     },
     stop: (started) => started.stop(),

@@ -117,5 +117,5 @@ function identityOf(config: Config): ClientIdentity {
 
 function collectorDeps({ config, clock, log }: ProcessContext): Parameters<typeof collect>[1] {
   const addresses = config.ingest.map((address) => formatAddress(reachable(address)))
-  return { addresses, identity: () => identityOf(config), clock, log }
+  return { addresses, identity: () => identityOf(config), clock, log, terminals: new Map() }
 }

@@ -61,8 +61,9 @@ export class HistoryReader {
     const claims: Span[] = []
     const stored: Promise<void>[] = []
     await lanes.idle(series.resolution)
-    await reader.read(series, span, async ({ bars, derived = false, complete }) => {
-      const closed = takeClosed(series, within(bars, span), derived, time.now())
+    await reader.read(series, span, async (answer) => {
+      const { derived = false, complete } = answer
+      const closed = takeClosed(series, { ...answer, bars: within(answer.bars, span) }, time.now())
       if (barCount(closed) > 0) stored.push(...(await lanes.sendHistory(series, closed, derived)))
       if (complete) claims.push(trimClaim(series, complete, time.now()))
     })
