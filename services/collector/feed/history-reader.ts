@@ -12,6 +12,9 @@ import type { CollectionDeps } from './collection-deps.ts'
 import { HistoryQueue, type HistoryUnit } from './history-queue.ts'
 import type { SourceReader } from './source-reader.ts'
 
+/** Units under way: while some wait for their acks, the source is asked for others. */
+const unitsMax = 2 * sourceReadsMax
+
 export interface HistoryReaderDeps extends Pick<CollectionDeps, 'time' | 'signal'> {
   readonly windows: WindowSender
   readonly reader: SourceReader
@@ -27,7 +30,7 @@ export class HistoryReader {
 
   constructor(deps: HistoryReaderDeps) {
     this.#deps = deps
-    this.#units = new Semaphore(sourceReadsMax, deps.signal)
+    this.#units = new Semaphore(unitsMax, deps.signal)
   }
 
   add(series: CollectedSeries, missing: readonly Span[]): void {

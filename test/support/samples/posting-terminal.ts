@@ -30,6 +30,8 @@ export class PostingTerminal {
   symbols = ['EURUSD.z']
   /** Added to the last digit of the close of each closed bar, to distinguish revisions. */
   shift = 0
+  /** Whether it still loads its history. */
+  isLoading = false
   /** It has no bars before this time. */
   oldest = 0
   /** All lines of all answers, in order. */
@@ -42,9 +44,11 @@ export class PostingTerminal {
   #isAsked = false
   #isStandby = false
 
-  constructor(feed: TerminalFeed, now: () => number) {
+  /** `sessions`: the number before that of its first session. */
+  constructor(feed: TerminalFeed, now: () => number, sessions = 0) {
     this.#feed = feed
     this.#now = now
+    this.#session = sessions
   }
 
   get session(): number {
@@ -133,6 +137,7 @@ export class PostingTerminal {
     series: TerminalSeries
     span: { from: number; to: number }
   }): Generator<TerminalLine> {
+    if (this.isLoading) return yield { line: 'loading', series }
     const bars = this.bars(span.from, span.to)
     const lastIsOpen = span.to > this.#now() && bars.length > 0
     if (bars.length > 0) yield { line: 'bars', series, bars, lastIsOpen }

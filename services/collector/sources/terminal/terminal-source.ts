@@ -109,6 +109,8 @@ export class TerminalSource implements Source, TerminalFeed {
       if (takesBars) this.#apply(session, opened, line)
     }
     if (takesBars) await this.#report(session, opened, lines)
+    // The reads that this post answered are over then, and the next ones wait for their range.
+    if (session.isHistory) await new Promise<void>((resolve) => this.#deps.clock.soon(resolve))
     return this.#answer(session, opened)
   }
 
@@ -169,6 +171,7 @@ export class TerminalSource implements Source, TerminalFeed {
           )
         break
       case 'beyond':
+        if (!this.#isCollected(line.series)) return
         this.#wants.beyond(line.series, line.oldest)
         this.#notices.warn(
           'beyond',
@@ -211,7 +214,7 @@ export class TerminalSource implements Source, TerminalFeed {
   }
 
   #bars({ series, bars, lastIsOpen }: Line<'bars'>): void {
-    if (!this.#raws.has(series.raw) || !this.#resolutions.includes(series.resolution)) return
+    if (!this.#isCollected(series)) return
     const last = bars.at(-1)
     const others = this.#wants.take(series, bars, lastIsOpen)
     this.#swept.take(series, others, lastIsOpen && others.at(-1) === last)
@@ -253,6 +256,10 @@ export class TerminalSource implements Source, TerminalFeed {
 
   #showConnected(): void {
     this.#opened?.listener.connected([...this.#sessions.values()].some(({ isConnected }) => isConnected))
+  }
+
+  #isCollected({ raw, resolution }: SourceSeries): boolean {
+    return this.#raws.has(raw) && this.#resolutions.includes(resolution)
   }
 
   #isDelayed(raw: string): boolean {

@@ -22,6 +22,8 @@ interface Want {
   isAsked: boolean
   /** Open time of the bar that may still be forming; it is no part of the answer. */
   formingAt: FeedSeconds | undefined
+  /** How often the terminal has said that it cannot give what lies before the range. */
+  repeated: number
 }
 
 const isSame = (a: TerminalSeries, b: TerminalSeries): boolean =>
@@ -39,7 +41,17 @@ export class Wants {
     if (oldest >= wanted.to) return { bars: noBars }
     const span = { from: feedSeconds(Math.max(wanted.from, oldest)), to: wanted.to }
     const { promise, resolve, reject } = Promise.withResolvers<WantAnswer>()
-    const want = { series, span, bars: new Map(), isAsked: false, formingAt: undefined, resolve, reject }
+    const { raw, resolution } = series
+    const want: Want = {
+      series: { raw, resolution },
+      span,
+      bars: new Map(),
+      isAsked: false,
+      formingAt: undefined,
+      repeated: 0,
+      resolve,
+      reject,
+    }
     const abort = (): void => reject(signal.reason as Error)
     signal.addEventListener('abort', abort)
     if (signal.aborted) abort()
@@ -106,11 +118,12 @@ export class Wants {
 
   /** What lies before `oldest` is not asked for again in this session; the rest of a range is. */
   beyond(series: TerminalSeries, oldest: FeedSeconds): void {
+    this.#oldest.set(rawSeriesId(series), oldest)
     for (const want of this.#asked(series)) {
-      this.#oldest.set(rawSeriesId(series), oldest)
       const { from, to } = want.span
-      if (oldest <= from || oldest >= to) this.#answer(want)
-      else want.span = { from: oldest, to }
+      if (oldest > from && oldest < to) want.span = { from: oldest, to }
+      // The line may answer another range of this series: at most so many are wanted.
+      else if (oldest >= to || ++want.repeated > sourceReadsMax) this.#answer(want)
     }
   }
 
