@@ -10,7 +10,7 @@ import type {
 
 const minute = 60
 
-const terminalHello: TerminalHello = {
+export const terminalHello: TerminalHello = {
   program: 'FxdBridge',
   version: '1.0',
   kind: 'MT5',

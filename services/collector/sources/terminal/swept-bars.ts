@@ -82,7 +82,7 @@ export class SweptBars {
     const closed = [...this.#closed].map((series) => {
       const { raw, resolution, closed: bars } = series
       series.closed = []
-      return { raw, resolution, bars: toBars(bars), isClosed: true }
+      return { raw, resolution, bars: toBars(bars) }
     })
     this.#closed = new Set()
     return closed

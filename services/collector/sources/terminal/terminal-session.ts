@@ -1,18 +1,12 @@
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { AnswerLine, TerminalHello, TerminalSymbol } from '../../../core/terminal/lines.ts'
-import type { SourceListener, SourceSeries } from '../../source.ts'
+import type { FeedSeries } from './feed-series.ts'
 import { symbolsMax } from './terminal-symbols.ts'
-import { ToldSeries } from './told-series.ts'
+import { type SweptFrom, ToldSeries } from './told-series.ts'
 
 /** Pause before a catalogue that was empty or not whole is asked for again. */
 const retryMs = 10_000
-
-export interface TerminalCatalogue {
-  readonly series: readonly SourceSeries[]
-  /** Raw names that the manifest lists. */
-  readonly listed: readonly string[]
-}
 
 /** What one session of a terminal has said, and what it was told. */
 export class TerminalSession {
@@ -57,24 +51,24 @@ export class TerminalSession {
     return undefined
   }
 
-  list({ series, listed }: TerminalCatalogue): void {
-    this.#told.list(series)
+  list({ swept, listed }: FeedSeries): void {
+    this.#told.list(swept)
     this.#select = listed
   }
 
   /** Whether a sweep of this session to this time was one over all series that are collected. */
-  isWhole(resolution: Resolution, to: FeedSeconds, listener: SourceListener): boolean {
+  isWhole(resolution: Resolution, to: FeedSeconds, listener: SweptFrom): boolean {
     return this.#told.isWhole(resolution, to, listener)
   }
 
-  /** Forgets what it was told: nothing was taken meanwhile. */
-  standBy(catalogue: TerminalCatalogue): void {
+  /** Forgets what it was told: nothing is taken meanwhile. */
+  standBy(series: FeedSeries): void {
     this.#told = new ToldSeries()
-    this.list(catalogue)
+    this.list(series)
   }
 
   /** What the session is told next, apart from the history that is wanted. */
-  lines(listener: SourceListener, nowMs: number): AnswerLine[] {
+  lines(listener: SweptFrom, nowMs: number): AnswerLine[] {
     const lines: AnswerLine[] = []
     if (this.#askAtMs !== undefined && nowMs >= this.#askAtMs) {
       this.#askAtMs = undefined

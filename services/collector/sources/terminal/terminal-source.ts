@@ -1,8 +1,8 @@
 import { barCount, noBars, sliceBars } from '../../../core/bars/bar.ts'
+import { bucketOpen } from '../../../core/bars/derive.ts'
 import { type Span, windowFromMin } from '../../../core/bars/window.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
-import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { AnswerLine, TerminalHello, TerminalLine } from '../../../core/terminal/lines.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
@@ -14,13 +14,15 @@ import {
   type SourceSeries,
   sourceBarsMax,
 } from '../../source.ts'
+import { DerivedBars, finerSpan, foldAnswer } from './derived-bars.ts'
+import { FeedSeries } from './feed-series.ts'
 import { Notices } from './notices.ts'
 import { SweptBars } from './swept-bars.ts'
 import { NotTaken, type TerminalFeed, type TerminalPin } from './terminal-feed.ts'
-import { type TerminalCatalogue, TerminalSession } from './terminal-session.ts'
+import { TerminalSession } from './terminal-session.ts'
 import { symbolsMax, toSourceSymbol } from './terminal-symbols.ts'
 import { TickClock } from './tick-clock.ts'
-import { Wants } from './wants.ts'
+import { type WantAnswer, Wants } from './wants.ts'
 
 export interface TerminalSourceDeps {
   readonly definition: FeedDefinition
@@ -45,13 +47,11 @@ export class TerminalSource implements Source, TerminalFeed {
   readonly capabilities: SourceCapabilities = { rereadable: true, reads: 'pieces', live: true }
   readonly #deps: TerminalSourceDeps
   readonly #notices: Notices
-  readonly #resolutions: readonly Resolution[]
+  readonly #series: FeedSeries
   readonly #sessions = new Map<number, TerminalSession>()
   readonly #wants = new Wants()
+  readonly #derived = new DerivedBars()
   readonly #swept: SweptBars
-  readonly #delays: ReadonlyMap<string, number | undefined>
-  #raws: ReadonlySet<string> = new Set()
-  #catalogue: TerminalCatalogue
   #opened: Opened | undefined
   #hello: TerminalHello | undefined
 
@@ -59,10 +59,8 @@ export class TerminalSource implements Source, TerminalFeed {
     const { definition } = deps
     this.#deps = deps
     this.#notices = new Notices(deps)
-    this.#resolutions = definition.resolutions.filter((r) => r !== '30')
-    this.#delays = new Map(definition.symbols.map(({ raw, delaySeconds }) => [raw, delaySeconds]))
-    this.#catalogue = { series: [], listed: definition.symbols.map(({ raw }) => raw) }
-    this.#swept = new SweptBars((raw) => this.#isDelayed(raw))
+    this.#series = new FeedSeries(definition)
+    this.#swept = new SweptBars((raw) => this.#series.isDelayed(raw))
   }
 
   get terminal(): string {
@@ -77,9 +75,12 @@ export class TerminalSource implements Source, TerminalFeed {
   }
 
   async *read(series: SourceSeries, span: Span, signal: AbortSignal): AsyncGenerator<SourceAnswer> {
-    const { bars, complete } = await this.#wants.read(series, span, signal)
+    const { bars, complete } = await this.#readWhole(series, span, signal)
     for (let start = 0; start < barCount(bars); start += sourceBarsMax)
-      yield { bars: sliceBars(bars, start, Math.min(barCount(bars), start + sourceBarsMax)) }
+      yield {
+        bars: sliceBars(bars, start, Math.min(barCount(bars), start + sourceBarsMax)),
+        derived: this.#series.finerOf(series.resolution) !== undefined,
+      }
     if (complete) yield { bars: noBars, complete }
   }
 
@@ -91,9 +92,10 @@ export class TerminalSource implements Source, TerminalFeed {
       'terminal began a session',
     )
     this.#hello = hello
-    const session = new TerminalSession(hello, role !== 'History' || this.#raws.size === 0)
+    this.#series.isMt4 = kind === 'MT4'
+    const session = new TerminalSession(hello, role !== 'History' || this.#series.raws.size === 0)
     this.#sessions.set(id, session)
-    session.list(this.#catalogue)
+    session.list(this.#series)
     if (session.isHistory) this.#wants.restart()
     if (hello.newestTick !== undefined) this.#tick(session, opened, hello.newestTick)
     return this.#answer(session, opened)
@@ -121,6 +123,14 @@ export class TerminalSource implements Source, TerminalFeed {
     this.#showConnected()
   }
 
+  async #readWhole(series: SourceSeries, span: Span, signal: AbortSignal): Promise<WantAnswer> {
+    const { raw, resolution } = series
+    const finer = this.#series.finerOf(resolution)
+    if (!finer) return this.#wants.read(series, span, signal)
+    const answer = await this.#wants.read({ raw, resolution: finer }, finerSpan(span, resolution), signal)
+    return foldAnswer(answer, span, resolution)
+  }
+
   #open(): Opened {
     if (this.#opened && !this.#opened.signal.aborted) return this.#opened
     throw new NotTaken('The collector is starting or stopping.')
@@ -129,7 +139,7 @@ export class TerminalSource implements Source, TerminalFeed {
   /** Lines that count on standby too. */
   #note(session: TerminalSession, opened: Opened, line: TerminalLine): void {
     const { definition } = this.#deps
-    if (line.line === 'tick' && !this.#isDelayed(line.raw)) this.#tick(session, opened, line.time)
+    if (line.line === 'tick' && !this.#series.isDelayed(line.raw)) this.#tick(session, opened, line.time)
     if (line.line === 'connected') {
       session.isConnected = line.is
       this.#showConnected()
@@ -171,7 +181,7 @@ export class TerminalSource implements Source, TerminalFeed {
           )
         break
       case 'beyond':
-        if (!this.#isCollected(line.series)) return
+        if (!this.#series.isCollected(line.series)) return
         this.#wants.beyond(line.series, line.oldest)
         this.#notices.warn(
           'beyond',
@@ -200,24 +210,27 @@ export class TerminalSource implements Source, TerminalFeed {
       )
       return
     }
-    this.#raws = new Set(symbols.map(({ raw }) => raw))
-    const series = this.#resolutions.flatMap((resolution) =>
-      [...this.#raws].map((raw) => ({ raw, resolution })),
-    )
-    this.#catalogue = { ...this.#catalogue, series }
-    this.#swept.keepOnly((raw) => this.#raws.has(raw))
+    this.#series.raws = new Set(symbols.map(({ raw }) => raw))
+    this.#swept.keepOnly((raw) => this.#series.raws.has(raw))
     listener.catalogue(
-      symbols.map((symbol) => toSourceSymbol(symbol, this.#resolutions)),
+      symbols.map((symbol) => toSourceSymbol(symbol, this.#series.resolutions)),
       { snapshot: true },
     )
-    for (const each of this.#sessions.values()) each.list(this.#catalogue)
+    for (const each of this.#sessions.values()) each.list(this.#series)
   }
 
   #bars({ series, bars, lastIsOpen }: Line<'bars'>): void {
-    if (!this.#isCollected(series)) return
+    if (!this.#series.raws.has(series.raw)) return
+    const isFolded = this.#series.longerOf(series.resolution) !== undefined
+    const derived = isFolded ? this.#derived.take(series, bars, lastIsOpen) : undefined
     const last = bars.at(-1)
     const others = this.#wants.take(series, bars, lastIsOpen)
-    this.#swept.take(series, others, lastIsOpen && others.at(-1) === last)
+    this.#sweep({ series, bars: others, lastIsOpen: lastIsOpen && others.at(-1) === last })
+    if (derived) this.#sweep(derived)
+  }
+
+  #sweep({ series, bars, lastIsOpen }: Omit<Line<'bars'>, 'line'>): void {
+    if (this.#series.isCollected(series)) this.#swept.take(series, bars, lastIsOpen)
   }
 
   /** Resolves once the bars that have closed with this post are spooled. */
@@ -225,13 +238,22 @@ export class TerminalSource implements Source, TerminalFeed {
     const { listener, ticks } = opened
     const watched = lines.flatMap((line) => {
       if (line.line !== 'watched' || !session.isWhole(line.resolution, line.to, listener)) return []
-      const to = this.#swept.watched(line.resolution, line.to, session.tick)
-      return [{ resolution: line.resolution, to }]
+      const longer = this.#series.longerOf(line.resolution)
+      const all = [line, ...(longer ? [{ resolution: longer, to: bucketOpen(line.to, longer) }] : [])]
+      return all.map(({ resolution, to }) => ({
+        resolution,
+        to: this.#swept.watched(resolution, to, session.tick),
+      }))
     })
     const isQuiet = session.isLive && session.isConnected
     const closed = this.#swept.closed(session.tick, isQuiet ? ticks.endedWithoutTick : undefined)
     try {
-      if (closed.length > 0) await listener.closed(closed).spooled
+      const batch = closed.map((each) => ({
+        ...each,
+        isClosed: true,
+        derived: this.#series.finerOf(each.resolution) !== undefined,
+      }))
+      if (batch.length > 0) await listener.closed(batch).spooled
     } catch (cause) {
       this.#swept.forget(closed)
       throw new NotTaken('The collector could not write to its disk.', { cause })
@@ -242,10 +264,14 @@ export class TerminalSource implements Source, TerminalFeed {
 
   #answer(session: TerminalSession, { listener }: Opened): AnswerLine[] {
     if (!listener.takesBars) {
-      session.standBy(this.#catalogue)
+      session.standBy(this.#series)
       return [{ line: 'standby' }]
     }
-    const lines = session.lines(listener, this.#deps.clock.monotonicMs())
+    const from = { reportFrom: (series: SourceSeries) => this.#series.sweptFrom(series, listener) }
+    const lines = session.lines(from, this.#deps.clock.monotonicMs())
+    for (const line of lines)
+      if (line.line === 'newest' && this.#series.longerOf(line.series.resolution))
+        this.#derived.begin(line.series, line.time)
     return session.isHistory ? [...lines, ...this.#wants.lines] : lines
   }
 
@@ -256,13 +282,5 @@ export class TerminalSource implements Source, TerminalFeed {
 
   #showConnected(): void {
     this.#opened?.listener.connected([...this.#sessions.values()].some(({ isConnected }) => isConnected))
-  }
-
-  #isCollected({ raw, resolution }: SourceSeries): boolean {
-    return this.#raws.has(raw) && this.#resolutions.includes(resolution)
-  }
-
-  #isDelayed(raw: string): boolean {
-    return (this.#delays.get(raw) ?? this.#deps.definition.delaySeconds) > 0
   }
 }

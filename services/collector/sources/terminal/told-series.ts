@@ -4,6 +4,9 @@ import type { AnswerLine } from '../../../core/terminal/lines.ts'
 import { type RawSeriesId, rawSeriesId } from '../../series/series-id.ts'
 import type { SourceListener, SourceSeries } from '../../source.ts'
 
+/** From which time a series has to be swept; `undefined`: not at all, or not yet. */
+export type SweptFrom = Pick<SourceListener, 'reportFrom'>
+
 /** Lines of one answer. */
 const linesMax = 1_000
 /** Pause after all series were tried: the others wait for ingest to list their symbols. */
@@ -24,7 +27,7 @@ export class ToldSeries {
     this.#next = this.#notBeforeMs = 0
   }
 
-  lines(listener: SourceListener, nowMs: number, tick: FeedSeconds | undefined): AnswerLine[] {
+  lines(listener: SweptFrom, nowMs: number, tick: FeedSeconds | undefined): AnswerLine[] {
     const lines: AnswerLine[] = []
     if (nowMs < this.#notBeforeMs) return lines
     while (this.#next < this.#left.length && lines.length < linesMax) {
@@ -43,7 +46,7 @@ export class ToldSeries {
   }
 
   /** Whether a sweep to this time was one over all series that are collected. */
-  isWhole(resolution: Resolution, to: FeedSeconds, listener: SourceListener): boolean {
+  isWhole(resolution: Resolution, to: FeedSeconds, listener: SweptFrom): boolean {
     if (!this.#tickAtTold.has(resolution) || to <= (this.#tickAtTold.get(resolution) ?? 0)) return false
     return !this.#left.some(
       (series) =>
