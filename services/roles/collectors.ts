@@ -5,6 +5,7 @@ import type { Source } from '../collector/source.ts'
 import { createMt5Csv } from '../collector/sources/mt5-csv/mt5-csv.ts'
 import { createSimulator } from '../collector/sources/simulator/simulator.ts'
 import type { TerminalFeed } from '../collector/sources/terminal/terminal-feed.ts'
+import type { TerminalMetricsOf } from '../collector/sources/terminal/terminal-metrics.ts'
 import { TerminalSource } from '../collector/sources/terminal/terminal-source.ts'
 import type { Spool } from '../collector/spool/spool.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
@@ -87,6 +88,7 @@ export interface FeedCollectorDeps {
   readonly metrics?: CollectorMetrics
   /** The feeds of this process whose terminals post to it. */
   readonly terminals: Map<FeedKey, TerminalFeed>
+  readonly terminalMetrics: TerminalMetricsOf
 }
 
 /** Starts to collect a feed over gRPC; returns `undefined` if a collector in another process pushes it. */
@@ -113,7 +115,7 @@ function nextOf(addresses: readonly string[]): () => string {
 
 function sourceOf(
   definition: FeedDefinition,
-  { clock, log, terminals }: FeedCollectorDeps,
+  { clock, log, terminals, terminalMetrics }: FeedCollectorDeps,
 ): Source | undefined {
   const { source } = definition
   switch (source.type) {
@@ -124,7 +126,12 @@ function sourceOf(
     case 'Simulator':
       return createSimulator(definition, source.seed, clock)
     case 'Terminal': {
-      const terminal = new TerminalSource({ definition, clock, log })
+      const terminal = new TerminalSource({
+        definition,
+        clock,
+        log,
+        metrics: terminalMetrics(definition.key),
+      })
       terminals.set(definition.key, terminal)
       return terminal
     }

@@ -19,6 +19,7 @@ import { FeedSeries } from './feed-series.ts'
 import { Notices } from './notices.ts'
 import { SweptBars } from './swept-bars.ts'
 import { NotTaken, type TerminalFeed, type TerminalPin } from './terminal-feed.ts'
+import type { TerminalMetrics } from './terminal-metrics.ts'
 import { TerminalSession } from './terminal-session.ts'
 import { symbolsMax, toSourceSymbol } from './terminal-symbols.ts'
 import { TickClock } from './tick-clock.ts'
@@ -28,6 +29,7 @@ export interface TerminalSourceDeps {
   readonly definition: FeedDefinition
   readonly clock: Clock
   readonly log: Log
+  readonly metrics?: TerminalMetrics | undefined
 }
 
 type Line<Name extends TerminalLine['line']> = TerminalLine & { readonly line: Name }
@@ -138,13 +140,15 @@ export class TerminalSource implements Source, TerminalFeed {
 
   /** Lines that count on standby too. */
   #note(session: TerminalSession, opened: Opened, line: TerminalLine): void {
-    const { definition } = this.#deps
+    const { definition, metrics } = this.#deps
     if (line.line === 'tick' && !this.#series.isDelayed(line.raw)) this.#tick(session, opened, line.time)
     if (line.line === 'connected') {
       session.isConnected = line.is
       this.#showConnected()
     }
+    if (line.line === 'memory') metrics?.memory(line.usedMb, line.totalMb)
     if (line.line === 'error') {
+      metrics?.failed(line.number)
       const { number, function: called, raw } = line
       const about = { feed: definition.key, number, function: called, raw }
       const cause = `error ${number} ${called}`
@@ -173,12 +177,13 @@ export class TerminalSource implements Source, TerminalFeed {
         this.#wants.complete(line.series, line.span)
         break
       case 'loading':
-        if (this.#wants.loading(line.series))
-          this.#notices.warn(
-            'loading',
-            { feed, ...line.series },
-            'history not loaded by the terminal yet; retrying',
-          )
+        if (!this.#wants.loading(line.series)) return
+        this.#deps.metrics?.loading()
+        this.#notices.warn(
+          'loading',
+          { feed, ...line.series },
+          'history not loaded by the terminal yet; retrying',
+        )
         break
       case 'beyond':
         if (!this.#series.isCollected(line.series)) return
