@@ -40,12 +40,18 @@ interface Opened {
   readonly ticks: TickClock
 }
 
-/** Before the source is opened. */
-const unknownPin: TerminalPin = { identity: 'unknown', offer: () => undefined }
+/** The first terminal of this process, until it ends. */
+class FirstTerminal implements TerminalPin {
+  identity: string | undefined
+
+  offer(identity: string): void {
+    this.identity ??= identity
+  }
+}
 
 /** A source whose terminal posts to it, in any number of sessions. It has no terminal at first. */
 export class TerminalSource implements Source, TerminalFeed {
-  readonly pin = unknownPin
+  readonly pin: TerminalPin = new FirstTerminal()
   readonly capabilities: SourceCapabilities = { rereadable: true, reads: 'pieces', live: true }
   readonly #deps: TerminalSourceDeps
   readonly #notices: Notices
