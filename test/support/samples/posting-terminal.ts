@@ -10,6 +10,9 @@ import type {
 
 const minute = 60
 
+/** A feed, or the endpoint in front of it. */
+export type PostedTo = Omit<TerminalFeed, 'pin'>
+
 export const terminalHello: TerminalHello = {
   program: 'FxdBridge',
   version: '1.0',
@@ -37,7 +40,7 @@ export class PostingTerminal {
   /** All lines of all answers, in order. */
   readonly told: AnswerLine[] = []
   readonly swept = new Map<string, number>()
-  readonly #feed: TerminalFeed
+  readonly #feed: PostedTo
   readonly #now: () => number
   #session = 0
   #wants: Extract<AnswerLine, { line: 'want' }>[] = []
@@ -45,7 +48,7 @@ export class PostingTerminal {
   #isStandby = false
 
   /** `sessions`: the number before that of its first session. */
-  constructor(feed: TerminalFeed, now: () => number, sessions = 0) {
+  constructor(feed: PostedTo, now: () => number, sessions = 0) {
     this.#feed = feed
     this.#now = now
     this.#session = sessions
