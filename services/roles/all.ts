@@ -1,3 +1,4 @@
+import { createTerminalMetrics } from '../collector/sources/terminal/terminal-metrics.ts'
 import type { CompoundKey } from '../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../core/feeds/feed.ts'
 import type { Config } from '../platform/config.ts'
@@ -69,7 +70,8 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
     name: 'collectors',
     start: () => {
       const addresses = [formatAddress({ ...reachable(config.grpcAddr), port: grpcPort })]
-      const deps = { addresses, identity, clock, log }
+      const terminalMetrics = createTerminalMetrics(metrics)
+      const deps = { addresses, identity, clock, log, terminals: new Map(), terminalMetrics }
       return createCollectors((definition) => collect(definition, deps), log)
     },
     stop: (started) => started.stop(),

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { createCollectorMetrics } from '../collector/metrics.ts'
+import { createTerminalMetrics } from '../collector/sources/terminal/terminal-metrics.ts'
 import { openDiskFolder } from '../collector/spool/disk-folder.ts'
 import { openSpool, type Spool } from '../collector/spool/spool.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
@@ -115,7 +116,8 @@ function identityOf(config: Config): ClientIdentity {
   )
 }
 
-function collectorDeps({ config, clock, log }: ProcessContext): Parameters<typeof collect>[1] {
+function collectorDeps({ config, clock, log, metrics }: ProcessContext): Parameters<typeof collect>[1] {
   const addresses = config.ingest.map((address) => formatAddress(reachable(address)))
-  return { addresses, identity: () => identityOf(config), clock, log }
+  const terminalMetrics = createTerminalMetrics(metrics)
+  return { addresses, identity: () => identityOf(config), clock, log, terminals: new Map(), terminalMetrics }
 }

@@ -72,6 +72,7 @@ function symbolsText({ definition, symbols }: ShownFeed): string {
 
 function sourceText(source: ShownFeed['definition']['source']): string {
   if (source.type === 'Mt5Csv') return `exports ${source.follow ? 'followed' : 'read once'}: ${source.path}`
+  if (source.type === 'Terminal') return 'a program in its terminal'
   return source.type === 'Push' ? 'a collector that connects, or fxd import' : 'a simulator'
 }
 
