@@ -73,13 +73,24 @@ export interface SourceBars extends SourceSeries {
   readonly bars: Bars
   /** True when the source folded them from finer bars: bars read from the terminal have priority. */
   readonly derived?: boolean | undefined
+  /** The source knows that the last bar has closed too; by default the session decides. */
+  readonly isClosed?: boolean | undefined
 }
 
 export interface SourceAnswer {
   readonly bars: Bars
   readonly derived?: boolean | undefined
+  readonly isClosed?: boolean | undefined
   /** All bars that the terminal has in this half-open span are in this answer or earlier ones; absent: no claim. */
   readonly complete?: Span | undefined
+}
+
+export interface Reported {
+  /**
+   * Resolves once these bars are in the spool, or were dropped because they can be read again. Rejects when the spool's
+   * disk refused bars. Without a spool it resolves at once.
+   */
+  readonly spooled: Promise<void>
 }
 
 /** `snapshot`: these are all symbols; otherwise these are added or changed. */
@@ -94,12 +105,19 @@ export interface Listing {
 export interface SourceListener {
   /** The current time by the clock of ingest, which decides what has closed: a wrong clock of this machine has no effect. */
   readonly time: { utcMs(): UtcMs }
+  /** False while nothing that is reported is kept: no session is active, and no series waits for the next one. */
+  readonly takesBars: boolean
+  /**
+   * The time from which bars of this series have to be reported: earlier ones were reported, or are read. 0: from the bar
+   * that is forming now. `undefined`: the series is not collected.
+   */
+  reportFrom(series: SourceSeries): FeedSeconds | undefined
   catalogue(symbols: readonly SourceSymbol[], listing: Listing): void
   /**
    * Bars that just closed or were just corrected, of several series: one call per minute for all symbols.
    * The last bar of a series may still be forming: the session keeps it until it closes.
    */
-  closed(batch: readonly SourceBars[]): void
+  closed(batch: readonly SourceBars[]): Reported
   /**
    * All bars that the terminal has of this series in this half-open span were reported, by `closed` or by
    * `read`. The span becomes coverage of this series (used for new lines of a followed file).

@@ -91,7 +91,7 @@ function createApp({ clock, log, metrics }: RestDeps): FastifyInstance {
     logger: false,
     genReqId: makeRequestId(clock),
     requestIdHeader: false,
-    // access/client-address finds the client's address; the framework trusts no proxy.
+    // platform/http/client-address finds the client's address; the framework trusts no proxy.
     trustProxy: false,
     return503OnClosing: false,
     rewriteUrl: ({ url = '/' }) => routedTarget(url),

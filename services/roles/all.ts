@@ -1,3 +1,4 @@
+import { createTerminalMetrics } from '../collector/sources/terminal/terminal-metrics.ts'
 import type { CompoundKey } from '../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../core/feeds/feed.ts'
 import type { Config } from '../platform/config.ts'
@@ -15,6 +16,7 @@ import { startRestEdge } from './rest.ts'
 import { openRuntime, type Runtime, startReading } from './runtime.ts'
 import type { RoleOverrides } from './stores.ts'
 import { startStreamEdge } from './stream.ts'
+import { Terminals, terminalsStopTimeoutMs } from './terminals.ts'
 
 export interface ShownFeed {
   readonly definition: FeedDefinition
@@ -25,6 +27,8 @@ export interface RunningAll {
   readonly httpPort: number
   readonly grpcPort: number
   readonly opsPort: number
+  /** Where terminals post; `undefined` without a feed of source Terminal. */
+  readonly terminalPort: number | undefined
   /** The secret of a key for the demo feeds; made while there is no key at all, and stored nowhere. */
   readonly firstKey: string | undefined
   /** The feeds of the manifests, with their known symbols. */
@@ -65,22 +69,38 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
   // The key is made once all ports are open, so that a start that fails shows none.
   const wantsKey = config.feeds === undefined && registry.view().keys.all().length === 0
   const firstKey = wantsKey ? await issueFirstKey(writer, definitions, waiting) : undefined
+  const terminals = new Terminals(context)
   const collectors = await lifecycle.start({
     name: 'collectors',
     start: () => {
       const addresses = [formatAddress({ ...reachable(config.grpcAddr), port: grpcPort })]
-      const deps = { addresses, identity, clock, log }
+      const terminalMetrics = createTerminalMetrics(metrics)
+      const deps = { addresses, identity, clock, log, terminals: terminals.feeds, terminalMetrics }
       return createCollectors((definition) => collect(definition, deps), log)
     },
     stop: (started) => started.stop(),
     stopTimeoutMs: collectorsStopTimeoutMs,
   })
+  await lifecycle.start({
+    name: 'terminals',
+    start: () => terminals.follow(definitions),
+    stop: () => terminals.close(),
+    stopTimeoutMs: terminalsStopTimeoutMs,
+  })
   await lifecycle.start({ name: 'ready', start: () => health.listening(), stop: () => health.drain() })
   collectors.follow(definitions)
+  const change = async (): Promise<void> => {
+    const changed = await apply()
+    collectors.follow(changed)
+    await terminals.follow(changed)
+  }
   return {
     httpPort,
     grpcPort,
     opsPort: health.port,
+    get terminalPort() {
+      return terminals.port
+    },
     firstKey,
     feeds: () => {
       const view = registry.view()
@@ -88,7 +108,7 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
       return view.feeds().map((definition) => ({ definition, symbols: symbolsOf(definition) }))
     },
     backfilled: () => metrics.total('fxd_ingest_bars_total', { lane: 'backfill', outcome: 'accepted' }),
-    reload: createReload(feedsPath, async () => collectors.follow(await apply()), log),
+    reload: createReload(feedsPath, change, log),
     stop: () => lifecycle.stop(),
   }
 }

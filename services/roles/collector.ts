@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { createCollectorMetrics } from '../collector/metrics.ts'
+import { createTerminalMetrics } from '../collector/sources/terminal/terminal-metrics.ts'
 import { openDiskFolder } from '../collector/spool/disk-folder.ts'
 import { openSpool, type Spool } from '../collector/spool/spool.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
@@ -19,6 +20,7 @@ import type { ClientIdentity } from '../wire/client.ts'
 import { collect, createCollectors } from './collectors.ts'
 import { createReload } from './feeds.ts'
 import type { RoleOverrides } from './stores.ts'
+import { Terminals, terminalsStopTimeoutMs } from './terminals.ts'
 
 const mib = 1024 * 1024
 const hourMs = 3_600_000
@@ -41,6 +43,8 @@ export const collectorsStopTimeoutMs = 2_000
 
 export interface RunningCollector extends Stoppable {
   readonly opsPort: number
+  /** Where the terminal posts; `undefined` for another source. */
+  readonly terminalPort: number | undefined
   reload(): Promise<void>
 }
 
@@ -63,22 +67,33 @@ export async function startCollector(
       start: () => openSpoolOf(definition.key, context),
       stop: (opened) => opened.close(),
     })
-    const feedDeps = { ...collectorDeps(context), spool, metrics: createCollectorMetrics(metrics) }
+    const terminals = new Terminals(context)
+    const feedDeps = { ...collectorDeps(context, terminals), spool, metrics: createCollectorMetrics(metrics) }
     const collectors = await lifecycle.start({
       name: 'collector',
       start: () => createCollectors((each) => collect(each, feedDeps), log),
       stop: (running) => running.stop(),
       stopTimeoutMs: collectorsStopTimeoutMs,
     })
+    await lifecycle.start({
+      name: 'terminals',
+      start: () => terminals.follow([definition]),
+      stop: () => terminals.close(),
+      stopTimeoutMs: terminalsStopTimeoutMs,
+    })
     collectors.follow([definition])
     health.listening()
+    const change = async (): Promise<void> => {
+      const changed = [await readDefinition(path, definition.key)]
+      collectors.follow(changed)
+      await terminals.follow(changed)
+    }
     return {
       opsPort: health.port,
-      reload: createReload(
-        path,
-        async () => collectors.follow([await readDefinition(path, definition.key)]),
-        log,
-      ),
+      get terminalPort() {
+        return terminals.port
+      },
+      reload: createReload(path, change, log),
       ...drainAndStop(context, health, () => Promise.resolve()),
     }
   })
@@ -115,7 +130,12 @@ function identityOf(config: Config): ClientIdentity {
   )
 }
 
-function collectorDeps({ config, clock, log }: ProcessContext): Parameters<typeof collect>[1] {
+function collectorDeps(
+  { config, clock, log, metrics }: ProcessContext,
+  terminals: Terminals,
+): Parameters<typeof collect>[1] {
   const addresses = config.ingest.map((address) => formatAddress(reachable(address)))
-  return { addresses, identity: () => identityOf(config), clock, log }
+  const identity = (): ClientIdentity => identityOf(config)
+  const terminalMetrics = createTerminalMetrics(metrics)
+  return { addresses, identity, clock, log, terminals: terminals.feeds, terminalMetrics }
 }

@@ -4,6 +4,9 @@ import type { CollectorMetrics } from '../collector/metrics.ts'
 import type { Source } from '../collector/source.ts'
 import { createMt5Csv } from '../collector/sources/mt5-csv/mt5-csv.ts'
 import { createSimulator } from '../collector/sources/simulator/simulator.ts'
+import type { TerminalFeed } from '../collector/sources/terminal/terminal-feed.ts'
+import type { TerminalMetricsOf } from '../collector/sources/terminal/terminal-metrics.ts'
+import { TerminalSource } from '../collector/sources/terminal/terminal-source.ts'
 import type { Spool } from '../collector/spool/spool.ts'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../core/feeds/feed.ts'
@@ -83,11 +86,14 @@ export interface FeedCollectorDeps {
   /** The spool of the only feed. Without it the source is read again after a crash. */
   readonly spool?: Spool
   readonly metrics?: CollectorMetrics
+  /** The feeds of this process whose terminals post to it. */
+  readonly terminals: Map<FeedKey, TerminalFeed>
+  readonly terminalMetrics: TerminalMetricsOf
 }
 
 /** Starts to collect a feed over gRPC; returns `undefined` if a collector in another process pushes it. */
 export function collect(definition: FeedDefinition, deps: FeedCollectorDeps): FeedCollector | undefined {
-  const source = sourceOf(definition, deps.clock, deps.log)
+  const source = sourceOf(definition, deps)
   if (!source) return undefined
   const ending = new AbortController()
   const address = nextOf(deps.addresses)
@@ -96,6 +102,7 @@ export function collect(definition: FeedDefinition, deps: FeedCollectorDeps): Fe
   return {
     stop() {
       ending.abort()
+      deps.terminals.delete(definition.key)
       return ended
     },
   }
@@ -106,7 +113,10 @@ function nextOf(addresses: readonly string[]): () => string {
   return () => addresses[next++ % addresses.length] ?? ''
 }
 
-function sourceOf(definition: FeedDefinition, clock: Clock, log: Log): Source | undefined {
+function sourceOf(
+  definition: FeedDefinition,
+  { clock, log, terminals, terminalMetrics }: FeedCollectorDeps,
+): Source | undefined {
   const { source } = definition
   switch (source.type) {
     case 'Push':
@@ -115,5 +125,15 @@ function sourceOf(definition: FeedDefinition, clock: Clock, log: Log): Source | 
       return createMt5Csv({ definition, path: source.path, follow: source.follow, clock, log })
     case 'Simulator':
       return createSimulator(definition, source.seed, clock)
+    case 'Terminal': {
+      const terminal = new TerminalSource({
+        definition,
+        clock,
+        log,
+        metrics: terminalMetrics(definition.key),
+      })
+      terminals.set(definition.key, terminal)
+      return terminal
+    }
   }
 }

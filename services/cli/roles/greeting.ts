@@ -4,22 +4,26 @@ import { formatAddress, reachable } from '../../platform/listen.ts'
 import type { RunningAll, ShownFeed } from '../../roles/all.ts'
 import { table } from '../table.ts'
 
-type Started = Pick<RunningAll, 'httpPort' | 'grpcPort' | 'opsPort' | 'firstKey' | 'feeds'>
+type Started = Pick<RunningAll, 'httpPort' | 'grpcPort' | 'opsPort' | 'terminalPort' | 'firstKey' | 'feeds'>
 
 const feedsShown = 10
 const symbolsShown = 5
 
 export function greeting(config: Config, started: Started): string {
-  const { httpPort, grpcPort, opsPort, firstKey } = started
+  const { httpPort, grpcPort, opsPort, terminalPort, firstKey } = started
   const at = (address: Config['httpAddr'], port: number): string =>
     formatAddress({ ...reachable(address), port })
   const http = at(config.httpAddr, httpPort)
+  const scheme = config.terminalTlsCert === undefined ? 'http' : 'https'
   const lines = [
     'fxd is ready.',
     '',
     `  REST, WebSocket and a page to look at   http://${http}/`,
     `  collectors and the command line (gRPC)  ${at(config.grpcAddr, grpcPort)}`,
     `  health and metrics                      http://${at(config.opsAddr, opsPort)}/metrics`,
+    ...(terminalPort === undefined
+      ? []
+      : [`  programs in terminals                   ${scheme}://${at(config.terminalAddr, terminalPort)}`]),
     `  state                                   ${stateOf(config)}`,
     '',
   ]
@@ -72,6 +76,7 @@ function symbolsText({ definition, symbols }: ShownFeed): string {
 
 function sourceText(source: ShownFeed['definition']['source']): string {
   if (source.type === 'Mt5Csv') return `exports ${source.follow ? 'followed' : 'read once'}: ${source.path}`
+  if (source.type === 'Terminal') return 'a program in its terminal'
   return source.type === 'Push' ? 'a collector that connects, or fxd import' : 'a simulator'
 }
 

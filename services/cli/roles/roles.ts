@@ -5,7 +5,9 @@ import { formatAddress, reachable } from '../../platform/listen.ts'
 import { configOf, type Terminal } from '../terminal.ts'
 import { type Running, runRole } from './run-role.ts'
 
-type Ports = Partial<Readonly<Record<'httpPort' | 'grpcPort' | 'opsPort', number>>>
+type Ports = Partial<
+  Readonly<Record<'httpPort' | 'grpcPort' | 'opsPort' | 'terminalPort', number | undefined>>
+>
 
 interface Role {
   readonly name: RoleName
@@ -96,15 +98,19 @@ export function addRoles(program: Command, terminal: Terminal): void {
 export function readyLine(
   { watched }: Pick<Terminal, 'watched'>,
   name: string,
-  config: Pick<Config, 'httpAddr' | 'grpcAddr' | 'opsAddr' | 'logFormat'>,
-  { httpPort, grpcPort, opsPort }: Ports,
+  config: Pick<Config, 'httpAddr' | 'grpcAddr' | 'opsAddr' | 'terminalAddr' | 'logFormat'>,
+  { httpPort, grpcPort, terminalPort, opsPort }: Ports,
 ): string {
   if (config.logFormat === 'json' || (config.logFormat === 'auto' && !watched)) return ''
-  const at = (what: string, of: 'httpAddr' | 'grpcAddr' | 'opsAddr', port: number | undefined): string[] =>
-    port === undefined ? [] : [`${what} ${formatAddress({ ...reachable(config[of]), port })}`]
+  const at = (
+    what: string,
+    of: 'httpAddr' | 'grpcAddr' | 'opsAddr' | 'terminalAddr',
+    port: number | undefined,
+  ): string[] => (port === undefined ? [] : [`${what} ${formatAddress({ ...reachable(config[of]), port })}`])
   const places = [
     ...at('HTTP', 'httpAddr', httpPort),
     ...at('gRPC', 'grpcAddr', grpcPort),
+    ...at('terminals', 'terminalAddr', terminalPort),
     ...at('health and metrics', 'opsAddr', opsPort),
   ]
   return `fxd ${name} is ready: ${places.join(', ')}\n`

@@ -72,8 +72,9 @@ export class CatchUp {
       series.readAgain = false
       const claims: Span[] = []
       const stored: Promise<void>[] = []
-      const take = async ({ bars: given, derived = false, complete }: SourceAnswer): Promise<void> => {
-        const bars = takeClosed(series, within(given, span), derived, time.now())
+      const take = async (answer: SourceAnswer): Promise<void> => {
+        const { derived = false, complete } = answer
+        const bars = takeClosed(series, { ...answer, bars: within(answer.bars, span) }, time.now())
         const start = countUntil(bars, series.historyEnd)
         const old = outside(sliceBars(bars, 0, start), [...known, ...unkept])
         if (barCount(old) > 0) stored.push(...(await lanes.sendHistory(series, old, derived)))
@@ -108,8 +109,8 @@ export class CatchUp {
     const { waiting, waitingClaims } = series
     series.waiting = []
     series.waitingClaims = []
-    const routed = waiting.map(({ bars, derived = false }) =>
-      router.route(series, takeClosed(series, bars, derived, time.now()), derived),
+    const routed = waiting.map((given) =>
+      router.route(series, takeClosed(series, given, time.now()), given.derived),
     )
     lanes.sendNow(routed)
     claims.series(series, waitingClaims, stored)

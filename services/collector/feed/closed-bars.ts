@@ -6,7 +6,7 @@ import type { CollectedSeries } from '../series/collected-series.ts'
 import { releaseClosed, takeClosed } from '../series/forming.ts'
 import type { BarRouter, Routed } from '../series/prepared-bars.ts'
 import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
-import type { SourceBars, SourceSeries } from '../source.ts'
+import type { Reported, SourceBars, SourceSeries } from '../source.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { FeedTime } from './feed-time.ts'
 
@@ -91,17 +91,29 @@ export class ClosedBars {
     for (const series of this.all) this.drop(series)
   }
 
-  closed(batch: readonly SourceBars[]): void {
-    const now = this.#deps.time.now()
+  /** Whether no series is collected: what is reported would be dropped. */
+  get isEmpty(): boolean {
+    return this.#series.size === 0
+  }
+
+  closed(batch: readonly SourceBars[]): Reported {
+    const { spool, time, router } = this.#deps
+    const now = time.now()
+    const failuresBefore = spool?.failures
     const routed: Routed[] = []
     for (const given of batch) {
-      const { bars, derived = false } = given
       const series = this.get(given)
       if (series?.isLive)
-        routed.push(this.#deps.router.route(series, takeClosed(series, bars, derived, now), derived, true))
+        routed.push(router.route(series, takeClosed(series, given, now), given.derived, true))
       else series?.keepWaiting(given)
     }
     this.#take(routed)
+    const spooled = (spool?.written ?? Promise.resolve()).then(() => {
+      if (spool?.failures !== failuresBefore) throw new Error('the spool could not be written')
+    })
+    // Not every source waits for it. The spool has counted and logged the failure.
+    spooled.catch(() => undefined)
+    return { spooled }
   }
 
   /** Sends bars that were kept because they were still forming. */

@@ -12,6 +12,9 @@ import type { CollectionDeps } from './collection-deps.ts'
 import { HistoryQueue, type HistoryUnit } from './history-queue.ts'
 import type { SourceReader } from './source-reader.ts'
 
+/** Units under way: while some wait for their acks, the source is asked for others. */
+const unitsMax = 2 * sourceReadsMax
+
 export interface HistoryReaderDeps extends Pick<CollectionDeps, 'time' | 'signal'> {
   readonly windows: WindowSender
   readonly reader: SourceReader
@@ -27,7 +30,7 @@ export class HistoryReader {
 
   constructor(deps: HistoryReaderDeps) {
     this.#deps = deps
-    this.#units = new Semaphore(sourceReadsMax, deps.signal)
+    this.#units = new Semaphore(unitsMax, deps.signal)
   }
 
   add(series: CollectedSeries, missing: readonly Span[]): void {
@@ -61,8 +64,9 @@ export class HistoryReader {
     const claims: Span[] = []
     const stored: Promise<void>[] = []
     await lanes.idle(series.resolution)
-    await reader.read(series, span, async ({ bars, derived = false, complete }) => {
-      const closed = takeClosed(series, within(bars, span), derived, time.now())
+    await reader.read(series, span, async (answer) => {
+      const { derived = false, complete } = answer
+      const closed = takeClosed(series, { ...answer, bars: within(answer.bars, span) }, time.now())
       if (barCount(closed) > 0) stored.push(...(await lanes.sendHistory(series, closed, derived)))
       if (complete) claims.push(trimClaim(series, complete, time.now()))
     })

@@ -88,7 +88,7 @@ describe('the spool', () => {
       suite.collect(source, { spool })
       await suite.settled()
       const future = noon + 3 * hour
-      const readFuture = (): void =>
+      const readFuture = () =>
         source.listener.closed([source.closedBars('EURUSD.z', '1', future, future + 2 * minute)])
       // Without an answer they stay in the spool.
       if (when === 'there') await suite.restart(hung)

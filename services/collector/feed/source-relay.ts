@@ -2,7 +2,7 @@ import type { Span } from '../../core/bars/window.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
-import type { Listing, SourceBars, SourceListener, SourceSeries, SourceSymbol } from '../source.ts'
+import type { Listing, Reported, SourceBars, SourceListener, SourceSeries, SourceSymbol } from '../source.ts'
 import type { ActiveSession } from './active-session.ts'
 import type { ClosedBars } from './closed-bars.ts'
 import type { FeedTime } from './feed-time.ts'
@@ -14,6 +14,8 @@ export class SourceRelay implements SourceListener {
   isConnected = true
   /** How often each series changed as a whole, of those that no session has read and stored since. */
   readonly changed = new Map<RawSeriesId, number>()
+  readonly reportFrom = (of: SourceSeries): FeedSeconds | undefined =>
+    this.#bars.get(of)?.reportFrom(this.time.now())
   readonly #bars: ClosedBars
   #session: ActiveSession | undefined
 
@@ -41,9 +43,13 @@ export class SourceRelay implements SourceListener {
     this.#session?.list(known, listing)
   }
 
-  closed(batch: readonly SourceBars[]): void {
+  get takesBars(): boolean {
+    return this.isActive || !this.#bars.isEmpty
+  }
+
+  closed(batch: readonly SourceBars[]): Reported {
     this.time.noteActivity()
-    this.#bars.closed(batch)
+    return this.#bars.closed(batch)
   }
 
   complete(series: SourceSeries, span: Span): void {

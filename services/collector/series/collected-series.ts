@@ -1,5 +1,6 @@
 import { type Bars, barCount, noBars } from '../../core/bars/bar.ts'
 import { joinSpans, subtractSpans } from '../../core/bars/coverage.ts'
+import { bucketOpen } from '../../core/bars/derive.ts'
 import { allTimes, type Span, windowFromMin } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds, later } from '../../core/clocks/feed-clock.ts'
 import type { Depth, FeedDefinition } from '../../core/feeds/feed.ts'
@@ -60,6 +61,8 @@ export class CollectedSeries implements SeriesIdentity {
   claimedUntil: FeedSeconds | undefined
   /** The feed time at which it was last read to its end; later bars were reported when they closed. */
   readAt: FeedSeconds | undefined
+  /** The feed time at which it was made, before its first read. */
+  readonly #begunAt: FeedSeconds | undefined
 
   /** `spooled`: time of its newest live bar in the spool. */
   constructor(of: SeriesIdentity, known: KnownFeed, now: FeedSeconds | undefined, spooled?: FeedSeconds) {
@@ -73,10 +76,23 @@ export class CollectedSeries implements SeriesIdentity {
     this.delaySeconds = delaySeconds
     this.since = since
     this.historyEnd = historyEndOf(newest, now)
+    this.#begunAt = now
     this.covered = known.covered(name, resolution, since, delaySeconds)
     this.unstored = new UnstoredSpans(resolution)
     this.sentUntil = newest ?? Number.NEGATIVE_INFINITY
     this.acceptedUntil = stored ?? Number.NEGATIVE_INFINITY
+  }
+
+  /**
+   * The time from which bars have to be reported: earlier ones were, or are read. 0 while no time is known. After the broker
+   * has set its clock back, the next bars are before the newest one that was sent.
+   */
+  reportFrom(now: FeedSeconds | undefined): FeedSeconds {
+    const openAt = (time: FeedSeconds | undefined): number =>
+      time === undefined ? 0 : bucketOpen(time, this.resolution)
+    if (!this.isLive) return feedSeconds(openAt(this.#begunAt))
+    const from = Math.max(openAt(this.readAt), this.sentUntil)
+    return feedSeconds(now === undefined ? from : Math.min(from, openAt(now)))
   }
 
   /** Open time of the bar that is still forming; infinite when there is none. */

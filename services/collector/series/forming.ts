@@ -2,6 +2,7 @@ import { type Bars, barCount, sliceBars, timeAt } from '../../core/bars/bar.ts'
 import { isClosed } from '../../core/bars/closed.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
 import { clockStepSecondsMax, type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { SourceAnswer } from '../source.ts'
 import type { CollectedSeries } from './collected-series.ts'
 
 export const formingCheckMs = 1_000
@@ -20,8 +21,7 @@ const wasSetBack = (before: FeedSeconds, reported: FeedSeconds): boolean =>
  */
 export function takeClosed(
   series: CollectedSeries,
-  given: Bars,
-  derived: boolean,
+  { bars: given, derived = false, isClosed: isKnown = false }: Omit<SourceAnswer, 'complete'>,
   now: FeedSeconds | undefined,
 ): Bars {
   if (barCount(given) === 0) return given
@@ -33,7 +33,7 @@ export function takeClosed(
   // For one time, the later report counts.
   const isRead = keptTime !== undefined && given.time.includes(keptTime)
   const bars = kept && !isRead ? mergeBars(given, kept) : given
-  if (hasClosed(series, newest, now)) return bars
+  if (isKnown || hasClosed(series, newest, now)) return bars
   const last = barCount(bars) - 1
   // A bar that only a later bar closes is sent together with that bar: ingest needs both. Ingest then rejects
   // the later bar as still forming.

@@ -56,7 +56,7 @@ export class BarRouter {
    * newer than the bars before, but it shows that the feed is live: it goes on the live lane, where ingest stores it and
    * does not push it.
    */
-  route(series: CollectedSeries, bars: Bars, derived: boolean, isReport = false): Routed {
+  route(series: CollectedSeries, bars: Bars, derived = false, isReport = false): Routed {
     const count = barCount(bars)
     const { sentUntil } = series
     const isLive = isReport && count > 0 && sentUntil - timeAt(bars, count - 1) <= clockStepSecondsMax

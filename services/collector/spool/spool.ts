@@ -75,6 +75,7 @@ export class Spool {
   readonly #work = new SharedRun(() => this.#tidyAndWrite())
   #queue: QueuedBatch[] = []
   #queuedBytes = 0
+  #newest: Promise<void> = Promise.resolve()
 
   constructor(deps: SpoolDeps) {
     const { folder, clock, log, bytesMax } = deps
@@ -120,9 +121,14 @@ export class Spool {
       this.#queue.push({ id, bytes, resolve, reject })
     })
     // Callers that wait get the rejection; `failures` counts it for the others.
-    kept.catch(() => undefined)
+    this.#newest = kept.catch(() => undefined)
     this.#wake()
     return { id, kept }
+  }
+
+  /** Resolves once all batches so far are on the disk, or were counted in `failures`. */
+  get written(): Promise<void> {
+    return this.#newest
   }
 
   /** Identifiers of all batches, or of those of one kind, oldest first. */

@@ -24,6 +24,7 @@ export type FeedSource =
   | { readonly type: 'Push' }
   | { readonly type: 'Mt5Csv'; readonly path: string; readonly follow: boolean }
   | { readonly type: 'Simulator'; readonly seed: number }
+  | { readonly type: 'Terminal' }
 
 export const storageBucketsDefault = 4
 

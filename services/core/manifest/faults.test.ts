@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { faultsWith } from '../../../test/support/samples/manifest-example.ts'
+import { exampleManifest, faultsWith } from '../../../test/support/samples/manifest-example.ts'
 import { parseManifest } from './manifest.ts'
 
 describe('a fault names the field, the value and what is wanted', () => {
@@ -38,7 +38,7 @@ describe('a fault names the field, the value and what is wanted', () => {
     [
       'spec.source',
       { type: 'MT5', path: 'exports' },
-      'spec.source.type: got "MT5", wanted one of "Push", "Mt5Csv", "Simulator" (did you mean Mt5Csv?)',
+      'spec.source.type: got "MT5", wanted one of "Push", "Mt5Csv", "Simulator", "Terminal" (did you mean Mt5Csv?)',
     ],
     ['spec.clock', { mode: 'Fixed' }, 'spec.clock.offsetSeconds: got nothing, wanted a whole number'],
     ['spec.clock', { mode: 'Fixed', offsetSeconds: 1.5 }, 'spec.clock.offsetSeconds: got number 1.5'],
@@ -88,7 +88,7 @@ describe('a fault names the field, the value and what is wanted', () => {
     [
       'spec.source',
       { type: 'push' },
-      'spec.source.type: got "push", wanted one of "Push", "Mt5Csv", "Simulator" (did',
+      'spec.source.type: got "push", wanted one of "Push", "Mt5Csv", "Simulator", "Terminal" (did',
     ],
     [
       'spec.source',
@@ -111,8 +111,20 @@ describe('a fault names the field, the value and what is wanted', () => {
       { type: 'Simulator', speed: 2 },
       'spec.source.speed: got an unknown field "speed" (did you mean seed?), wanted only type, seed',
     ],
+    [
+      'spec.source',
+      { type: 'Terminal', path: 'x' },
+      'spec.source.path: got an unknown field "path", wanted only type',
+    ],
   ])('%s: %j', (path, value, words) => {
     expect(faultsWith(path, value)).toEqual([expect.stringContaining(words)])
+  })
+
+  test('a feed of a terminal with mid bars: a terminal gives bid bars only', () => {
+    const spec = { ...(exampleManifest()['spec'] as object), source: { type: 'Terminal' }, quoteBasis: 'Mid' }
+    expect(faultsWith('spec', spec)).toEqual([
+      'spec.quoteBasis: got "Mid" with source "Terminal", wanted "Bid": a terminal gives bid bars only',
+    ])
   })
 })
 

@@ -1,5 +1,10 @@
 import { feedKey } from '../feeds/compound-key.ts'
-import { type FeedDefinition, storageBucketsDefault } from '../feeds/feed.ts'
+import {
+  type FeedDefinition,
+  type FeedSource,
+  type QuoteBasis,
+  storageBucketsDefault,
+} from '../feeds/feed.ts'
 import { finestFirst, type Resolution, resolutions, terminalCodes } from '../feeds/resolution.ts'
 import { delaySecondsMax } from '../feeds/symbol.ts'
 import { parseDepth, parseEarliest, parseRetention } from './depth.ts'
@@ -54,6 +59,7 @@ function parseSpec(name: string, spec: Mapping<SpecField>): FeedDefinition {
   const clock = parseClock(spec.need('clock'))
   const served = parseResolutions(spec.need('resolutions'))
   const source = parseSource(spec.need('source'))
+  const quoteBasis = parseQuoteBasis(spec.need('quoteBasis'), source)
   const earliest = parseEarliest(spec.may('earliest'))
   const { suffixes, symbols } = parseSymbols(spec.may('symbols'))
   checkCollector(spec.may('collector'))
@@ -65,7 +71,7 @@ function parseSpec(name: string, spec: Mapping<SpecField>): FeedDefinition {
     brokerName: spec.may('brokerName').words(wordsLengthMax) ?? broker,
     description: spec.may('description').words(wordsLengthMax) ?? `${broker} ${account}`,
     clock,
-    quoteBasis: spec.need('quoteBasis').oneOf(['Bid', 'Mid']) ?? 'Bid',
+    quoteBasis,
     resolutions: served,
     delaySeconds: spec.may('delaySeconds').integer(0, delaySecondsMax) ?? 0,
     // The collector of files has no terminal whose connection it could report.
@@ -80,6 +86,13 @@ function parseSpec(name: string, spec: Mapping<SpecField>): FeedDefinition {
     symbols,
     source,
   }
+}
+
+function parseQuoteBasis(place: Place, source: FeedSource): QuoteBasis {
+  const basis = place.oneOf(['Bid', 'Mid']) ?? 'Bid'
+  if (basis === 'Mid' && source.type === 'Terminal')
+    place.fault('got "Mid" with source "Terminal", wanted "Bid": a terminal gives bid bars only')
+  return basis
 }
 
 const nameShape = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/

@@ -11,10 +11,11 @@ const sourceFields = {
   Push: ['type'],
   Mt5Csv: ['type', 'path', 'follow', 'volumeClaim'],
   Simulator: ['type', 'seed'],
+  Terminal: ['type'],
 } as const
 
 export function parseSource(place: Place): FeedSource {
-  const type = place.kind('type', ['Push', 'Mt5Csv', 'Simulator'])
+  const type = place.kind('type', ['Push', 'Mt5Csv', 'Simulator', 'Terminal'])
   if (type === 'Mt5Csv') {
     const fields = place.mapping(sourceFields[type])
     // Only the operator uses the volume of the path, not the collector.
@@ -26,8 +27,8 @@ export function parseSource(place: Place): FeedSource {
     const fields = place.mapping(sourceFields[type])
     return { type, seed: fields.may('seed').integer(0, seedMax) ?? 1 }
   }
-  if (type === 'Push') place.mapping(sourceFields[type])
-  return { type: 'Push' }
+  if (type !== undefined) place.mapping(sourceFields[type])
+  return { type: type ?? 'Push' }
 }
 
 /** The sign of `offsetSeconds` is that of the specification: utc = feed + offset, −10800 for a UTC+3 broker. */

@@ -17,6 +17,14 @@ const stores = [
 ] as const
 const tls = ['tlsCert', 'tlsKey', 'tlsCa'] as const
 const grpc = ['grpcAddr', ...tls] as const
+const terminal = [
+  'terminalAddr',
+  'terminalTlsCert',
+  'terminalTlsKey',
+  'terminalTokens',
+  'terminalPlain',
+  'trustedProxies',
+] as const
 /** Where no file is named, the token is in the data folder. */
 const token = ['tokenFile', 'dataDir'] as const
 
@@ -35,7 +43,7 @@ export const roleVariables = {
     'drainSeconds',
   ],
   ingest: [...process, ...stores, ...grpc, ...token, 'feeds', 'signingKeys', 'storeIdentityFile'],
-  collector: [...process, ...token, ...tls, 'feeds', 'feed', 'ingest', 'spoolMib', 'spoolHours'],
+  collector: [...process, ...token, ...tls, ...terminal, 'feeds', 'feed', 'ingest', 'spoolMib', 'spoolHours'],
   operator: [
     ...process,
     ...token,

@@ -196,6 +196,36 @@ export const variables = {
     'how long fxd stream takes after SIGTERM to close its sockets, a few at a time; fxd rest continues to answer for up to 5 s of this time',
     wholeNumber('seconds', 0, 3_600),
   ),
+  terminalAddr: variable(
+    'FXD_TERMINAL_ADDR',
+    '127.0.0.1:8091',
+    'where programs in terminals connect (HTTP), for feeds with source Terminal',
+    parseAddress,
+  ),
+  terminalTlsCert: variable(
+    'FXD_TERMINAL_TLS_CERT',
+    '',
+    'PEM file of the certificate for FXD_TERMINAL_ADDR; reloaded when it changes',
+    optional(parsePath),
+  ),
+  terminalTlsKey: variable(
+    'FXD_TERMINAL_TLS_KEY',
+    '',
+    'PEM file of the key to that certificate',
+    optional(parsePath),
+  ),
+  terminalTokens: variable(
+    'FXD_TERMINAL_TOKENS',
+    '',
+    'file with the digests of terminal tokens, as fxd terminal token writes them; read again when it changes; empty: the file "terminal-tokens" in FXD_DATA_DIR',
+    optional(parsePath),
+  ),
+  terminalPlain: variable(
+    'FXD_TERMINAL_PLAIN',
+    'false',
+    'true: terminals may connect without TLS on an address that is not loopback',
+    oneOf(['false', 'true']),
+  ),
   spoolMib: variable(
     'FXD_SPOOL_MIB',
     '256',

@@ -7,7 +7,9 @@ import type { Log } from '../log/log.ts'
 import type { ProcessContext } from '../process/process-context.ts'
 import { type Watched, watch } from './watch.ts'
 
-export type TlsPlace = Pick<Config, 'tlsCert' | 'tlsKey' | 'tlsCa'>
+export type TlsPlace = Pick<Config, 'tlsCert' | 'tlsKey'> & Partial<Pick<Config, 'tlsCa'>>
+/** Begins the names of the variables of the files. */
+type TlsPrefix = 'FXD_TLS' | 'FXD_TERMINAL_TLS'
 
 /** Contents of the files: PEM, checked. */
 export interface TlsFiles {
@@ -17,17 +19,20 @@ export interface TlsFiles {
 }
 
 /** Reads the files; `undefined`: none are configured. Throws `ConfigError` that names the variable. */
-export function readTls({ tlsCert, tlsKey, tlsCa }: TlsPlace): TlsFiles | undefined {
+export function readTls(
+  { tlsCert, tlsKey, tlsCa }: TlsPlace,
+  prefix: TlsPrefix = 'FXD_TLS',
+): TlsFiles | undefined {
   if ((tlsCert === undefined) !== (tlsKey === undefined)) {
-    throw new ConfigError('FXD_TLS_CERT and FXD_TLS_KEY go together: set both, or none.')
+    throw new ConfigError(`${prefix}_CERT and ${prefix}_KEY go together: set both, or none.`)
   }
   if (tlsCert === undefined && tlsCa === undefined) return undefined
   const ca = tlsCa === undefined ? undefined : read('FXD_TLS_CA', tlsCa)
   if (ca) fit(`FXD_TLS_CA (${tlsCa}) holds no certificate in PEM`, { ca })
   if (tlsCert === undefined || tlsKey === undefined) return { ca, pair: undefined }
-  const pair = { cert: read('FXD_TLS_CERT', tlsCert), key: read('FXD_TLS_KEY', tlsKey) }
+  const pair = { cert: read(`${prefix}_CERT`, tlsCert), key: read(`${prefix}_KEY`, tlsKey) }
   fit(
-    `FXD_TLS_CERT (${tlsCert}) and FXD_TLS_KEY (${tlsKey}) are not a certificate and its private key in PEM`,
+    `${prefix}_CERT (${tlsCert}) and ${prefix}_KEY (${tlsKey}) are not a certificate and its private key in PEM`,
     pair,
   )
   return { ca, pair }
@@ -54,10 +59,15 @@ function fit(otherwise: string, options: Parameters<typeof createSecureContext>[
 export type WatchedTls = Watched<TlsFiles>
 
 /** Invalid files, such as half written ones or a certificate without its key, are logged, and the old ones stay in use. */
-export function watchTls(place: TlsPlace, clock: Clock, log: Log): WatchedTls | undefined {
-  const first = readTls(place)
+export function watchTls(
+  place: TlsPlace,
+  clock: Clock,
+  log: Log,
+  prefix?: TlsPrefix,
+): WatchedTls | undefined {
+  const first = readTls(place, prefix)
   if (!first) return undefined
-  return watch(() => readTls(place) ?? first, clock, {
+  return watch(() => readTls(place, prefix) ?? first, clock, {
     replaced: () => log.info('TLS files replaced; new connections use them'),
     failed: (cause) =>
       log.error({ err: cause }, 'TLS files rejected; the old ones stay in use; retrying every 10 s'),

@@ -1,8 +1,17 @@
-import { createServer, IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
+import {
+  createServer,
+  IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+  ServerResponse,
+} from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../ports/clock.ts'
 import type { Address } from '../config.ts'
+import type { WatchedTls } from '../credentials/tls.ts'
 import { listen } from '../listen.ts'
 import { answerBrokenRequest, headFault } from './broken-request.ts'
 import { answerError } from './error-answer.ts'
@@ -22,6 +31,9 @@ export const httpTimings = {
 } as const
 
 const headerBytesMax = 16_384
+const handshakeTimeoutMs = 10_000
+/** Connections of TLS count once their handshake is done; so many times the maximum may be open with those before it. */
+const handshakesFactor = 2
 /** Maximum listeners of an answer's end; Node warns above this, because more would be a leak. */
 const responseListenersMax = 20
 
@@ -32,6 +44,8 @@ export interface HttpServerDeps {
   /** The variable that sets the address; the error of a busy port names it. */
   readonly variable: string
   readonly handle: RequestListener
+  /** Without it HTTP is not encrypted. Replaced files are used by new connections. */
+  readonly tls?: WatchedTls | undefined
   /** The sender of the request. Callers take turns when many requests wait for their start; by default all are one. */
   readonly callerOf?: (request: IncomingMessage) => string
   /** Handles requests for a WebSocket on its path; on other paths they are plain requests. */
@@ -66,7 +80,7 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
   const { BoundedRequest, CountedResponse } = countedBy(connections)
   /** The answer to an earlier request would be written between the frames of a WebSocket. */
   const isFirst = ({ socket }: IncomingMessage): boolean => !connections.isAnswering(socket)
-  const server = createServer({
+  const options: ServerOptions<typeof BoundedRequest, typeof CountedResponse> = {
     headersTimeout: timings.headersTimeoutMs,
     requestTimeout: timings.requestTimeoutMs,
     connectionsCheckingInterval: timings.checkEveryMs,
@@ -79,7 +93,9 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
     // Any other upgrade (such as `h2c`) is handled as a plain request.
     shouldUpgradeCallback: (request) =>
       request.isOneTooMany || (isFirst(request) && asksWebSocket(request, upgrade?.path)),
-  })
+  }
+  const server = deps.tls ? createEncrypted(deps.tls, options) : createServer(options)
+  if (deps.tls && deps.connectionsMax) server.maxConnections = handshakesFactor * deps.connectionsMax
   // Without `httpAllowHalfOpen` a client that ends its side after its request, such as `nc -N`, gets no answer.
   Object.assign(server, { httpAllowHalfOpen: true, timeout: timings.stalledMs })
   server.on('timeout', (socket: Socket) => connections.stalled(socket))
@@ -96,7 +112,7 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
       () => deps.callerOf?.(request) ?? '',
     )
   }
-  server.on('connection', (socket: Socket) => connections.opened(socket))
+  server.on(deps.tls ? 'secureConnection' : 'connection', (socket: Socket) => connections.opened(socket))
   server.on('request', handle)
   server.on('checkExpectation', handle)
   server.on('upgrade', (request: InstanceType<typeof BoundedRequest>, socket, head) => {
@@ -132,6 +148,23 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
       await late
     },
   }
+}
+
+function createEncrypted<R extends typeof IncomingMessage, S extends typeof ServerResponse<InstanceType<R>>>(
+  tls: WatchedTls,
+  options: ServerOptions<R, S>,
+): Server<R, S> {
+  const server = createTlsServer<R, S>({
+    ...options,
+    ...tls.value.pair,
+    handshakeTimeout: handshakeTimeoutMs,
+  })
+  tls.onChange(({ pair }) => {
+    if (pair) server.setSecureContext(pair)
+  })
+  // A failed handshake is no request: there is nothing to answer.
+  server.on('tlsClientError', (_cause, socket) => socket.destroy())
+  return server
 }
 
 function start(handle: RequestListener, ...[request, response]: Parameters<RequestListener>): void {

@@ -11,7 +11,6 @@ import { applyRetention, type TimedFeed } from './layout/retention.ts'
 import { TableList } from './layout/table-list.ts'
 import { TableRecords } from './layout/table-records.ts'
 import { TableNames } from './layout/tables.ts'
-import { untilListed } from './layout/until-listed.ts'
 import type { QuestdbOptions } from './options.ts'
 import { ServerConnectionCheck } from './pg/connection-check.ts'
 import { backfillConnectionsOf, isWriter, readConnectionsOf, type StoreUser } from './pg/connection-counts.ts'
@@ -68,7 +67,7 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
   const reading = migrates ? undefined : pgQueries(options)
   const queries = reading ?? admin
   const judge = serverJudge(options, queries)
-  const records = new TableRecords({ names, queries, log: options.log })
+  const records = new TableRecords({ names, queries, clock, log: options.log })
   const server = { options, names, admin, queries, migrates, judge, records }
   const changed = (): void => pools.renew()
   const identity = identityOf(server, { replaced: () => log.forget(), changed })
@@ -122,7 +121,6 @@ export async function prepareQuestdbStores(options: QuestdbOptions): Promise<Pre
     async connect() {
       await judge()
       await identity.check(() => makeLayout(server)).catch(asWaiting)
-      await untilListed(names, queries, clock)
       await records.load()
       check.open()
       identity.open()
@@ -153,8 +151,6 @@ async function makeLayout(server: Server): Promise<void> {
   if (!migrates) return awaitLayout(names, queries)
   const making = { names, admin, clock: options.clock }
   await migrate(making)
-  // A server that has just started lists its tables late; each one that it lacks would count as missing.
-  await untilListed(names, queries, options.clock)
   await records.recordNew(making)
 }
 
@@ -182,7 +178,6 @@ const connectionCheckOf = (
 ): ServerConnectionCheck =>
   new ServerConnectionCheck(options, async () => {
     await judge()
-    await untilListed(names, queries, options.clock)
     await identity.check(() => requireLayout(names, queries))
     await records.load()
     await compareRegistry()

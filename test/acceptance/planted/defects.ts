@@ -126,7 +126,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: 'a forwarded chain is accepted from any peer',
-    file: 'services/access/client-address.ts',
+    file: 'services/platform/http/client-address.ts',
     search: 'forwardedFor === undefined || !trusted(address)',
     replacement: 'forwardedFor === undefined',
     noticedBy: ['authentication.test.ts', 'a forwarded chain from any other peer is ignored'],

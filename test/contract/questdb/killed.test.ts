@@ -25,7 +25,12 @@ function openVisibility(names: TableNames): Visibility {
   const metrics = createMetrics({ ofProcess: false })
   const options = { http, pg, credentials, prefix: '', clock: systemClock, log: silentLog, metrics }
   const pool = new PgPool(options, { connections: 1, waiting: 16 })
-  const records = new TableRecords({ names, queries: administration(options), log: silentLog })
+  const records = new TableRecords({
+    names,
+    queries: administration(options),
+    clock: systemClock,
+    log: silentLog,
+  })
   const visibility = new Visibility({ clock: options.clock, names, pool, records })
   onTestFinished(() => {
     visibility.close()

@@ -33,6 +33,7 @@ const source: fc.Arbitrary<FeedDefinition['source']> = fc.oneof(
   fc.constant({ type: 'Push' as const }),
   fc.record({ type: fc.constant('Mt5Csv' as const), path: words, follow: fc.boolean() }),
   fc.record({ type: fc.constant('Simulator' as const), seed: fc.nat() }),
+  fc.constant({ type: 'Terminal' as const }),
 )
 
 const clock: fc.Arbitrary<FeedDefinition['clock']> = fc.oneof(
@@ -75,6 +76,7 @@ export const arbitraryDefinition: fc.Arbitrary<FeedDefinition> = fc
     const stored = definition.resolutions.filter((r) => r !== '30')
     return {
       ...definition,
+      quoteBasis: definition.source.type === 'Terminal' ? ('Bid' as const) : definition.quoteBasis,
       ...(earliestDay !== undefined && { earliest: feedSeconds(earliestDay * daySeconds) }),
       key: feedKey(definition.broker, definition.account),
       depth: Object.fromEntries(stored.map((r) => [r, eachDepth])),

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { defineFeed } from '../../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
+import { quietListener } from '../../../../test/support/samples/quiet-listener.ts'
 import { allTimes, type Span } from '../../../core/bars/window.ts'
 import { silentLog } from '../../../platform/log/log.ts'
 import type { SourceListener, SourceSeries } from '../../source.ts'
@@ -30,18 +31,12 @@ async function follow(mode: 'UTC' | 'Measured' = 'UTC') {
   for (const raw of symbols) await writeFile(path(raw), header + line(-1))
   const clock = createVirtualClock({ start: noon })
   const reported = { watched: [] as number[], rejected: [] as Span[], readAgain: [] as SourceSeries[] }
-  const nothing = (): void => undefined
   const listener: SourceListener = {
-    catalogue: nothing,
-    closed: nothing,
-    complete: nothing,
+    ...quietListener(clock),
     watched: (resolution, { to }) =>
       void (resolution === '1' && reported.watched.push((to - noon / 1000) / 60)),
     rejected: (_, spans) => void reported.rejected.push(...spans),
     readAgain: (series) => void reported.readAgain.push(series),
-    tick: nothing,
-    connected: nothing,
-    time: clock,
   }
   const list = symbols.map((raw) => ({ raw, type: 'forex', digits: 5 }))
   const definition = defineFeed({ clock: { mode }, symbols: { list } })

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { defineFeed } from '../../../../test/support/fixtures/ingest-fixture.ts'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
+import { quietListener } from '../../../../test/support/samples/quiet-listener.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import { silentLog } from '../../../platform/log/log.ts'
+import type { SourceListener } from '../../source.ts'
 import { createMt5Csv } from './mt5-csv.ts'
 
 const noon = Date.UTC(2026, 0, 7, 12)
@@ -41,17 +43,14 @@ test('with a measured clock, bars of delayed symbols are not reported as ticks',
   const source = createMt5Csv({ definition, path: folder, follow: true, clock, log: silentLog })
   const closed: string[] = []
   const ticks: number[] = []
-  const nothing = (): void => undefined
-  const listener = {
-    catalogue: nothing,
-    closed: (batch: readonly { readonly raw: string }[]) => void closed.push(...batch.map(({ raw }) => raw)),
-    complete: nothing,
-    watched: nothing,
-    rejected: nothing,
-    readAgain: nothing,
-    tick: (newest: number) => void ticks.push(newest),
-    connected: nothing,
-    time: clock,
+  const quiet = quietListener(clock)
+  const listener: SourceListener = {
+    ...quiet,
+    closed(batch) {
+      closed.push(...batch.map(({ raw }) => raw))
+      return quiet.closed(batch)
+    },
+    tick: (newest) => void ticks.push(newest),
   }
   await source.open(listener, stop.signal)
   const everything = { from: feedSeconds(0), to: feedSeconds(1e11) }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
+import { quietListener } from '../../../../test/support/samples/quiet-listener.ts'
 import { toList } from '../../../core/bars/bar.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import { feedKey } from '../../../core/feeds/compound-key.ts'
@@ -36,16 +37,14 @@ async function open(start: number) {
   const closed: SourceBars[] = []
   const watched: [Resolution, number, number][] = []
   const stop = new AbortController()
+  const quiet = quietListener(clock)
   const listener: SourceListener = {
-    time: clock,
-    catalogue: () => undefined,
-    closed: (batch) => closed.push(...batch),
-    complete: () => undefined,
-    rejected: () => undefined,
+    ...quiet,
+    closed(batch) {
+      closed.push(...batch)
+      return quiet.closed(batch)
+    },
     watched: (r, span) => watched.push([r, span.from, span.to]),
-    readAgain: () => undefined,
-    tick: () => undefined,
-    connected: () => undefined,
   }
   const simulator = createSimulator(definition, 1, clock)
   await simulator.open(listener, stop.signal)

@@ -1,10 +1,12 @@
 import { TableOutOfOrder } from '../../../core/failure.ts'
 import type { Log } from '../../../platform/log/log.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import type { TableState } from '../../../ports/store-tables.ts'
 import type { ServerQueries } from '../exec.ts'
 import { listTables, type MakingDeps, makeTable } from './make-table.ts'
 import { createTables } from './statements.ts'
 import type { TableNames } from './tables.ts'
+import { untilListed } from './until-listed.ts'
 
 /** A table whose absence is right, because its feed was purged. */
 const nothing = -1
@@ -19,6 +21,7 @@ interface TableRecord {
 export interface TableRecordsDeps {
   readonly names: TableNames
   readonly queries: ServerQueries
+  readonly clock: Clock
   readonly log: Log
 }
 
@@ -74,7 +77,7 @@ export class TableRecords {
   /** Reads the records, and compares them with the server's tables. */
   async load(): Promise<void> {
     await this.read()
-    this.judge(await this.#presentIds())
+    this.#judge(await this.#presentIds())
   }
 
   /** Reads the records, as another process may have changed them. */
@@ -96,8 +99,14 @@ export class TableRecords {
     this.#repaired(accepted.map(([table]) => table))
   }
 
-  /** Compares the records with the ids of the server's tables. */
-  judge(ids: ReadonlyMap<string, number>): void {
+  /** Compares the records with ids that somebody else has read; reads them again when a table seems to be missing. */
+  async compare(ids: ReadonlyMap<string, number>): Promise<void> {
+    const isNew = (table: string): boolean => !ids.has(table) && !this.#outOfOrder.has(table)
+    if (this.recorded().some(isNew)) this.#judge(await this.#presentIds())
+    else this.#judge(ids)
+  }
+
+  #judge(ids: ReadonlyMap<string, number>): void {
     const found = new Map<string, Exclude<TableState, 'in order'>>()
     for (const [table, { id }] of this.#records) {
       const present = ids.get(table)
@@ -159,7 +168,10 @@ export class TableRecords {
   }
 
   async #presentIds(): Promise<ReadonlyMap<string, number>> {
-    const rows = await this.#deps.queries.exec('SELECT table_name, id FROM tables()')
+    const { names, queries, clock } = this.#deps
+    // A server that has just started, and one that has just renamed a table, omit tables; they would count as missing.
+    await untilListed(names, queries, clock)
+    const rows = await queries.exec('SELECT table_name, id FROM tables()')
     return new Map(rows.map(([table, id]) => [String(table), Number(id)]))
   }
 }

@@ -53,7 +53,7 @@ export async function examineQuestdb(options: Examined): Promise<readonly Findin
     const schema = await examined('schema', 'remove the cause that the message names', () =>
       examineSchema(names, admin, options.asksRedis && identity.length === 0),
     )
-    const records = new TableRecords({ names, queries: admin, log: options.log })
+    const records = new TableRecords({ names, queries: admin, clock: options.clock, log: options.log })
     const tables = await examined('tables', 'remove the cause that the message names', async () => [
       ...(await examineRecords(records, names)),
       ...(await examineTables(names, admin)),

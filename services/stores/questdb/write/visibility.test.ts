@@ -19,7 +19,7 @@ function fixture() {
   const options = { http: nowhere, pg: nowhere, credentials, prefix: 'fxd_', clock, log: silentLog, metrics }
   const pool = new PgPool(options, { connections: 1, waiting: 1 })
   const names = new TableNames('fxd_')
-  const records = new TableRecords({ names, queries: administration(options), log: silentLog })
+  const records = new TableRecords({ names, queries: administration(options), clock, log: silentLog })
   const visibility = new Visibility({ clock, names, pool, records })
   onTestFinished(() => {
     visibility.close()

@@ -183,7 +183,7 @@ export class Visibility {
     const changed = tablesOf(asking.filter(({ isOfStatement }) => isOfStatement))
     const states = await readTableStates(this.#deps, { wanted: tablesOf(asking), changed })
     this.#noteReplaced(states)
-    this.#deps.records.judge(new Map([...states].map(([table, { id }]) => [table, id])))
+    await this.#deps.records.compare(new Map([...states].map(([table, { id }]) => [table, id])))
     const before = this.#suspended
     this.#suspended = new Set([...states].flatMap(([table, { suspended }]) => (suspended ? [table] : [])))
     this.onSuspended(this.#suspended)

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { plainAddress } from '../platform/addresses.ts'
+import { plainAddress } from '../addresses.ts'
 
 export interface Arrival {
   /** The address at the other end of the connection; `undefined` once the socket is gone. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { addressMatcher } from '../platform/addresses.ts'
+import { addressMatcher } from '../addresses.ts'
 import { clientAddress } from './client-address.ts'
 
 const trusted = addressMatcher(['10.0.0.0/8', '2001:db8:ffff::/48'])

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { CollectorFixture, minute } from '../../../../test/support/fixtures/collector-fixture.ts'
+import { PostingTerminal } from '../../../../test/support/samples/posting-terminal.ts'
+import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import { silentLog } from '../../../platform/log/log.ts'
+import { TerminalSource } from './terminal-source.ts'
+
+const suite = new CollectorFixture({ source: { type: 'Terminal' }, clock: { mode: 'Measured' } })
+const patience = { timeout: 20_000, interval: 5 }
+const aheadSeconds = 7_200
+
+/** A terminal two hours ahead of UTC, whose ticks have shown that to ingest. */
+async function measured() {
+  const { feed: definition, clock } = suite
+  const source = new TerminalSource({ definition, clock, log: silentLog })
+  const terminal = new PostingTerminal(source, () => Math.floor(clock.utcMs() / 1_000) + aheadSeconds)
+  suite.collect(source)
+  await expect.poll(() => terminal.begin().then(Boolean, () => false), patience).toBe(true)
+  const board = async () => (await suite.fixture.stores.board.read([suite.feed.key])).get(suite.feed.key)
+  const tick = async (): Promise<void> => {
+    await terminal.turn()
+    const now = Math.floor(clock.utcMs() / 1_000) + aheadSeconds
+    await clock.advance(20_000)
+    await expect.poll(async () => (await board())?.newestTick, patience).toBe(now)
+  }
+  for (let i = 0; i < 12; i++) await tick()
+  return { terminal, clock }
+}
+
+test('the last bar before the market closes is pushed five seconds after its end, without any tick since', async () => {
+  const { terminal, clock } = await measured()
+  await terminal.turn()
+  const last = Math.floor((clock.utcMs() / 1_000 + aheadSeconds) / minute) * minute
+  const quiet = () => terminal.post({ line: 'connected', is: true })
+  const restMs = (last + minute - aheadSeconds) * 1_000 - clock.utcMs()
+  await clock.advance(restMs + 4_000)
+  await quiet()
+  expect(suite.pushed()).not.toContain(last)
+  await clock.advance(1_000)
+  await quiet()
+  await expect.poll(() => suite.pushed(), patience).toContain(last)
+})
+
+test('a bar is not pushed by the clock while the terminal has no connection to its broker', async () => {
+  const { terminal, clock } = await measured()
+  await terminal.turn()
+  const last = Math.floor((clock.utcMs() / 1_000 + aheadSeconds) / minute) * minute
+  await terminal.post({ line: 'connected', is: false })
+  await clock.advance(120_000)
+  await terminal.post({ line: 'connected', is: false })
+  await clock.advance(1_000)
+  expect(suite.pushed()).not.toContain(last)
+  await terminal.post({ line: 'connected', is: true }, terminal.sweep('EURUSD.z'), {
+    line: 'tick',
+    time: feedSeconds(last + 2 * minute),
+    raw: 'EURUSD.z',
+  })
+  await expect.poll(() => suite.pushed(), patience).toContain(last)
+})

@@ -1,0 +1,132 @@
+import { clockStepSecondsMax, type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import { barEnd, type Resolution } from '../../../core/feeds/resolution.ts'
+import type { TerminalBar, TerminalSeries } from '../../../core/terminal/lines.ts'
+import type { SourceBars } from '../../source.ts'
+import { toBars } from './terminal-bars.ts'
+
+/** Closed bars of a series that are remembered; a terminal sends its newest bars again each minute. */
+const rememberedMax = 10
+/** Steps of broker clocks are at least a quarter of an hour. */
+const stepSecondsMin = 900
+
+interface Swept extends TerminalSeries {
+  /** The newest bar, which may still change. */
+  forming: TerminalBar | undefined
+  /** The texts of the newest bars that were reported as closed. */
+  reported: string[]
+  /** Bars that closed with this post. */
+  closed: TerminalBar[]
+}
+
+const wasSetBack = (before: FeedSeconds, reported: FeedSeconds): boolean =>
+  before - reported >= stepSecondsMin && before - reported <= clockStepSecondsMax
+
+/**
+ * The newest bars of all series as a terminal sweeps over them. Decides which have closed, and drops those that were
+ * reported with the same values before.
+ */
+export class SweptBars {
+  readonly #isDelayed: (raw: string) => boolean
+  readonly #series = new Map<Resolution, Map<string, Swept>>()
+  /** Series that this post has. */
+  readonly #posted = new Set<Swept>()
+  #closed = new Set<Swept>()
+
+  constructor(isDelayed: (raw: string) => boolean) {
+    this.#isDelayed = isDelayed
+  }
+
+  /** Bars of one series, ascending. `lastIsOpen`: the last one may still be forming. */
+  take(of: TerminalSeries, bars: readonly TerminalBar[], lastIsOpen: boolean): void {
+    const last = bars.at(-1)
+    if (!last) return
+    const series = this.#of(of)
+    const { forming } = series
+    this.#posted.add(series)
+    // A later bar exists, so these have closed.
+    if (forming && last.time < forming.time && !wasSetBack(forming.time, last.time))
+      return this.#close(series, bars)
+    series.forming = lastIsOpen ? last : undefined
+    const isRead = forming === undefined || bars.some(({ time }) => time === forming.time)
+    this.#close(series, [...(isRead ? [] : [forming]), ...(lastIsOpen ? bars.slice(0, -1) : bars)])
+  }
+
+  /**
+   * The terminal has posted all bars that opened before `to` and have closed. Returns the time before which no bar is
+   * forming any more.
+   */
+  watched(resolution: Resolution, to: FeedSeconds, tick: FeedSeconds | undefined): FeedSeconds {
+    const ended = Math.max(to, tick ?? to)
+    let until: number = to
+    for (const series of this.#series.get(resolution)?.values() ?? []) {
+      const { forming } = series
+      if (!forming || forming.time >= to || this.#isDelayed(series.raw)) continue
+      if (barEnd(forming.time, resolution) <= ended) this.#closeForming(series, forming)
+      else until = Math.min(until, forming.time)
+    }
+    return feedSeconds(until)
+  }
+
+  /**
+   * Returns the bars that closed with this post. A bar that this post has, and that a tick shows as ended, has its last
+   * value. For one of an earlier post the value may have changed before that tick: a sweep follows. `endedWithoutTick`:
+   * bars that ended before it are closed if no tick came since.
+   */
+  closed(tick: FeedSeconds | undefined, endedWithoutTick: FeedSeconds | undefined): SourceBars[] {
+    for (const series of this.#posted) this.#closeUntil(series, tick)
+    this.#posted.clear()
+    if (endedWithoutTick !== undefined)
+      for (const all of this.#series.values())
+        for (const series of all.values())
+          if (!hasEnded(series, tick)) this.#closeUntil(series, endedWithoutTick)
+    const closed = [...this.#closed].map((series) => {
+      const { raw, resolution, closed: bars } = series
+      series.closed = []
+      return { raw, resolution, bars: toBars(bars) }
+    })
+    this.#closed = new Set()
+    return closed
+  }
+
+  /** These bars were not taken: the terminal posts them again. */
+  forget(bars: readonly TerminalSeries[]): void {
+    for (const each of bars) this.#of(each).reported = []
+  }
+
+  /** Forgets the series of other symbols. */
+  keepOnly(isKnown: (raw: string) => boolean): void {
+    for (const all of this.#series.values()) for (const raw of all.keys()) if (!isKnown(raw)) all.delete(raw)
+  }
+
+  #of({ raw, resolution }: TerminalSeries): Swept {
+    const all = this.#series.get(resolution) ?? new Map<string, Swept>()
+    this.#series.set(resolution, all)
+    const series = all.get(raw) ?? { raw, resolution, forming: undefined, reported: [], closed: [] }
+    all.set(raw, series)
+    return series
+  }
+
+  #closeUntil(series: Swept, time: FeedSeconds | undefined): void {
+    const { forming, raw } = series
+    if (forming && hasEnded(series, time) && !this.#isDelayed(raw)) this.#closeForming(series, forming)
+  }
+
+  #closeForming(series: Swept, forming: TerminalBar): void {
+    series.forming = undefined
+    this.#close(series, [forming])
+  }
+
+  #close(series: Swept, bars: readonly TerminalBar[]): void {
+    for (const bar of bars) {
+      const { time, open, high, low, close, volume } = bar
+      const text = `${time} ${open} ${high} ${low} ${close} ${volume}`
+      if (series.reported.includes(text)) continue
+      series.reported = [...series.reported.slice(1 - rememberedMax), text]
+      series.closed.push(bar)
+      this.#closed.add(series)
+    }
+  }
+}
+
+const hasEnded = ({ forming, resolution }: Swept, time: FeedSeconds | undefined): boolean =>
+  forming !== undefined && time !== undefined && barEnd(forming.time, resolution) <= time

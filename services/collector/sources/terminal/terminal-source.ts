@@ -1,0 +1,297 @@
+import { barCount, noBars, sliceBars } from '../../../core/bars/bar.ts'
+import { bucketOpen } from '../../../core/bars/derive.ts'
+import { type Span, windowFromMin } from '../../../core/bars/window.ts'
+import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
+import type { FeedDefinition } from '../../../core/feeds/feed.ts'
+import type { AnswerLine, TerminalHello, TerminalLine } from '../../../core/terminal/lines.ts'
+import type { Log } from '../../../platform/log/log.ts'
+import type { Clock } from '../../../ports/clock.ts'
+import {
+  type Source,
+  type SourceAnswer,
+  type SourceCapabilities,
+  type SourceListener,
+  type SourceSeries,
+  sourceBarsMax,
+} from '../../source.ts'
+import { DerivedBars, finerSpan, foldAnswer } from './derived-bars.ts'
+import { FeedSeries } from './feed-series.ts'
+import { Notices } from './notices.ts'
+import { SweptBars } from './swept-bars.ts'
+import { NotTaken, type TerminalFeed, type TerminalPin } from './terminal-feed.ts'
+import type { TerminalMetrics } from './terminal-metrics.ts'
+import { TerminalSession } from './terminal-session.ts'
+import { symbolsMax, toSourceSymbol } from './terminal-symbols.ts'
+import { TickClock } from './tick-clock.ts'
+import { type WantAnswer, Wants } from './wants.ts'
+
+export interface TerminalSourceDeps {
+  readonly definition: FeedDefinition
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics?: TerminalMetrics | undefined
+}
+
+type Line<Name extends TerminalLine['line']> = TerminalLine & { readonly line: Name }
+
+interface Opened {
+  readonly listener: SourceListener
+  readonly signal: AbortSignal
+  readonly ticks: TickClock
+}
+
+/** The first terminal of this process, until it ends. */
+class FirstTerminal implements TerminalPin {
+  identity: string | undefined
+
+  offer(identity: string): void {
+    this.identity ??= identity
+  }
+}
+
+/** A source whose terminal posts to it, in any number of sessions. It has no terminal at first. */
+export class TerminalSource implements Source, TerminalFeed {
+  readonly pin: TerminalPin = new FirstTerminal()
+  readonly capabilities: SourceCapabilities = { rereadable: true, reads: 'pieces', live: true }
+  readonly #deps: TerminalSourceDeps
+  readonly #notices: Notices
+  readonly #series: FeedSeries
+  readonly #sessions = new Map<number, TerminalSession>()
+  readonly #wants = new Wants()
+  readonly #derived = new DerivedBars()
+  readonly #swept: SweptBars
+  #opened: Opened | undefined
+  #hello: TerminalHello | undefined
+
+  constructor(deps: TerminalSourceDeps) {
+    const { definition } = deps
+    this.#deps = deps
+    this.#notices = new Notices(deps)
+    this.#series = new FeedSeries(definition)
+    this.#swept = new SweptBars((raw) => this.#series.isDelayed(raw))
+  }
+
+  get terminal(): string {
+    if (!this.#hello) return 'terminal, not seen yet'
+    const { kind, build, server } = this.#hello
+    return `${kind} build ${build} of ${server}`
+  }
+
+  async open(listener: SourceListener, signal: AbortSignal): Promise<void> {
+    this.#opened = { listener, signal, ticks: new TickClock(this.#deps.definition.clock, listener.time) }
+    listener.connected(false)
+  }
+
+  async *read(series: SourceSeries, span: Span, signal: AbortSignal): AsyncGenerator<SourceAnswer> {
+    const { bars, complete } = await this.#readWhole(series, span, signal)
+    for (let start = 0; start < barCount(bars); start += sourceBarsMax)
+      yield {
+        bars: sliceBars(bars, start, Math.min(barCount(bars), start + sourceBarsMax)),
+        derived: this.#series.finerOf(series.resolution) !== undefined,
+      }
+    if (complete) yield { bars: noBars, complete }
+  }
+
+  async begin(id: number, hello: TerminalHello): Promise<readonly AnswerLine[]> {
+    const opened = this.#open()
+    const { program, version, kind, build, server, company, role } = hello
+    this.#deps.log.info(
+      { feed: this.#deps.definition.key, program, version, kind, build, server, company, role },
+      'terminal began a session',
+    )
+    this.#hello = hello
+    this.#series.isMt4 = kind === 'MT4'
+    const session = new TerminalSession(hello, role !== 'History' || this.#series.raws.size === 0)
+    this.#sessions.set(id, session)
+    session.list(this.#series)
+    if (session.isHistory) this.#wants.restart()
+    if (hello.newestTick !== undefined) this.#tick(session, opened, hello.newestTick)
+    return this.#answer(session, opened)
+  }
+
+  async take(id: number, lines: readonly TerminalLine[]): Promise<readonly AnswerLine[]> {
+    const opened = this.#open()
+    const session = this.#sessions.get(id)
+    if (!session) throw new NotTaken('The collector does not know this session any more.')
+    const takesBars = opened.listener.takesBars
+    for (const line of lines) {
+      this.#note(session, opened, line)
+      if (takesBars) this.#apply(session, opened, line)
+    }
+    if (takesBars) await this.#report(session, opened, lines)
+    // The reads that this post answered are over then, and the next ones wait for their range.
+    if (session.isHistory) await new Promise<void>((resolve) => this.#deps.clock.soon(resolve))
+    return this.#answer(session, opened)
+  }
+
+  end(id: number): void {
+    const session = this.#sessions.get(id)
+    this.#sessions.delete(id)
+    if (session?.isHistory) this.#wants.restart()
+    this.#showConnected()
+  }
+
+  async #readWhole(series: SourceSeries, span: Span, signal: AbortSignal): Promise<WantAnswer> {
+    const { raw, resolution } = series
+    const finer = this.#series.finerOf(resolution)
+    if (!finer) return this.#wants.read(series, span, signal)
+    const answer = await this.#wants.read({ raw, resolution: finer }, finerSpan(span, resolution), signal)
+    return foldAnswer(answer, span, resolution)
+  }
+
+  #open(): Opened {
+    if (this.#opened && !this.#opened.signal.aborted) return this.#opened
+    throw new NotTaken('The collector is starting or stopping.')
+  }
+
+  /** Lines that count on standby too. */
+  #note(session: TerminalSession, opened: Opened, line: TerminalLine): void {
+    const { definition, metrics } = this.#deps
+    if (line.line === 'tick' && !this.#series.isDelayed(line.raw)) this.#tick(session, opened, line.time)
+    if (line.line === 'connected') {
+      session.isConnected = line.is
+      this.#showConnected()
+    }
+    if (line.line === 'memory') metrics?.memory(line.usedMb, line.totalMb)
+    if (line.line === 'error') {
+      metrics?.failed(line.number)
+      const { number, function: called, raw } = line
+      const about = { feed: definition.key, number, function: called, raw }
+      const cause = `error ${number} ${called}`
+      this.#notices.warn(cause, about, 'function of the terminal failed')
+    }
+  }
+
+  #apply(session: TerminalSession, opened: Opened, line: TerminalLine): void {
+    const feed = this.#deps.definition.key
+    switch (line.line) {
+      case 'symbol':
+        if (!session.addSymbol(line.symbol))
+          this.#notices.warn(
+            'symbols',
+            { feed, symbolsMax },
+            'too many symbols in the terminal; the last ones are ignored',
+          )
+        break
+      case 'catalogue':
+        this.#list(session, opened, line.count)
+        break
+      case 'bars':
+        this.#bars(line)
+        break
+      case 'complete':
+        this.#wants.complete(line.series, line.span)
+        break
+      case 'loading':
+        if (!this.#wants.loading(line.series)) return
+        this.#deps.metrics?.loading()
+        this.#notices.warn(
+          'loading',
+          { feed, ...line.series },
+          'history not loaded by the terminal yet; retrying',
+        )
+        break
+      case 'beyond':
+        if (!this.#series.isCollected(line.series)) return
+        this.#wants.beyond(line.series, line.oldest)
+        this.#notices.warn(
+          'beyond',
+          { feed, ...line.series, oldest: line.oldest },
+          'older bars unavailable in the terminal: its server has none, or "Max bars in chart" is too small',
+        )
+        break
+      case 'hello':
+      case 'tick':
+      case 'connected':
+      case 'watched':
+      case 'memory':
+      case 'error':
+        break
+    }
+  }
+
+  #list(session: TerminalSession, { listener }: Opened, count: number): void {
+    const { definition, clock } = this.#deps
+    const symbols = session.takeSymbols(count, clock.monotonicMs())
+    if (!symbols) {
+      this.#notices.warn(
+        'catalogue',
+        { feed: definition.key, count },
+        'symbols of the terminal not complete; asking again',
+      )
+      return
+    }
+    this.#series.raws = new Set(symbols.map(({ raw }) => raw))
+    this.#swept.keepOnly((raw) => this.#series.raws.has(raw))
+    listener.catalogue(
+      symbols.map((symbol) => toSourceSymbol(symbol, this.#series.resolutions)),
+      { snapshot: true },
+    )
+    for (const each of this.#sessions.values()) each.list(this.#series)
+  }
+
+  #bars({ series, bars, lastIsOpen }: Line<'bars'>): void {
+    if (!this.#series.raws.has(series.raw)) return
+    const isFolded = this.#series.longerOf(series.resolution) !== undefined
+    const derived = isFolded ? this.#derived.take(series, bars, lastIsOpen) : undefined
+    const last = bars.at(-1)
+    const others = this.#wants.take(series, bars, lastIsOpen)
+    this.#sweep({ series, bars: others, lastIsOpen: lastIsOpen && others.at(-1) === last })
+    if (derived) this.#sweep(derived)
+  }
+
+  #sweep({ series, bars, lastIsOpen }: Omit<Line<'bars'>, 'line'>): void {
+    if (this.#series.isCollected(series)) this.#swept.take(series, bars, lastIsOpen)
+  }
+
+  /** Resolves once the bars that have closed with this post are spooled. */
+  async #report(session: TerminalSession, opened: Opened, lines: readonly TerminalLine[]): Promise<void> {
+    const { listener, ticks } = opened
+    const watched = lines.flatMap((line) => {
+      if (line.line !== 'watched' || !session.isWhole(line.resolution, line.to, listener)) return []
+      const longer = this.#series.longerOf(line.resolution)
+      const all = [line, ...(longer ? [{ resolution: longer, to: bucketOpen(line.to, longer) }] : [])]
+      return all.map(({ resolution, to }) => ({
+        resolution,
+        to: this.#swept.watched(resolution, to, session.tick),
+      }))
+    })
+    const isQuiet = session.isLive && session.isConnected
+    const closed = this.#swept.closed(session.tick, isQuiet ? ticks.endedWithoutTick : undefined)
+    try {
+      const batch = closed.map((each) => ({
+        ...each,
+        isClosed: true,
+        derived: this.#series.finerOf(each.resolution) !== undefined,
+      }))
+      if (batch.length > 0) await listener.closed(batch).spooled
+    } catch (cause) {
+      this.#swept.forget(closed)
+      throw new NotTaken('The collector could not write to its disk.', { cause })
+    }
+    // The sweep goes on from the newest bar that the collector has, so none is ever missed.
+    for (const { resolution, to } of watched) listener.watched(resolution, { from: windowFromMin, to })
+  }
+
+  #answer(session: TerminalSession, { listener }: Opened): AnswerLine[] {
+    if (!listener.takesBars) {
+      session.standBy(this.#series)
+      return [{ line: 'standby' }]
+    }
+    const from = { reportFrom: (series: SourceSeries) => this.#series.sweptFrom(series, listener) }
+    const lines = session.lines(from, this.#deps.clock.monotonicMs())
+    for (const line of lines)
+      if (line.line === 'newest' && this.#series.longerOf(line.series.resolution))
+        this.#derived.begin(line.series, line.time)
+    return session.isHistory ? [...lines, ...this.#wants.lines] : lines
+  }
+
+  #tick(session: TerminalSession, { listener, ticks }: Opened, time: FeedSeconds): void {
+    session.tick = time
+    if (ticks.take(time)) listener.tick(time)
+  }
+
+  #showConnected(): void {
+    this.#opened?.listener.connected([...this.#sessions.values()].some(({ isConnected }) => isConnected))
+  }
+}

@@ -1,0 +1,117 @@
+import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { newKey } from '../../test/support/clients/new-key.ts'
+import { TerminalPoster } from '../../test/support/clients/terminal-poster.ts'
+import { temporaryFolder } from '../../test/support/fixtures/temporary-folder.ts'
+import { wrongClock } from '../../test/support/fixtures/virtual-clock.ts'
+import { feedManifest } from '../../test/support/samples/feed-manifest.ts'
+import { PostingTerminal } from '../../test/support/samples/posting-terminal.ts'
+import { tokenDigest } from '../collector/sources/terminal/endpoint/terminal-tokens.ts'
+import { parseConfig } from '../platform/config.ts'
+import { silentLog } from '../platform/log/log.ts'
+import { systemClock } from '../platform/system-clock.ts'
+import type { Clock } from '../ports/clock.ts'
+import { startAll } from './all.ts'
+
+const symbol = 'BROKERA:ZERO:EURUSD.z'
+const token = `fxt_${'0123456789abcdef'.repeat(2)}`
+const patience = { timeout: 20_000, interval: 50 }
+const minute = 60
+
+async function open(source: object, more: Readonly<Record<string, string>> = {}, clock: Clock = systemClock) {
+  const home = temporaryFolder()
+  const feeds = join(home, 'feeds')
+  const define = (of: object): void =>
+    writeFileSync(join(feeds, 'zero.yaml'), JSON.stringify(feedManifest({ source: of, depth: { 1: '1d' } })))
+  mkdirSync(feeds)
+  mkdirSync(join(home, 'data'), { mode: 0o700 })
+  define(source)
+  writeFileSync(join(home, 'data', 'terminal-tokens'), `BROKERA:ZERO ${tokenDigest(token)}\n`)
+  const environment = {
+    FXD_FEEDS: feeds,
+    FXD_DATA_DIR: join(home, 'data'),
+    FXD_HTTP_ADDR: '127.0.0.1:0',
+    FXD_GRPC_ADDR: '127.0.0.1:0',
+    FXD_OPS_ADDR: '127.0.0.1:0',
+    FXD_TERMINAL_ADDR: '127.0.0.1:0',
+    ...more,
+  }
+  const service = await startAll(parseConfig(environment), { log: silentLog, clock })
+  onTestFinished(() => service.stop())
+  return { service, environment, define }
+}
+
+test('bars that a terminal posts are in history, and a bar that closes arrives at a socket', async () => {
+  const clock = wrongClock(systemClock)
+  // The minute ends soon, whenever the test begins.
+  clock.aheadMs = 60_000 - (clock.utcMs() % 60_000) + 52_000
+  const now = (): number => Math.floor(clock.utcMs() / 1_000)
+  const started = now()
+  const { service, environment } = await open({ type: 'Terminal' }, {}, clock)
+  const key = await newKey(
+    { ...environment, FXD_GRPC_ADDR: `127.0.0.1:${service.grpcPort}` },
+    '--plan pro --feeds BROKERA:ZERO',
+  )
+  const terminal = new PostingTerminal(new TerminalPoster(`127.0.0.1:${service.terminalPort}`, token), now)
+  await expect.poll(() => terminal.begin().then(Boolean, () => false), patience).toBe(true)
+
+  const history = async (): Promise<{ t?: number[]; c?: number[] }> => {
+    await terminal.turn()
+    const query = `symbol=${symbol}&resolution=1&countback=1500`
+    const url = `http://127.0.0.1:${service.httpPort}/v1/history?${query}`
+    const answer = await fetch(url, { headers: { 'X-API-Key': key } })
+    return (await answer.json()) as { t?: number[]; c?: number[] }
+  }
+  await expect.poll(async () => (await history()).t?.length ?? 0, patience).toBeGreaterThan(1_400)
+  const socket = new WebSocket(`ws://127.0.0.1:${service.httpPort}/v1/stream?api_key=${key}`)
+  onTestFinished(() => socket.terminate())
+  const frames: { readonly type: string; readonly bar?: object }[] = []
+  socket.on('message', (data: Buffer) => frames.push(JSON.parse(String(data)) as { type: string }))
+  await once(socket, 'open')
+  socket.send(JSON.stringify({ action: 'subscribe', symbols: [symbol] }))
+  const pushed = async (): Promise<object | undefined> => {
+    await terminal.turn()
+    return frames.find(({ type }) => type === 'bar')?.bar
+  }
+  await expect.poll(pushed, { ...patience, timeout: 90_000 }).toBeDefined()
+  const { time } = (await pushed()) as { time: number }
+  const { open: opened, high, low, close, volume } = terminal.bar(time)
+  const bar = {
+    time,
+    open: Number(opened),
+    high: Number(high),
+    low: Number(low),
+    close: Number(close),
+    volume,
+  }
+  expect(await pushed()).toEqual(bar)
+  expect(time).toBeGreaterThanOrEqual(started - minute)
+  const { t = [], c = [] } = await history()
+  expect(c[t.indexOf(time)]).toBe(bar.close)
+}, 150_000)
+
+test('without a feed of a terminal nothing listens, and a feed that becomes one is served after a reload', async () => {
+  const { service, define } = await open({ type: 'Push' })
+  expect(service.terminalPort).toBeUndefined()
+  define({ type: 'Terminal' })
+  await service.reload()
+  const terminal = new PostingTerminal(
+    new TerminalPoster(`127.0.0.1:${service.terminalPort}`, token),
+    () => 0,
+  )
+  await expect.poll(() => terminal.begin().then(Boolean, () => false), patience).toBe(true)
+})
+
+test('FXD_TERMINAL_ADDR in use is an error that names the variable', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  await expect(open({ type: 'Terminal' }, { FXD_TERMINAL_ADDR: `127.0.0.1:${port}` })).rejects.toThrow(
+    /is in use.*set FXD_TERMINAL_ADDR/,
+  )
+})
