@@ -176,7 +176,7 @@ export class FeedController implements Controller {
     const owner = ownerOf(resources.feeds, feed)
     const { secrets, services } = resources
     const existing = caches.secrets.get(terminalNames(feed.metadata.name).secret)
-    const fresh = newTerminalToken(clock.randomHex)
+    const fresh = newTerminalToken((bytes) => clock.randomHex(bytes))
     await applyOwned({ api, of: secrets, existing, owner }, (had) => terminalSecret(feed, had, fresh))
     for (const service of terminalServices(feed)) {
       const place = { api, of: services, existing: caches.services.get(service.metadata.name), owner }
