@@ -16,7 +16,7 @@ export const rights: readonly Right[] = [
   // A server-side apply requires patch, and create for a missing object.
   { group: '', resource: 'secrets', verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'] },
   { group: '', resource: 'configmaps', verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
-  { group: '', resource: 'services', verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+  { group: '', resource: 'services', verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },
   { group: '', resource: 'persistentvolumeclaims', verbs: ['get'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch', 'patch'] },
   { group: 'apps', resource: 'statefulsets', verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'] },

@@ -13,28 +13,25 @@ interface Names {
 }
 
 const ownersOf = {
-  secrets: 'feeds',
-  configmaps: 'feeds',
-  statefulsets: 'feeds',
-  services: 'streampools',
-  pods: 'streampools',
-  deployments: 'streampools',
-  poddisruptionbudgets: 'streampools',
-} as const satisfies Readonly<Record<Exclude<keyof Caches, Kind>, Kind>>
+  secrets: ['feeds', 'apikeys'],
+  configmaps: ['feeds'],
+  statefulsets: ['feeds'],
+  services: ['streampools', 'feeds'],
+  pods: ['streampools'],
+  deployments: ['streampools'],
+  poddisruptionbudgets: ['streampools'],
+} as const satisfies Readonly<Record<Exclude<keyof Caches, Kind>, readonly Kind[]>>
 
 const isReconciled = (kind: keyof Caches): kind is Kind => !(kind in ownersOf)
 
 /** Adds the objects that a change may affect. A new list of parts (`undefined`) affects all of them. */
 export function route(kind: keyof Caches, object: KubeObject | undefined, { add, addAll }: Names): void {
   if (isReconciled(kind)) return object === undefined ? addAll(kind) : add(kind, object.metadata.name)
-  const of = ownersOf[kind]
-  if (object === undefined) {
-    if (kind === 'secrets') addAll('apikeys')
-    return addAll(of)
-  }
-  const owner = ownerName(object, of === 'feeds' ? 'Feed' : 'StreamPool')
-  const { [keyLabel]: key, [poolLabel]: pool } = object.metadata.labels ?? {}
-  if (owner !== undefined) add(of, owner)
+  if (object === undefined) return ownersOf[kind].forEach(addAll)
+  const [feed, pool] = [ownerName(object, 'Feed'), ownerName(object, 'StreamPool')]
+  const { [keyLabel]: key, [poolLabel]: poolOfPod } = object.metadata.labels ?? {}
+  if (feed !== undefined) add('feeds', feed)
+  else if (pool !== undefined) add('streampools', pool)
   else if (kind === 'secrets' && key !== undefined) add('apikeys', key)
-  else if (kind === 'pods' && pool !== undefined) add('streampools', pool)
+  else if (kind === 'pods' && poolOfPod !== undefined) add('streampools', poolOfPod)
 }

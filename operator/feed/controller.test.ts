@@ -37,6 +37,7 @@ test('the token of a feed is renewed while the registry rejects its new manifest
       secrets: cacheOf([old]),
       configmaps: cacheOf([]),
       statefulsets: cacheOf([]),
+      services: cacheOf([]),
     },
     registry: {
       stores: {},
@@ -114,6 +115,7 @@ test.for([
       secrets: cacheOf([tokenSecret(feed, { token: 'token', expiresAt, signingKey: '' })]),
       configmaps: cacheOf([]),
       statefulsets: cacheOf([]),
+      services: cacheOf([]),
     },
     registry: {
       stores: {},
@@ -132,7 +134,13 @@ test.for([
 /**
  * A controller, and the conditions that it writes. The registry has the feed; its token Secret exists, and its pods do not.
  */
-function controllerOf(object: FeedObject, apply: (of: { plural: string }, wanted: KubeObject) => unknown) {
+function controllerOf(
+  object: FeedObject,
+  apply: (of: { plural: string }, wanted: KubeObject) => unknown,
+  template: object = {},
+  parts: readonly KubeObject[] = [],
+) {
+  const deleted: string[] = []
   const written: Condition[] = []
   const manifests: string[] = []
   const clock = createVirtualClock()
@@ -141,14 +149,16 @@ function controllerOf(object: FeedObject, apply: (of: { plural: string }, wanted
     api: {
       get: async () => undefined,
       apply: async (of: { plural: string }, wanted: KubeObject) => apply(of, wanted),
+      delete: async (of: { plural: string }, name: string) => void deleted.push(`${of.plural}/${name}`),
       applyStatus: async (_: unknown, { status }: { status: { conditions: Condition[] } }) =>
         void written.push(...status.conditions),
     },
     caches: {
       feeds: cacheOf([object]),
-      secrets: cacheOf([tokenSecret(feed, { token: 'token', expiresAt, signingKey: '' })]),
+      secrets: cacheOf([tokenSecret(feed, { token: 'token', expiresAt, signingKey: '' }), ...parts]),
       configmaps: cacheOf([]),
       statefulsets: cacheOf([]),
+      services: cacheOf(parts),
     },
     registry: {
       stores: {},
@@ -162,10 +172,10 @@ function controllerOf(object: FeedObject, apply: (of: { plural: string }, wanted
     events: { record: () => undefined },
     clock,
     held: () => 0,
-    template: { spec: { containers: [{ name: 'collector' }] } },
+    template: { spec: { containers: [{ name: 'collector' }] }, ...template },
     registered: () => undefined,
   }
-  return { controller: new FeedController(deps as never), written, manifests }
+  return { controller: new FeedController(deps as never), written, manifests, deleted }
 }
 
 test.for([
@@ -224,5 +234,47 @@ test.each([
     ])
     expect(manifests).toEqual([manifestOf(object)])
     expect(made).toEqual([])
+  },
+)
+
+const terminalFeed = { ...feed, spec: { ...feed.spec, source: { type: 'Terminal' } } } as FeedObject
+
+test('a Terminal feed gets its token and Services before its collector, and says so when they are disabled', async () => {
+  const applied: string[] = []
+  const apply = ({ plural }: { plural: string }, wanted: KubeObject): KubeObject => {
+    applied.push(`${plural}/${wanted.metadata.name}`)
+    return wanted
+  }
+  const without = controllerOf(terminalFeed, apply)
+  await without.controller.reconcile('zero')
+  expect(without.written).toMatchObject([{ status: 'False', reason: 'TerminalsDisabled' }])
+  expect(applied).toEqual(['configmaps/zero-feed'])
+  const { controller, written } = controllerOf(terminalFeed, apply, { terminals: { env: [] } })
+  await controller.reconcile('zero')
+  expect(applied.slice(1)).toEqual([
+    'configmaps/zero-feed',
+    'secrets/zero-terminal',
+    'services/zero-collector-0',
+    'services/zero-collector-1',
+    'statefulsets/zero-collector',
+  ])
+  expect(written).toMatchObject([{ status: 'False', reason: 'CollectorStarting' }])
+})
+
+test.for(['Push', 'Simulator'] as const)(
+  'a Terminal feed that becomes a %s feed loses its token and Services, and those of others stay',
+  async (type) => {
+    const object = { ...feed, spec: { ...feed.spec, source: { type } } } as FeedObject
+    const partOf = (name: string, uid: string): KubeObject => ({
+      metadata: { name, ownerReferences: [{ apiVersion: '', kind: 'Feed', name: '', uid }] },
+    })
+    const parts = [
+      partOf('zero-terminal', 'u'),
+      partOf('zero-collector-0', 'u'),
+      partOf('zero-collector-1', 'other'),
+    ]
+    const { controller, deleted } = controllerOf(object, (_, wanted) => wanted, {}, parts)
+    await controller.reconcile('zero')
+    expect(deleted).toEqual(['secrets/zero-terminal', 'services/zero-collector-0'])
   },
 )

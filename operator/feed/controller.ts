@@ -4,7 +4,7 @@ import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
 import { readyOf } from '../kube/condition.ts'
 import type { FeedStatus } from '../kube/kinds.ts'
 import { blockedOf, NotReady, notReadyOf } from '../kube/not-ready.ts'
-import { retain } from '../kube/object.ts'
+import { type KubeObject, type Resource, retain } from '../kube/object.ts'
 import { type FeedObject, resources, type Workload } from '../kube/resources.ts'
 import { StatusWriter } from '../kube/status-writer.ts'
 import { holderOf } from './holder.ts'
@@ -17,6 +17,15 @@ import {
   type PodTemplate,
 } from './objects.ts'
 import { feedStatusOf } from './status.ts'
+import {
+  isTerminal,
+  newTerminalToken,
+  terminalAddresses,
+  terminalNames,
+  terminalSecret,
+  terminalServices,
+  withEndpoint,
+} from './terminal.ts'
 import { needsRenewal, signingKeyOf, tokenExpiry, tokenLife, tokenSecret } from './token.ts'
 
 /** Minimum interval of writes for the newest bar alone: with 16 s between reads it is at most a minute old. */
@@ -86,6 +95,7 @@ export class FeedController implements Controller {
       throw cause
     }
     await this.#renewToken(feed)
+    if (!isTerminal(feed)) await this.#withoutTerminal(feed)
     if (feed.spec.source.type !== 'Push') return this.#writeStatus(feed, undefined, await this.#collect(feed))
     await this.#withoutPods(feed)
     await this.#writeStatus(feed, undefined)
@@ -147,10 +157,42 @@ export class FeedController implements Controller {
     await applyOwned({ api, of: configmaps, existing: caches.configmaps.get(names.manifest), owner }, () =>
       manifestMap(feed),
     )
+    const pods = isTerminal(feed) ? await this.#serveTerminal(feed, template) : template
     const place = { api, of: statefulsets, existing: caches.statefulsets.get(names.set), owner }
-    const set = await applyOwned(place, () => collectorSet(feed, template))
+    const set = await applyOwned(place, () => collectorSet(feed, pods))
     if (volumeClaim !== undefined && !set.status?.readyReplicas) await this.#refuseMissing(volumeClaim)
     return set
+  }
+
+  /** Makes the token and the Services of the collectors. Returns the pod template with an endpoint for the terminal. */
+  async #serveTerminal(feed: FeedObject, template: PodTemplate): Promise<PodTemplate> {
+    const { api, caches, clock } = this.#deps
+    const { terminals } = template
+    if (terminals === undefined)
+      throw new NotReady(
+        'TerminalsDisabled',
+        'No endpoint for terminals is configured: set terminals.enabled in the values of the chart.',
+      )
+    const owner = ownerOf(resources.feeds, feed)
+    const { secrets, services } = resources
+    const existing = caches.secrets.get(terminalNames(feed.metadata.name).secret)
+    const fresh = newTerminalToken((bytes) => clock.randomHex(bytes))
+    await applyOwned({ api, of: secrets, existing, owner }, (had) => terminalSecret(feed, had, fresh))
+    for (const service of terminalServices(feed)) {
+      const place = { api, of: services, existing: caches.services.get(service.metadata.name), owner }
+      await applyOwned(place, () => service)
+    }
+    return withEndpoint(feed, template, terminals)
+  }
+
+  /** Deletes what only a feed with source Terminal has. */
+  #withoutTerminal(feed: FeedObject): Promise<void> {
+    const { secrets, services } = this.#deps.caches
+    const names = terminalNames(feed.metadata.name)
+    return this.#deleteOwned(feed, [
+      [resources.secrets, secrets.get(names.secret)],
+      ...names.services.map((name) => [resources.services, services.get(name)] as const),
+    ])
   }
 
   /** Its pods would wait for the claim without a word on the Feed. They start as soon as it exists. */
@@ -163,18 +205,22 @@ export class FeedController implements Controller {
   }
 
   /** Deletes the pods of a feed that became a Push feed. */
-  async #withoutPods(feed: FeedObject): Promise<void> {
-    const { api, caches } = this.#deps
+  #withoutPods(feed: FeedObject): Promise<void> {
+    const { statefulsets, configmaps } = this.#deps.caches
     const names = collectorNames(feed.metadata.name)
-    const owner = ownerOf(resources.feeds, feed)
-    const set = caches.statefulsets.get(names.set)
-    const manifest = caches.configmaps.get(names.manifest)
-    for (const [of, object] of [
-      [resources.statefulsets, set],
-      [resources.configmaps, manifest],
-    ] as const)
-      if (object?.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid))
-        await api.delete(of, object.metadata.name, { uid: object.metadata.uid })
+    return this.#deleteOwned(feed, [
+      [resources.statefulsets, statefulsets.get(names.set)],
+      [resources.configmaps, configmaps.get(names.manifest)],
+    ])
+  }
+
+  async #deleteOwned(
+    { metadata: { uid: owner = '' } }: FeedObject,
+    objects: readonly (readonly [Resource, KubeObject | undefined])[],
+  ): Promise<void> {
+    for (const [of, object] of objects)
+      if (object?.metadata.ownerReferences?.some(({ uid }) => uid === owner))
+        await this.#deps.api.delete(of, object.metadata.name, { uid: object.metadata.uid })
   }
 
   /** `collectors` is the API server's last answer: the cache may not show the change yet. */
@@ -191,12 +237,19 @@ export class FeedController implements Controller {
       isOutdated: this.#deps.registry.feeds.isOutdated,
       stores: this.#deps.registry.stores.outcomes,
       collectors,
+      addresses: this.#addressesOf(feed),
       tokenExpires: tokenExpiry(caches.secrets.get(names.token), feed),
       blocked,
       held: this.#deps.held('feeds'),
       nowMs: clock.utcMs(),
     })
     await this.#statuses.write(feed, status)
+  }
+
+  /** Where its terminals post; none for other sources. */
+  #addressesOf(feed: FeedObject): readonly string[] {
+    const { terminals } = this.#deps.template ?? {}
+    return terminals && isTerminal(feed) ? terminalAddresses(feed, terminals) : []
   }
 
   /** A ready feed stays ready during a short outage of ingest, since its collectors keep running. */

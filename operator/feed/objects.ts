@@ -23,7 +23,7 @@ const mibOf = new Map([
   ['Ti', 1_024 ** 2],
 ])
 
-type Mapping = Readonly<Record<string, unknown>>
+export type Mapping = Readonly<Record<string, unknown>>
 
 /** Pod template of all collectors. The first container is the collector; the operator adds the parts of a feed. */
 export interface PodTemplate {
@@ -31,6 +31,18 @@ export interface PodTemplate {
   readonly workloadMetadata?: LabelsAndAnnotations
   readonly metadata?: { readonly labels?: Mapping; readonly annotations?: Mapping }
   readonly spec: { readonly containers: readonly Mapping[]; readonly volumes?: readonly Mapping[] }
+  /** Absent: no feed may have the source Terminal. */
+  readonly terminals?: TerminalTemplate
+}
+
+/** How terminals reach the collectors. */
+export interface TerminalTemplate {
+  /** Environment of collectors of feeds with source Terminal. */
+  readonly env: readonly Mapping[]
+  /** Begin of the addresses that a proxy routes, such as https://terminals.example.org. */
+  readonly url?: string
+  /** Names of the Feeds that it routes. */
+  readonly feeds?: readonly string[]
 }
 
 export const feedKeyOf = ({ spec }: FeedObject): string => `${spec.broker}:${spec.account}`

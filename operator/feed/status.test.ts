@@ -22,6 +22,7 @@ test.for([
       isOutdated: false,
       stores: undefined,
       collectors: { metadata: { name: 'zero-collector' }, spec: { replicas: wanted }, status },
+      addresses: [],
       tokenExpires: undefined,
       blocked: undefined,
       held: 0,
@@ -30,3 +31,23 @@ test.for([
     expect(conditions).toMatchObject([{ type: 'Ready', status: 'True', reason: 'Collecting', message }])
   },
 )
+
+test('a Terminal feed shows its addresses, and its message names them and the Secret of the token', () => {
+  const status = { replicas: 1, updatedReplicas: 1, readyReplicas: 1 }
+  const address = 'https://t.example.org/zero/0'
+  const shown = feedStatusOf({
+    feed: { ...feed, spec: { ...feed.spec, source: { type: 'Terminal' } } },
+    registered: undefined,
+    isOutdated: false,
+    stores: undefined,
+    collectors: { metadata: { name: 'zero-collector' }, spec: { replicas: 1 }, status },
+    addresses: [address],
+    tokenExpires: undefined,
+    blocked: undefined,
+    held: 0,
+    nowMs: utcMs(0),
+  })
+  expect(shown.addresses).toEqual([address])
+  const message = `A terminal posts to ${address} with the token in the Secret zero-terminal.`
+  expect(shown.conditions?.[0]?.message).toContain(message)
+})

@@ -8,6 +8,7 @@ import { isRollingOut, isUnseen } from '../kube/rollout.ts'
 import type { StoreOutcomes } from '../store-health.ts'
 import { underStores } from '../under-stores.ts'
 import { feedKeyOf } from './objects.ts'
+import { terminalNames } from './terminal.ts'
 
 export interface FeedFacts {
   readonly feed: FeedObject
@@ -18,6 +19,8 @@ export interface FeedFacts {
   /** `undefined`: ingest was not asked yet. */
   readonly stores: StoreOutcomes | undefined
   readonly collectors: Workload | undefined
+  /** Where its terminals post; none unless its source is Terminal. */
+  readonly addresses: readonly string[]
   /** UTC milliseconds. */
   readonly tokenExpires: number | undefined
   /** Why reconciling stopped; `undefined`: it did not. */
@@ -27,13 +30,14 @@ export interface FeedFacts {
 }
 
 export function feedStatusOf(facts: FeedFacts): FeedStatus {
-  const { feed, registered, isOutdated, tokenExpires, nowMs } = facts
+  const { feed, registered, isOutdated, addresses, tokenExpires, nowMs } = facts
   const { generation = 0 } = feed.metadata
   const about = { generation, had: feed.status?.conditions, nowMs }
   return {
     observedGeneration: generation,
     key: feedKeyOf(feed),
     ...(registered && shown(registered, isOutdated)),
+    ...(addresses.length > 0 && { addresses }),
     ...(tokenExpires !== undefined && { tokenExpires: timeText(tokenExpires) }),
     conditions: [
       ...underStores(readiness(facts), facts.stores, about),
@@ -79,17 +83,22 @@ function readiness(facts: FeedFacts): Outcome {
       'The pods of the collector are being replaced; new pods continue where the old ones ended.',
     )
   const wanted = collectors?.spec?.replicas ?? 0
-  if (ready > 0)
-    return outcome(
-      'True',
-      'Collecting',
+  if (ready > 0) {
+    const running =
       ready < wanted
         ? `The feed is registered; ${ready} of ${wanted} collectors are ready.`
-        : 'The feed is registered and its collector runs.',
-    )
+        : 'The feed is registered and its collector runs.'
+    return outcome('True', 'Collecting', [running, ...terminalAdvice(facts)].join(' '))
+  }
   return outcome(
     'False',
     'CollectorStarting',
     `No collector is ready yet; check the pods of the StatefulSet ${feed.metadata.name}-collector.`,
   )
 }
+
+const terminalAdvice = ({ feed, addresses }: FeedFacts): readonly string[] =>
+  addresses.map(
+    (address) =>
+      `A terminal posts to ${address} with the token in the Secret ${terminalNames(feed.metadata.name).secret}.`,
+  )

@@ -5,8 +5,8 @@ import type { PodTemplate } from './objects.ts'
 
 const variable = 'FXD_COLLECTOR_TEMPLATE'
 /** Variables and volumes that the operator sets. */
-const environment = ['FXD_FEEDS', 'FXD_TOKEN_FILE', 'FXD_DATA_DIR']
-const volumes = ['feed', 'token', 'spool', 'source']
+const environment = ['FXD_FEEDS', 'FXD_TOKEN_FILE', 'FXD_DATA_DIR', 'FXD_TERMINAL_TOKENS']
+const volumes = ['feed', 'token', 'spool', 'source', 'terminal']
 
 /** Reads the pod template of collectors from the file. Throws `ConfigError` when it is unusable. */
 export function readTemplate(path: string): PodTemplate {

@@ -51,9 +51,10 @@ beforeAll(async () => {
     },
     caches: {
       feeds: { all: () => [feed], get: () => feed },
-      secrets: { get: () => stored },
+      secrets: { get: (name: string) => (stored?.metadata.name === name ? stored : undefined) },
       configmaps: { get: () => undefined },
       statefulsets: { get: () => undefined },
+      services: { get: () => undefined },
     },
     registry,
     events: { record: () => undefined },

@@ -161,8 +161,8 @@ export interface FeedSpec {
   }
   /** Where the bars come from. */
   readonly source: {
-    /** Push, a collector of your own; Mt5Csv, files of the terminal; or Simulator. */
-    readonly type: 'Push' | 'Mt5Csv' | 'Simulator'
+    /** Push, a collector of your own; Mt5Csv, files of the terminal; Terminal, a program in the terminal that posts its bars; or Simulator. */
+    readonly type: 'Push' | 'Mt5Csv' | 'Terminal' | 'Simulator'
     /** Folder of the files in the volume. */
     readonly path?: string
     /** Whether new bars in the files are read as they are written. */
@@ -174,8 +174,10 @@ export interface FeedSpec {
   }
   /** The pods that collect this feed. A Push feed has none. */
   readonly collector?: {
-    /** Number of collectors. 2 adds a standby, which takes over within 15 seconds. */
+    /** Number of collectors. 2 adds a standby, which takes over within 15 seconds. With source Terminal the standby needs a second terminal, at its own address. */
     readonly replicas?: number
+    /** Number of the token of a feed with source Terminal. Add one to rotate it; the old token stays valid until the next rotation. Default 1. */
+    readonly tokenIssue?: number
     /** Volume of the spool. */
     readonly storage?: {
       /** Size of the spool. Default 1Gi. */
@@ -199,6 +201,8 @@ export interface FeedStatus {
   readonly offsetSeconds?: number
   /** Open time of the newest bar on the feed's clock. */
   readonly newestBar?: string
+  /** Addresses to which terminals post, one for each collector of a feed with source Terminal. */
+  readonly addresses?: readonly string[]
   /** When the token of the feed expires. The operator renews it before. */
   readonly tokenExpires?: string
   /** What is known about the object. Ready is the first. */

@@ -28,6 +28,7 @@ const spec = `${version}.schema.openAPIV3Schema.properties.spec`
 const field = `${spec}.properties`
 const feed = releasedKinds().find(({ spec: { names } }) => names.kind === 'Feed')
 const [only] = feed?.spec.versions ?? []
+const rulesOfFeed = only?.schema.openAPIV3Schema.properties?.['spec']?.['x-kubernetes-validations'] ?? []
 const later = { ...only, name: 'v1' }
 
 describe('a planted change is found', () => {
@@ -126,6 +127,17 @@ describe('a planted change is found', () => {
       [{ rule: "self != 'basic'", message: 'write standard' }],
       "ApiKey.spec.plan: x-kubernetes-validations: self != 'basic' is new",
     ],
+    ...[
+      "self.source.type != 'Push' || self.quoteBasis == 'Bid'",
+      "self.source.type != 'New' || self.delaySeconds == 0 ? false : true",
+      "self.broker != 'New' || self.quoteBasis == 'Bid'",
+    ].map((rule): [string, string, string, unknown, string] => [
+      `the rule ${rule} is added`,
+      'Feed',
+      `${spec}.x-kubernetes-validations`,
+      [...rulesOfFeed, { rule, message: '' }],
+      `Feed.spec: x-kubernetes-validations: ${rule} is new`,
+    ]),
     [
       'a field of the status goes away',
       'Feed',
@@ -149,6 +161,12 @@ describe('a change that breaks no object is accepted', () => {
     ['one rule less', 'ApiKey', `${field}.overlap.x-kubernetes-validations`, undefined],
     ['a greater maximum', 'Feed', `${field}.delaySeconds.maximum`, 90_000],
     ['no maximum', 'Feed', `${field}.delaySeconds.maximum`, undefined],
+    [
+      'a rule for a value that the release refused',
+      'Feed',
+      `${spec}.x-kubernetes-validations`,
+      [...rulesOfFeed, { rule: "self.source.type != 'New' || self.quoteBasis == 'Bid'", message: '' }],
+    ],
     ['one more value of an enum', 'Feed', `${field}.quoteBasis.enum`, ['Ask', 'Bid', 'Mid']],
     ['no pattern', 'Feed', `${field}.volumeClaim`, { type: 'string', maxLength: 300 }],
     ['one more short name', 'Feed', 'names.shortNames', ['fd', 'feed']],

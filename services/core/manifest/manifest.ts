@@ -38,6 +38,7 @@ type SpecField = (typeof specFields)[number]
 
 const wordsLengthMax = 128
 const storageBucketsMax = 256
+const tokenIssueMax = 1_000_000
 
 /** Parses the document of a Feed manifest. Returns the definition, or all faults. Never throws. */
 export function parseManifest(
@@ -129,8 +130,9 @@ function parseResolutions(place: Place): Resolution[] {
 
 /** Fields for the pod of the collector, which the operator creates; other roles ignore them. */
 function checkCollector(place: Place): void {
-  const fields = place.mapping(['replicas', 'storage'])
+  const fields = place.mapping(['replicas', 'tokenIssue', 'storage'])
   fields.may('replicas').integer(1, 2)
+  fields.may('tokenIssue').integer(1, tokenIssueMax)
   const storage = fields.may('storage').mapping(['size', 'className'])
   storage.may('size').text('a size such as "1Gi"', (text) => /^[1-9]\d{0,5}(Mi|Gi|Ti)$/.test(text))
   storage.may('className').words(253)

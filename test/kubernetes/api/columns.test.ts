@@ -41,7 +41,8 @@ const at = '2036-11-23T00:00:00Z'
 const conditions = [
   { type: 'Ready', status: 'True', reason: 'Fine', message: 'All is fine.', lastTransitionTime: at },
 ] as const
-const feedStatus: FeedStatus = { key: 'A:B', state: 'live', symbols: 3, newestBar: at, conditions }
+const addresses = ['https://t.example.org/a/0', 'https://t.example.org/a/1']
+const feedStatus: FeedStatus = { key: 'A:B', state: 'live', symbols: 3, newestBar: at, addresses, conditions }
 const keyStatus: ApiKeyStatus = {
   id: 'a',
   prefix: 'fxd_0123',
@@ -67,6 +68,7 @@ const feedRow = {
   STATE: 'live',
   SYMBOLS: '3',
   NEWEST: at,
+  ADDRESS: addresses[0] ?? '',
   READY: 'True',
   REASON: 'Fine',
   AGE: age,

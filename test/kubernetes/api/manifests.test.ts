@@ -77,6 +77,7 @@ describe('the API server and fxd all accept', () => {
     ['a share', listed({ raw: 'AAPL_CFD.US', type: 'cfd' })],
     ['a name with a colon and lower case', listed({ raw: 'us:Spx.500' })],
     ['a simulator with the greatest seed', { source: { type: 'Simulator', seed: 4_294_967_295 } }],
+    ['a terminal', { source: { type: 'Terminal' }, collector: { tokenIssue: 1_000_000 } }],
     ['files without a volume', { source: { type: 'Mt5Csv', path: 'x'.repeat(4096), follow: false } }],
   ])('%s', async ([, spec]) => {
     expect(await accepted(manifest(spec))).toEqual({ server: true, parser: true })
@@ -133,6 +134,9 @@ describe('the API server and fxd all reject', () => {
     ['a seed of a Push feed', { source: { type: 'Push', seed: 1 } }],
     ['a seed beyond the greatest', { source: { type: 'Simulator', seed: 4_294_967_296 } }],
     ['a volume with an upper-case name', { source: { type: 'Mt5Csv', path: 'x', volumeClaim: 'Data' } }],
+    ['mid prices of a terminal', { source: { type: 'Terminal' }, quoteBasis: 'Mid' }],
+    ['a path of a terminal', { source: { type: 'Terminal', path: 'x' } }],
+    ['the issue 0 of a token', { collector: { tokenIssue: 0 } }],
     ['three collectors', { collector: { replicas: 3 } }],
     ['a spool of zero', { collector: { storage: { size: '0Gi' } } }],
     ['a class without a name', { collector: { storage: { className: '' } } }],

@@ -38,6 +38,10 @@ test.for([
     'depth and retention',
     () => feed('depth', { depth: { '1': '90d', '60': '2020-01-01' }, retention: { '1': '365d' } }),
   ],
+  [
+    'a Terminal with a standby and a rotated token',
+    () => feed('terminal', { source: { type: 'Terminal' }, collector: { replicas: 2, tokenIssue: 2 } }),
+  ],
   ['an earliest date', () => feed('from-2000', { earliest: '2000-01-01' })],
   [
     'an enterprise key with all limits',
@@ -125,6 +129,16 @@ test.for([
     'follow and volumeClaim go with type Mt5Csv',
   ],
   [
+    'mid prices of a Terminal',
+    () => feed('mid', { source: { type: 'Terminal' }, quoteBasis: 'Mid' }),
+    'a terminal has bid bars: quoteBasis is Bid with source Terminal',
+  ],
+  [
+    'a Terminal whose name begins with a digit',
+    () => feed('0', { source: { type: 'Terminal' } }),
+    'metadata.name of a feed with source Terminal begins with a letter',
+  ],
+  [
     'three collectors',
     () => feed('three', { source: { type: 'Simulator' }, collector: { replicas: 3 } }),
     'spec.collector.replicas',
@@ -204,6 +218,12 @@ test.for([
     () => key('given', { keyFrom: { secretKeyRef: { name: 'ours', key: 'key' } } }),
     () => key('given', {}),
     'keyFrom cannot be added or taken away',
+  ],
+  [
+    'the issue of a token back',
+    () => feed('rotated', { source: { type: 'Terminal' }, collector: { tokenIssue: 2 } }),
+    () => feed('rotated', { source: { type: 'Terminal' }, collector: { tokenIssue: 1 } }),
+    'tokenIssue only grows',
   ],
   ['an issue back', () => key('issue', { issue: 3 }), () => key('issue', { issue: 2 }), 'issue only grows'],
   [

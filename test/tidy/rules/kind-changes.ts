@@ -80,7 +80,10 @@ const narrowing = new Set([...lowerBounds, ...upperBounds, 'enum', 'pattern'])
 function keywordChange(what: string, keyword: string, released: Schema, now: Schema): string[] {
   const [was, is] = [released[keyword], now[keyword]]
   if (keyword === 'required') return missing(what, is, was, 'is new')
-  if (keyword === 'x-kubernetes-validations') return missing(what, rulesOf(now), rulesOf(released), 'is new')
+  if (keyword === 'x-kubernetes-validations') {
+    const rules = rulesOf(now).filter((rule) => !isOfNewValue(rule, released))
+    return missing(what, rules, rulesOf(released), 'is new')
+  }
   if (narrowing.has(keyword) && is === undefined) return []
   if (keyword === 'enum' && Array.isArray(was)) return missing(what, was, is)
   if (lowerBounds.has(keyword) && Number(is) <= Number(was)) return []
@@ -90,6 +93,14 @@ function keywordChange(what: string, keyword: string, released: Schema, now: Sch
 
 const rulesOf = (schema: Schema): string[] =>
   schema['x-kubernetes-validations']?.map(({ rule }) => rule) ?? []
+
+/** Whether a rule holds unless a field has a value that the release refused: `self.source.type != 'New' || …`. */
+function isOfNewValue(rule: string, released: Schema): boolean {
+  const [, path, value, rest = ''] = /^self\.([\w.]+) != '(\w+)' \|\| (.*)$/.exec(rule) ?? []
+  const field = path?.split('.').reduce<Schema | undefined>((at, name) => at?.properties?.[name], released)
+  // "a || b ? c : d" is "(a || b) ? c : d".
+  return Array.isArray(field?.enum) && !field.enum.includes(value) && !rest.includes('?')
+}
 
 const changed = (what: string, was: unknown, is: unknown): string[] =>
   isDeepStrictEqual(was, is) ? [] : [`${what} was ${JSON.stringify(was)}, is ${JSON.stringify(is)}`]

@@ -7,6 +7,10 @@ for each Feed. */}}
   (include "fxd.caEnv" .) }}
 workloadMetadata:
   {{- include "fxd.labelsAndAnnotations" $part | nindent 2 }}
+{{- if .Values.terminals.enabled }}
+terminals:
+  {{- include "fxd.terminals" . | nindent 2 }}
+{{- end }}
 metadata:
   {{- include "fxd.podMetadata" $part | nindent 2 }}
 spec:

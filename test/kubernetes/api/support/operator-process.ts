@@ -22,8 +22,13 @@ export interface OperatorOptions {
   readonly shardToken: string
 }
 
-/** Pod template of collectors, whose pods do not run here. */
+/** Pod template of collectors, whose pods do not run here. A proxy routes terminals to the Feed "terminal". */
 const collectorTemplate = {
+  terminals: {
+    env: [{ name: 'FXD_TERMINAL_ADDR', value: '0.0.0.0:8090' }],
+    url: 'https://t.example.org',
+    feeds: ['terminal'],
+  },
   metadata: { labels: { 'app.kubernetes.io/component': 'collector' } },
   spec: {
     automountServiceAccountToken: false,
