@@ -4,6 +4,7 @@ import type { SymbolRecord } from '../feeds/symbol.ts'
 import type { KeyRecord } from '../keys/api-key.ts'
 import { KeyIndex, type KeyView } from '../keys/key-index.ts'
 import type { ClockReading } from './clock-history.ts'
+import type { TerminalPinRecord } from './terminal-pin.ts'
 
 /** What roles read of the registry: feeds, symbols and keys in memory, as of one version. */
 export interface RegistryView {
@@ -26,16 +27,19 @@ export interface RegistryView {
   symbolCount(feed: FeedKey): number
   /** Readings of the feed's clock, in the order of time. */
   clocksOf(feed: FeedKey): readonly ClockReading[]
+  /** Identity of the terminal that the feed accepts; `undefined`: the next one. */
+  terminalOf(feed: FeedKey): string | undefined
   /** The version of one record, on which a change is based. */
   versionOf(id: string): number
 }
 
-/** A whole record, which replaces the record before. `id`: feed key, compound key, key id, or id of a clock reading. */
+/** A whole record, which replaces the record before. `id`: feed key, compound key, key id, id of a clock reading, or of the terminal of a feed. */
 export type RegistryBody =
   | { readonly kind: 'feed'; readonly id: string; readonly body: FeedRecord }
   | { readonly kind: 'symbol'; readonly id: string; readonly body: SymbolRecord }
   | { readonly kind: 'key'; readonly id: string; readonly body: KeyRecord }
   | { readonly kind: 'clock'; readonly id: string; readonly body: ClockReading }
+  | { readonly kind: 'terminal'; readonly id: string; readonly body: TerminalPinRecord }
 
 export type RegistryRow = RegistryBody & {
   /** Grows by one per change of the whole registry. */
@@ -56,6 +60,7 @@ export class Registry implements RegistryView {
   readonly #versions = new Map<string, Map<string, number>>()
   readonly #symbols = new Map<FeedKey, Map<CompoundKey, SymbolRecord>>()
   readonly #clocks = new Map<FeedKey, readonly ClockReading[]>()
+  readonly #terminals = new Map<FeedKey, string | undefined>()
   readonly #sorted = new Map<FeedKey, readonly SymbolRecord[]>()
 
   /** Returns whether the row changed anything: it is newer than the known one of its id, and its kind is known. */
@@ -68,6 +73,7 @@ export class Registry implements RegistryView {
     if (row.kind === 'feed') this.feedRecords.set(row.id, row.body)
     else if (row.kind === 'symbol') this.#applySymbol(row.body)
     else if (row.kind === 'clock') this.#applyClock(row.body)
+    else if (row.kind === 'terminal') this.#terminals.set(row.body.feed, row.body.identity)
     else if (row.kind === 'key') this.keys.apply(row.body, row.version)
     // A later version of fxd may have stored rows of kinds that are unknown here.
     else return false
@@ -131,6 +137,10 @@ export class Registry implements RegistryView {
 
   clocksOf(feed: FeedKey): readonly ClockReading[] {
     return this.#clocks.get(feed) ?? []
+  }
+
+  terminalOf(feed: FeedKey): string | undefined {
+    return this.#terminals.get(feed)
   }
 
   versionOf(id: string): number {

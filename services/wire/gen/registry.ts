@@ -3,6 +3,8 @@ import type { MessageTypeDefinition } from '@grpc/proto-loader';
 
 import type { AcceptTablesRequest as _fxd_v1_AcceptTablesRequest, AcceptTablesRequest__Output as _fxd_v1_AcceptTablesRequest__Output } from './fxd/v1/AcceptTablesRequest.ts';
 import type { AcceptTablesResponse as _fxd_v1_AcceptTablesResponse, AcceptTablesResponse__Output as _fxd_v1_AcceptTablesResponse__Output } from './fxd/v1/AcceptTablesResponse.ts';
+import type { AcceptTerminalRequest as _fxd_v1_AcceptTerminalRequest, AcceptTerminalRequest__Output as _fxd_v1_AcceptTerminalRequest__Output } from './fxd/v1/AcceptTerminalRequest.ts';
+import type { AcceptTerminalResponse as _fxd_v1_AcceptTerminalResponse, AcceptTerminalResponse__Output as _fxd_v1_AcceptTerminalResponse__Output } from './fxd/v1/AcceptTerminalResponse.ts';
 import type { ApplyFeedRequest as _fxd_v1_ApplyFeedRequest, ApplyFeedRequest__Output as _fxd_v1_ApplyFeedRequest__Output } from './fxd/v1/ApplyFeedRequest.ts';
 import type { BeginStoreRequest as _fxd_v1_BeginStoreRequest, BeginStoreRequest__Output as _fxd_v1_BeginStoreRequest__Output } from './fxd/v1/BeginStoreRequest.ts';
 import type { BeginStoreResponse as _fxd_v1_BeginStoreResponse, BeginStoreResponse__Output as _fxd_v1_BeginStoreResponse__Output } from './fxd/v1/BeginStoreResponse.ts';
@@ -54,6 +56,8 @@ export interface ProtoGrpcType {
     v1: {
       AcceptTablesRequest: MessageTypeDefinition<_fxd_v1_AcceptTablesRequest, _fxd_v1_AcceptTablesRequest__Output>
       AcceptTablesResponse: MessageTypeDefinition<_fxd_v1_AcceptTablesResponse, _fxd_v1_AcceptTablesResponse__Output>
+      AcceptTerminalRequest: MessageTypeDefinition<_fxd_v1_AcceptTerminalRequest, _fxd_v1_AcceptTerminalRequest__Output>
+      AcceptTerminalResponse: MessageTypeDefinition<_fxd_v1_AcceptTerminalResponse, _fxd_v1_AcceptTerminalResponse__Output>
       ApplyFeedRequest: MessageTypeDefinition<_fxd_v1_ApplyFeedRequest, _fxd_v1_ApplyFeedRequest__Output>
       BeginStoreRequest: MessageTypeDefinition<_fxd_v1_BeginStoreRequest, _fxd_v1_BeginStoreRequest__Output>
       BeginStoreResponse: MessageTypeDefinition<_fxd_v1_BeginStoreResponse, _fxd_v1_BeginStoreResponse__Output>
