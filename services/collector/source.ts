@@ -17,7 +17,7 @@ export interface Source {
   readonly capabilities: SourceCapabilities
   /** Lines of its files that are rejected, as the files are now; absent for a source without files. */
   readonly rejectedLines?: () => number
-  /** Of a source that accepts one terminal only; the first one, until a person accepts another. */
+  /** The terminal that the source accepts; absent: it has no pin. */
   readonly pin?: SourcePin
   /**
    * Starts watching. Resolves once the listener has received the first catalogue snapshot. Calls the
@@ -39,7 +39,7 @@ export interface Source {
 /** The terminal that a feed accepts; ingest keeps it. */
 export interface SourcePin {
   /** `undefined`: the next one. `unknown` until ingest has said it. */
-  readonly identity: string | 'unknown' | undefined
+  readonly identity: string | undefined
   /** Ingest has said which terminal the feed accepts. */
   told(identity: string | undefined): void
 }

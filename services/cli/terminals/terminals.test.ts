@@ -52,7 +52,7 @@ describe('fxd terminal token', () => {
       const { code, out, err } = await fxd(`terminal token ${feed} ${more}`, { FXD_TERMINAL_TOKENS: path })
       expect({ code, err }).toEqual({
         code: 0,
-        err: expect.stringContaining(`${feed}: its terminal may post`),
+        err: expect.stringContaining(`${feed}: its terminal may post`) as string,
       })
       return out.trim()
     }
@@ -98,7 +98,7 @@ describe('fxd terminal token', () => {
     expect(await fxd(`terminal token ${feed}`, environment as Record<string, string>)).toEqual({
       code,
       out: '',
-      err: expect.stringContaining(sentence),
+      err: expect.stringContaining(sentence) as string,
     })
   })
 })
@@ -167,7 +167,7 @@ describe('fxd terminal say', () => {
     const { endpoint } = await openEndpoint()
     const given = token === undefined ? '' : `--token ${token}`
     const outcome = await fxd(`terminal say 127.0.0.1:${endpoint.port} ${given}`, {})
-    expect(outcome).toMatchObject({ code, err: expect.stringContaining(sentence) })
+    expect(outcome).toMatchObject({ code, err: expect.stringContaining(sentence) as string })
   })
 
   test.each([
@@ -176,6 +176,6 @@ describe('fxd terminal say', () => {
     ['http://:', '', 64, 'got the address http://:, wanted one such as 127.0.0.1:8091'],
   ])('to %s with the file %j fails with %i', async (address, file, code, sentence) => {
     const outcome = await fxd(`terminal say ${address} ${file} --token ${terminalToken}`, {})
-    expect(outcome).toMatchObject({ code, err: expect.stringContaining(sentence) })
+    expect(outcome).toMatchObject({ code, err: expect.stringContaining(sentence) as string })
   })
 })

@@ -27,8 +27,8 @@ export interface RegistryView {
   symbolCount(feed: FeedKey): number
   /** Readings of the feed's clock, in the order of time. */
   clocksOf(feed: FeedKey): readonly ClockReading[]
-  /** Identity of the terminal that the feed accepts; `undefined`: the next one. */
-  terminalOf(feed: FeedKey): string | undefined
+  /** Identity of the terminal that each feed accepts; `undefined`: the next one. */
+  readonly terminals: ReadonlyMap<FeedKey, string | undefined>
   /** The version of one record, on which a change is based. */
   versionOf(id: string): number
 }
@@ -60,7 +60,7 @@ export class Registry implements RegistryView {
   readonly #versions = new Map<string, Map<string, number>>()
   readonly #symbols = new Map<FeedKey, Map<CompoundKey, SymbolRecord>>()
   readonly #clocks = new Map<FeedKey, readonly ClockReading[]>()
-  readonly #terminals = new Map<FeedKey, string | undefined>()
+  readonly terminals = new Map<FeedKey, string | undefined>()
   readonly #sorted = new Map<FeedKey, readonly SymbolRecord[]>()
 
   /** Returns whether the row changed anything: it is newer than the known one of its id, and its kind is known. */
@@ -73,7 +73,7 @@ export class Registry implements RegistryView {
     if (row.kind === 'feed') this.feedRecords.set(row.id, row.body)
     else if (row.kind === 'symbol') this.#applySymbol(row.body)
     else if (row.kind === 'clock') this.#applyClock(row.body)
-    else if (row.kind === 'terminal') this.#terminals.set(row.body.feed, row.body.identity)
+    else if (row.kind === 'terminal') this.terminals.set(row.body.feed, row.body.identity)
     else if (row.kind === 'key') this.keys.apply(row.body, row.version)
     // A later version of fxd may have stored rows of kinds that are unknown here.
     else return false
@@ -137,10 +137,6 @@ export class Registry implements RegistryView {
 
   clocksOf(feed: FeedKey): readonly ClockReading[] {
     return this.#clocks.get(feed) ?? []
-  }
-
-  terminalOf(feed: FeedKey): string | undefined {
-    return this.#terminals.get(feed)
   }
 
   versionOf(id: string): number {

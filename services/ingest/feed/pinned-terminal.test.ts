@@ -8,7 +8,7 @@ const other = 'Broker Ltd / Broker-Demo / fedcba9876543210'
 const beat = (terminalIdentity?: string) => ({
   heartbeat: { terminalConnected: true, ...(terminalIdentity !== undefined && { terminalIdentity }) },
 })
-const stored = (): string | undefined => suite.fixture.registry.view().terminalOf(suite.feed.key)
+const stored = (): string | undefined => suite.fixture.registry.view().terminals.get(suite.feed.key)
 const begin = async () => {
   const session = suite.connect()
   const { welcome } = await session.hello(suite.feed.key)

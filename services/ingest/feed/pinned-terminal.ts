@@ -40,7 +40,7 @@ export class PinnedTerminal {
   }
 
   #stored(): string | undefined {
-    return this.#state.registry.current().view.terminalOf(this.#state.key)
+    return this.#state.registry.current().view.terminals.get(this.#state.key)
   }
 
   #store(identity: string): void {
@@ -50,7 +50,7 @@ export class PinnedTerminal {
     registry
       .change((view) => ({
         rows:
-          view.terminalOf(feed) === undefined
+          view.terminals.get(feed) === undefined
             ? [{ kind: 'terminal', id: terminalPinId(feed), body: { feed, identity } }]
             : [],
         result: undefined,

@@ -69,7 +69,7 @@ export async function getFeed(
   const shown = page(symbols, request.afterSymbol, (symbol) => symbol, partBytesMax)
   const facts = await firstReadFacts(feed.definition, view, stores)
   const firstRead = firstReads(facts)
-  const terminalIdentity = view.terminalOf(key)
+  const terminalIdentity = view.terminals.get(key)
   const rejectedLines = stores.states.rejectedLines(key)
   const symbolsWith = (wanted: FirstRead): string[] =>
     shown.items.filter((symbol) => firstRead({ symbol }) === wanted)

@@ -17,7 +17,7 @@ export async function acceptTerminal(
       throw failedPrecondition(
         `The source of ${feed} is ${definition.source.type}; only a feed with source Terminal has a terminal.`,
       )
-    const had = view.terminalOf(feed)
+    const had = view.terminals.get(feed)
     const rows =
       had === undefined ? [] : [{ kind: 'terminal' as const, id: terminalPinId(feed), body: { feed } }]
     return { rows, result: had }

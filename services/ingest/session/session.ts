@@ -188,7 +188,7 @@ export class CollectorSession {
         signal: this.#abort.signal,
         onWait: resolve,
         onTaken: () => {
-          const terminalIdentity = this.#deps.registry.view().terminalOf(identity.feed)
+          const terminalIdentity = this.#deps.registry.view().terminals.get(identity.feed)
           const utcMs = this.#deps.clock.utcMs()
           this.#stream.send({
             welcome: { active: false, utcMs, ...(terminalIdentity !== undefined && { terminalIdentity }) },

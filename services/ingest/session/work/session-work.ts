@@ -100,7 +100,7 @@ export class SessionWork {
       const feed = state.registry.current()
       const feedNow = state.now(feed, deps.clock)
       const { definition, view } = feed
-      const terminalIdentity = view.terminalOf(definition.key)
+      const terminalIdentity = view.terminals.get(definition.key)
       const at = { epoch: options.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow, terminalIdentity }
       stream.send(welcomeOf(definition, at))
       const known = options.isImport

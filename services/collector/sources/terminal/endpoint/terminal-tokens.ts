@@ -11,7 +11,7 @@ import { Fatal } from '../../../../platform/process/exit.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 
 /** Two while a token is replaced: the terminal still has the old one. */
-export const digestsPerFeedMax = 2
+const digestsPerFeedMax = 2
 const linesMax = 10_000
 
 const tokenShape = /^fxt_[0-9a-f]{32}$/
