@@ -13,6 +13,7 @@ import { addAll } from './roles/all.ts'
 import { addRoles } from './roles/roles.ts'
 import { addStore } from './store/store.ts'
 import type { Terminal } from './terminal.ts'
+import { addTerminals } from './terminals/terminals.ts'
 
 /** One entry per command, in the order of `--help`. Each loads its dependencies only when it runs. */
 const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
@@ -22,6 +23,7 @@ const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addKeys,
   addFeeds,
   addSymbols,
+  addTerminals,
   addStore,
   addImport,
   addBackfill,

@@ -136,7 +136,8 @@ class Collector {
     const close = (): void => void client.close()
     signal.addEventListener('abort', close)
     let endStandby: Cancel = () => undefined
-    client.onStandby = () => {
+    client.onStandby = ({ terminalIdentity }) => {
+      source.pin?.told(terminalIdentity)
       endStandby = this.#standBy()
     }
     const stopHeartbeats = clock.every(heartbeatMs, () => this.#sendHeartbeat(client))
@@ -146,6 +147,7 @@ class Collector {
         if (signal.aborted) return
         this.#log.info({ epoch: greeting.welcome.epoch }, 'collecting')
         endStandby()
+        source.pin?.told(greeting.welcome.terminalIdentity)
         metrics?.sessionBegan()
         this.#relay.begin(this.#startActiveSession(client, greeting))
         this.#sendHeartbeat(client)
@@ -196,12 +198,15 @@ class Collector {
   #sendHeartbeat(client: SessionClient): void {
     const { newestTick } = this.#time
     const spooled = this.#deps.spool?.depth
-    const rejectedLines = this.#deps.source.rejectedLines?.()
+    const { source } = this.#deps
+    const rejectedLines = source.rejectedLines?.()
+    const terminalIdentity = source.pin?.identity
     client.heartbeat({
       terminalConnected: this.#relay.isConnected,
       ...(spooled && { spooledBars: spooled.bars, spoolAgeSeconds: Math.floor(spooled.ageMs / 1_000) }),
       ...(newestTick !== undefined && { newestTick }),
       ...(rejectedLines !== undefined && { rejectedLines }),
+      ...(terminalIdentity !== undefined && terminalIdentity !== 'unknown' && { terminalIdentity }),
     })
   }
 }

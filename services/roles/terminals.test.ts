@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { newKey } from '../../test/support/clients/new-key.ts'
 import { TerminalPoster } from '../../test/support/clients/terminal-poster.ts'
+import { fxd } from '../../test/support/fixtures/cli-fixture.ts'
 import { temporaryFolder } from '../../test/support/fixtures/temporary-folder.ts'
 import { wrongClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { feedManifest } from '../../test/support/samples/feed-manifest.ts'
@@ -105,6 +106,35 @@ test('without a feed of a terminal nothing listens, and a feed that becomes one 
   )
   await expect.poll(() => terminal.begin().then(Boolean, () => false), patience).toBe(true)
 })
+
+test('a terminal of another account is refused, after a restart of its collector too, until a person accepts it', async () => {
+  const { service, environment, define } = await open({ type: 'Terminal' })
+  const cli = (line: string) => fxd(line, { ...environment, FXD_GRPC_ADDR: `127.0.0.1:${service.grpcPort}` })
+  const shown = async (): Promise<string> => (await cli('feeds terminal BROKERA:ZERO')).out
+  const begin = (account: string): Promise<string> =>
+    new PostingTerminal(new TerminalPoster(`127.0.0.1:${service.terminalPort}`, token), () => 0)
+      .begin({ account })
+      .then(
+        () => 'begun',
+        (cause: Error) => cause.message.split('\t').slice(0, 2).join(' '),
+      )
+  const [live, demo] = ['0123456789abcdef', 'fedcba9876543210']
+  await expect.poll(() => begin(live), patience).toBe('begun')
+  expect(await shown()).toMatch(/accepts (the next terminal that posts|Broker Ltd)/)
+  await expect.poll(shown, patience).toBe(`BROKERA:ZERO accepts Broker Ltd / Broker-Live / ${live} only.\n`)
+  expect(await begin(demo)).toBe('403 error OTHER_ACCOUNT')
+  define({ type: 'Push' })
+  await service.reload()
+  define({ type: 'Terminal' })
+  await service.reload()
+  await expect.poll(() => begin(demo), patience).toBe('403 error OTHER_ACCOUNT')
+  expect((await cli('feeds terminal BROKERA:ZERO --accept')).out).toBe(
+    `BROKERA:ZERO accepts the next terminal that posts. Before, it accepted Broker Ltd / Broker-Live / ${live}: stop that one first.\n`,
+  )
+  await expect.poll(() => begin(demo), patience).toBe('begun')
+  await expect.poll(shown, patience).toContain(demo)
+  expect(await begin(live)).toBe('403 error OTHER_ACCOUNT')
+}, 90_000)
 
 test('FXD_TERMINAL_ADDR in use is an error that names the variable', async () => {
   const other = createServer().listen(0, '127.0.0.1')

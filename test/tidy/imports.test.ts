@@ -40,7 +40,7 @@ tidyRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
     {
       path: 'services/stream/upgrade/upgrade-handler.ts',
       text: "import fastify from 'fastify'",
-      complaint: 'belongs to rest only',
+      complaint: 'belongs to rest, collector only',
     },
     {
       path: 'services/platform/log/log.ts',

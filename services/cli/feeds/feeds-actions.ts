@@ -104,6 +104,27 @@ const rejectedField = (lines: number | undefined): [string, string][] =>
     ? []
     : [['rejected lines', lines === 0 ? '0' : `${lines} (the log of the collector has their reasons)`]]
 
+export const feedTerminal = (
+  key: string,
+  { accept = false, json: asJson }: JsonOption & { readonly accept?: boolean },
+  terminal: Terminal,
+): Promise<void> =>
+  withRegistry(terminal, async (registry) => {
+    const { terminalIdentity: identity } = accept
+      ? await registry.call('AcceptTerminal', { key })
+      : await registry.call('GetFeed', { key })
+    if (asJson)
+      return terminal.out(json({ feed: key, [accept ? 'terminal_before' : 'terminal']: identity ?? null }))
+    const next = `${key} accepts the next terminal that posts.`
+    if (accept)
+      terminal.out(
+        identity === undefined
+          ? `${next} It had none before.\n`
+          : `${next} Before, it accepted ${identity}: stop that one first.\n`,
+      )
+    else terminal.out(identity === undefined ? `${next}\n` : `${key} accepts ${identity} only.\n`)
+  })
+
 export const purgeFeed = (key: string, options: JsonOption, terminal: Terminal): Promise<void> =>
   withRegistry(terminal, async (registry) => {
     const { series } = await registry.call('PurgeFeed', { key })

@@ -48,6 +48,17 @@ export function addFeeds(program: Command, terminal: Terminal): void {
       (await actions()).issueToken(keys, options, terminal),
     )
 
+  withJson(feeds.command('terminal').argument('<feed>', 'such as BROKERA:ZERO'))
+    .option('--accept', 'accept the next terminal, whatever its account')
+    .summary('show which terminal a feed accepts, or accept another one')
+    .description(
+      'Show which terminal a feed with source Terminal accepts: company, server and a digest of the account. That is the first one\n' +
+        'that posted. With --accept the feed accepts the next one, within seconds; stop the earlier one first.',
+    )
+    .action(async (key: string, options: JsonOption & { readonly accept?: boolean }) =>
+      (await actions()).feedTerminal(key, options, terminal),
+    )
+
   withJson(feeds.command('purge').argument('<feed>', 'such as BROKERA:ZERO'))
     .summary('remove the bars of a removed feed')
     .description('Remove all bars of a feed that no manifest names any more. They cannot be brought back.')

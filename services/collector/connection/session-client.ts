@@ -75,7 +75,7 @@ const closeTimeoutMs = 5_000
 
 /** The client of one session: sends Hello, numbers the messages, and matches the answers to them. */
 export class SessionClient {
-  onStandby: () => void = () => undefined
+  onStandby: (welcome: Welcome__Output) => void = () => undefined
   /** Called when ingest requests a pause of the backfill lane. */
   onSlow: (pauseMs: number) => void = () => undefined
 
@@ -222,7 +222,7 @@ export class SessionClient {
   #takeWelcome(message: Welcome__Output): void {
     this.#cancelGreeting()
     this.#welcome = { message, offsetMs: message.utcMs - this.#clock.utcMs() }
-    if (!message.active) this.onStandby()
+    if (!message.active) this.onStandby(message)
   }
 
   #takeKnown(series: readonly KnownSeries__Output[], last: boolean): void {

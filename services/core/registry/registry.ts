@@ -5,6 +5,7 @@ import type { SymbolRecord } from '../feeds/symbol.ts'
 import type { KeyRecord } from '../keys/api-key.ts'
 import { KeyIndex, type KeyView } from '../keys/key-index.ts'
 import type { ClockReading } from './clock-history.ts'
+import type { TerminalPinRecord } from './terminal-pin.ts'
 
 /** What roles read of the registry: feeds, symbols and keys in memory, as of one version. */
 export interface RegistryView {
@@ -29,6 +30,8 @@ export interface RegistryView {
   symbolCount(feed: FeedKey): number
   /** Readings of the feed's clock, in the order of time. */
   clocksOf(feed: FeedKey): readonly ClockReading[]
+  /** Identity of the terminal that each feed accepts; `undefined`: the next one. */
+  readonly terminals: ReadonlyMap<FeedKey, string | undefined>
   /** The version of one record, on which a change is based. */
   versionOf(id: string): number
 }
@@ -38,13 +41,17 @@ interface Backfill {
   readonly requestedAt: UtcMs
 }
 
-/** A whole record, which replaces the record before. `id`: feed key (also of a backfill), compound key, key id, or id of a clock reading. */
+/**
+ * A whole record, which replaces the record before. `id`: feed key (also of a backfill), compound key, key id, or id of a clock
+ * reading or of the terminal of a feed.
+ */
 export type RegistryBody =
   | { readonly kind: 'feed'; readonly id: string; readonly body: FeedRecord }
   | { readonly kind: 'symbol'; readonly id: string; readonly body: SymbolRecord }
   | { readonly kind: 'key'; readonly id: string; readonly body: KeyRecord }
   | { readonly kind: 'clock'; readonly id: string; readonly body: ClockReading }
   | { readonly kind: 'backfill'; readonly id: string; readonly body: Backfill }
+  | { readonly kind: 'terminal'; readonly id: string; readonly body: TerminalPinRecord }
 
 export type RegistryRow = RegistryBody & {
   /** Grows by one per change of the whole registry. */
@@ -66,6 +73,7 @@ export class Registry implements RegistryView {
   readonly #versions = new Map<string, Map<string, number>>()
   readonly #symbols = new Map<FeedKey, Map<CompoundKey, SymbolRecord>>()
   readonly #clocks = new Map<FeedKey, readonly ClockReading[]>()
+  readonly terminals = new Map<FeedKey, string | undefined>()
   readonly #sorted = new Map<FeedKey, readonly SymbolRecord[]>()
 
   /** Returns whether the row changed anything: it is newer than the known one of its id, and its kind is known. */
@@ -78,6 +86,7 @@ export class Registry implements RegistryView {
     if (row.kind === 'feed') this.feedRecords.set(row.id, row.body)
     else if (row.kind === 'symbol') this.#applySymbol(row.body)
     else if (row.kind === 'clock') this.#applyClock(row.body)
+    else if (row.kind === 'terminal') this.terminals.set(row.body.feed, row.body.identity)
     else if (row.kind === 'key') this.keys.apply(row.body, row.version)
     else if (row.kind === 'backfill') this.backfills.set(row.id, row.version)
     // A later version of fxd may have stored rows of kinds that are unknown here.

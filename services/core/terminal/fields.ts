@@ -3,7 +3,7 @@ import { isResolution, type Resolution, storedResolutions } from '../feeds/resol
 import { show } from '../show.ts'
 
 /** Maximum characters of one field. */
-export const fieldLengthMax = 512
+const fieldLengthMax = 512
 const wholeMax = 999_999_999_999_999
 /** The last second of the year 9999. */
 const secondsMax = 253_402_300_799

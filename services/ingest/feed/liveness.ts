@@ -5,6 +5,7 @@ import type { Heartbeat__Output } from '../../wire/gen/fxd/v1/Heartbeat.ts'
 import type { IngestMetrics } from '../metrics.ts'
 import type { FeedState } from './feed-state.ts'
 import { type MeasureDeps, MeasuredClock } from './measured-clock.ts'
+import { PinnedTerminal } from './pinned-terminal.ts'
 
 export interface LivenessDeps extends MeasureDeps {
   readonly metrics: IngestMetrics
@@ -15,12 +16,14 @@ export class Liveness {
   readonly #deps: LivenessDeps
   readonly #state: FeedState
   readonly #measured: MeasuredClock
+  readonly #terminal: PinnedTerminal
   #isConnected = false
 
   constructor(deps: LivenessDeps, state: FeedState) {
     this.#deps = deps
     this.#state = state
     this.#measured = new MeasuredClock(deps, state)
+    this.#terminal = new PinnedTerminal(deps, state)
   }
 
   /** Reports liveness while the terminal is connected, for feeds whose liveness is the heartbeat. */
@@ -35,6 +38,7 @@ export class Liveness {
     }
     this.#isConnected = terminalConnected
     this.#noteHeartbeat()
+    this.#terminal.heartbeat(heartbeat.terminalIdentity)
   }
 
   /** Call it while ingest does not read the session: the connection's keepalive then counts as heartbeat and as bar. */

@@ -69,6 +69,7 @@ export async function getFeed(
   const shown = page(symbols, request.afterSymbol, (symbol) => symbol, partBytesMax)
   const facts = await firstReadFacts(feed.definition, view, stores)
   const firstRead = firstReads(facts)
+  const terminalIdentity = view.terminals.get(key)
   const rejectedLines = stores.states.rejectedLines(key)
   const symbolsWith = (wanted: FirstRead): string[] =>
     shown.items.filter((symbol) => firstRead({ symbol }) === wanted)
@@ -82,6 +83,7 @@ export async function getFeed(
     resolutionsWithoutBars: resolutionsWithoutBars(shown.items, feed.definition.resolutions, facts.newest),
     manyWindows: manyWindowsOf(facts.windows, view, request.afterSymbol === '', new Set(shown.items)),
     ...(rejectedLines !== undefined && { rejectedLines }),
+    ...(terminalIdentity !== undefined && { terminalIdentity }),
   }
 }
 

@@ -40,6 +40,7 @@ import {
 } from './refusal.ts'
 import { removeSymbol } from './symbols.ts'
 import { acceptTables, refillTable } from './tables.ts'
+import { acceptTerminal } from './terminal.ts'
 import { type TopKeysDeps, topKeys } from './top-keys.ts'
 
 /** Maximum keys: every pod keeps all keys in memory. */
@@ -97,6 +98,7 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
     RemoveSymbol: answer((request) => removeSymbol(request, view(), deps)),
     GetHealth: answer(() => health(deps)),
     AcceptTables: answer((request) => acceptTables(request, deps)),
+    AcceptTerminal: answer((request) => acceptTerminal(request, deps.writer)),
     RefillTable: answer(async (request) => {
       await refillTable(request, deps)
       return {}

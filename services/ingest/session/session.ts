@@ -189,7 +189,11 @@ export class CollectorSession {
         signal: this.#abort.signal,
         onWait: resolve,
         onTaken: () => {
-          this.#stream.send({ welcome: { active: false, utcMs: this.#deps.clock.utcMs() } })
+          const terminalIdentity = this.#deps.registry.view().terminals.get(identity.feed)
+          const utcMs = this.#deps.clock.utcMs()
+          this.#stream.send({
+            welcome: { active: false, utcMs, ...(terminalIdentity !== undefined && { terminalIdentity }) },
+          })
           this.#log.info('session on standby; another collector is active')
         },
         onSilence: () => void this.end(new SessionEnd('UNAVAILABLE', leaseUnknown(identity.feed))),

@@ -11,7 +11,6 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../ports/clock.ts'
 import type { Address } from '../config.ts'
-import type { WatchedTls } from '../credentials/tls.ts'
 import { listen } from '../listen.ts'
 import { answerBrokenRequest, headFault } from './broken-request.ts'
 import { answerError } from './error-answer.ts'
@@ -39,13 +38,23 @@ const responseListenersMax = 20
 
 export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
+interface TlsPair {
+  readonly pair: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined
+}
+
+/** A certificate with its key, which may be replaced. */
+export interface ServerTls {
+  readonly value: TlsPair
+  onChange(act: (replaced: TlsPair) => void): unknown
+}
+
 export interface HttpServerDeps {
   readonly address: Address
   /** The variable that sets the address; the error of a busy port names it. */
   readonly variable: string
   readonly handle: RequestListener
   /** Without it HTTP is not encrypted. Replaced files are used by new connections. */
-  readonly tls?: WatchedTls | undefined
+  readonly tls?: ServerTls | undefined
   /** The sender of the request. Callers take turns when many requests wait for their start; by default all are one. */
   readonly callerOf?: (request: IncomingMessage) => string
   /** Handles requests for a WebSocket on its path; on other paths they are plain requests. */
@@ -151,7 +160,7 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
 }
 
 function createEncrypted<R extends typeof IncomingMessage, S extends typeof ServerResponse<InstanceType<R>>>(
-  tls: WatchedTls,
+  tls: ServerTls,
   options: ServerOptions<R, S>,
 ): Server<R, S> {
   const server = createTlsServer<R, S>({

@@ -3,6 +3,8 @@ import type { MessageTypeDefinition } from '@grpc/proto-loader';
 
 import type { AcceptTablesRequest as _fxd_v1_AcceptTablesRequest, AcceptTablesRequest__Output as _fxd_v1_AcceptTablesRequest__Output } from './fxd/v1/AcceptTablesRequest.ts';
 import type { AcceptTablesResponse as _fxd_v1_AcceptTablesResponse, AcceptTablesResponse__Output as _fxd_v1_AcceptTablesResponse__Output } from './fxd/v1/AcceptTablesResponse.ts';
+import type { AcceptTerminalRequest as _fxd_v1_AcceptTerminalRequest, AcceptTerminalRequest__Output as _fxd_v1_AcceptTerminalRequest__Output } from './fxd/v1/AcceptTerminalRequest.ts';
+import type { AcceptTerminalResponse as _fxd_v1_AcceptTerminalResponse, AcceptTerminalResponse__Output as _fxd_v1_AcceptTerminalResponse__Output } from './fxd/v1/AcceptTerminalResponse.ts';
 import type { ApplyFeedRequest as _fxd_v1_ApplyFeedRequest, ApplyFeedRequest__Output as _fxd_v1_ApplyFeedRequest__Output } from './fxd/v1/ApplyFeedRequest.ts';
 import type { BackfillRequest as _fxd_v1_BackfillRequest, BackfillRequest__Output as _fxd_v1_BackfillRequest__Output } from './fxd/v1/BackfillRequest.ts';
 import type { BackfillResponse as _fxd_v1_BackfillResponse, BackfillResponse__Output as _fxd_v1_BackfillResponse__Output } from './fxd/v1/BackfillResponse.ts';
@@ -60,6 +62,8 @@ export interface ProtoGrpcType {
     v1: {
       AcceptTablesRequest: MessageTypeDefinition<_fxd_v1_AcceptTablesRequest, _fxd_v1_AcceptTablesRequest__Output>
       AcceptTablesResponse: MessageTypeDefinition<_fxd_v1_AcceptTablesResponse, _fxd_v1_AcceptTablesResponse__Output>
+      AcceptTerminalRequest: MessageTypeDefinition<_fxd_v1_AcceptTerminalRequest, _fxd_v1_AcceptTerminalRequest__Output>
+      AcceptTerminalResponse: MessageTypeDefinition<_fxd_v1_AcceptTerminalResponse, _fxd_v1_AcceptTerminalResponse__Output>
       ApplyFeedRequest: MessageTypeDefinition<_fxd_v1_ApplyFeedRequest, _fxd_v1_ApplyFeedRequest__Output>
       BackfillRequest: MessageTypeDefinition<_fxd_v1_BackfillRequest, _fxd_v1_BackfillRequest__Output>
       BackfillResponse: MessageTypeDefinition<_fxd_v1_BackfillResponse, _fxd_v1_BackfillResponse__Output>

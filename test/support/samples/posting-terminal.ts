@@ -140,7 +140,10 @@ export class PostingTerminal {
     series: TerminalSeries
     span: { from: number; to: number }
   }): Generator<TerminalLine> {
-    if (this.isLoading) return yield { line: 'loading', series }
+    if (this.isLoading) {
+      yield { line: 'loading', series }
+      return
+    }
     const bars = this.bars(span.from, span.to)
     const lastIsOpen = span.to > this.#now() && bars.length > 0
     if (bars.length > 0) yield { line: 'bars', series, bars, lastIsOpen }

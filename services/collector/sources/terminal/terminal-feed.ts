@@ -3,7 +3,7 @@ import type { AnswerLine, TerminalHello, TerminalLine } from '../../../core/term
 /** The terminal that a feed accepts: the first one, until a person accepts another. */
 export interface TerminalPin {
   /** The result of `terminalIdentity`; `undefined`: no terminal yet. `unknown` until ingest has said it. */
-  readonly identity: string | 'unknown' | undefined
+  readonly identity: string | undefined
   /** Pins this terminal, if none is pinned. The next heartbeat tells ingest. */
   offer(identity: string): void
 }

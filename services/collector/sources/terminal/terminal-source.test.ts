@@ -35,8 +35,9 @@ async function until(terminal: PostingTerminal, holds: () => boolean | Promise<b
 }
 
 /** Begins a session once the source is open. */
-const begin = (terminal: PostingTerminal, hello: Parameters<PostingTerminal['begin']>[0] = {}) =>
-  expect.poll(() => terminal.begin(hello).then(Boolean, () => false), patience).toBe(true)
+async function begin(terminal: PostingTerminal, hello: Parameters<PostingTerminal['begin']>[0] = {}) {
+  await expect.poll(() => terminal.begin(hello).then(Boolean, () => false), patience).toBe(true)
+}
 
 const whole = async (name: string): Promise<boolean> =>
   ((await suite.covered(name))[0]?.[0] ?? suite.noon) <= suite.noon - 2 * day + minute

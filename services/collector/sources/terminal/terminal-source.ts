@@ -11,6 +11,7 @@ import {
   type SourceAnswer,
   type SourceCapabilities,
   type SourceListener,
+  type SourcePin,
   type SourceSeries,
   sourceBarsMax,
 } from '../../source.ts'
@@ -40,18 +41,22 @@ interface Opened {
   readonly ticks: TickClock
 }
 
-/** The first terminal of this process, until it ends. */
-class FirstTerminal implements TerminalPin {
-  identity: string | undefined
+/** The first terminal, which ingest learns with the next heartbeat. */
+class FirstTerminal implements TerminalPin, SourcePin {
+  identity: TerminalPin['identity'] = 'unknown'
 
   offer(identity: string): void {
     this.identity ??= identity
+  }
+
+  told(identity: string | undefined): void {
+    this.identity = identity
   }
 }
 
 /** A source whose terminal posts to it, in any number of sessions. It has no terminal at first. */
 export class TerminalSource implements Source, TerminalFeed {
-  readonly pin: TerminalPin = new FirstTerminal()
+  readonly pin: TerminalPin & SourcePin = new FirstTerminal()
   readonly capabilities: SourceCapabilities = { rereadable: true, reads: 'pieces', live: true }
   readonly #deps: TerminalSourceDeps
   readonly #notices: Notices

@@ -15,7 +15,12 @@ const partsByText = <T>(items: readonly T[], textOf: (item: T) => string) =>
 /** The Welcome of an active session. 30 is not listed: it is derived from 1 when read, and never stored. */
 export const welcomeOf = (
   { resolutions, quoteBasis }: FeedDefinition,
-  at: { readonly epoch: number; readonly utcMs: number; readonly feedNow: FeedSeconds | undefined },
+  at: {
+    readonly epoch: number
+    readonly utcMs: number
+    readonly feedNow: FeedSeconds | undefined
+    readonly terminalIdentity: string | undefined
+  },
 ): IngestMessage => ({
   welcome: {
     active: true,
@@ -25,6 +30,7 @@ export const welcomeOf = (
     resolutions: resolutions.filter((r) => r !== '30'),
     midQuoted: quoteBasis === 'Mid',
     unackedBarsMax,
+    ...(at.terminalIdentity !== undefined && { terminalIdentity: at.terminalIdentity }),
   },
 })
 

@@ -99,8 +99,10 @@ export class SessionWork {
     try {
       const feed = state.registry.current()
       const feedNow = state.now(feed, deps.clock)
-      const { definition } = feed
-      stream.send(welcomeOf(definition, { epoch: options.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow }))
+      const { definition, view } = feed
+      const terminalIdentity = view.terminals.get(definition.key)
+      const at = { epoch: options.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow, terminalIdentity }
+      stream.send(welcomeOf(definition, at))
       const known = options.isImport
         ? knownParts(options.feed, new Map(), new Map())
         : knownParts(options.feed, newest, windows)

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { request } from 'node:https'
+import { request as requestTls } from 'node:https'
 import { join } from 'node:path'
 import { text as readText } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -104,7 +104,7 @@ describe('without TLS', () => {
     ['::ffff:127.0.0.1', undefined, undefined],
   ])('behind trusted proxies a post of the peer %s for %s is %s', async (peer, forwarded, refusal) => {
     const feed = new RecordedFeed()
-    feed.identity = 'unknown'
+    feed.pin.identity = 'unknown'
     const digests = new Map([[zero, [tokenDigest(terminalToken)]]])
     const posts = new TerminalPosts({
       isPlainAllowed: false,
@@ -125,7 +125,7 @@ describe('without TLS', () => {
     const [code, sentence = ''] = refusal?.split('\t') ?? ['NOT_TAKEN']
     await expect(posts.answer(request, origin)).rejects.toMatchObject({
       code,
-      message: expect.stringContaining(sentence),
+      message: expect.stringContaining(sentence) as string,
     })
   })
 })
@@ -146,7 +146,7 @@ describe('with TLS', () => {
     new Promise((resolve, reject) => {
       const headers = { authorization: `Bearer ${terminalToken}` }
       const options = { host: '127.0.0.1', port, path: '/v1/terminal', method: 'POST', headers, agent: false }
-      const sent = request({ ...options, ca: files.read(ca) }, (response) => {
+      const sent = requestTls({ ...options, ca: files.read(ca) }, (response) => {
         const { socket } = response as IncomingMessage & {
           socket: { getPeerCertificate(): { subject: { CN: string } } }
         }

@@ -63,7 +63,7 @@ describe('a body', () => {
     const { post } = await openEndpoint()
     expect(await post(new Uint8Array([0x66, 0x78, 0x64, 0xff, 0x0a]))).toMatchObject({
       status: 400,
-      text: expect.stringContaining('error\tBAD_POST\tThe body is not UTF-8'),
+      text: expect.stringContaining('error\tBAD_POST\tThe body is not UTF-8') as string,
     })
   })
 
@@ -120,7 +120,7 @@ test('the 21st post of a session in a second is TOO_MANY with Retry-After, and a
   const refused = await post(postText(session, 21))
   expect(refused).toMatchObject({
     status: 429,
-    text: expect.stringContaining('TOO_MANY\tMore than 20 posts'),
+    text: expect.stringContaining('TOO_MANY\tMore than 20 posts') as string,
   })
   expect(refused.headers.get('retry-after')).toBe('1')
   await clock.advance(1_000)

@@ -14,7 +14,7 @@ import { Refusal } from './refusal.ts'
 import { terminalIdentity } from './terminal-identity.ts'
 
 /** A terminal that has not posted for so long is taken for gone. */
-export const silenceMs = 30_000
+const silenceMs = 30_000
 
 interface Session {
   readonly number: number

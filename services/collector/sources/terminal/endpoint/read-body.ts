@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../../../../ports/clock.ts'
 import { Refusal } from './refusal.ts'
 
-export const bodyBytesMax = 1_048_576
+const bodyBytesMax = 1_048_576
 const bodyMsMax = 10_000
 
 /** Throws the `Refusal` of a body that says it is too large, so that nothing of it is read. */

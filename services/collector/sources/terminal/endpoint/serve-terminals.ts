@@ -13,7 +13,7 @@ import { isLoopback } from './loopback.ts'
 import { Refusal, refusalCodes } from './refusal.ts'
 import { type PostOrigin, TerminalPosts } from './terminal-posts.ts'
 
-export const terminalPath = '/v1/terminal'
+const terminalPath = '/v1/terminal'
 const connectionsMax = 1_000
 /** Interval at which sessions of silent terminals are ended. */
 const silenceCheckMs = 1_000
@@ -104,7 +104,7 @@ function createApp(posts: TerminalPosts, lines: LimitedLog, counted: Counter<'re
     try {
       const text = await posts.answer(raw, origin)
       counted.inc({ result: 'taken' })
-      return reply.header('Cache-Control', 'no-store').type(textType).send(text)
+      return await reply.header('Cache-Control', 'no-store').type(textType).send(text)
     } catch (cause) {
       return refuse(cause, reply, origin)
     }

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { helloText, openEndpoint, postText } from '../../../../../test/support/fixtures/terminal-fixture.ts'
+import {
+  helloText,
+  openEndpoint,
+  postText,
+  RecordedFeed,
+} from '../../../../../test/support/fixtures/terminal-fixture.ts'
 import { createVirtualClock } from '../../../../../test/support/fixtures/virtual-clock.ts'
 import { NotTaken } from '../terminal-feed.ts'
 
@@ -11,7 +16,7 @@ describe('a session', () => {
     const hello = await post(helloText())
     expect(hello).toMatchObject({
       status: 200,
-      text: expect.stringMatching(/^fxd\t1\t[1-9]\d*\t0\nsymbols\n$/),
+      text: expect.stringMatching(/^fxd\t1\t[1-9]\d*\t0\nsymbols\n$/) as string,
     })
     expect(hello.headers.get('content-type')).toBe('text/plain; charset=utf-8')
     expect(feed.begun).toMatchObject([{ server: 'Broker-Live', role: 'Both' }])
@@ -57,7 +62,7 @@ describe('a session', () => {
     await reached.promise
     expect(await post(postText(session, 1, tick))).toMatchObject({
       status: 409,
-      text: expect.stringContaining('error\tBUSY\tA post of this session is under way'),
+      text: expect.stringContaining('error\tBUSY\tA post of this session is under way') as string,
     })
     gate.resolve()
     expect((await first).status).toBe(200)
@@ -76,7 +81,7 @@ describe('a session', () => {
     const failed = await post(postText(session, 1, tick))
     expect(failed).toMatchObject({
       status: 503,
-      text: expect.stringContaining('error\tNOT_TAKEN\tfxd failed'),
+      text: expect.stringContaining('error\tNOT_TAKEN\tfxd failed') as string,
     })
     expect(failed.text).not.toContain('secret place')
     feed.before = () => Promise.resolve()
@@ -91,7 +96,7 @@ describe('a session', () => {
       status: 400,
       text: expect.stringContaining(
         'error\tBAD_POST\tline 3: the field TIME is "now", wanted a whole number',
-      ),
+      ) as string,
     })
     expect(feed.taken).toEqual([])
     expect((await post(postText(session, 1, tick))).status).toBe(200)
@@ -101,7 +106,7 @@ describe('a session', () => {
     const { post } = await openEndpoint()
     expect(await post(postText(123_456, 7, tick))).toMatchObject({
       status: 410,
-      text: expect.stringContaining('error\tSUPERSEDED\tThis session is not known here'),
+      text: expect.stringContaining('error\tSUPERSEDED\tThis session is not known here') as string,
     })
   })
 
@@ -110,7 +115,7 @@ describe('a session', () => {
     let feed = other.feed
     const { post, greet } = await openEndpoint({ terminalOf: () => feed })
     const session = await greet()
-    feed = Object.assign(Object.create(Object.getPrototypeOf(feed)), feed)
+    feed = new RecordedFeed()
     expect((await post(postText(session, 1, tick))).status).toBe(410)
   })
 
@@ -126,7 +131,7 @@ describe('a session', () => {
     expect(feed.ended).toEqual([session])
     expect(await post(postText(session, 2, tick))).toMatchObject({
       status: 410,
-      text: expect.stringContaining('the terminal was silent for 30 s'),
+      text: expect.stringContaining('the terminal was silent for 30 s') as string,
     })
   })
 })
@@ -140,7 +145,7 @@ describe('a second terminal', () => {
     expect(feed.ended).toEqual([first])
     expect(await post(postText(first, 1, tick))).toMatchObject({
       status: 410,
-      text: expect.stringContaining('Another terminal took over; wait 30 s'),
+      text: expect.stringContaining('Another terminal took over; wait 30 s') as string,
     })
     expect((await post(postText(second, 1, tick))).status).toBe(200)
   })
@@ -155,7 +160,7 @@ describe('a second terminal', () => {
       status: 409,
       text: expect.stringContaining(
         'SECOND_TERMINAL\tAnother terminal (role Both, at 127.0.0.1) posted 12 s ago',
-      ),
+      ) as string,
     })
     expect(refused.headers.get('retry-after')).toBe('18')
     expect((await post(postText(first, 1, tick))).status).toBe(200)
@@ -201,7 +206,7 @@ describe('the pinned terminal', () => {
   test('is the first one; another account is OTHER_ACCOUNT with both terminals and the cure', async () => {
     const { post, greet, feed } = await openEndpoint()
     await greet()
-    expect(feed.identity).toBe('Broker Ltd / Broker-Live / 0123456789abcdef')
+    expect(feed.pin.identity).toBe('Broker Ltd / Broker-Live / 0123456789abcdef')
     const refused = await post(helloText({ account: other }))
     expect(refused.status).toBe(403)
     expect(refused.text).toBe(
@@ -214,10 +219,10 @@ describe('the pinned terminal', () => {
   test('is compared at each post: a session of another one is refused once ingest tells who is pinned', async () => {
     const { post, greet, feed } = await openEndpoint()
     const session = await greet()
-    feed.identity = `Broker Ltd / Broker-Live / ${other}`
+    feed.pin.identity = `Broker Ltd / Broker-Live / ${other}`
     expect(await post(postText(session, 1, tick))).toMatchObject({
       status: 403,
-      text: expect.stringContaining('OTHER_ACCOUNT'),
+      text: expect.stringContaining('OTHER_ACCOUNT') as string,
     })
     expect(feed.taken).toEqual([])
   })
@@ -225,21 +230,21 @@ describe('the pinned terminal', () => {
   test('is pinned anew by a hello after a person accepted another one', async () => {
     const { post, greet, feed } = await openEndpoint()
     const session = await greet()
-    feed.identity = undefined
+    feed.pin.identity = undefined
     expect(await post(postText(session, 1, tick))).toMatchObject({
       status: 410,
-      text: expect.stringContaining('is to be pinned again; begin with hello'),
+      text: expect.stringContaining('is to be pinned again; begin with hello') as string,
     })
     await greet({ account: other })
-    expect(feed.identity).toContain(other)
+    expect(feed.pin.identity).toContain(other)
   })
 
   test('is unknown before ingest has said it: the hello is NOT_TAKEN', async () => {
     const { post, feed } = await openEndpoint()
-    feed.identity = 'unknown'
+    feed.pin.identity = 'unknown'
     expect(await post(helloText())).toMatchObject({
       status: 503,
-      text: expect.stringContaining('NOT_TAKEN\tThe collector has not reached ingest yet'),
+      text: expect.stringContaining('NOT_TAKEN\tThe collector has not reached ingest yet') as string,
     })
     expect(feed.begun).toEqual([])
   })

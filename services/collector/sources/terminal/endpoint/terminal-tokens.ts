@@ -1,16 +1,17 @@
 import { hash, timingSafeEqual } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FeedKey, isFeedKey } from '../../../../core/feeds/compound-key.ts'
 import { show } from '../../../../core/show.ts'
 import { type Config, ConfigError } from '../../../../platform/config.ts'
 import { type Watched, watch } from '../../../../platform/credentials/watch.ts'
-import { fileReason } from '../../../../platform/files/path-failures.ts'
+import { fileReason, pathReason } from '../../../../platform/files/path-failures.ts'
 import type { Log } from '../../../../platform/log/log.ts'
+import { Fatal } from '../../../../platform/process/exit.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 
 /** Two while a token is replaced: the terminal still has the old one. */
-export const digestsPerFeedMax = 2
+const digestsPerFeedMax = 2
 const linesMax = 10_000
 
 const tokenShape = /^fxt_[0-9a-f]{32}$/
@@ -25,17 +26,46 @@ export const terminalTokensPath = ({ terminalTokens, dataDir }: Pick<Config, 'te
   terminalTokens ?? join(dataDir, 'terminal-tokens')
 
 /** Reads the file of FXD_TERMINAL_TOKENS; a file that does not exist has no digests. Throws `ConfigError`. */
-export function readTerminalTokens(path: string): TokenDigests {
-  let text: string
+export const readTerminalTokens = (path: string): TokenDigests => parseTokens(readTokens(path), path)
+
+function readTokens(path: string): string {
   try {
-    text = readFileSync(path, 'utf8')
+    return readFileSync(path, 'utf8')
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return new Map()
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return ''
     throw new ConfigError(
       `The file ${path} (FXD_TERMINAL_TOKENS) ${fileReason(cause) ?? (cause as Error).message}.`,
     )
   }
-  return parseTokens(text, path)
+}
+
+export interface NewToken {
+  readonly path: string
+  readonly feed: FeedKey
+  readonly digest: string
+  /** Keeps no earlier digest of the feed; otherwise the newest one stays. */
+  readonly removeOlder: boolean
+}
+
+/** Adds a digest to the file; other lines stay. Returns how many earlier ones of the feed it keeps. Throws `Fatal`. */
+export function addTerminalToken({ path, feed, digest, removeOlder }: NewToken): number {
+  const text = readTokens(path)
+  const earlier = parseTokens(text, path).get(feed) ?? []
+  const kept = removeOlder ? [] : earlier.slice(-(digestsPerFeedMax - 1))
+  const removed = earlier.slice(0, earlier.length - kept.length)
+  const lines = text.split('\n').filter((line) => !removed.some((old) => line.includes(old)))
+  const others = lines.join('\n').replace(/([^\n])$/, '$1\n')
+  const draft = `${path}.${digest.slice(0, 8)}`
+  // Renamed only when complete: a crash must leave no file that refuses every terminal.
+  try {
+    writeFileSync(draft, `${others}${feed} ${digest}\n`, { flag: 'wx', mode: 0o600, flush: true })
+    renameSync(draft, path)
+  } catch (cause) {
+    rmSync(draft, { force: true })
+    const reason = pathReason(cause) ?? (cause as Error).message
+    throw new Fatal('system', `The file ${path} (FXD_TERMINAL_TOKENS) cannot be written: ${reason}.`, cause)
+  }
+  return kept.length
 }
 
 function parseTokens(text: string, path: string): TokenDigests {

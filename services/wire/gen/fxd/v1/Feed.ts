@@ -72,9 +72,14 @@ export interface Feed {
    * Those of `symbols` with bars that lack bars of some resolutions that the feed stores.
    */
   'resolutionsWithoutBars'?: (_fxd_v1_ResolutionsWithoutBars)[];
+  /**
+   * Company, server and digest of the account of the terminal that the feed accepts; absent: none yet, or a list.
+   */
+  'terminalIdentity'?: (string);
   '_lastBarTime'?: "lastBarTime";
   '_clockOffsetSeconds'?: "clockOffsetSeconds";
   '_rejectedLines'?: "rejectedLines";
+  '_terminalIdentity'?: "terminalIdentity";
 }
 
 export interface Feed__Output {
@@ -145,7 +150,12 @@ export interface Feed__Output {
    * Those of `symbols` with bars that lack bars of some resolutions that the feed stores.
    */
   'resolutionsWithoutBars': (_fxd_v1_ResolutionsWithoutBars__Output)[];
+  /**
+   * Company, server and digest of the account of the terminal that the feed accepts; absent: none yet, or a list.
+   */
+  'terminalIdentity'?: (string);
   '_lastBarTime'?: "lastBarTime";
   '_clockOffsetSeconds'?: "clockOffsetSeconds";
   '_rejectedLines'?: "rejectedLines";
+  '_terminalIdentity'?: "terminalIdentity";
 }

@@ -24,9 +24,15 @@ export interface Heartbeat {
    * Lines of the files of this source that are rejected, as the files are now. Absent: the source has no files.
    */
   'rejectedLines'?: (number);
+  /**
+   * Company, server and digest of the account of the terminal, at most 2,048 characters. Ingest keeps the first one of the feed
+   * until it is cleared by AcceptTerminal; then the session ends with UNAVAILABLE. Absent: not known.
+   */
+  'terminalIdentity'?: (string);
   '_newestTick'?: "newestTick";
   '_spoolAgeSeconds'?: "spoolAgeSeconds";
   '_rejectedLines'?: "rejectedLines";
+  '_terminalIdentity'?: "terminalIdentity";
 }
 
 /**
@@ -51,7 +57,13 @@ export interface Heartbeat__Output {
    * Lines of the files of this source that are rejected, as the files are now. Absent: the source has no files.
    */
   'rejectedLines'?: (number);
+  /**
+   * Company, server and digest of the account of the terminal, at most 2,048 characters. Ingest keeps the first one of the feed
+   * until it is cleared by AcceptTerminal; then the session ends with UNAVAILABLE. Absent: not known.
+   */
+  'terminalIdentity'?: (string);
   '_newestTick'?: "newestTick";
   '_spoolAgeSeconds'?: "spoolAgeSeconds";
   '_rejectedLines'?: "rejectedLines";
+  '_terminalIdentity'?: "terminalIdentity";
 }

@@ -4,6 +4,8 @@ import type * as grpc from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
 import type { AcceptTablesRequest as _fxd_v1_AcceptTablesRequest, AcceptTablesRequest__Output as _fxd_v1_AcceptTablesRequest__Output } from '../../fxd/v1/AcceptTablesRequest.ts';
 import type { AcceptTablesResponse as _fxd_v1_AcceptTablesResponse, AcceptTablesResponse__Output as _fxd_v1_AcceptTablesResponse__Output } from '../../fxd/v1/AcceptTablesResponse.ts';
+import type { AcceptTerminalRequest as _fxd_v1_AcceptTerminalRequest, AcceptTerminalRequest__Output as _fxd_v1_AcceptTerminalRequest__Output } from '../../fxd/v1/AcceptTerminalRequest.ts';
+import type { AcceptTerminalResponse as _fxd_v1_AcceptTerminalResponse, AcceptTerminalResponse__Output as _fxd_v1_AcceptTerminalResponse__Output } from '../../fxd/v1/AcceptTerminalResponse.ts';
 import type { ApplyFeedRequest as _fxd_v1_ApplyFeedRequest, ApplyFeedRequest__Output as _fxd_v1_ApplyFeedRequest__Output } from '../../fxd/v1/ApplyFeedRequest.ts';
 import type { BackfillRequest as _fxd_v1_BackfillRequest, BackfillRequest__Output as _fxd_v1_BackfillRequest__Output } from '../../fxd/v1/BackfillRequest.ts';
 import type { BackfillResponse as _fxd_v1_BackfillResponse, BackfillResponse__Output as _fxd_v1_BackfillResponse__Output } from '../../fxd/v1/BackfillResponse.ts';
@@ -72,6 +74,23 @@ export interface RegistryClient extends grpc.Client {
   acceptTables(argument: _fxd_v1_AcceptTablesRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_AcceptTablesResponse__Output>): grpc.ClientUnaryCall;
   acceptTables(argument: _fxd_v1_AcceptTablesRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_AcceptTablesResponse__Output>): grpc.ClientUnaryCall;
   acceptTables(argument: _fxd_v1_AcceptTablesRequest, callback: grpc.requestCallback<_fxd_v1_AcceptTablesResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * The feed accepts the next terminal, whatever its account. Its session ends within 5 s and starts again. Idempotent.
+   * FAILED_PRECONDITION: the source of the feed is not Terminal.
+   */
+  AcceptTerminal(argument: _fxd_v1_AcceptTerminalRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_AcceptTerminalResponse__Output>): grpc.ClientUnaryCall;
+  AcceptTerminal(argument: _fxd_v1_AcceptTerminalRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_AcceptTerminalResponse__Output>): grpc.ClientUnaryCall;
+  AcceptTerminal(argument: _fxd_v1_AcceptTerminalRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_AcceptTerminalResponse__Output>): grpc.ClientUnaryCall;
+  AcceptTerminal(argument: _fxd_v1_AcceptTerminalRequest, callback: grpc.requestCallback<_fxd_v1_AcceptTerminalResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * The feed accepts the next terminal, whatever its account. Its session ends within 5 s and starts again. Idempotent.
+   * FAILED_PRECONDITION: the source of the feed is not Terminal.
+   */
+  acceptTerminal(argument: _fxd_v1_AcceptTerminalRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_AcceptTerminalResponse__Output>): grpc.ClientUnaryCall;
+  acceptTerminal(argument: _fxd_v1_AcceptTerminalRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_fxd_v1_AcceptTerminalResponse__Output>): grpc.ClientUnaryCall;
+  acceptTerminal(argument: _fxd_v1_AcceptTerminalRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_AcceptTerminalResponse__Output>): grpc.ClientUnaryCall;
+  acceptTerminal(argument: _fxd_v1_AcceptTerminalRequest, callback: grpc.requestCallback<_fxd_v1_AcceptTerminalResponse__Output>): grpc.ClientUnaryCall;
   
   /**
    * Creates or changes one feed. Idempotent. INVALID_ARGUMENT: the manifest is invalid; each fault is a line of
@@ -426,6 +445,12 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   AcceptTables: grpc.handleUnaryCall<_fxd_v1_AcceptTablesRequest__Output, _fxd_v1_AcceptTablesResponse>;
   
   /**
+   * The feed accepts the next terminal, whatever its account. Its session ends within 5 s and starts again. Idempotent.
+   * FAILED_PRECONDITION: the source of the feed is not Terminal.
+   */
+  AcceptTerminal: grpc.handleUnaryCall<_fxd_v1_AcceptTerminalRequest__Output, _fxd_v1_AcceptTerminalResponse>;
+  
+  /**
    * Creates or changes one feed. Idempotent. INVALID_ARGUMENT: the manifest is invalid; each fault is a line of
    * the message. FAILED_PRECONDITION: manifests or another object own the feed.
    */
@@ -540,6 +565,7 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
 
 export interface RegistryDefinition extends grpc.ServiceDefinition {
   AcceptTables: MethodDefinition<_fxd_v1_AcceptTablesRequest, _fxd_v1_AcceptTablesResponse, _fxd_v1_AcceptTablesRequest__Output, _fxd_v1_AcceptTablesResponse__Output>
+  AcceptTerminal: MethodDefinition<_fxd_v1_AcceptTerminalRequest, _fxd_v1_AcceptTerminalResponse, _fxd_v1_AcceptTerminalRequest__Output, _fxd_v1_AcceptTerminalResponse__Output>
   ApplyFeed: MethodDefinition<_fxd_v1_ApplyFeedRequest, _fxd_v1_Feed, _fxd_v1_ApplyFeedRequest__Output, _fxd_v1_Feed__Output>
   Backfill: MethodDefinition<_fxd_v1_BackfillRequest, _fxd_v1_BackfillResponse, _fxd_v1_BackfillRequest__Output, _fxd_v1_BackfillResponse__Output>
   BeginStore: MethodDefinition<_fxd_v1_BeginStoreRequest, _fxd_v1_BeginStoreResponse, _fxd_v1_BeginStoreRequest__Output, _fxd_v1_BeginStoreResponse__Output>

@@ -29,8 +29,14 @@ export interface Welcome {
    * Absent from an ingest that accepts 64 LIVE batches.
    */
   'unackedBarsMax'?: (number);
+  /**
+   * The terminal that the feed accepts, as an earlier heartbeat named it. Absent: none yet, or an older ingest. A collector whose
+   * terminals post to it refuses others. Also in the Welcome of a standby.
+   */
+  'terminalIdentity'?: (string);
   '_feedNow'?: "feedNow";
   '_unackedBarsMax'?: "unackedBarsMax";
+  '_terminalIdentity'?: "terminalIdentity";
 }
 
 export interface Welcome__Output {
@@ -60,6 +66,12 @@ export interface Welcome__Output {
    * Absent from an ingest that accepts 64 LIVE batches.
    */
   'unackedBarsMax'?: (number);
+  /**
+   * The terminal that the feed accepts, as an earlier heartbeat named it. Absent: none yet, or an older ingest. A collector whose
+   * terminals post to it refuses others. Also in the Welcome of a standby.
+   */
+  'terminalIdentity'?: (string);
   '_feedNow'?: "feedNow";
   '_unackedBarsMax'?: "unackedBarsMax";
+  '_terminalIdentity'?: "terminalIdentity";
 }
