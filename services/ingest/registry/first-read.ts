@@ -19,9 +19,9 @@ export interface FirstReadFacts {
   readonly feedNow: number | undefined
 }
 
-/** A simulator is read in parts back to its depth, files are read whole, and a pushing client decides itself. */
+/** Simulators and terminals are read in parts back to their depth, files are read whole, and a pushing client decides itself. */
 export const depthInParts = ({ source, depth }: FeedDefinition): FirstReadFacts['depth'] =>
-  source.type === 'Simulator' ? depth : undefined
+  source.type === 'Simulator' || source.type === 'Terminal' ? depth : undefined
 
 /** Maximum history that may be missing at the start: the smallest unit of history is a day of minutes. */
 const toleranceSeconds = 86_400
