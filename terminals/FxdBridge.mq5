@@ -55,6 +55,16 @@ string ListedName(const int at) {
   return SymbolName(at,false);
 }
 
+// Why there was no answer, by the error of WebRequest.
+string SentenceOf(const int number) {
+  if(number==4014 || number==4060) return "Allow "+Address+" in Tools > Options > Expert Advisors";
+  if(number==5200) return "The terminal cannot read the address "+Address;
+  if(number==5201 || number==5272) return "Nothing answers at "+Address+"; trying again";
+  if(number==5202) return "The collector at "+Address+" did not answer in time; posting again";
+  if(number==5274 || number==5275) return "This machine does not trust the certificate of "+Address;
+  return "The post to "+Address+" failed; posting again";
+}
+
 // The program of both terminals. docs/terminal-protocol.md says what it posts and what it is told.
 
 #define CODES         10     // resolutions
@@ -64,7 +74,6 @@ string ListedName(const int at) {
 #define SYMBOLS_MAX   10000
 #define WANTS_MAX     4
 #define DAY           86400
-
 const string Resolutions[CODES]={"1","5","10","15","60","120","240","1D","1W","1M"};
 const long   Spans[CODES]={60,300,600,900,3600,7200,14400,DAY,7*DAY,31*DAY}; // seconds
 
@@ -81,21 +90,16 @@ struct BridgeSymbol {
   int    tries[CODES];   // reads of its history that had no answer
   long   oldest[CODES];  // its first bar at that time
 };
-
 struct BridgeWant {
-  int  at;     // the symbol
-  int  code;
-  long begin;
-  long end;
+  int  at,code; // its symbol and resolution
+  long begin,end;
   long from;   // what is before this time is read
   long oldest; // first bar that the terminal can give, if `begin` is before it; else 0
 };
-
 BridgeSymbol symbols[];
 BridgeWant   wants[];
 string       causes[]; // what was said
 long         saidAt[];
-
 string body="", identity="", newestRaw=""; // `identity`: server and login of this session
 string listed="";                          // names of the catalogue that was posted
 bool   isListWanted=false, isStandby=false;
@@ -106,24 +110,19 @@ long   minute=0; // of the last reading of the newest bars
 long   lostAt=0; // newest tick when the connection was lost; 0: no gap
 long   backAt=1; // when the connection was back, in milliseconds; 0: it is lost
 long   period[CODES], watched[CODES]; // `period`: of the newest tick at the last sweep
-
 // Says a sentence once a minute for each cause. Returns whether it was said.
 bool Say(const string cause,const string sentence) {
   int at=0;
   while(at<ArraySize(causes) && causes[at]!=cause) at++;
   if(at<ArraySize(causes) && Millis()-saidAt[at]<60000) return false;
   if(at==ArraySize(causes)) { ArrayResize(causes,at+1); ArrayResize(saidAt,at+1); }
-  causes[at]=cause;
-  saidAt[at]=Millis();
-  Print("fxd: "+sentence);
+  causes[at]=cause; saidAt[at]=Millis(); Print("fxd: "+sentence);
   return true;
 }
-
 string Field(string text) {
   StringReplace(text,"\t"," "); StringReplace(text,"\r"," "); StringReplace(text,"\n"," ");
   return StringSubstr(text,0,512);
 }
-
 // When the bar of this time opened, on the broker's clock. Weeks begin on Sunday.
 long PeriodOf(const int code,const long time) {
   if(code<8) return time-time%Spans[code];
@@ -131,55 +130,40 @@ long PeriodOf(const int code,const long time) {
   TimeToStruct((datetime)time,date);
   return time-time%DAY-(long)(code==8 ? date.day_of_week : date.day-1)*DAY;
 }
-
 void Add(const string line) { body+=line+"\n"; }
-
 string SeriesOf(const int at,const int code) { return "\t"+symbols[at].raw+"\t"+Resolutions[code]; }
-
 // Forgets what the collector said. The next post is a hello, and the collector says all of it again.
 void Forget(const long waitMs) {
-  session=0; sequence=0; postAt=Millis()+waitMs;
-  body=""; bodyBars=0;
-  ArrayResize(symbols,0); ArrayResize(wants,0);
-  isListWanted=false; isStandby=false;
+  session=0; sequence=0; postAt=Millis()+waitMs; body=""; bodyBars=0;
+  ArrayResize(symbols,0); ArrayResize(wants,0); isListWanted=false; isStandby=false;
   newestTick=0; lostAt=0; backAt=1;
   for(int code=0; code<CODES; code++) { period[code]=0; watched[code]=0; }
 }
-
 // The place of a symbol, which is added if it is new; -1: there are too many. Answers name symbols in their order.
 int Find(const string raw) {
   int size=ArraySize(symbols);
-  for(int i=0; i<size; i++) {
-    int at=(foundAt+i)%size;
-    if(symbols[at].raw==raw) { foundAt=at; return at; }
-  }
+  for(int i=0; i<size; i++) { int at=(foundAt+i)%size; if(symbols[at].raw==raw) { foundAt=at; return at; } }
   if(size>=SYMBOLS_MAX) {
     Say("symbols","The collector names more than "+IntegerToString(SYMBOLS_MAX)+" symbols; the others are ignored.");
     return -1;
   }
   ArrayResize(symbols,size+1,1000);
   symbols[size].raw=raw; symbols[size].digits=(int)SymbolInfoInteger(raw,SYMBOL_DIGITS);
-  symbols[size].tick=0; symbols[size].changedAt=0;
-  symbols[size].copied=-1; symbols[size].mayTick=false;
+  symbols[size].tick=0; symbols[size].changedAt=0; symbols[size].copied=-1; symbols[size].mayTick=false;
   for(int code=0; code<CODES; code++) {
     symbols[size].newest[code]=-1; symbols[size].due[code]=false; symbols[size].loading[code]=false;
     symbols[size].tries[code]=0; symbols[size].oldest[code]=0;
   }
-  foundAt=size;
-  return size;
+  foundAt=size; return size;
 }
-
 void TakeWant(const int at,const int code,const long begin,const long end) {
   int size=ArraySize(wants);
   for(int i=0; i<size; i++)
     if(wants[i].at==at && wants[i].code==code && wants[i].begin==begin && wants[i].end==end) return;
   if(size>=WANTS_MAX || begin>=end) return;
-  ArrayResize(wants,size+1);
-  wants[size].at=at; wants[size].code=code;
-  wants[size].begin=begin; wants[size].end=end;
-  wants[size].from=begin; wants[size].oldest=0;
+  ArrayResize(wants,size+1); wants[size].at=at; wants[size].code=code;
+  wants[size].begin=begin; wants[size].end=end; wants[size].from=begin; wants[size].oldest=0;
 }
-
 void TakeLine(const string &fields[],const int count) {
   string name=fields[0];
   if(name=="symbols") isListWanted=true;
@@ -195,12 +179,10 @@ void TakeLine(const string &fields[],const int count) {
   if(at<0) return;
   if(name=="want") TakeWant(at,code,StringToInteger(fields[3]),StringToInteger(fields[4]));
   else if(Frames[code]!=PERIOD_CURRENT) {
-    symbols[at].newest[code]=StringToInteger(fields[3]);
-    symbols[at].due[code]=true;
+    symbols[at].newest[code]=StringToInteger(fields[3]); symbols[at].due[code]=true;
     if(code==0) symbols[at].copied=-1;
   }
 }
-
 // Applies the lines of an answer. False: it is not the whole answer to this post.
 bool TakeAnswer(const string text) {
   string lines[];
@@ -211,33 +193,17 @@ bool TakeAnswer(const string text) {
   long number=StringToInteger(fields[2]);
   if(number<=0 || (session>0 && number!=session) || StringToInteger(fields[3])!=sequence) return false;
   session=number; sequence++;
-  bool wasStandby=isStandby;
-  isStandby=false;
-  for(int i=1; i<count; i++) {
-    int size=StringSplit(lines[i],'\t',fields);
-    if(size>0) TakeLine(fields,size);
-  }
+  bool wasStandby=isStandby; isStandby=false;
+  for(int i=1; i<count; i++) { int size=StringSplit(lines[i],'\t',fields); if(size>0) TakeLine(fields,size); }
   if(wasStandby && !isStandby) Forget(0);
   return true;
 }
-
-// Says why there was no answer, by the error of WebRequest.
-void SayNoAnswer(const int status,const int number) {
-  string tail=" (error "+IntegerToString(number)+", status "+IntegerToString(status)+").";
-  if(number==4014 || number==4060) Say("allow","Allow "+Address+" in Tools > Options > Expert Advisors"+tail);
-  else if(number==5200) Say("address","The terminal cannot read the address "+Address+tail);
-  else if(number==5201 || number==5272) Say("connect","Nothing answers at "+Address+"; trying again"+tail);
-  else if(number==5202) Say("timeout","The collector at "+Address+" did not answer in time; posting again"+tail);
-  else if(number==5274 || number==5275) Say("tls","This machine does not trust the certificate of "+Address+tail);
-  else Say("failed","The post to "+Address+" failed; posting again"+tail);
-}
-
 // After a refusal. True: post the same again.
 bool TakeRefusal(const int status,const string text,const string headers) {
   string fields[];
-  string code="";
-  if(StringSplit(text,'\t',fields)==3 && fields[0]=="error") code=fields[1];
-  if(code!="") Say(code,"The collector refuses: "+Field(fields[2]));
+  string code="",line=text; StringReplace(line,"\n","");
+  if(StringSplit(line,'\t',fields)==3 && fields[0]=="error") code=fields[1];
+  if(code!="") Say(code,"The collector refuses: "+fields[2]);
   else Say("other","Something else than a collector answers at "+Address+" (status "+IntegerToString(status)+").");
   bool isBusy=code=="BUSY" || code=="NOT_TAKEN" || code=="TOO_MANY";
   long waitMs=isBusy || code=="SEQUENCE" || code=="TOO_LARGE" ? 1000 : 30000;
@@ -250,16 +216,13 @@ bool TakeRefusal(const int status,const string text,const string headers) {
   Forget(waitMs);
   return false;
 }
-
 // Posts the body, and again until it is answered. False: the session ended.
 bool Post() {
   string head="fxd\t1\t"+IntegerToString(session)+"\t"+IntegerToString(sequence)+"\n";
   string send="Authorization: Bearer "+Token+"\r\nContent-Type: text/plain; charset=utf-8\r\n";
   char data[];
-  ArrayResize(data,StringToCharArray(head+body,data,0,WHOLE_ARRAY,CP_UTF8)-1);
-  body=""; bodyBars=0;
-  long begun=Millis();
-  long waitMs=500;
+  ArrayResize(data,StringToCharArray(head+body,data,0,WHOLE_ARRAY,CP_UTF8)-1); body=""; bodyBars=0;
+  long begun=Millis(),waitMs=500;
   while(!IsStopped()) {
     while(Millis()<postAt && !IsStopped()) Sleep((int)MathMin(postAt-Millis(),(long)250));
     postAt=Millis()+POST_EVERY_MS;
@@ -267,16 +230,14 @@ bool Post() {
     string headers="";
     ResetLastError();
     int status=WebRequest("POST",Address+"/v1/terminal",send,30000,data,result,headers);
-    int number=GetLastError();
-    postedAt=Millis();
+    int number=GetLastError(); postedAt=Millis();
     string text=status>0 ? CharArrayToString(result,0,WHOLE_ARRAY,CP_UTF8) : "";
     if(status==200 && TakeAnswer(text)) return session>0;
     if((status>=300 && status<500) || status==503) {
       if(!TakeRefusal(status,text,headers)) return false;
     } else {
-      SayNoAnswer(status,number);
-      waitMs=MathMin(waitMs*2,(long)10000);
-      postAt=Millis()+waitMs;
+      Say(SentenceOf(number),SentenceOf(number)+" (error "+IntegerToString(number)+", status "+IntegerToString(status)+").");
+      waitMs=MathMin(waitMs*2,(long)10000); postAt=Millis()+waitMs;
     }
     // A hello is made anew, since it has the time. After 30 s of silence the collector ends a session.
     if(session==0 || Millis()-begun>30000) break;
@@ -284,11 +245,7 @@ bool Post() {
   Forget(postAt-Millis());
   return false;
 }
-
-string Identity() {
-  return AccountInfoString(ACCOUNT_SERVER)+"\t"+IntegerToString(AccountInfoInteger(ACCOUNT_LOGIN));
-}
-
+string Identity() { return AccountInfoString(ACCOUNT_SERVER)+"\t"+IntegerToString(AccountInfoInteger(ACCOUNT_LOGIN)); }
 // A digest of server and login, in hexadecimal digits.
 string AccountDigest() {
   uchar data[];
@@ -301,13 +258,10 @@ string AccountDigest() {
     text+=StringSubstr("0123456789abcdef",digest[i]/16,1)+StringSubstr("0123456789abcdef",digest[i]%16,1);
   return text;
 }
-
 void PostHello() {
   identity=Identity();
   if(AccountInfoInteger(ACCOUNT_LOGIN)==0) {
-    Say("login","No account is logged in; no bar comes until one is.");
-    postAt=Millis()+1000;
-    return;
+    Say("login","No account is logged in; no bar comes until one is."); postAt=Millis()+1000; return;
   }
   int maxBars=TerminalInfoInteger(TERMINAL_MAXBARS);
   Add("hello\tFxdBridge\t1.0\t"+TerminalKind()+"\t"+IntegerToString(TerminalInfoInteger(TERMINAL_BUILD))
@@ -317,54 +271,41 @@ void PostHello() {
       +"\t"+(Role==Both ? "Both" : Role==Live ? "Live" : "History"));
   if(Post()) Print("fxd: the collector at "+Address+" answers; session "+IntegerToString(session)+".");
 }
-
 string ListedNames() {
   string names="";
-  int count=ListedCount();
-  for(int i=0; i<count; i++) names+=ListedName(i)+"\t";
+  for(int i=0,count=ListedCount(); i<count; i++) names+=ListedName(i)+"\t";
   return names;
 }
-
 void PostCatalogue() {
   string names[];
-  isListWanted=false;
-  listed=ListedNames();
+  isListWanted=false; listed=ListedNames();
   int count=StringSplit(listed,'\t',names)-1;
   for(int i=0; i<count; i++) {
     Add("symbol\t"+names[i]+"\t"+IntegerToString(SymbolInfoInteger(names[i],SYMBOL_DIGITS))
         +"\t"+Field(SymbolInfoString(names[i],SYMBOL_PATH))+"\t"+Field(SymbolInfoString(names[i],SYMBOL_DESCRIPTION)));
     if(StringLen(body)>POST_CHARS && !Post()) return;
   }
-  Add("catalogue\t"+IntegerToString(count));
-  Post();
+  Add("catalogue\t"+IntegerToString(count)); Post();
 }
-
 // Adds the bars from `from` to `to` in ascending groups; posts whenever a post is full. Bars from `openFrom` on may be forming.
 bool AddBars(const int at,const int code,const MqlRates &rates[],const long from,const long to,const long openFrom) {
-  int count=ArraySize(rates);
-  int digits=symbols[at].digits;
-  int i=0;
+  int count=ArraySize(rates),digits=symbols[at].digits,i=0;
   while(i<count) {
     if((long)rates[i].time<from || (long)rates[i].time>=to) { i++; continue; }
     if((bodyBars>=postBars || StringLen(body)>POST_CHARS) && !Post()) return false;
-    string group="";
-    int size=0;
-    long last=from-1;
-    bool isOpen=false;
+    string group=""; int size=0;
+    long last=from-1; bool isOpen=false;
     while(i<count && !isOpen && bodyBars+size<postBars && (long)rates[i].time>last && (long)rates[i].time<to) {
-      last=(long)rates[i].time;
-      isOpen=last>=openFrom;
+      last=(long)rates[i].time; isOpen=last>=openFrom;
       group+=IntegerToString(last)+"\t"+DoubleToString(rates[i].open,digits)+"\t"+DoubleToString(rates[i].high,digits)
              +"\t"+DoubleToString(rates[i].low,digits)+"\t"+DoubleToString(rates[i].close,digits)
              +"\t"+IntegerToString(rates[i].tick_volume)+(isOpen ? "\topen\n" : "\n");
       size++; i++;
     }
-    body+="bars"+SeriesOf(at,code)+"\t"+IntegerToString(size)+"\n"+group;
-    bodyBars+=size;
+    body+="bars"+SeriesOf(at,code)+"\t"+IntegerToString(size)+"\n"+group; bodyBars+=size;
   }
   return true;
 }
-
 // The series has no bars to read now; `line` is added if it is not empty.
 void AddLoading(const int at,const int number,const string line) {
   string cause=IntegerToString(number);
@@ -372,13 +313,11 @@ void AddLoading(const int at,const int number,const string line) {
   if(number!=0 && Say("copy"+cause,"No bars of "+symbols[at].raw+" yet (error "+cause+" of CopyRates); trying again."))
     Add("error\t"+cause+"\tCopyRates\t"+symbols[at].raw);
 }
-
 // Adds the newest bars of a series, from the newest that the collector has less `back` seconds.
 bool CopyNewest(const int at,const int code,const long back) {
   MqlRates rates[];
   string raw=symbols[at].raw;
-  long from=symbols[at].newest[code];
-  int count=0;
+  long from=symbols[at].newest[code]; int count=0;
   ResetLastError();
   if(from>0) count=CopyRates(raw,Frames[code],(datetime)(from-back),(datetime)(MathMax(newestTick,from)+DAY),rates);
   // Nothing from there on: the broker set its clock back, or the collector has no bar yet.
@@ -394,11 +333,9 @@ bool CopyNewest(const int at,const int code,const long back) {
   if(code==0) { symbols[at].copied=symbols[at].tick; symbols[at].mayTick=symbols[at].tick>=newestTick; }
   return AddBars(at,code,rates,from>0 ? MathMin(from-back,last) : last,last+1,last);
 }
-
 // The newest tick is that of the symbols that ticked in the last 2 s: so it falls when the broker sets its clock back.
 void ReadTicks() {
-  long now=Millis();
-  long best=0;
+  long now=Millis(),best=0;
   for(int at=0; at<ArraySize(symbols); at++) {
     long tick=SymbolInfoInteger(symbols[at].raw,SYMBOL_TIME);
     if(tick!=symbols[at].tick) symbols[at].changedAt=now;
@@ -414,12 +351,10 @@ void ReadTicks() {
   if(lostAt==0) lostAt=newestTick;
   backAt=0;
 }
-
 // Copies M1 of the symbols that ticked, and longer series whose period ended.
 bool SweepSeries(const int code,const bool isFast,const bool isAgain) {
   long start=newestTick>0 ? PeriodOf(code,newestTick) : 0;
-  bool isEnded=start!=period[code];
-  bool isSwept=false;
+  bool isEnded=start!=period[code],isSwept=false;
   bool isBack=isAgain && lostAt>0 && backAt>0 && Millis()-backAt>60000;
   long back=code>0 ? Spans[code] : isAgain ? 300 : 0;
   if(isBack) { back+=MathMax(newestTick-lostAt,(long)0); lostAt=0; }
@@ -434,13 +369,9 @@ bool SweepSeries(const int code,const bool isFast,const bool isAgain) {
     bool isRead=code>0 ? symbols[at].due[code] : isTicked || (isAgain && newestTick-tick<3600);
     if(isRead && !CopyNewest(at,code,back)) return false;
   }
-  if(isSwept && start>watched[code]) {
-    Add("watched\t"+Resolutions[code]+"\t"+IntegerToString(start));
-    watched[code]=start;
-  }
+  if(isSwept && start>watched[code]) { Add("watched\t"+Resolutions[code]+"\t"+IntegerToString(start)); watched[code]=start; }
   return true;
 }
-
 // M1 of all symbols is posted first, then the longer resolutions.
 void Sweep(const bool isFast,const bool isAgain) {
   ReadTicks();
@@ -453,21 +384,18 @@ void Sweep(const bool isFast,const bool isAgain) {
   for(int code=1; code<CODES && !isStandby; code++) if(!SweepSeries(code,isFast,false)) return;
   if(body!="") Post();
 }
-
 void EndWant(const string line) {
   Add(line);
   int left=ArraySize(wants)-1;
   for(int i=0; i<left; i++) wants[i]=wants[i+1];
   ArrayResize(wants,left);
 }
-
 // Reads the next bars of the first want. False: the session ended.
 bool ReadWant() {
   MqlRates rates[];
   int at=wants[0].at,code=wants[0].code;
   long from=wants[0].from,end=wants[0].end,to=MathMin(from+POST_BARS*Spans[code],end);
-  string raw=symbols[at].raw;
-  string series=SeriesOf(at,code);
+  string raw=symbols[at].raw,series=SeriesOf(at,code);
   if(Frames[code]==PERIOD_CURRENT) { EndWant("beyond"+series+"\t"+IntegerToString(end)); return true; }
   ResetLastError();
   int count=CopyRates(raw,Frames[code],(datetime)from,(datetime)(to-1),rates);
@@ -481,8 +409,7 @@ bool ReadWant() {
               && SeriesInfoInteger(raw,Frames[code],SERIES_BARS_COUNT)<TerminalInfoInteger(TERMINAL_MAXBARS);
   if(isLoading) {
     symbols[at].tries[code]=oldest==symbols[at].oldest[code] ? tries+1 : 1;
-    symbols[at].oldest[code]=oldest;
-    AddLoading(at,count<=0 ? number : 0,"");
+    symbols[at].oldest[code]=oldest; AddLoading(at,count<=0 ? number : 0,"");
     EndWant("loading"+series);
     return true;
   }
@@ -497,19 +424,16 @@ bool ReadWant() {
   EndWant(complete+(complete!="" && beyond!="" ? "\n" : "")+beyond);
   return true;
 }
-
 void ReadHistory() {
   int used=TerminalInfoInteger(TERMINAL_MEMORY_USED);
   if(used>MemoryMb) {
     Say("memory","The terminal uses "+IntegerToString(used)+" MB, more than MemoryMb; reading history pauses.");
-    historyAt=Millis()+5000;
-    return;
+    historyAt=Millis()+5000; return;
   }
   long until=Millis()+200;
   while(ArraySize(wants)>0 && bodyBars<postBars && Millis()<until) if(!ReadWant()) return;
   if(body!="") Post();
 }
-
 // False: an input is wrong.
 bool Begin() {
   bool isUrl=StringFind(Address,"http://")==0 || StringFind(Address,"https://")==0;
@@ -520,7 +444,6 @@ bool Begin() {
   else { Forget(0); return true; }
   return false;
 }
-
 // Does what is due, and returns.
 void Step() {
   long now=Millis();
@@ -530,8 +453,7 @@ void Step() {
     if(Identity()!=identity) { Print("fxd: another account is logged in."); Forget(0); return; }
   }
   long server=ServerTime();
-  bool isFast=(server+2)%60<5;
-  bool isAgain=!isFast && server/60!=minute;
+  bool isFast=(server+2)%60<5,isAgain=!isFast && server/60!=minute;
   if(isAgain) {
     minute=server/60;
     Add("memory\t"+IntegerToString(TerminalInfoInteger(TERMINAL_MEMORY_USED))

@@ -61,6 +61,15 @@ string ListedName(const int at) {
   return SymbolName(at,true);
 }
 
+// Why there was no answer, by the error of WebRequest.
+string SentenceOf(const int number) {
+  if(number==4014 || number==4060) return "Allow "+Address+" in Tools > Options > Expert Advisors";
+  if(number==5200) return "The terminal cannot read the address "+Address;
+  if(number==5201) return "Nothing answers at "+Address+"; trying again";
+  if(number==5202) return "The collector at "+Address+" did not answer in time; posting again";
+  return "The post to "+Address+" failed; posting again";
+}
+
 //--- bridge.mqh
 
 int OnInit() {
