@@ -8,7 +8,7 @@ import { cachedFolder } from '../support/processes/cached-folder.ts'
 const shim = join(import.meta.dirname, 'shim')
 
 /** MQL as C++, with the same line numbers: three rules, which shim/README.md names. */
-export const rewritten = (program: string): string =>
+const rewritten = (program: string): string =>
   program
     .replace(/^#property.*$/gm, '')
     .replace(/\b(\w+)\s*&\s*(\w+)\[\]/g, 'Array<$1> &$2')

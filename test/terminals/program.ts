@@ -32,7 +32,6 @@ export class TerminalProgram {
   readonly #answer: Answer
   #errors = ''
   #rest = ''
-  #calls = Promise.resolve()
 
   constructor(kind: TerminalKind, answer: Answer, { fast = false } = {}) {
     this.#answer = answer
@@ -62,7 +61,7 @@ export class TerminalProgram {
   #take(line: string): void {
     const [name = '', ...args] = line.split('\t').map(plain)
     const reply = this.#answer(name, args)
-    if (reply instanceof Promise) this.#calls = reply.then((later) => this.#write(later))
+    if (reply instanceof Promise) void reply.then((later) => this.#write(later))
     else this.#write(reply)
   }
 
