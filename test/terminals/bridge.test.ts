@@ -27,8 +27,9 @@ async function begin(
 
 /** Every test ends here: the sanitizers found nothing. */
 afterEach(async () => {
-  expect(await terminal.stop()).toBe('')
+  const defects = await terminal.stop()
   responder.close()
+  if (defects !== '') throw new Error(defects)
 })
 
 /** As a collector: it wants the catalogue first, then what `more` says. */

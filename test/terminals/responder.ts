@@ -21,10 +21,12 @@ export class Responder {
 
   private constructor(respond: (post: Post, position: number) => Response) {
     this.#respond = respond
-    this.#server = createServer(async (request, response) => {
-      const { status, body } = this.#answer(await postOf(request))
-      response.statusCode = status
-      response.setHeader('content-type', 'text/plain; charset=utf-8').end(body)
+    this.#server = createServer((request, response) => {
+      void postOf(request).then((post) => {
+        const { status, body } = this.#answer(post)
+        response.statusCode = status
+        response.setHeader('content-type', 'text/plain; charset=utf-8').end(body)
+      })
     })
   }
 
@@ -50,7 +52,7 @@ export class Responder {
 
   #answer(post: Post): { status: number; body: string } {
     const response = this.#respond(post, this.posts.push(post) - 1)
-    if (!Array.isArray(response)) return response as { status: number; body: string }
+    if ('status' in response) return response
     const sequence = post.lines[0]?.[3]
     return { status: 200, body: [`fxd\t1\t7\t${sequence}`, ...response].map((line) => `${line}\n`).join('') }
   }
