@@ -1,5 +1,5 @@
-import type { Span } from '../bars/window.ts'
 import type { FeedSeconds } from '../clocks/feed-clock.ts'
+import type { Span } from '../bars/window.ts'
 import type { Resolution } from '../feeds/resolution.ts'
 
 /** The version of docs/terminal-protocol.md. */
