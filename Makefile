@@ -1,4 +1,4 @@
-.PHONY: help run cluster kubernetes check smoke test soak bench bench-full
+.PHONY: help run cluster kubernetes check smoke test soak bench bench-full terminals
 MAKEFLAGS += --no-print-directory
 
 help: ## list the targets
@@ -30,3 +30,6 @@ bench: ## at most 45 minutes: speed and size at the relevant loads
 
 bench-full: ## all benches with their full loads
 	@bin/install && npm run bench-full --silent
+
+terminals: ## check the programs of MetaTrader terminals, and write them from their sources
+	@bin/install && bin/node terminals/write-programs.ts

@@ -104,6 +104,8 @@ export default defineConfig({
         ...withKubernetes,
         testTimeout: 6 * minuteMs,
       }),
+      // Programs of terminals, compiled by g++.
+      suite('terminals', ['test/terminals/*.test.ts'], 3, patient),
       suite('sim', ['test/sim/*.test.ts'], 3, { testTimeout: 15 * minuteMs, ...effortAtMost(10) }),
       suite('acceptance', ['test/acceptance/*.test.ts'], 4, { ...patient, ...oneProcess }),
       suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 4, patient),

@@ -35,7 +35,7 @@ export const tiers: Readonly<Record<string, readonly Stage[]>> = {
   test: [
     unitsAndEdges,
     { name: 'contract', projects: ['contract', 'charts'], workers: 4 },
-    { name: 'sim', projects: ['sim'] },
+    { name: 'sim', projects: ['sim', 'terminals'] },
     acceptance,
     { name: 'planted', projects: ['planted', 'interop'] },
     { name: 'acceptance on QuestDB', projects: ['acceptance-questdb'] },
