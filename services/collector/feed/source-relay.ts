@@ -6,6 +6,7 @@ import type { Listing, SourceBars, SourceListener, SourceSeries, SourceSymbol } 
 import type { ActiveSession } from './active-session.ts'
 import type { ClosedBars } from './closed-bars.ts'
 import type { FeedTime } from './feed-time.ts'
+import { Readjustments } from './readjustments.ts'
 import { SourceCatalogue } from './source-catalogue.ts'
 
 export class SourceRelay implements SourceListener {
@@ -14,6 +15,7 @@ export class SourceRelay implements SourceListener {
   isConnected = true
   /** How often each series changed as a whole, of those that no session has read and stored since. */
   readonly changed = new Map<RawSeriesId, number>()
+  readonly readjustments = new Readjustments()
   readonly #bars: ClosedBars
   #session: ActiveSession | undefined
 

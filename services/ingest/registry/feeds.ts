@@ -34,7 +34,7 @@ export interface FeedStores {
   readonly windows: WindowStore
   readonly board: FeedBoard
   readonly clock: Clock
-  readonly states: Pick<FeedStates, 'rejectedLines'>
+  readonly states: Pick<FeedStates, 'said'>
   /** Ends the sessions of a hidden feed. This process writes nothing of the feed afterwards. */
   endFeed(feed: FeedKey): Promise<void>
 }
@@ -69,7 +69,7 @@ export async function getFeed(
   const shown = page(symbols, request.afterSymbol, (symbol) => symbol, partBytesMax)
   const facts = await firstReadFacts(feed.definition, view, stores)
   const firstRead = firstReads(facts)
-  const rejectedLines = stores.states.rejectedLines(key)
+  const { rejectedLines, readjustedSymbols, readjustmentsHeld = false } = stores.states.said(key) ?? {}
   const symbolsWith = (wanted: FirstRead): string[] =>
     shown.items.filter((symbol) => firstRead({ symbol }) === wanted)
   return {
@@ -82,6 +82,8 @@ export async function getFeed(
     resolutionsWithoutBars: resolutionsWithoutBars(shown.items, feed.definition.resolutions, facts.newest),
     manyWindows: manyWindowsOf(facts.windows, view, request.afterSymbol === '', new Set(shown.items)),
     ...(rejectedLines !== undefined && { rejectedLines }),
+    ...(readjustedSymbols !== undefined && { readjustedSymbols }),
+    readjustmentsHeld,
   }
 }
 

@@ -16,6 +16,7 @@ const partsByText = <T>(items: readonly T[], textOf: (item: T) => string) =>
 export const welcomeOf = (
   { resolutions, quoteBasis }: FeedDefinition,
   at: { readonly epoch: number; readonly utcMs: number; readonly feedNow: FeedSeconds | undefined },
+  backfillVersion: number,
 ): IngestMessage => ({
   welcome: {
     active: true,
@@ -25,6 +26,7 @@ export const welcomeOf = (
     resolutions: resolutions.filter((r) => r !== '30'),
     midQuoted: quoteBasis === 'Mid',
     unackedBarsMax,
+    backfillVersion,
   },
 })
 

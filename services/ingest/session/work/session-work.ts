@@ -100,7 +100,8 @@ export class SessionWork {
       const feed = state.registry.current()
       const feedNow = state.now(feed, deps.clock)
       const { definition } = feed
-      stream.send(welcomeOf(definition, { epoch: options.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow }))
+      const at = { epoch: options.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow }
+      stream.send(welcomeOf(definition, at, feed.view.backfills.get(options.feed) ?? 0))
       const known = options.isImport
         ? knownParts(options.feed, new Map(), new Map())
         : knownParts(options.feed, newest, windows)

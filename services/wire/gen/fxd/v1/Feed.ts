@@ -72,9 +72,15 @@ export interface Feed {
    * Those of `symbols` with bars that lack bars of some resolutions that the feed stores.
    */
   'resolutionsWithoutBars'?: (_fxd_v1_ResolutionsWithoutBars)[];
+  /**
+   * As in Heartbeat, of the collector whose session is at this ingest.
+   */
+  'readjustedSymbols'?: (number);
+  'readjustmentsHeld'?: (boolean);
   '_lastBarTime'?: "lastBarTime";
   '_clockOffsetSeconds'?: "clockOffsetSeconds";
   '_rejectedLines'?: "rejectedLines";
+  '_readjustedSymbols'?: "readjustedSymbols";
 }
 
 export interface Feed__Output {
@@ -145,7 +151,13 @@ export interface Feed__Output {
    * Those of `symbols` with bars that lack bars of some resolutions that the feed stores.
    */
   'resolutionsWithoutBars': (_fxd_v1_ResolutionsWithoutBars__Output)[];
+  /**
+   * As in Heartbeat, of the collector whose session is at this ingest.
+   */
+  'readjustedSymbols'?: (number);
+  'readjustmentsHeld': (boolean);
   '_lastBarTime'?: "lastBarTime";
   '_clockOffsetSeconds'?: "clockOffsetSeconds";
   '_rejectedLines'?: "rejectedLines";
+  '_readjustedSymbols'?: "readjustedSymbols";
 }

@@ -24,9 +24,18 @@ export interface Heartbeat {
    * Lines of the files of this source that are rejected, as the files are now. Absent: the source has no files.
    */
   'rejectedLines'?: (number);
+  /**
+   * Symbols whose history the terminal re-adjusted, since the start of this collector. Absent: it does not look for them.
+   */
+  'readjustedSymbols'?: (number);
+  /**
+   * Too many symbols were re-adjusted in one day: the collector reads none again until `fxd backfill`.
+   */
+  'readjustmentsHeld'?: (boolean);
   '_newestTick'?: "newestTick";
   '_spoolAgeSeconds'?: "spoolAgeSeconds";
   '_rejectedLines'?: "rejectedLines";
+  '_readjustedSymbols'?: "readjustedSymbols";
 }
 
 /**
@@ -51,7 +60,16 @@ export interface Heartbeat__Output {
    * Lines of the files of this source that are rejected, as the files are now. Absent: the source has no files.
    */
   'rejectedLines'?: (number);
+  /**
+   * Symbols whose history the terminal re-adjusted, since the start of this collector. Absent: it does not look for them.
+   */
+  'readjustedSymbols'?: (number);
+  /**
+   * Too many symbols were re-adjusted in one day: the collector reads none again until `fxd backfill`.
+   */
+  'readjustmentsHeld': (boolean);
   '_newestTick'?: "newestTick";
   '_spoolAgeSeconds'?: "spoolAgeSeconds";
   '_rejectedLines'?: "rejectedLines";
+  '_readjustedSymbols'?: "readjustedSymbols";
 }

@@ -29,6 +29,10 @@ export interface Welcome {
    * Absent from an ingest that accepts 64 LIVE batches.
    */
   'unackedBarsMax'?: (number);
+  /**
+   * Grows with each `fxd backfill` of the feed; 0: none yet.
+   */
+  'backfillVersion'?: (number | string | Long);
   '_feedNow'?: "feedNow";
   '_unackedBarsMax'?: "unackedBarsMax";
 }
@@ -60,6 +64,10 @@ export interface Welcome__Output {
    * Absent from an ingest that accepts 64 LIVE batches.
    */
   'unackedBarsMax'?: (number);
+  /**
+   * Grows with each `fxd backfill` of the feed; 0: none yet.
+   */
+  'backfillVersion': (number);
   '_feedNow'?: "feedNow";
   '_unackedBarsMax'?: "unackedBarsMax";
 }
