@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { CollectorFixture, day } from '../../../test/support/fixtures/collector-fixture.ts'
@@ -8,8 +9,10 @@ import { type Bars, barsOf, toList } from '../../core/bars/bar.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { compoundKey } from '../../core/feeds/compound-key.ts'
+import { silentLog } from '../../platform/log/log.ts'
 import { registryClient } from '../../wire/unary-client.ts'
 import type { SourceSeries } from '../source.ts'
+import { createMt5Csv } from '../sources/mt5-csv/mt5-csv.ts'
 
 const suite = new CollectorFixture({
   resolutions: ['1D', '1W'],
@@ -146,4 +149,27 @@ describe.each(['pieces', 'whole'] as const)('history of a source that is read in
         readjustmentsHeld: false,
       })
   })
+})
+
+test('a file of a share that was exported again after a split, while the collector was stopped, is read again', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fxd-split-'))
+  const after = readFileSync(join(import.meta.dirname, '../../../test/data/GOOGL_D1.csv'), 'utf8')
+  const before = after.replaceAll(
+    /\t(\d+\.\d+)/g,
+    (_, price: string) => `\t${(Number(price) * 2).toFixed(2)}`,
+  )
+  const start = () => {
+    const { clock, feed: definition } = suite
+    suite.collect(createMt5Csv({ definition, path: folder, follow: true, clock, log: silentLog }))
+  }
+  const oldest = async () => [(await stored('GOOGL', '1D')).length, (await stored('GOOGL', '1D'))[0]]
+  writeFileSync(join(folder, 'GOOGL_D1.csv'), before)
+  start()
+  await expect.poll(oldest, patient).toEqual([2_335, 393.9])
+  await expect.poll(async () => (await suite.windows()).length, patient).toBe(1)
+  await suite.stopInTime()
+  writeFileSync(join(folder, 'GOOGL_D1.csv'), after)
+  start()
+  await expect.poll(oldest, patient).toEqual([2_335, 196.95])
+  rmSync(folder, { recursive: true })
 })
