@@ -79,6 +79,7 @@ class Collector {
       spool,
       isActive: this.#relay.isActive,
       tickAgeMs: this.#time.tickAgeMs,
+      readjustedSymbols: this.#relay.readjustments.symbols,
     }))
     const stopReleasing = clock.every(formingCheckMs, () => this.#bars.release())
     signal.addEventListener('abort', stopReleasing)
@@ -167,13 +168,15 @@ class Collector {
 
   #startActiveSession(client: SessionClient, greeting: Greeting): ActiveSession {
     this.#time.offsetMs = greeting.offsetMs
-    const { changed, symbols } = this.#relay
+    const { changed, readjustments, symbols } = this.#relay
+    readjustments.welcomed(greeting.welcome.backfillVersion)
     const shared = {
       ...this.#deps,
       client,
       bars: this.#bars,
       changed,
       log: this.#log,
+      readjustments,
       router: this.#router,
       time: this.#time,
       signal: AbortSignal.any([this.#deps.signal, client.signal]),
@@ -207,6 +210,10 @@ class Collector {
       ...(newestTick !== undefined && { newestTick }),
       ...(rejectedLines !== undefined && { rejectedLines }),
       ...(terminalIdentity !== undefined && terminalIdentity !== 'unknown' && { terminalIdentity }),
+      ...(this.#deps.source.capabilities.readjusts && {
+        readjustedSymbols: this.#relay.readjustments.symbols,
+        readjustmentsHeld: this.#relay.readjustments.isHeld,
+      }),
     })
   }
 }

@@ -8,6 +8,7 @@ export interface CollectorStatus {
   readonly spool: Pick<Spool, 'depth' | 'droppedBars' | 'failures' | 'unreadableBytes'> | undefined
   readonly isActive: boolean
   readonly tickAgeMs: number | undefined
+  readonly readjustedSymbols: number
 }
 
 export interface FeedMetrics {
@@ -74,6 +75,11 @@ function createStatusMetrics(metrics: Metrics, readers: ReadonlyMap<FeedKey, () 
     'tick_age_seconds',
     'Seconds since the last tick or bars arrived; before the first, since the source was opened',
     ({ tickAgeMs }) => tickAgeMs && tickAgeMs / 1_000,
+  )
+  total(
+    'readjusted_symbols_total',
+    'Symbols whose history the terminal re-adjusted, such as those of shares after a split',
+    (status) => status.readjustedSymbols,
   )
   const spooled = (name: string, help: string, value: (depth: SpoolDepth) => number): void =>
     gauge(`spool_${name}`, help, ({ spool }) => spool && value(spool.depth))

@@ -55,6 +55,8 @@ export interface SourceCapabilities {
   readonly reads: 'pieces' | 'whole'
   /** Whether it reports new bars and ticks as they arrive. */
   readonly live: boolean
+  /** Whether its history may be re-adjusted, such as that of a share after a split: then old days are compared. */
+  readonly readjusts?: boolean | undefined
 }
 
 export interface SourceSeries {

@@ -6,7 +6,7 @@ import type { CredentialFault } from './credentials/access.ts'
 
 export type LaneName = Lane | 'import'
 
-const alarmKinds = ['sequence', 'revision', 'publish', 'gap'] as const
+const alarmKinds = ['sequence', 'revision', 'publish', 'gap', 'readjusted'] as const
 type AlarmKind = (typeof alarmKinds)[number]
 
 /** From a heartbeat. */
@@ -65,7 +65,7 @@ export function createIngestMetrics(metrics: Metrics): IngestMetrics {
   const alarms = fromZero(
     metrics.counter(
       'fxd_ingest_alarms_total',
-      'Alarms: wrong sequences, rejected revisions, bars not published, gaps (history lost by a collector)',
+      'Alarms: wrong sequences, rejected revisions, bars not published, gaps (history lost by a collector), too many symbols re-adjusted',
       ['kind'],
     ),
     'kind',

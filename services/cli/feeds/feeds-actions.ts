@@ -66,6 +66,8 @@ export const showFeed = (key: string, options: JsonOption, terminal: Terminal): 
           resolutions_without_bars: Object.fromEntries(lacking),
           many_windows: manyWindows,
           rejected_lines: feed.rejectedLines ?? null,
+          readjusted_symbols: feed.readjustedSymbols ?? null,
+          readjustments_held: feed.readjustmentsHeld,
           manifest,
         }),
       )
@@ -83,6 +85,7 @@ export const showFeed = (key: string, options: JsonOption, terminal: Terminal): 
       ['newest bar', `${barTime(feed.lastBarTime)} (the feed's clock)`],
       ['symbols', String(feed.symbolCount)],
       ...rejectedField(feed.rejectedLines),
+      ...readjustedField(feed),
     ])
     const many = manyWindows.map(
       ({ symbol, resolution, count }) =>
@@ -124,6 +127,17 @@ export const feedTerminal = (
       )
     else terminal.out(identity === undefined ? `${next}\n` : `${key} accepts ${identity} only.\n`)
   })
+
+/** Not shown for a collector that looks for none, and while another ingest has the session of the feed. */
+const readjustedField = ({ key, readjustedSymbols, readjustmentsHeld }: Feed__Output): [string, string][] =>
+  readjustedSymbols === undefined
+    ? []
+    : [
+        [
+          'readjusted symbols',
+          `${readjustedSymbols}${readjustmentsHeld ? ` (too many in one day: none is read again until \`fxd backfill ${key}\`)` : ''}`,
+        ],
+      ]
 
 export const purgeFeed = (key: string, options: JsonOption, terminal: Terminal): Promise<void> =>
   withRegistry(terminal, async (registry) => {

@@ -84,6 +84,21 @@ describe('feeds', () => {
     await expect.poll(shown).toMatchObject({ rejected_lines: null })
   })
 
+  test('show has the number of symbols that the terminal re-adjusted, and says when none is read again', async () => {
+    const token = readFileSync(join(fixture.home, 'data', 'token'), 'utf8').trim()
+    const session = new RawSession(fixture.environment.FXD_GRPC_ADDR, token)
+    const shown = () => fixture.answer('feeds show BROKERA:ZERO')
+    await session.hello('BROKERA:ZERO')
+    expect(await shown()).toMatchObject({ readjusted_symbols: null, readjustments_held: false })
+    session.send({ heartbeat: { terminalConnected: true, readjustedSymbols: 3, readjustmentsHeld: true } })
+    await expect.poll(shown).toMatchObject({ readjusted_symbols: 3, readjustments_held: true })
+    expect((await fixture.fxd('feeds show BROKERA:ZERO')).out).toMatch(
+      /^readjusted symbols +3 \(too many in one day: none is read again until `fxd backfill BROKERA:ZERO`\)$/m,
+    )
+    await session.close()
+    await expect.poll(shown).toMatchObject({ readjusted_symbols: null, readjustments_held: false })
+  })
+
   test('token issues a token that allows pushing one feed only', async () => {
     const { code, out, err } = await fixture.fxd('feeds token BROKERA:ZERO --expires 30d')
     expect([code, err]).toEqual([0, expect.stringMatching(/BROKERA:ZERO: this token may push until \d{4}-/)])

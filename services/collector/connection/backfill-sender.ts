@@ -5,6 +5,7 @@ import type { Kept } from '../spool/spool.ts'
 import type { Outbox } from './outbox.ts'
 import { messageBarsMax, type Packed, packBars } from './pack-bars.ts'
 import type { Refusals } from './refusals.ts'
+import type { Answer } from './session-client.ts'
 import type { SessionDeps } from './session-deps.ts'
 
 export interface BackfillSenderDeps extends Pick<SessionDeps, 'client' | 'clock' | 'signal'> {
@@ -27,12 +28,13 @@ export class BackfillSender {
   }
 
   /** Resolves once all bars were sent; the inner promises resolve when they are stored. */
-  send(list: readonly PreparedBars[]): Promise<Promise<void>[]> {
-    return this.#send(packBars(list, messageBarsMax))
+  send(list: readonly PreparedBars[], answered?: (answer: Answer) => void): Promise<Promise<void>[]> {
+    return this.#send(packBars(list, messageBarsMax), answered)
   }
 
   async #send(
     batches: Iterable<Packed<PreparedBars> & { readonly kept?: Kept | undefined }>,
+    answered?: (answer: Answer) => void,
   ): Promise<Promise<void>[]> {
     const { outbox, refusals } = this.#deps
     const answers: Promise<void>[] = []
@@ -42,8 +44,9 @@ export class BackfillSender {
       const answer = outbox
         .backfill(batch, batch.kept)
         .finally(leave)
-        .then(({ refused }) => {
-          for (const { series, bar } of refusals.note(batch.parts, refused))
+        .then((given) => {
+          answered?.(given)
+          for (const { series, bar } of refusals.note(batch.parts, given.refused))
             series.unclosed = mergeBars(series.unclosed, bar)
         })
       answer.catch(() => undefined)

@@ -8,6 +8,7 @@ import { BackfillSender } from './backfill-sender.ts'
 import { LiveSender } from './live-sender.ts'
 import { Outbox } from './outbox.ts'
 import { Refusals } from './refusals.ts'
+import type { Answer } from './session-client.ts'
 import type { SessionDeps } from './session-deps.ts'
 import { WorkInFlight } from './work-in-flight.ts'
 
@@ -61,8 +62,13 @@ export class LaneRouter {
   }
 
   /** Sends old bars on the backfill lane. Resolves once all were sent; the inner promises resolve when they are stored. */
-  async sendHistory(series: CollectedSeries, bars: Bars, derived: boolean): Promise<Promise<void>[]> {
-    const stored = await this.#backfill.send([this.#deps.router.prepare(series, bars, derived)])
+  async sendHistory(
+    series: CollectedSeries,
+    bars: Bars,
+    derived: boolean,
+    answered?: (answer: Answer) => void,
+  ): Promise<Promise<void>[]> {
+    const stored = await this.#backfill.send([this.#deps.router.prepare(series, bars, derived)], answered)
     if (barCount(series.unclosed) >= unclosedMax) await this.resendUnclosed([series])
     return stored
   }

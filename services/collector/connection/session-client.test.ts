@@ -34,7 +34,7 @@ test('an ingest that does not answer Hello is abandoned after a minute, with a r
 
 test('a client on standby waits without a timeout', async () => {
   const { clock, client, receive } = begin()
-  const welcome = { epoch: 0, utcMs: clock.utcMs(), resolutions: [], midQuoted: false }
+  const welcome = { epoch: 0, utcMs: clock.utcMs(), resolutions: [], midQuoted: false, backfillVersion: 0 }
   receive({ welcome: { ...welcome, active: false } })
   await clock.advance(20 * greetingTimeoutMs)
   expect(client.signal.aborted).toBe(false)

@@ -33,6 +33,8 @@ export interface Answer {
   readonly accepted: number
   readonly revised: number
   readonly unchanged: number
+  /** Absent from an older ingest. */
+  readonly sameRatio?: number
   readonly refused: readonly RefusedBar__Output[]
 }
 

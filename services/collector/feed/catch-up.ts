@@ -11,6 +11,7 @@ import type { SourceAnswer } from '../source.ts'
 import type { Claims } from './claims.ts'
 import type { CollectionDeps } from './collection-deps.ts'
 import type { HistoryReader } from './history-reader.ts'
+import type { ReadjustedHistory } from './readjusted-history.ts'
 import type { SourceReader } from './source-reader.ts'
 
 type ReadDeps = 'definition' | 'source' | 'router' | 'time' | 'changed' | 'clock' | 'signal'
@@ -20,6 +21,7 @@ export interface CatchUpDeps extends Pick<CollectionDeps, ReadDeps> {
   readonly lanes: LaneRouter
   readonly history: HistoryReader
   readonly claims: Claims
+  readonly readjusted: ReadjustedHistory
   readonly failed: (cause: unknown) => void
 }
 
@@ -58,7 +60,7 @@ export class CatchUp {
    * window covers; of a changed series, all of them. Calls `attempted` after each failed attempt.
    */
   async read(series: CollectedSeries, attempted?: () => void): Promise<void> {
-    const { definition, source, time, reader, router, lanes, changed, signal } = this.#deps
+    const { definition, source, time, reader, router, lanes, changed, readjusted, signal } = this.#deps
     const id = rawSeriesId(series)
     series.isLive = false
     do {
@@ -68,12 +70,15 @@ export class CatchUp {
       // A line may arrive after its minute was claimed. So bars newer than all stored ones are always sent.
       const changes = changed.get(id)
       const known = changes !== undefined ? [] : upTo(series.sentUntil, series.covered)
-      const span = source.capabilities.reads === 'whole' ? allTimes : missedSpan(series, startedAt)
+      const isWhole = source.capabilities.reads === 'whole'
+      const span = isWhole ? allTimes : missedSpan(series, startedAt)
+      const oldDay = isWhole && changes === undefined ? readjusted.dayOf(series) : undefined
       series.readAgain = false
       const claims: Span[] = []
       const stored: Promise<void>[] = []
       const take = async (answer: SourceAnswer): Promise<void> => {
         const { derived = false, complete } = answer
+        if (oldDay) readjusted.keep(oldDay, answer)
         const bars = takeClosed(series, { ...answer, bars: within(answer.bars, span) }, time.now())
         const start = countUntil(bars, series.historyEnd)
         const old = outside(sliceBars(bars, 0, start), [...known, ...unkept])
@@ -91,6 +96,7 @@ export class CatchUp {
         if (changed.get(id) === changes) changed.delete(id)
       }
       void complete.then(forget, () => undefined)
+      if (oldDay) readjusted.compare(series, oldDay).catch(this.#deps.failed)
     } while (series.readAgain)
   }
 

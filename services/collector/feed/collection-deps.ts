@@ -4,6 +4,7 @@ import type { RawSeriesId } from '../series/series-id.ts'
 import type { Source } from '../source.ts'
 import type { ClosedBars } from './closed-bars.ts'
 import type { FeedTime } from './feed-time.ts'
+import type { Readjustments } from './readjustments.ts'
 
 /** What the parts of one session share that know the feed and its source. */
 export interface CollectionDeps extends SessionDeps {
@@ -12,4 +13,5 @@ export interface CollectionDeps extends SessionDeps {
   readonly bars: ClosedBars
   readonly time: FeedTime
   readonly changed: Map<RawSeriesId, number>
+  readonly readjustments: Readjustments
 }

@@ -7,12 +7,14 @@ import { LaneRouter } from '../connection/lane-router.ts'
 import { WindowSender } from '../connection/window-sender.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import type { Routed } from '../series/prepared-bars.ts'
+import { rawSeriesId } from '../series/series-id.ts'
 import { cellsOf } from '../series/unstored-spans.ts'
 import type { SourceSeries } from '../source.ts'
 import { CatchUp } from './catch-up.ts'
 import { Claims } from './claims.ts'
 import type { CollectionDeps } from './collection-deps.ts'
 import { HistoryReader } from './history-reader.ts'
+import { ReadjustedHistory } from './readjusted-history.ts'
 import { SourceReader } from './source-reader.ts'
 
 /** Interval at which refused history is sent again, once the time is known. */
@@ -20,11 +22,12 @@ const resendMs = 10_000
 
 /** The work of one active session: sends bars that close, reads missed bars, and then fills in history. */
 export class Collection {
-  readonly #deps: Pick<CollectionDeps, 'bars' | 'client' | 'log' | 'signal' | 'source' | 'time'>
+  readonly #deps: Pick<CollectionDeps, 'bars' | 'changed' | 'client' | 'log' | 'signal' | 'source' | 'time'>
   readonly #lanes: LaneRouter
   readonly #claims: Claims
   readonly #history: HistoryReader
   readonly #catchUp: CatchUp
+  readonly #readjusted: ReadjustedHistory
 
   /** Sends the batches that earlier sessions left in the spool, before all others. Ingest must know the symbols. */
   constructor(deps: CollectionDeps) {
@@ -39,7 +42,10 @@ export class Collection {
     this.#lanes = lanes
     this.#claims = claims
     this.#history = history
-    this.#catchUp = new CatchUp({ ...deps, reader, lanes, history, claims, failed })
+    const readWhole = (series: CollectedSeries): Promise<void> => this.#readWhole(series)
+    const readjusted = new ReadjustedHistory({ ...deps, reader, lanes, readWhole, failed })
+    this.#readjusted = readjusted
+    this.#catchUp = new CatchUp({ ...deps, reader, lanes, history, claims, readjusted, failed })
     const stop = clock.every(resendMs, () => this.#resendUnclosed())
     signal.addEventListener('abort', stop)
   }
@@ -55,6 +61,7 @@ export class Collection {
     if (source.capabilities.reads === 'whole') {
       for (const series of list) this.#catchUp.read(series).catch(this.#failed)
     } else this.#catchUp.readMissed(list).catch(this.#failed)
+    this.#readjusted.begin()
   }
 
   complete(of: SourceSeries, span: Span): void {
@@ -80,6 +87,15 @@ export class Collection {
       this.#history.add(series, joinSpans([{ from: span.from, to }]))
       this.#history.run().catch(this.#failed)
     } else if (series.isLive) this.#catchUp.read(series).catch(this.#failed)
+    else series.readAgain = true
+  }
+
+  /** A series that was re-adjusted counts as changed until all of it is stored, in later sessions too. */
+  async #readWhole(series: CollectedSeries): Promise<void> {
+    const { changed } = this.#deps
+    const id = rawSeriesId(series)
+    changed.set(id, (changed.get(id) ?? 0) + 1)
+    if (series.isLive) await this.#catchUp.read(series)
     else series.readAgain = true
   }
 

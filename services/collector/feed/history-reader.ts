@@ -1,4 +1,5 @@
 import { barCount } from '../../core/bars/bar.ts'
+import { joinSpans } from '../../core/bars/coverage.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { LaneRouter } from '../connection/lane-router.ts'
@@ -71,7 +72,9 @@ export class HistoryReader {
       if (complete) claims.push(trimClaim(series, complete, time.now()))
     })
     await Promise.all(stored)
-    for (const claim of series.unstored.outside(claims))
+    for (const claim of series.unstored.outside(claims)) {
       await windows.send(series.name, series.resolution, claim)
+      series.covered = joinSpans([...series.covered, claim])
+    }
   }
 }

@@ -6,6 +6,7 @@ import type { Listing, Reported, SourceBars, SourceListener, SourceSeries, Sourc
 import type { ActiveSession } from './active-session.ts'
 import type { ClosedBars } from './closed-bars.ts'
 import type { FeedTime } from './feed-time.ts'
+import { Readjustments } from './readjustments.ts'
 import { SourceCatalogue } from './source-catalogue.ts'
 
 export class SourceRelay implements SourceListener {
@@ -16,6 +17,7 @@ export class SourceRelay implements SourceListener {
   readonly changed = new Map<RawSeriesId, number>()
   readonly reportFrom = (of: SourceSeries): FeedSeconds | undefined =>
     this.#bars.get(of)?.reportFrom(this.time.now())
+  readonly readjustments = new Readjustments()
   readonly #bars: ClosedBars
   #session: ActiveSession | undefined
 

@@ -38,7 +38,8 @@ export class CollectedSeries implements SeriesIdentity {
   readonly since: FeedSeconds | undefined
   /** Later bars go on the live lane, the others are history. */
   historyEnd: FeedSeconds
-  readonly covered: readonly Span[]
+  /** As `Known` said, and the history that was read since. */
+  covered: readonly Span[]
   /** Times read in this session whose bars were not stored: no window claims them. */
   readonly unstored: UnstoredSpans
   /** Time of the newest bar stored or spooled before the session, or sent since; other bars are corrections. */

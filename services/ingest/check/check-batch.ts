@@ -39,6 +39,7 @@ export interface Refusal {
 export interface GoodSeries {
   readonly id: string
   readonly series: Series
+  readonly scale: number
   /** At least one bar, strictly ascending in time. */
   readonly bars: Bars
 }
@@ -122,7 +123,7 @@ function checkSeries(
   const series = { feed: definition.key, symbol: symbol.symbol, resolution }
   const id = seriesId(series)
   const kept = keepGood(bars, { position, resolution, symbol, newest: at.newestOf(id) }, at, refused)
-  return barCount(kept) === 0 ? undefined : { id, series, bars: kept }
+  return barCount(kept) === 0 ? undefined : { id, series, scale: message.scale, bars: kept }
 }
 
 function scaleFault(

@@ -6,6 +6,7 @@ import type { RegistryView } from '../../core/registry/registry.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeedLiveness } from '../../ports/feed-board.ts'
 import type { Stores } from '../../ports/stores.ts'
+import type { Heartbeat__Output } from '../../wire/gen/fxd/v1/Heartbeat.ts'
 import { SessionEnd } from '../session-end.ts'
 import { type AbsenceDeps, Absences } from './absences.ts'
 import { FeedRegistry, type FeedRegistryDeps, type FeedView } from './feed-registry.ts'
@@ -21,6 +22,12 @@ import { waitForStore } from './wait-for-store.ts'
 import { WaitingBars } from './waiting-bars.ts'
 
 export type FeedStateDeps = PublisherDeps & AbsenceDeps & FeedRegistryDeps & LaneDeps
+
+/** What the newest heartbeat of the active session says of its collector. */
+export type CollectorSays = Pick<
+  Heartbeat__Output,
+  'rejectedLines' | 'readjustedSymbols' | 'readjustmentsHeld'
+>
 
 /** What ingest keeps in memory of one feed, over all its sessions. A restart reads it from the stores, or loses it. */
 export class FeedState {
@@ -50,8 +57,7 @@ export class FeedState {
   /** A tick that contradicts the measured clock; it is the feed's time until ticks agree or a new clock is measured. */
   contradictingTick: FeedSeconds | undefined
   sessions = 0
-  /** As the collector of the active session here says. */
-  rejectedLines: number | undefined
+  said: CollectorSays | undefined
   readonly #notes: LivenessNotes
 
   readonly #dropped = new AbortController()
@@ -170,9 +176,9 @@ export class FeedStates {
     return this.#states.get(key)?.receivedAt
   }
 
-  /** Lines that the collector of the feed rejects; `undefined` if it says nothing, or has its session elsewhere. */
-  rejectedLines(key: FeedKey): number | undefined {
-    return this.#states.get(key)?.rejectedLines
+  /** `undefined` while no collector of the feed has its session here. */
+  said(key: FeedKey): CollectorSays | undefined {
+    return this.#states.get(key)?.said
   }
 
   /** `undefined` for a feed without a session since the start. */

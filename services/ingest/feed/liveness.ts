@@ -30,7 +30,7 @@ export class Liveness {
   heartbeat(heartbeat: Heartbeat__Output): void {
     const { terminalConnected, newestTick } = heartbeat
     this.#deps.metrics.collector(this.#state.key, heartbeat)
-    this.#state.rejectedLines = heartbeat.rejectedLines
+    this.#noteSaid(heartbeat)
     const tick = timeOf(newestTick)
     if (tick !== undefined) {
       this.#measured.heartbeat(tick)
@@ -39,6 +39,12 @@ export class Liveness {
     this.#isConnected = terminalConnected
     this.#noteHeartbeat()
     this.#terminal.heartbeat(heartbeat.terminalIdentity)
+  }
+
+  #noteSaid(heartbeat: Heartbeat__Output): void {
+    if (heartbeat.readjustmentsHeld && !this.#state.said?.readjustmentsHeld)
+      this.#deps.metrics.alarm('readjusted')
+    this.#state.said = heartbeat
   }
 
   /** Call it while ingest does not read the session: the connection's keepalive then counts as heartbeat and as bar. */
@@ -61,7 +67,7 @@ export class Liveness {
 
   end(): void {
     this.#deps.metrics.collector(this.#state.key, undefined)
-    this.#state.rejectedLines = undefined
+    this.#state.said = undefined
     this.#measured.end()
   }
 

@@ -1,4 +1,5 @@
 import { type Bars, barCount, countUntil, sliceBars } from '../../core/bars/bar.ts'
+import { sameRatio } from '../../core/bars/readjustment.ts'
 import { compareWithStored } from '../../core/bars/revision.ts'
 import type { Lane, Series, SeriesBars } from '../../core/bars/series.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
@@ -12,6 +13,8 @@ export interface Counts {
   readonly accepted: number
   readonly revised: number
   readonly unchanged: number
+  /** The most closes of one series that differ from the stored ones by one ratio. */
+  readonly sameRatio: number
 }
 
 export interface Changed {
@@ -25,11 +28,12 @@ export interface HistoryOutcome extends Counts {
   readonly changed: readonly Changed[]
 }
 
-export const noCounts: Counts = { accepted: 0, revised: 0, unchanged: 0 }
+export const noCounts: Counts = { accepted: 0, revised: 0, unchanged: 0, sameRatio: 0 }
 export const addCounts = (a: Counts, b: Counts): Counts => ({
   accepted: a.accepted + b.accepted,
   revised: a.revised + b.revised,
   unchanged: a.unchanged + b.unchanged,
+  sameRatio: Math.max(a.sameRatio, b.sameRatio),
 })
 
 /** Maximum revision of a derived bar (1, 2, …). A terminal's reading has the milliseconds since 1970. */
@@ -87,7 +91,7 @@ interface Piece extends Counts {
 }
 
 async function compareSeries(
-  { series, bars }: GoodSeries,
+  { series, scale, bars }: GoodSeries,
   newest: FeedSeconds | undefined,
   { store, lane, ...waiting }: HistoryDeps,
 ): Promise<Piece[]> {
@@ -107,7 +111,11 @@ async function compareSeries(
     const end = barCount(stored) < page ? count : countUntil(bars, stored.time[page - 1] as number, start)
     const incoming = sliceBars(bars, start, end)
     raiseDerived(incoming, stored)
-    pieces.push({ series, ...compareWithStored(stored, incoming) })
+    pieces.push({
+      series,
+      sameRatio: sameRatio(stored, incoming, scale),
+      ...compareWithStored(stored, incoming),
+    })
     start = end
   }
   return pieces

@@ -34,7 +34,7 @@ export interface FeedStores {
   readonly windows: WindowStore
   readonly board: FeedBoard
   readonly clock: Clock
-  readonly states: Pick<FeedStates, 'rejectedLines'>
+  readonly states: Pick<FeedStates, 'said'>
   /** Ends the sessions of a hidden feed. This process writes nothing of the feed afterwards. */
   endFeed(feed: FeedKey): Promise<void>
 }
@@ -70,7 +70,7 @@ export async function getFeed(
   const facts = await firstReadFacts(feed.definition, view, stores)
   const firstRead = firstReads(facts)
   const terminalIdentity = view.terminals.get(key)
-  const rejectedLines = stores.states.rejectedLines(key)
+  const { rejectedLines, readjustedSymbols, readjustmentsHeld = false } = stores.states.said(key) ?? {}
   const symbolsWith = (wanted: FirstRead): string[] =>
     shown.items.filter((symbol) => firstRead({ symbol }) === wanted)
   return {
@@ -84,6 +84,8 @@ export async function getFeed(
     manyWindows: manyWindowsOf(facts.windows, view, request.afterSymbol === '', new Set(shown.items)),
     ...(rejectedLines !== undefined && { rejectedLines }),
     ...(terminalIdentity !== undefined && { terminalIdentity }),
+    ...(readjustedSymbols !== undefined && { readjustedSymbols }),
+    readjustmentsHeld,
   }
 }
 

@@ -34,6 +34,21 @@ describe('backfill and imports', () => {
     await session.close()
   })
 
+  test('an Ack has the number of closes that differ from the stored ones by one ratio', async () => {
+    const session = suite.connect()
+    await session.hello(suite.feed.key, { mode: 'IMPORT' })
+    const at = Array.from({ length: 25 }, (_, i) => suite.minute - 30 * minute + i * minute)
+    const first = await session.bars('BACKFILL', [seriesAt('EURUSD', at, { revision: 5_000_000 })])
+    expect(first.ack).toMatchObject({ sameRatio: 0 })
+    const split = await session.bars('BACKFILL', [
+      seriesAt('EURUSD', at.slice(0, 21), { revision: 6_000_000, close: 1.2 }),
+    ])
+    expect(split.ack).toMatchObject({ revised: 21, sameRatio: 21 })
+    const again = await session.bars('BACKFILL', [seriesAt('EURUSD', at, { revision: 5_500_000 })])
+    expect(again.ack).toMatchObject({ unchanged: 25, sameRatio: 21 })
+    await session.close()
+  })
+
   test('reads for a session take the turns of its feed and lane, not those of all feeds, and wait as long as backfill', async () => {
     const noon = suite.minute
     const reads = vi.spyOn(suite.fixture.stores.bars, 'read')

@@ -112,6 +112,8 @@ export function randomMessages(minuteAgo: (count: number) => number): fc.Arbitra
           spooledBars: unsigned,
           spoolAgeSeconds: unsigned,
           rejectedLines: unsigned,
+          readjustedSymbols: unsigned,
+          readjustmentsHeld: fc.boolean(),
         })
         .map((heartbeat) => ({ heartbeat })),
     },

@@ -34,7 +34,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
 
   return {
     terminal: `mt5-csv ${deps.path}`,
-    capabilities: { rereadable: true, reads: 'whole', live: deps.follow },
+    capabilities: { rereadable: true, reads: 'whole', live: deps.follow, readjusts: true },
     rejectedLines: () => files.rejectedLines,
     async open(listener, signal) {
       utcMs = () => listener.time.utcMs()

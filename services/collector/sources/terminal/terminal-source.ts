@@ -57,7 +57,12 @@ class FirstTerminal implements TerminalPin, SourcePin {
 /** A source whose terminal posts to it, in any number of sessions. It has no terminal at first. */
 export class TerminalSource implements Source, TerminalFeed {
   readonly pin: TerminalPin & SourcePin = new FirstTerminal()
-  readonly capabilities: SourceCapabilities = { rereadable: true, reads: 'pieces', live: true }
+  readonly capabilities: SourceCapabilities = {
+    rereadable: true,
+    reads: 'pieces',
+    live: true,
+    readjusts: true,
+  }
   readonly #deps: TerminalSourceDeps
   readonly #notices: Notices
   readonly #series: FeedSeries

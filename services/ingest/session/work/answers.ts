@@ -21,6 +21,7 @@ export const welcomeOf = (
     readonly feedNow: FeedSeconds | undefined
     readonly terminalIdentity: string | undefined
   },
+  backfillVersion: number,
 ): IngestMessage => ({
   welcome: {
     active: true,
@@ -31,6 +32,7 @@ export const welcomeOf = (
     midQuoted: quoteBasis === 'Mid',
     unackedBarsMax,
     ...(at.terminalIdentity !== undefined && { terminalIdentity: at.terminalIdentity }),
+    backfillVersion,
   },
 })
 

@@ -19,7 +19,7 @@ const batchOf = (first: number, count: number): GoodSeries => {
     volume: 1,
     revision: 1,
   }))
-  return { id: `1 ${symbol}`, series, bars: barsOf(bars) }
+  return { id: `1 ${symbol}`, series, scale: 5, bars: barsOf(bars) }
 }
 
 const window = (from: number, to: number, resolution: '1' | '5' = '1') => ({

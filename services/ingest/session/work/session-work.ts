@@ -102,7 +102,7 @@ export class SessionWork {
       const { definition, view } = feed
       const terminalIdentity = view.terminals.get(definition.key)
       const at = { epoch: options.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow, terminalIdentity }
-      stream.send(welcomeOf(definition, at))
+      stream.send(welcomeOf(definition, at, view.backfills.get(options.feed) ?? 0))
       const known = options.isImport
         ? knownParts(options.feed, new Map(), new Map())
         : knownParts(options.feed, newest, windows)

@@ -19,6 +19,11 @@ export interface Ack {
    * Number of bars that equal stored ones, or whose revision is too low to replace them.
    */
   'unchanged'?: (number);
+  /**
+   * BACKFILL: the most closes of one series that differ from the stored ones by one ratio, as after a split of a share.
+   * Differences of at most 10 units of the last decimal do not count.
+   */
+  'sameRatio'?: (number);
 }
 
 /**
@@ -38,4 +43,9 @@ export interface Ack__Output {
    * Number of bars that equal stored ones, or whose revision is too low to replace them.
    */
   'unchanged': (number);
+  /**
+   * BACKFILL: the most closes of one series that differ from the stored ones by one ratio, as after a split of a share.
+   * Differences of at most 10 units of the last decimal do not count.
+   */
+  'sameRatio': (number);
 }

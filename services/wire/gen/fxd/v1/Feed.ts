@@ -76,10 +76,16 @@ export interface Feed {
    * Company, server and digest of the account of the terminal that the feed accepts; absent: none yet, or a list.
    */
   'terminalIdentity'?: (string);
+  /**
+   * As in Heartbeat, of the collector whose session is at this ingest.
+   */
+  'readjustedSymbols'?: (number);
+  'readjustmentsHeld'?: (boolean);
   '_lastBarTime'?: "lastBarTime";
   '_clockOffsetSeconds'?: "clockOffsetSeconds";
   '_rejectedLines'?: "rejectedLines";
   '_terminalIdentity'?: "terminalIdentity";
+  '_readjustedSymbols'?: "readjustedSymbols";
 }
 
 export interface Feed__Output {
@@ -154,8 +160,14 @@ export interface Feed__Output {
    * Company, server and digest of the account of the terminal that the feed accepts; absent: none yet, or a list.
    */
   'terminalIdentity'?: (string);
+  /**
+   * As in Heartbeat, of the collector whose session is at this ingest.
+   */
+  'readjustedSymbols'?: (number);
+  'readjustmentsHeld': (boolean);
   '_lastBarTime'?: "lastBarTime";
   '_clockOffsetSeconds'?: "clockOffsetSeconds";
   '_rejectedLines'?: "rejectedLines";
   '_terminalIdentity'?: "terminalIdentity";
+  '_readjustedSymbols'?: "readjustedSymbols";
 }

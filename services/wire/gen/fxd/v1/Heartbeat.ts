@@ -29,10 +29,19 @@ export interface Heartbeat {
    * until it is cleared by AcceptTerminal; then the session ends with UNAVAILABLE. Absent: not known.
    */
   'terminalIdentity'?: (string);
+  /**
+   * Symbols whose history the terminal re-adjusted, since the start of this collector. Absent: it does not look for them.
+   */
+  'readjustedSymbols'?: (number);
+  /**
+   * Too many symbols were re-adjusted in one day: the collector reads none again until `fxd backfill`.
+   */
+  'readjustmentsHeld'?: (boolean);
   '_newestTick'?: "newestTick";
   '_spoolAgeSeconds'?: "spoolAgeSeconds";
   '_rejectedLines'?: "rejectedLines";
   '_terminalIdentity'?: "terminalIdentity";
+  '_readjustedSymbols'?: "readjustedSymbols";
 }
 
 /**
@@ -62,8 +71,17 @@ export interface Heartbeat__Output {
    * until it is cleared by AcceptTerminal; then the session ends with UNAVAILABLE. Absent: not known.
    */
   'terminalIdentity'?: (string);
+  /**
+   * Symbols whose history the terminal re-adjusted, since the start of this collector. Absent: it does not look for them.
+   */
+  'readjustedSymbols'?: (number);
+  /**
+   * Too many symbols were re-adjusted in one day: the collector reads none again until `fxd backfill`.
+   */
+  'readjustmentsHeld': (boolean);
   '_newestTick'?: "newestTick";
   '_spoolAgeSeconds'?: "spoolAgeSeconds";
   '_rejectedLines'?: "rejectedLines";
   '_terminalIdentity'?: "terminalIdentity";
+  '_readjustedSymbols'?: "readjustedSymbols";
 }

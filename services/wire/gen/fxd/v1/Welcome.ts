@@ -34,6 +34,10 @@ export interface Welcome {
    * terminals post to it refuses others. Also in the Welcome of a standby.
    */
   'terminalIdentity'?: (string);
+  /**
+   * Grows with each `fxd backfill` of the feed; 0: none yet.
+   */
+  'backfillVersion'?: (number | string | Long);
   '_feedNow'?: "feedNow";
   '_unackedBarsMax'?: "unackedBarsMax";
   '_terminalIdentity'?: "terminalIdentity";
@@ -71,6 +75,10 @@ export interface Welcome__Output {
    * terminals post to it refuses others. Also in the Welcome of a standby.
    */
   'terminalIdentity'?: (string);
+  /**
+   * Grows with each `fxd backfill` of the feed; 0: none yet.
+   */
+  'backfillVersion': (number);
   '_feedNow'?: "feedNow";
   '_unackedBarsMax'?: "unackedBarsMax";
   '_terminalIdentity'?: "terminalIdentity";
