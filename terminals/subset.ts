@@ -1,6 +1,6 @@
 /**
- * The words of MQL that the programs may use, as the references of MQL4 and MQL5 have them.
- * A word comes into this list only after its page in both references was read.
+ * The words of MQL that the programs may use. They were written down from general knowledge of MQL4 and MQL5, and
+ * not yet compared with the references. Compare a word with both before it is added.
  */
 const words = (text: string): string[] => text.trim().split(/\s+/)
 
