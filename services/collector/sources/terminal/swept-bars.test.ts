@@ -99,6 +99,16 @@ test('closed bars that are sent again are reported only with another value', () 
   expect(closed(swept, at(2))).toEqual([])
 })
 
+test('a closed bar that changes and changes back is reported each time', () => {
+  const swept = open()
+  swept.take(series, [bar(0), bar(1)], true)
+  closed(swept, at(1))
+  swept.take(series, [bar(0, '1.15'), bar(1)], true)
+  expect(closed(swept, at(1))).toEqual([[0, 1.15]])
+  swept.take(series, [bar(0), bar(1)], true)
+  expect(closed(swept, at(1))).toEqual([[0, 1.1]])
+})
+
 test('bars of a post that was not taken are reported again', () => {
   const swept = open()
   swept.take(series, [bar(0), bar(1)], true)

@@ -12,8 +12,8 @@ const stepSecondsMin = 900
 interface Swept extends TerminalSeries {
   /** The newest bar, which may still change. */
   forming: TerminalBar | undefined
-  /** The texts of the newest bars that were reported as closed. */
-  reported: string[]
+  /** The last texts of the newest bars that were reported as closed, by their time. */
+  reported: Map<FeedSeconds, string>
   /** Bars that closed with this post. */
   closed: TerminalBar[]
 }
@@ -34,6 +34,11 @@ export class SweptBars {
 
   constructor(isDelayed: (raw: string) => boolean) {
     this.#isDelayed = isDelayed
+  }
+
+  /** Open time of the bar that was swept last and may still be forming. */
+  formingAt({ raw, resolution }: TerminalSeries): FeedSeconds | undefined {
+    return this.#series.get(resolution)?.get(raw)?.forming?.time
   }
 
   /** Bars of one series, ascending. `lastIsOpen`: the last one may still be forming. */
@@ -90,7 +95,7 @@ export class SweptBars {
 
   /** These bars were not taken: the terminal posts them again. */
   forget(bars: readonly TerminalSeries[]): void {
-    for (const each of bars) this.#of(each).reported = []
+    for (const each of bars) this.#of(each).reported.clear()
   }
 
   /** Forgets the series of other symbols. */
@@ -101,7 +106,7 @@ export class SweptBars {
   #of({ raw, resolution }: TerminalSeries): Swept {
     const all = this.#series.get(resolution) ?? new Map<string, Swept>()
     this.#series.set(resolution, all)
-    const series = all.get(raw) ?? { raw, resolution, forming: undefined, reported: [], closed: [] }
+    const series = all.get(raw) ?? { raw, resolution, forming: undefined, reported: new Map(), closed: [] }
     all.set(raw, series)
     return series
   }
@@ -120,8 +125,10 @@ export class SweptBars {
     for (const bar of bars) {
       const { time, open, high, low, close, volume } = bar
       const text = `${time} ${open} ${high} ${low} ${close} ${volume}`
-      if (series.reported.includes(text)) continue
-      series.reported = [...series.reported.slice(1 - rememberedMax), text]
+      if (series.reported.get(time) === text) continue
+      series.reported.set(time, text)
+      if (series.reported.size > rememberedMax)
+        series.reported.delete(Math.min(...series.reported.keys()) as FeedSeconds)
       series.closed.push(bar)
       this.#closed.add(series)
     }

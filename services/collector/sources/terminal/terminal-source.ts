@@ -182,7 +182,7 @@ export class TerminalSource implements Source, TerminalFeed {
         this.#list(session, opened, line.count)
         break
       case 'bars':
-        this.#bars(line)
+        this.#bars(session, line)
         break
       case 'complete':
         this.#wants.complete(line.series, line.span)
@@ -235,12 +235,14 @@ export class TerminalSource implements Source, TerminalFeed {
     for (const each of this.#sessions.values()) each.list(this.#series)
   }
 
-  #bars({ series, bars, lastIsOpen }: Line<'bars'>): void {
+  #bars(session: TerminalSession, { series, bars, lastIsOpen }: Line<'bars'>): void {
     if (!this.#series.raws.has(series.raw)) return
+    const last = bars.at(-1)
+    const others = this.#wants.take(series, bars, lastIsOpen, this.#swept.formingAt(series))
+    // The session that sweeps may have posted later values of these bars since they were read.
+    if (!session.isLive) return
     const isFolded = this.#series.longerOf(series.resolution) !== undefined
     const derived = isFolded ? this.#derived.take(series, bars, lastIsOpen) : undefined
-    const last = bars.at(-1)
-    const others = this.#wants.take(series, bars, lastIsOpen)
     this.#sweep({ series, bars: others, lastIsOpen: lastIsOpen && others.at(-1) === last })
     if (derived) this.#sweep(derived)
   }
