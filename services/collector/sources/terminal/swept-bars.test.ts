@@ -73,6 +73,16 @@ test('without any tick since its end, a bar closes by the clock', () => {
   expect(closed(swept, at(0.5), at(1))).toEqual([[0, 1.1]])
 })
 
+test('a longer bar closes by the clock only in a post that has it, since its last value was not posted before', () => {
+  const swept = open()
+  const hour = { ...series, resolution: '60' } as const
+  swept.take(hour, [bar(0, '1.11')], true)
+  closed(swept, at(0))
+  expect(closed(swept, at(59), at(60))).toEqual([])
+  swept.take(hour, [bar(0, '1.12')], true)
+  expect(closed(swept, at(59), at(60))).toEqual([[0, 1.12]])
+})
+
 test('with a tick since its end, a bar does not close by the clock: the sweep is late', () => {
   const swept = open()
   swept.take(series, [bar(0)], true)

@@ -75,15 +75,17 @@ export class SweptBars {
   /**
    * Returns the bars that closed with this post. A bar that this post has, and that a tick shows as ended, has its last
    * value. For one of an earlier post the value may have changed before that tick: a sweep follows. `endedWithoutTick`:
-   * bars that ended before it are closed if no tick came since.
+   * bars that had ended when this post was made are closed if no tick came since. Longer bars must be in this post: a
+   * terminal reads them at the start of their period, and again at its end.
    */
   closed(tick: FeedSeconds | undefined, endedWithoutTick: FeedSeconds | undefined): SourceBars[] {
-    for (const series of this.#posted) this.#closeUntil(series, tick)
+    const quiet = new Set(endedWithoutTick === undefined ? [] : this.#series.get('1')?.values())
+    for (const series of this.#posted) {
+      this.#closeUntil(series, tick)
+      quiet.add(series)
+    }
     this.#posted.clear()
-    if (endedWithoutTick !== undefined)
-      for (const all of this.#series.values())
-        for (const series of all.values())
-          if (!hasEnded(series, tick)) this.#closeUntil(series, endedWithoutTick)
+    for (const series of quiet) if (!hasEnded(series, tick)) this.#closeUntil(series, endedWithoutTick)
     const closed = [...this.#closed].map((series) => {
       const { raw, resolution, closed: bars } = series
       series.closed = []

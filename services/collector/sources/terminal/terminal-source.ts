@@ -254,6 +254,7 @@ export class TerminalSource implements Source, TerminalFeed {
   /** Resolves once the bars that have closed with this post are spooled. */
   async #report(session: TerminalSession, opened: Opened, lines: readonly TerminalLine[]): Promise<void> {
     const { listener, ticks } = opened
+    const isSweep = lines.some(({ line }) => line === 'connected')
     const watched = lines.flatMap((line) => {
       if (line.line !== 'watched' || !session.isWhole(line.resolution, line.to, listener)) return []
       const longer = this.#series.longerOf(line.resolution)
@@ -263,8 +264,9 @@ export class TerminalSource implements Source, TerminalFeed {
         to: this.#swept.watched(resolution, to, session.tick),
       }))
     })
-    const isQuiet = session.isLive && session.isConnected
-    const closed = this.#swept.closed(session.tick, isQuiet ? ticks.endedWithoutTick : undefined)
+    const isQuiet = session.isLive && session.isConnected && isSweep
+    const closed = this.#swept.closed(session.tick, isQuiet ? session.endedWithoutTick : undefined)
+    if (isSweep) session.endedWithoutTick = ticks.endedWithoutTick
     try {
       const batch = closed.map((each) => ({
         ...each,
