@@ -24,6 +24,13 @@ async function measured() {
     await expect.poll(async () => (await board())?.newestTick, patience).toBe(now)
   }
   for (let i = 0; i < 12; i++) await tick()
+  const pushed = async () => {
+    await clock.advance(100)
+    await terminal.turn()
+    const forming = Math.floor((clock.utcMs() / 1_000 + aheadSeconds) / minute) * minute
+    return suite.pushed().includes(forming - minute)
+  }
+  await expect.poll(pushed, patience).toBe(true)
   return { terminal, clock }
 }
 
@@ -38,7 +45,22 @@ test('the last bar before the market closes is pushed five seconds after its end
   expect(suite.pushed()).not.toContain(last)
   await clock.advance(1_000)
   await quiet()
+  await quiet()
   await expect.poll(() => suite.pushed(), patience).toContain(last)
+})
+
+test('a post that was made before the end of its bar and came late does not close the bar', async () => {
+  const { terminal, clock } = await measured()
+  const last = Math.floor((clock.utcMs() / 1_000 + aheadSeconds) / minute) * minute
+  const revised = () => suite.fixture.metrics.total('fxd_ingest_bars_total', { outcome: 'revised' })
+  const late = [{ line: 'connected', is: true }, terminal.sweep('EURUSD.z')] as const
+  await clock.advance(80_000)
+  await terminal.post(...late)
+  await terminal.turn()
+  await expect.poll(() => suite.pushed(), patience).toContain(last)
+  const close = async () => (await suite.stored()).find(({ time }) => time === last)?.close.toFixed(5)
+  await expect.poll(close, patience).toBe(terminal.bar(last).close)
+  expect(await revised()).toBe(0)
 })
 
 test('a bar is not pushed by the clock while the terminal has no connection to its broker', async () => {

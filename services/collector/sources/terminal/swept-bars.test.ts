@@ -73,6 +73,16 @@ test('without any tick since its end, a bar closes by the clock', () => {
   expect(closed(swept, at(0.5), at(1))).toEqual([[0, 1.1]])
 })
 
+test('a longer bar closes by the clock only in a post that has it, since its last value was not posted before', () => {
+  const swept = open()
+  const hour = { ...series, resolution: '60' } as const
+  swept.take(hour, [bar(0, '1.11')], true)
+  closed(swept, at(0))
+  expect(closed(swept, at(59), at(60))).toEqual([])
+  swept.take(hour, [bar(0, '1.12')], true)
+  expect(closed(swept, at(59), at(60))).toEqual([[0, 1.12]])
+})
+
 test('with a tick since its end, a bar does not close by the clock: the sweep is late', () => {
   const swept = open()
   swept.take(series, [bar(0)], true)
@@ -97,6 +107,16 @@ test('closed bars that are sent again are reported only with another value', () 
   expect(closed(swept, at(2))).toEqual([[1, 1.15]])
   swept.take(series, [bar(0), bar(1, '1.15')], false)
   expect(closed(swept, at(2))).toEqual([])
+})
+
+test('a closed bar that changes and changes back is reported each time', () => {
+  const swept = open()
+  swept.take(series, [bar(0), bar(1)], true)
+  closed(swept, at(1))
+  swept.take(series, [bar(0, '1.15'), bar(1)], true)
+  expect(closed(swept, at(1))).toEqual([[0, 1.15]])
+  swept.take(series, [bar(0), bar(1)], true)
+  expect(closed(swept, at(1))).toEqual([[0, 1.1]])
 })
 
 test('bars of a post that was not taken are reported again', () => {

@@ -12,8 +12,8 @@ const stepSecondsMin = 900
 interface Swept extends TerminalSeries {
   /** The newest bar, which may still change. */
   forming: TerminalBar | undefined
-  /** The texts of the newest bars that were reported as closed. */
-  reported: string[]
+  /** The last texts of the newest bars that were reported as closed, by their time. */
+  reported: Map<FeedSeconds, string>
   /** Bars that closed with this post. */
   closed: TerminalBar[]
 }
@@ -34,6 +34,11 @@ export class SweptBars {
 
   constructor(isDelayed: (raw: string) => boolean) {
     this.#isDelayed = isDelayed
+  }
+
+  /** Open time of the bar that was swept last and may still be forming. */
+  formingAt({ raw, resolution }: TerminalSeries): FeedSeconds | undefined {
+    return this.#series.get(resolution)?.get(raw)?.forming?.time
   }
 
   /** Bars of one series, ascending. `lastIsOpen`: the last one may still be forming. */
@@ -70,15 +75,17 @@ export class SweptBars {
   /**
    * Returns the bars that closed with this post. A bar that this post has, and that a tick shows as ended, has its last
    * value. For one of an earlier post the value may have changed before that tick: a sweep follows. `endedWithoutTick`:
-   * bars that ended before it are closed if no tick came since.
+   * bars that had ended when this post was made are closed if no tick came since. Longer bars must be in this post: a
+   * terminal reads them at the start of their period, and again at its end.
    */
   closed(tick: FeedSeconds | undefined, endedWithoutTick: FeedSeconds | undefined): SourceBars[] {
-    for (const series of this.#posted) this.#closeUntil(series, tick)
+    const quiet = new Set(endedWithoutTick === undefined ? [] : this.#series.get('1')?.values())
+    for (const series of this.#posted) {
+      this.#closeUntil(series, tick)
+      quiet.add(series)
+    }
     this.#posted.clear()
-    if (endedWithoutTick !== undefined)
-      for (const all of this.#series.values())
-        for (const series of all.values())
-          if (!hasEnded(series, tick)) this.#closeUntil(series, endedWithoutTick)
+    for (const series of quiet) if (!hasEnded(series, tick)) this.#closeUntil(series, endedWithoutTick)
     const closed = [...this.#closed].map((series) => {
       const { raw, resolution, closed: bars } = series
       series.closed = []
@@ -90,7 +97,7 @@ export class SweptBars {
 
   /** These bars were not taken: the terminal posts them again. */
   forget(bars: readonly TerminalSeries[]): void {
-    for (const each of bars) this.#of(each).reported = []
+    for (const each of bars) this.#of(each).reported.clear()
   }
 
   /** Forgets the series of other symbols. */
@@ -101,7 +108,7 @@ export class SweptBars {
   #of({ raw, resolution }: TerminalSeries): Swept {
     const all = this.#series.get(resolution) ?? new Map<string, Swept>()
     this.#series.set(resolution, all)
-    const series = all.get(raw) ?? { raw, resolution, forming: undefined, reported: [], closed: [] }
+    const series = all.get(raw) ?? { raw, resolution, forming: undefined, reported: new Map(), closed: [] }
     all.set(raw, series)
     return series
   }
@@ -120,8 +127,10 @@ export class SweptBars {
     for (const bar of bars) {
       const { time, open, high, low, close, volume } = bar
       const text = `${time} ${open} ${high} ${low} ${close} ${volume}`
-      if (series.reported.includes(text)) continue
-      series.reported = [...series.reported.slice(1 - rememberedMax), text]
+      if (series.reported.get(time) === text) continue
+      series.reported.set(time, text)
+      if (series.reported.size > rememberedMax)
+        series.reported.delete(Math.min(...series.reported.keys()) as FeedSeconds)
       series.closed.push(bar)
       this.#closed.add(series)
     }

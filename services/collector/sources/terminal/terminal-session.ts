@@ -15,6 +15,8 @@ export class TerminalSession {
   tick: FeedSeconds | undefined
   /** Whether the terminal is connected to its broker. */
   isConnected = false
+  /** Until when bars had ended without a tick, when its last sweep was answered: its next sweep is made later. */
+  endedWithoutTick: FeedSeconds | undefined
   #symbols: TerminalSymbol[] = []
   #told = new ToldSeries()
   #select: readonly string[] = []

@@ -266,6 +266,36 @@ describe('a terminal', () => {
     expect(toldOf(history, 'newest')).toEqual([])
   })
 
+  test('that reads history late does not replace what the one that sweeps posted since', async () => {
+    const { source, terminal: live } = open()
+    const history = new PostingTerminal(source, () => Math.floor(suite.clock.utcMs() / 1_000), 100)
+    suite.collect(source)
+    await begin(live, { role: 'Live' })
+    await begin(history, { role: 'History' })
+    await until(live, async () => {
+      await history.turn()
+      return whole('EURUSD')
+    })
+    await suite.clock.advance(30_000)
+    const { noon } = suite
+    const stale = history.bar(noon)
+    await until(live, () => live.swept.size > 0)
+    await suite.clock.advance(30_000)
+    await until(live, () => suite.pushed().includes(noon))
+    await history.post({
+      line: 'bars',
+      series: { raw: 'EURUSD.z', resolution: '1' },
+      bars: [stale],
+      lastIsOpen: true,
+    })
+    live.swept.set('EURUSD.z', noon)
+    await suite.clock.advance(60_000)
+    await until(live, () => suite.pushed().includes(noon + minute))
+    const closeAtNoon = async () => (await suite.stored()).find(({ time }) => time === noon)?.close.toFixed(5)
+    expect(stale.close).not.toBe(live.bar(noon).close)
+    await expect.poll(closeAtNoon, patience).toBe(live.bar(noon).close)
+  })
+
   test('gets symbols that appear late collected, and those that vanish are not claimed any more', async () => {
     const { terminal } = await collecting()
     terminal.symbols = ['EURUSD.z', 'GBPUSD.z']

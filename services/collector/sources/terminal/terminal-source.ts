@@ -187,7 +187,7 @@ export class TerminalSource implements Source, TerminalFeed {
         this.#list(session, opened, line.count)
         break
       case 'bars':
-        this.#bars(line)
+        this.#bars(session, line)
         break
       case 'complete':
         this.#wants.complete(line.series, line.span)
@@ -240,12 +240,14 @@ export class TerminalSource implements Source, TerminalFeed {
     for (const each of this.#sessions.values()) each.list(this.#series)
   }
 
-  #bars({ series, bars, lastIsOpen }: Line<'bars'>): void {
+  #bars(session: TerminalSession, { series, bars, lastIsOpen }: Line<'bars'>): void {
     if (!this.#series.raws.has(series.raw)) return
+    const last = bars.at(-1)
+    const others = this.#wants.take(series, bars, lastIsOpen, this.#swept.formingAt(series))
+    // The session that sweeps may have posted later values of these bars since they were read.
+    if (!session.isLive) return
     const isFolded = this.#series.longerOf(series.resolution) !== undefined
     const derived = isFolded ? this.#derived.take(series, bars, lastIsOpen) : undefined
-    const last = bars.at(-1)
-    const others = this.#wants.take(series, bars, lastIsOpen)
     this.#sweep({ series, bars: others, lastIsOpen: lastIsOpen && others.at(-1) === last })
     if (derived) this.#sweep(derived)
   }
@@ -257,6 +259,7 @@ export class TerminalSource implements Source, TerminalFeed {
   /** Resolves once the bars that have closed with this post are spooled. */
   async #report(session: TerminalSession, opened: Opened, lines: readonly TerminalLine[]): Promise<void> {
     const { listener, ticks } = opened
+    const isSweep = lines.some(({ line }) => line === 'connected')
     const watched = lines.flatMap((line) => {
       if (line.line !== 'watched' || !session.isWhole(line.resolution, line.to, listener)) return []
       const longer = this.#series.longerOf(line.resolution)
@@ -266,8 +269,9 @@ export class TerminalSource implements Source, TerminalFeed {
         to: this.#swept.watched(resolution, to, session.tick),
       }))
     })
-    const isQuiet = session.isLive && session.isConnected
-    const closed = this.#swept.closed(session.tick, isQuiet ? ticks.endedWithoutTick : undefined)
+    const isQuiet = session.isLive && session.isConnected && isSweep
+    const closed = this.#swept.closed(session.tick, isQuiet ? session.endedWithoutTick : undefined)
+    if (isSweep) session.endedWithoutTick = ticks.endedWithoutTick
     try {
       const batch = closed.map((each) => ({
         ...each,

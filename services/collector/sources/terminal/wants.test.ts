@@ -52,6 +52,14 @@ test('the bar that is forming is no part of the answer, and nothing claims its t
   expect(await read).toEqual({ minutes: [11], complete: span(10, 12) })
 })
 
+test('the bar that was forming, and later ones, are swept while the range is still read', async () => {
+  const { wants, read } = ask(span(10, 20))
+  wants.take(series, bars(11, 12), true)
+  expect(minutesOf(wants.take(series, bars(11, 12, 13), true, feedSeconds(12 * 60)))).toEqual([12, 13])
+  wants.complete(series, span(10, 20))
+  expect((await read).complete).toEqual(span(10, 13))
+})
+
 test('history that the terminal still loads is not loaded yet', async () => {
   const { wants, read } = ask(span(10, 20))
   expect(wants.loading(series)).toBe(true)

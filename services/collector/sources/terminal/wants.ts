@@ -81,8 +81,16 @@ export class Wants {
     }
   }
 
-  /** Takes the bars that answer a range. Returns the others, always with one that may still be forming. */
-  take(series: TerminalSeries, bars: readonly TerminalBar[], lastIsOpen: boolean): readonly TerminalBar[] {
+  /**
+   * Takes the bars that answer a range. Returns the others, always with one that may still be forming, and with those
+   * from `formingAt` on: that bar was swept before, and they have its last value.
+   */
+  take(
+    series: TerminalSeries,
+    bars: readonly TerminalBar[],
+    lastIsOpen: boolean,
+    formingAt = Number.POSITIVE_INFINITY,
+  ): readonly TerminalBar[] {
     const asked = this.#asked(series)
     if (asked.length === 0) return bars
     const last = lastIsOpen ? bars.at(-1) : undefined
@@ -92,7 +100,7 @@ export class Wants {
         if (bar === last) want.formingAt = bar.time
         else want.bars.set(bar.time, bar)
       }
-      return bar === last || wants.length === 0
+      return bar === last || wants.length === 0 || bar.time >= formingAt
     })
   }
 
