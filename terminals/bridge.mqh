@@ -258,7 +258,7 @@ bool CopyNewest(const int at,const int code,const long back) {
   long last=0;
   for(int i=0; i<ArraySize(rates); i++) last=MathMax(last,(long)rates[i].time);
   if(count<=0 || (from>0 && last-from>2*Spans[code] && !IsLoaded(raw,Frames[code]))) {
-    AddLoading(at,GetLastError(),symbols[at].loading[code] ? "" : "loading"+SeriesOf(at,code));
+    AddLoading(at,GetLastError(),symbols[at].loading[code] ? "" : "late"+SeriesOf(at,code));
     symbols[at].loading[code]=true;
     return true;
   }
@@ -300,7 +300,7 @@ bool SweepSeries(const int code,const bool isFast,const bool isAgain) {
     long tick=symbols[at].tick,copied=symbols[at].copied;
     bool isTicked=tick!=copied || (symbols[at].mayTick && (newestTick>copied || !isFast));
     bool isRead=code>0 ? symbols[at].due[code] : isTicked || (isAgain && newestTick-tick<3600);
-    if(isRead && !CopyNewest(at,code,back)) return false;
+    if((isRead || symbols[at].loading[code]) && !CopyNewest(at,code,back)) return false;
   }
   if(isSwept && start>watched[code]) { Add("watched\t"+Resolutions[code]+"\t"+IntegerToString(start)); watched[code]=start; }
   return true;

@@ -139,9 +139,10 @@ export interface SourceListener {
    * Called about once a minute by sources that watch all symbols at once. Since `span.from` no bar was missed.
    * All bars of this resolution that opened before `span.to` have closed and were reported to `closed`, of
    * all symbols; delayed symbols may lag by their delay. `from` changes only after an interruption; the
-   * session then reads the time between again.
+   * session then reads the time between again. `late`: raw names of series whose newest bars the terminal cannot read
+   * yet; a later call without them claims their time too.
    */
-  watched(resolution: Resolution, span: Span): void
+  watched(resolution: Resolution, span: Span, late?: ReadonlySet<string>): void
   /** Bars in these spans exist but were rejected: no window claims them until they are accepted. */
   rejected(series: SourceSeries, spans: readonly Span[]): void
   /** The whole series may have changed (a file that shrank): read the span again, covered or not. */

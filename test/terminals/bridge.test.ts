@@ -18,11 +18,12 @@ async function begin(
     faults = [],
     prefix = '',
     role = '0',
-  }: { faults?: (number | 'lose')[]; prefix?: string; role?: string } = {},
+    lastTick,
+  }: { faults?: (number | 'lose')[]; prefix?: string; role?: string; lastTick?: number } = {},
 ): Promise<void> {
   responder = await Responder.listen(respond)
   const inputs = { Address: `${responder.address}${prefix}`, Token: token, Role: role }
-  terminal = new SmallTerminal(kind, inputs, faults)
+  terminal = new SmallTerminal(kind, inputs, faults, lastTick)
 }
 
 /** Every test ends here: the sanitizers found nothing. */
@@ -77,6 +78,23 @@ describe.for(['mt5', 'mt4'] as const)('the program of %s', (kind) => {
     // The clock of the terminal moved on: each minute came closed.
     const closed = new Set(posted.filter((bar) => bar[6] !== 'open').map(([time]) => Number(time)))
     expect([newestMinute, newestMinute + 60].filter((time) => !closed.has(time))).toEqual([])
+  })
+
+  test('says once that a series is late, and reads it again until it can be read, without a tick of its symbol', async () => {
+    const postedAt: [string, number][] = []
+    const respond = collector(...['EURUSD', 'GBPUSD'].map((raw) => `newest\t${raw}\t1\t${newestMinute}`))
+    await begin(kind, (post) => {
+      for (const [name = '', raw] of post.lines)
+        if (raw === 'GBPUSD') postedAt.push([name, terminal.time - start])
+      return respond(post)
+    })
+    terminal.unreadable = { from: start + 50, to: start + 60 }
+    const afterLate = () => postedAt.slice(postedAt.findIndex(([name]) => name === 'late'))
+    await vi.waitFor(() => expect(afterLate().length).toBeGreaterThan(1), 20_000)
+    const [[first] = [], [second, seconds] = []] = afterLate()
+    expect([first, second]).toEqual(['late', 'bars'])
+    expect(seconds).toBeGreaterThanOrEqual(60)
+    expect(seconds).toBeLessThan(65)
   })
 
   test('answers a want with its bars and complete, and says what is beyond the terminal', async () => {

@@ -6,6 +6,7 @@ export const examples: readonly string[] = [
   'bars\tEURUSD\t1\t2\n1767614340\t1.16999\t1.17001\t1.16984\t1.16987\t71\n1767614400\t1.16987\t1.16990\t1.16979\t1.16982\t66\topen\n',
   'complete\tEURUSD\t1\t1767528000\t1767614400\n',
   'loading\tEURUSD\t60\n',
+  'late\tEURUSD\t60\n',
   'beyond\tEURUSD\t1\t1764590400\n',
   'tick\t1767614401\tEURUSD\n',
   'connected\t1\n',

@@ -46,16 +46,22 @@ export class Claims {
    * The source has watched all symbols since `span.from` and reported all bars that opened before `span.to`.
    * The feed-wide window grows by that span. In a new session it begins at the latest time that any series
    * was read to. Series that were read less far get separate windows up to that time. Nothing is claimed in
-   * two cases: `early` (a series is not live yet) and `interrupted` (the source missed bars of a series).
+   * two cases: `early` (a series is not live yet) and `interrupted` (the source missed bars of a series). While some
+   * series are late, the others get separate windows, and the feed-wide one grows over that time later.
    */
-  watched(r: Resolution, span: Span): 'claimed' | 'early' | 'interrupted' {
-    const all = this.#deps.bars.of(r)
+  watched(r: Resolution, span: Span, late?: ReadonlySet<string>): 'claimed' | 'early' | 'interrupted' {
+    const collected = this.#deps.bars.of(r)
+    const all = collected.filter(({ raw }) => !late?.has(raw))
     // Without a clock a read has no known time. A source that never misses a bar, from time 0 on, needs none.
     const isReady = ({ isLive, readAt }: CollectedSeries): boolean =>
       isLive && (readAt !== undefined || span.from === 0)
     if (all.length === 0 || !all.every(isReady)) return 'early'
     if (all.some(({ readAt = span.from }) => span.from > readAt)) return 'interrupted'
     const to = feedSeconds(Math.min(span.to, ...all.map(({ formingAt }) => formingAt)))
+    if (all.length < collected.length) {
+      for (const series of all) this.#fillUpTo(series, to, to)
+      return 'claimed'
+    }
     const start = all.map(({ claimedUntil }) => claimedUntil).reduce(later) ?? to
     const before = this.#feedWide.get(r) ?? { from: start, to: start }
     // A followed folder does not tell a closed market from a missing file. So a long time without a line is a gap, as in

@@ -70,8 +70,8 @@ export class Collection {
     else series?.keepClaim(span)
   }
 
-  watched(r: Resolution, span: Span): void {
-    if (this.#claims.watched(r, span) !== 'interrupted') return
+  watched(r: Resolution, span: Span, late?: ReadonlySet<string>): void {
+    if (this.#claims.watched(r, span, late) !== 'interrupted') return
     const { bars, client, log } = this.#deps
     log.warn({ resolution: r }, 'source interrupted; a new session reads the missed bars')
     bars.interrupted(r, span.from)

@@ -58,9 +58,9 @@ export class SourceRelay implements SourceListener {
     this.#session?.collection?.complete(series, span)
   }
 
-  watched(resolution: Resolution, span: Span): void {
+  watched(resolution: Resolution, span: Span, late?: ReadonlySet<string>): void {
     const collection = this.#session?.collection
-    if (collection) collection.watched(resolution, span)
+    if (collection) collection.watched(resolution, span, late)
     else this.#bars.interrupted(resolution, span.from)
   }
 

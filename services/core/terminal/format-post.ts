@@ -31,7 +31,8 @@ function textOf(each: TerminalLine): string {
     case 'complete':
       return line('complete', ...series(each.series), each.span.from, each.span.to)
     case 'loading':
-      return line('loading', ...series(each.series))
+    case 'late':
+      return line(each.line, ...series(each.series))
     case 'beyond':
       return line('beyond', ...series(each.series), each.oldest)
     case 'tick':

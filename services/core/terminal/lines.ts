@@ -60,6 +60,7 @@ export type TerminalLine =
     }
   | { readonly line: 'complete'; readonly series: TerminalSeries; readonly span: Span }
   | { readonly line: 'loading'; readonly series: TerminalSeries }
+  | { readonly line: 'late'; readonly series: TerminalSeries }
   | { readonly line: 'beyond'; readonly series: TerminalSeries; readonly oldest: FeedSeconds }
   | { readonly line: 'tick'; readonly time: FeedSeconds; readonly raw: string }
   | { readonly line: 'connected'; readonly is: boolean }

@@ -49,6 +49,10 @@ const forms: Forms<Exclude<TerminalLine, { line: 'bars' }>> = {
     form: 'loading RAW RESOLUTION',
     read: (fields) => ({ line: 'loading', series: readSeries(fields) }),
   },
+  late: {
+    form: 'late RAW RESOLUTION',
+    read: (fields) => ({ line: 'late', series: readSeries(fields) }),
+  },
   beyond: {
     form: 'beyond RAW RESOLUTION OLDEST',
     read: (fields) => ({ line: 'beyond', series: readSeries(fields), oldest: fields.seconds() }),

@@ -44,7 +44,7 @@ const line: fc.Arbitrary<TerminalLine> = fc.oneof(
     lastIsOpen: open && list.length > 0,
   })),
   fc.record({ line: fc.constant('complete' as const), series, span }),
-  fc.record({ line: fc.constant('loading' as const), series }),
+  fc.record({ line: fc.constantFrom('loading' as const, 'late' as const), series }),
   fc.record({ line: fc.constant('beyond' as const), series, oldest: seconds }),
   fc.record({ line: fc.constant('tick' as const), time: seconds, raw: word }),
   fc.record({ line: fc.constant('connected' as const), is: fc.boolean() }),

@@ -90,6 +90,19 @@ test('with a tick since its end, a bar does not close by the clock: the sweep is
   expect(closed(swept, at(1), at(1.5))).toEqual([])
 })
 
+test('of a series that is late no bar closes before its next ones come, since they may have its last value', () => {
+  const swept = open()
+  swept.take(series, [bar(0)], true)
+  closed(swept, at(0))
+  swept.late(series)
+  expect([...swept.lateOf('1')]).toEqual(['EURUSD'])
+  expect(swept.watched('1', at(1), at(0.5))).toBe(at(1))
+  expect(closed(swept, at(0.5), at(1))).toEqual([])
+  swept.take(series, [bar(0, '1.15'), bar(1)], true)
+  expect(closed(swept, at(1))).toEqual([[0, 1.15]])
+  expect([...swept.lateOf('1')]).toEqual([])
+})
+
 test('a bar of a delayed symbol is closed by its own later bar only', () => {
   const swept = open('EURUSD')
   swept.take(series, [bar(0)], true)

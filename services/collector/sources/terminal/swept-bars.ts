@@ -16,6 +16,8 @@ interface Swept extends TerminalSeries {
   reported: Map<FeedSeconds, string>
   /** Bars that closed with this post. */
   closed: TerminalBar[]
+  /** Its newest bars come later: the forming one may not have its last value. */
+  isLate: boolean
 }
 
 const wasSetBack = (before: FeedSeconds, reported: FeedSeconds): boolean =>
@@ -48,6 +50,7 @@ export class SweptBars {
     const series = this.#of(of)
     const { forming } = series
     this.#posted.add(series)
+    series.isLate = false
     // A later bar exists, so these have closed.
     if (forming && last.time < forming.time && !wasSetBack(forming.time, last.time))
       return this.#close(series, bars)
@@ -56,16 +59,27 @@ export class SweptBars {
     this.#close(series, [...(isRead ? [] : [forming]), ...(lastIsOpen ? bars.slice(0, -1) : bars)])
   }
 
+  /** The terminal cannot read the newest bars of this series. */
+  late(of: TerminalSeries): void {
+    this.#of(of).isLate = true
+  }
+
+  /** Raw names of the series that are late. */
+  lateOf(resolution: Resolution): ReadonlySet<string> {
+    const all = [...(this.#series.get(resolution)?.values() ?? [])]
+    return new Set(all.flatMap(({ raw, isLate }) => (isLate ? [raw] : [])))
+  }
+
   /**
-   * The terminal has posted all bars that opened before `to` and have closed. Returns the time before which no bar is
-   * forming any more.
+   * The terminal has posted all bars that opened before `to` and have closed, but those of late series. Returns the time
+   * before which no bar is forming any more.
    */
   watched(resolution: Resolution, to: FeedSeconds, tick: FeedSeconds | undefined): FeedSeconds {
     const ended = Math.max(to, tick ?? to)
     let until: number = to
     for (const series of this.#series.get(resolution)?.values() ?? []) {
-      const { forming } = series
-      if (!forming || forming.time >= to || this.#isDelayed(series.raw)) continue
+      const { forming, isLate } = series
+      if (!forming || isLate || forming.time >= to || this.#isDelayed(series.raw)) continue
       if (barEnd(forming.time, resolution) <= ended) this.#closeForming(series, forming)
       else until = Math.min(until, forming.time)
     }
@@ -85,7 +99,8 @@ export class SweptBars {
       quiet.add(series)
     }
     this.#posted.clear()
-    for (const series of quiet) if (!hasEnded(series, tick)) this.#closeUntil(series, endedWithoutTick)
+    for (const series of quiet)
+      if (!series.isLate && !hasEnded(series, tick)) this.#closeUntil(series, endedWithoutTick)
     const closed = [...this.#closed].map((series) => {
       const { raw, resolution, closed: bars } = series
       series.closed = []
@@ -108,7 +123,14 @@ export class SweptBars {
   #of({ raw, resolution }: TerminalSeries): Swept {
     const all = this.#series.get(resolution) ?? new Map<string, Swept>()
     this.#series.set(resolution, all)
-    const series = all.get(raw) ?? { raw, resolution, forming: undefined, reported: new Map(), closed: [] }
+    const series = all.get(raw) ?? {
+      raw,
+      resolution,
+      forming: undefined,
+      reported: new Map(),
+      closed: [],
+      isLate: false,
+    }
     all.set(raw, series)
     return series
   }

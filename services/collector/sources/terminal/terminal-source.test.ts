@@ -43,14 +43,15 @@ const whole = async (name: string): Promise<boolean> =>
   ((await suite.covered(name))[0]?.[0] ?? suite.noon) <= suite.noon - 2 * day + minute
 
 /** A collector with its terminal, whose history is stored. */
-async function collecting(more: Parameters<typeof suite.collect>[1] = {}) {
+async function collecting(more: Parameters<typeof suite.collect>[1] = {}, symbols = ['EURUSD.z']) {
   const { source, terminal } = open()
+  terminal.symbols = symbols
   suite.collect(source, more)
   await begin(terminal)
-  await until(terminal, () => whole('EURUSD'))
+  for (const raw of symbols) await until(terminal, () => whole(raw.replace('.z', '')))
   // Series that ingest has not listed at once are tried again each second.
   await suite.clock.advance(1_000)
-  await until(terminal, () => terminal.swept.size > 0)
+  await until(terminal, () => terminal.swept.size === symbols.length)
   suite.fixture.events.length = 0
   return { source, terminal }
 }
@@ -131,10 +132,9 @@ describe('live bars', () => {
       await until(terminal, () => suite.pushed().length === i + 1)
     }
     expect(suite.pushed()).toEqual(minutes(noon, noon + 3 * minute))
-    const stored = (await suite.stored()).slice(-3)
-    expect(stored.map(({ close }) => close.toFixed(5))).toEqual(
-      minutes(noon, noon + 3 * minute).map((time) => terminal.bar(time).close),
-    )
+    const closes = async () => (await suite.stored()).slice(-3).map(({ close }) => close.toFixed(5))
+    const last = minutes(noon, noon + 3 * minute).map((time) => terminal.bar(time).close)
+    await expect.poll(closes, patience).toEqual(last)
     await expect.poll(() => suite.covered('EURUSD'), patience).toEqual([[noon - 2 * day, noon + 3 * minute]])
   })
 
@@ -149,6 +149,29 @@ describe('live bars', () => {
     await suite.clock.advance(60_000)
     await until(terminal, async () => ((await suite.covered('EURUSD')).at(-1)?.[1] ?? 0) > noon + hour)
     expect(await suite.covered('EURUSD')).toEqual([[noon - 2 * day, noon + hour + minute]])
+  })
+
+  test('of a series that the terminal cannot read yet are not claimed until they come, and those of others are', async () => {
+    const { terminal } = await collecting({}, ['EURUSD.z', 'GBPUSD.z'])
+    const { noon } = suite
+    const end = async (name: string) => (await suite.covered(name)).at(-1)?.[1]
+    await suite.clock.advance(60_000)
+    await until(terminal, async () => (await end('GBPUSD')) === noon + minute)
+    await suite.clock.advance(60_000)
+    await terminal.post(
+      { line: 'connected', is: true },
+      { line: 'tick', time: feedSeconds(noon + 2 * minute), raw: 'EURUSD.z' },
+      terminal.sweep('EURUSD.z'),
+      { line: 'late', series: { raw: 'GBPUSD.z', resolution: '1' } },
+      { line: 'watched', resolution: '1', to: feedSeconds(noon + 2 * minute) },
+    )
+    await expect.poll(() => end('EURUSD'), patience).toBe(noon + 2 * minute)
+    expect(await end('GBPUSD')).toBe(noon + minute)
+    expect(suite.pushed()).toEqual([noon, noon, noon + minute])
+    await suite.clock.advance(60_000)
+    await until(terminal, async () => (await end('GBPUSD')) === noon + 3 * minute)
+    expect(await suite.times('GBPUSD')).toContain(noon + minute)
+    expect((await suite.covered('GBPUSD')).length).toBe(1)
   })
 
   test('that the terminal sends again cost nothing, and a corrected one is stored and not pushed', async () => {

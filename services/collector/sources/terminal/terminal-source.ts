@@ -3,7 +3,7 @@ import { bucketOpen } from '../../../core/bars/derive.ts'
 import { type Span, windowFromMin } from '../../../core/bars/window.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
-import type { AnswerLine, TerminalHello, TerminalLine } from '../../../core/terminal/lines.ts'
+import type { AnswerLine, TerminalHello, TerminalLine, TerminalSeries } from '../../../core/terminal/lines.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import {
@@ -201,6 +201,9 @@ export class TerminalSource implements Source, TerminalFeed {
           'history not loaded by the terminal yet; retrying',
         )
         break
+      case 'late':
+        this.#late(session, line.series)
+        break
       case 'beyond':
         if (!this.#series.isCollected(line.series)) return
         this.#wants.beyond(line.series, line.oldest)
@@ -252,6 +255,15 @@ export class TerminalSource implements Source, TerminalFeed {
     if (derived) this.#sweep(derived)
   }
 
+  #late(session: TerminalSession, series: TerminalSeries): void {
+    if (!session.isLive) return
+    const longer = this.#series.longerOf(series.resolution)
+    for (const each of [series, ...(longer ? [{ ...series, resolution: longer }] : [])])
+      if (this.#series.isCollected(each)) this.#swept.late(each)
+    const about = { feed: this.#deps.definition.key, ...series }
+    this.#notices.warn('late', about, 'newest bars not loaded by the terminal yet; no window claims them')
+  }
+
   #sweep({ series, bars, lastIsOpen }: Omit<Line<'bars'>, 'line'>): void {
     if (this.#series.isCollected(series)) this.#swept.take(series, bars, lastIsOpen)
   }
@@ -284,7 +296,8 @@ export class TerminalSource implements Source, TerminalFeed {
       throw new NotTaken('The collector could not write to its disk.', { cause })
     }
     // The sweep goes on from the newest bar that the collector has, so none is ever missed.
-    for (const { resolution, to } of watched) listener.watched(resolution, { from: windowFromMin, to })
+    for (const { resolution, to } of watched)
+      listener.watched(resolution, { from: windowFromMin, to }, this.#swept.lateOf(resolution))
   }
 
   #answer(session: TerminalSession, { listener }: Opened): AnswerLine[] {
