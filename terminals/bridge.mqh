@@ -42,7 +42,7 @@ long   postAt=0, postedAt=0, sweptAt=0, checkedAt=0, historyAt=0; // millisecond
 long   minute=0; // of the last reading of the newest bars
 long   lostAt=0; // newest tick when the connection was lost; 0: no gap
 long   backAt=1; // when the connection was back, in milliseconds; 0: it is lost
-long   period[CODES], watched[CODES]; // `period`: of the newest tick at the last sweep
+long   period[CODES], watched[CODES]; // `period`: the one that was forming at the last sweep
 // Says a sentence once a minute for each cause. Returns whether it was said.
 bool Say(const string cause,const string sentence) {
   int at=0;
@@ -284,18 +284,18 @@ void ReadTicks() {
   if(lostAt==0) lostAt=newestTick;
   backAt=0;
 }
-// Copies M1 of the symbols that ticked, and longer series whose period ended.
+// Copies M1 of the symbols that ticked, and longer series whose period ended, which without ticks shows 10 s later.
 bool SweepSeries(const int code,const bool isFast,const bool isAgain) {
   long start=newestTick>0 ? PeriodOf(code,newestTick) : 0;
-  bool isEnded=start!=period[code],isSwept=false;
+  long ended=start>0 && backAt>0 ? MathMax(start,PeriodOf(code,ServerTime()-10)) : start;
+  bool isEnded=ended!=period[code],isSwept=false;
   bool isBack=isAgain && lostAt>0 && backAt>0 && Millis()-backAt>60000;
   long back=code>0 ? Spans[code] : isAgain ? 300 : 0;
   if(isBack) { back+=MathMax(newestTick-lostAt,(long)0); lostAt=0; }
-  period[code]=start;
+  period[code]=ended;
   for(int at=0; at<ArraySize(symbols); at++) {
     if(symbols[at].newest[code]<0) continue;
-    isSwept=true;
-    if(isEnded) symbols[at].due[code]=true;
+    isSwept=true; if(isEnded) symbols[at].due[code]=true;
     if(isFast && symbols[at].loading[code]) continue;
     long tick=symbols[at].tick,copied=symbols[at].copied;
     bool isTicked=tick!=copied || (symbols[at].mayTick && (newestTick>copied || !isFast));

@@ -80,6 +80,18 @@ describe.for(['mt5', 'mt4'] as const)('the program of %s', (kind) => {
     expect([newestMinute, newestMinute + 60].filter((time) => !closed.has(time))).toEqual([])
   })
 
+  test('posts the last longer bar again after its end when the market has closed before', async () => {
+    const lastTick = newestMinute + 290
+    await begin(kind, collector(`newest\tEURUSD\t5\t${newestMinute}`), { lastTick })
+    const groups = (): Post[] => responder.posts.filter(({ lines }) => lines.some(([name]) => name === 'bars'))
+    await vi.waitFor(() => expect(groups()).toHaveLength(2), 20_000)
+    const [, last] = groups()
+    const at = last?.lines.findIndex(([name]) => name === 'bars') ?? 0
+    expect(last?.lines[at]).toEqual(['bars', 'EURUSD', '5', '2'])
+    expect(last?.lines[at + 2]?.slice(0, 1)).toEqual([String(newestMinute)])
+    expect(terminal.time).toBeGreaterThanOrEqual(newestMinute + 305)
+  })
+
   test('says once that a series is late, and reads it again until it can be read, without a tick of its symbol', async () => {
     const postedAt: [string, number][] = []
     const respond = collector(...['EURUSD', 'GBPUSD'].map((raw) => `newest\t${raw}\t1\t${newestMinute}`))

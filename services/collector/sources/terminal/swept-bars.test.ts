@@ -21,7 +21,7 @@ const open = (...delayed: string[]) => new SweptBars((raw) => delayed.includes(r
 /** Minutes and closes of the bars that closed with this post. */
 function closed(swept: SweptBars, tick?: FeedSeconds, endedWithoutTick?: FeedSeconds) {
   return swept
-    .closed(tick, endedWithoutTick)
+    .closed(tick, endedWithoutTick, true)
     .flatMap(({ bars }) => [...bars.time].map((time, i) => [(time - noon) / 60, bars.close[i]]))
 }
 
@@ -135,7 +135,7 @@ test('a closed bar that changes and changes back is reported each time', () => {
 test('bars of a post that was not taken are reported again', () => {
   const swept = open()
   swept.take(series, [bar(0), bar(1)], true)
-  const lost = swept.closed(at(1), undefined)
+  const lost = swept.closed(at(1), undefined, true)
   swept.forget(lost)
   swept.take(series, [bar(0), bar(1)], true)
   expect(closed(swept, at(1))).toEqual([[0, 1.1]])

@@ -89,11 +89,15 @@ export class SweptBars {
   /**
    * Returns the bars that closed with this post. A bar that this post has, and that a tick shows as ended, has its last
    * value. For one of an earlier post the value may have changed before that tick: a sweep follows. `endedWithoutTick`:
-   * bars that had ended when this post was made are closed if no tick came since. Longer bars must be in this post: a
-   * terminal reads them at the start of their period, and again at its end.
+   * bars that had ended when this post was made are closed if no tick came since. Minutes may be of an earlier post if this
+   * one sweeps. Longer bars must be in this post: a terminal reads them at the start of their period, and again at its end.
    */
-  closed(tick: FeedSeconds | undefined, endedWithoutTick: FeedSeconds | undefined): SourceBars[] {
-    const quiet = new Set(endedWithoutTick === undefined ? [] : this.#series.get('1')?.values())
+  closed(
+    tick: FeedSeconds | undefined,
+    endedWithoutTick: FeedSeconds | undefined,
+    isSweep: boolean,
+  ): SourceBars[] {
+    const quiet = new Set(isSweep ? this.#series.get('1')?.values() : [])
     for (const series of this.#posted) {
       this.#closeUntil(series, tick)
       quiet.add(series)

@@ -281,9 +281,8 @@ export class TerminalSource implements Source, TerminalFeed {
         to: this.#swept.watched(resolution, to, session.tick),
       }))
     })
-    const isQuiet = session.isLive && session.isConnected && isSweep
-    const closed = this.#swept.closed(session.tick, isQuiet ? session.endedWithoutTick : undefined)
-    if (isSweep) session.endedWithoutTick = ticks.endedWithoutTick
+    const ended = session.isLive && session.isConnected ? session.endedWithoutTick : undefined
+    const closed = this.#swept.closed(session.tick, ended, isSweep)
     try {
       const batch = closed.map((each) => ({
         ...each,
@@ -295,6 +294,7 @@ export class TerminalSource implements Source, TerminalFeed {
       this.#swept.forget(closed)
       throw new NotTaken('The collector could not write to its disk.', { cause })
     }
+    if (isSweep) session.endedWithoutTick = ticks.endedWithoutTick
     // The sweep goes on from the newest bar that the collector has, so none is ever missed.
     for (const { resolution, to } of watched)
       listener.watched(resolution, { from: windowFromMin, to }, this.#swept.lateOf(resolution))

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest'
+import { defineFeed } from '../../../../test/support/fixtures/ingest-fixture.ts'
+import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
+import { terminalHello } from '../../../../test/support/samples/posting-terminal.ts'
+import { quietListener } from '../../../../test/support/samples/quiet-listener.ts'
+import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
+import type { TerminalLine } from '../../../core/terminal/lines.ts'
+import { silentLog } from '../../../platform/log/log.ts'
+import type { SourceListener } from '../../source.ts'
+import { TerminalSource } from './terminal-source.ts'
+
+const noon = Date.UTC(2026, 0, 5, 12) / 1_000
+const at = (seconds: number) => feedSeconds(noon + seconds)
+
+const forming = (resolution: Resolution, time: number, close: string): TerminalLine => ({
+  line: 'bars',
+  series: { raw: 'EURUSD', resolution },
+  bars: [{ time: at(time), open: '1.1', high: '1.3', low: '1.0', close, volume: 7 }],
+  lastIsOpen: true,
+})
+
+/** A terminal of a feed with 1 and 5 whose last tick came at 12:04:50. */
+async function begin() {
+  const clock = createVirtualClock({ start: noon * 1_000 })
+  const closed: [Resolution, number, number | undefined][] = []
+  const watched: [Resolution, number][] = []
+  const quiet = quietListener(clock)
+  const listener: SourceListener = {
+    ...quiet,
+    reportFrom: () => at(0),
+    closed(batch) {
+      for (const { resolution, bars } of batch)
+        bars.time.forEach((time, i) => {
+          closed.push([resolution, time - noon, bars.close[i]])
+        })
+      return quiet.closed(batch)
+    },
+    watched: (resolution, { to }) => void watched.push([resolution, to - noon]),
+  }
+  const definition = defineFeed({ resolutions: ['1', '5'], source: { type: 'Terminal' } })
+  const source = new TerminalSource({ definition, clock, log: silentLog })
+  await source.open(listener, new AbortController().signal)
+  await source.begin(1, terminalHello)
+  const post = (...lines: TerminalLine[]) => source.take(1, lines)
+  const sweep = (...lines: TerminalLine[]) => post(...lines, { line: 'connected', is: true })
+  const symbol = { raw: 'EURUSD', digits: 5, path: 'Forex', description: '' }
+  await post({ line: 'symbol', symbol }, { line: 'catalogue', count: 1 })
+  await clock.advance(290_000)
+  await sweep({ line: 'tick', time: at(290), raw: 'EURUSD' })
+  return { clock, post, sweep, closed, watched }
+}
+
+test('a longer bar in a post of its own, after a sweep that was answered 5 s after its end, closes without a tick', async () => {
+  const { clock, post, sweep, closed } = await begin()
+  await post(forming('5', 0, '1.11'))
+  await clock.advance(14_000)
+  await sweep()
+  await post(forming('5', 0, '1.12'))
+  expect(closed).toEqual([])
+  await clock.advance(1_000)
+  await sweep()
+  await post(forming('5', 0, '1.12'))
+  expect(closed).toEqual([['5', 0, 1.12]])
+})
+
+test('a minute does not close without a tick in a post that does not sweep: it may be older than the end', async () => {
+  const { clock, post, sweep, closed } = await begin()
+  await sweep(forming('1', 240, '1.11'))
+  await clock.advance(15_000)
+  await sweep()
+  await post(forming('5', 0, '1.12'))
+  expect(closed.filter(([resolution]) => resolution === '1')).toEqual([])
+  await sweep()
+  expect(closed.filter(([resolution]) => resolution === '1')).toEqual([['1', 240, 1.11]])
+})
