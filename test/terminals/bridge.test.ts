@@ -83,7 +83,8 @@ describe.for(['mt5', 'mt4'] as const)('the program of %s', (kind) => {
   test('posts the last longer bar again after its end when the market has closed before', async () => {
     const lastTick = newestMinute + 290
     await begin(kind, collector(`newest\tEURUSD\t5\t${newestMinute}`), { lastTick })
-    const groups = (): Post[] => responder.posts.filter(({ lines }) => lines.some(([name]) => name === 'bars'))
+    const groups = (): Post[] =>
+      responder.posts.filter(({ lines }) => lines.some(([name]) => name === 'bars'))
     await vi.waitFor(() => expect(groups()).toHaveLength(2), 20_000)
     const [, last] = groups()
     const at = last?.lines.findIndex(([name]) => name === 'bars') ?? 0

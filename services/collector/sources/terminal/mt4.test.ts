@@ -95,7 +95,7 @@ test('a tick at the end of the longer bar closes it too', async () => {
 
 test('a sweep of the finer bars is one of the longer bars', async () => {
   const { post, watched } = await begin('MT4', 0)
-  await post(group([bar(10), bar(15)], true), { line: 'tick', time: at(21), raw: 'EURUSD' })
+  await post(group([bar(10), bar(15)], true), { line: 'tick', time: at(26), raw: 'EURUSD' })
   await post({ line: 'watched', resolution: '5', to: at(25) })
   expect(watched).toEqual([
     ['5', 25],

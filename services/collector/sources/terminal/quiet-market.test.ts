@@ -74,3 +74,16 @@ test('a minute does not close without a tick in a post that does not sweep: it m
   await sweep()
   expect(closed.filter(([resolution]) => resolution === '1')).toEqual([['1', 240, 1.11]])
 })
+
+test('a sweep claims nothing after the newest tick and the clock', async () => {
+  const { clock, post, watched } = await begin()
+  await post({ line: 'watched', resolution: '1', to: at(3_600) })
+  await clock.advance(75_000)
+  await post({ line: 'watched', resolution: '1', to: at(3_600) })
+  await post({ line: 'watched', resolution: '5', to: at(3_600) })
+  expect(watched).toEqual([
+    ['1', 240],
+    ['1', 360],
+    ['5', 300],
+  ])
+})

@@ -74,7 +74,7 @@ describe('history', () => {
     const { noon } = suite
     expect(await suite.times()).toEqual(minutes(noon - 2 * day, noon))
     expect(suite.pushed()).toEqual(minutes(noon - 6 * hour + minute, noon))
-    expect(await suite.windows()).toEqual([['EURUSD', noon - 2 * day, noon]])
+    await expect.poll(() => suite.windows(), patience).toEqual([['EURUSD', noon - 2 * day, noon]])
   })
 
   test('that the terminal cannot give is not claimed, and what it can give is', async () => {

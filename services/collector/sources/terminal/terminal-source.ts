@@ -1,7 +1,7 @@
 import { barCount, noBars, sliceBars } from '../../../core/bars/bar.ts'
 import { bucketOpen } from '../../../core/bars/derive.ts'
 import { type Span, windowFromMin } from '../../../core/bars/window.ts'
-import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import type { AnswerLine, TerminalHello, TerminalLine, TerminalSeries } from '../../../core/terminal/lines.ts'
 import type { Log } from '../../../platform/log/log.ts'
@@ -273,12 +273,14 @@ export class TerminalSource implements Source, TerminalFeed {
     const { listener, ticks } = opened
     const isSweep = lines.some(({ line }) => line === 'connected')
     const watched = lines.flatMap((line) => {
-      if (line.line !== 'watched' || !session.isWhole(line.resolution, line.to, listener)) return []
-      const longer = this.#series.longerOf(line.resolution)
-      const all = [line, ...(longer ? [{ resolution: longer, to: bucketOpen(line.to, longer) }] : [])]
-      return all.map(({ resolution, to }) => ({
-        resolution,
-        to: this.#swept.watched(resolution, to, session.tick),
+      if (line.line !== 'watched') return []
+      const { resolution } = line
+      const to = feedSeconds(Math.min(line.to, ticks.latest))
+      if (!session.isWhole(resolution, to, listener)) return []
+      const longer = this.#series.longerOf(resolution)
+      return [resolution, ...(longer ? [longer] : [])].map((each) => ({
+        resolution: each,
+        to: this.#swept.watched(each, bucketOpen(to, each), session.tick),
       }))
     })
     const ended = session.isLive && session.isConnected ? session.endedWithoutTick : undefined

@@ -54,6 +54,11 @@ export class TickClock {
     return true
   }
 
+  /** Bars that open later cannot have ended: neither a tick nor the clock has come so far. */
+  get latest(): FeedSeconds {
+    return feedSeconds(Math.max(this.newest ?? 0, this.endedWithoutTick ?? 0))
+  }
+
   /** The time until which bars have ended although no tick came since; `undefined` while the clock is unknown. */
   get endedWithoutTick(): FeedSeconds | undefined {
     const utc = toSeconds(this.#time.utcMs())
