@@ -211,8 +211,8 @@ bool TakeRefusal(const int status,const string text,const string headers) {
   if(StringSplit(line,'\t',fields)==3 && fields[0]=="error") code=fields[1];
   if(code!="") Say(code,"The collector refuses: "+fields[2]);
   else Say("other","Something else than a collector answers at "+Address+" (status "+IntegerToString(status)+").");
-  bool isBusy=code=="BUSY" || code=="NOT_TAKEN" || code=="TOO_MANY";
-  long waitMs=isBusy || code=="SEQUENCE" || code=="TOO_LARGE" ? 1000 : 30000;
+  bool isBusy=code=="BUSY" || code=="NOT_TAKEN" || code=="TOO_MANY" || code=="SLOW_BODY";
+  long waitMs=isBusy || code=="SEQUENCE" || code=="NO_SESSION" || code=="TOO_LARGE" ? 1000 : 30000;
   int retry=StringFind(headers,"etry-");
   if(code=="TOO_MANY" && retry>=0)
     waitMs=MathMax(waitMs,MathMin((long)60000,StringToInteger(StringSubstr(headers,retry+12,6))*1000));

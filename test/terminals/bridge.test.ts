@@ -143,6 +143,25 @@ describe.for(['mt5', 'mt4'] as const)('the program of %s', (kind) => {
     expect(said.length).toBeLessThanOrEqual(Math.ceil(responder.posts.length / 2) + 1)
   })
 
+  test.for([
+    ['NO_SESSION', 1, 3],
+    ['SUPERSEDED', 30, 33],
+  ] as const)('after %s begins again with hello within %i to %i s', async ([code, least, most]) => {
+    const helloAt: number[] = []
+    let refusedAt = 0
+    const respond = collector()
+    await begin(kind, (post) => {
+      if (has(post, 'hello')) helloAt.push(terminal.time)
+      if (!has(post, 'connected') || refusedAt > 0) return respond(post)
+      refusedAt = terminal.time
+      return { status: 410, body: `error\t${code}\tBegin with hello.\n` }
+    })
+    await vi.waitFor(() => expect(helloAt).toHaveLength(2), 20_000)
+    const waited = (helloAt[1] ?? 0) - refusedAt
+    expect(waited).toBeGreaterThanOrEqual(least)
+    expect(waited).toBeLessThanOrEqual(most)
+  })
+
   test('names the option of the terminal that is missing when it may not post', async () => {
     await begin(kind, collector(), { faults: [kind === 'mt5' ? 4014 : 4060] })
     await vi.waitFor(() => expect(responder.lines('catalogue')).toHaveLength(1), 10_000)

@@ -15,6 +15,7 @@ import { terminalIdentity } from './terminal-identity.ts'
 
 /** A terminal that has not posted for so long is taken for gone. */
 const silenceMs = 30_000
+const replacedMax = 10
 
 interface Session {
   readonly number: number
@@ -38,7 +39,7 @@ export class FeedSessions {
   readonly #open = new Map<number, Session>()
   readonly #hellos = new PostRate()
   #isGreeting = false
-  /** The sessions that the newest hello replaced: their terminal learns why. */
+  /** The sessions that were replaced last: their terminal learns why. */
   #replaced: readonly number[] = []
 
   constructor(key: FeedKey, feed: TerminalFeed, clock: Clock) {
@@ -114,7 +115,7 @@ export class FeedSessions {
     const before = [...this.#open.values()].filter(({ role }) => !isPinned || overlap(role, hello.role))
     if (isPinned) this.#refuseSecond(before, hello, identity)
     for (const session of before) this.#end(session)
-    this.#replaced = before.map(({ number }) => number)
+    this.#replaced = [...this.#replaced, ...before.map(({ number }) => number)].slice(-replacedMax)
     // A number that an earlier process gave must not be taken for one of this process.
     const number = Number.parseInt(this.#clock.randomHex(6), 16) + 1
     const lines = await taken(feed.begin(number, hello))
@@ -150,7 +151,7 @@ export class FeedSessions {
     // Otherwise its posts would keep the terminal of the pinned account away.
     this.#end(session)
     this.#refuseOther(session.identity)
-    throw new Refusal('SUPERSEDED', 'The terminal of this feed is to be pinned again; begin with hello.')
+    throw new Refusal('NO_SESSION', 'The terminal of this feed is to be pinned again; begin with hello.')
   }
 
   #refuseOther(identity: string): void {
@@ -167,10 +168,12 @@ export class FeedSessions {
   #sessionOf(number: number): Session {
     const session = this.#open.get(number)
     if (session) return session
-    const why = this.#replaced.includes(number)
-      ? 'Another terminal took over; wait 30 s, then begin with hello.'
-      : 'This session is not known here: the collector was restarted, or the terminal was silent for 30 s; begin with hello.'
-    throw new Refusal('SUPERSEDED', why)
+    if (this.#replaced.includes(number))
+      throw new Refusal('SUPERSEDED', 'Another terminal took over; wait 30 s, then begin with hello.')
+    throw new Refusal(
+      'NO_SESSION',
+      'This session is not known here: the collector was restarted, or the terminal was silent for 30 s; begin with hello.',
+    )
   }
 
   #end({ number }: Session): void {

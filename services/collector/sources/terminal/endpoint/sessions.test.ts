@@ -102,21 +102,24 @@ describe('a session', () => {
     expect((await post(postText(session, 1, tick))).status).toBe(200)
   })
 
-  test('of which nobody knows is SUPERSEDED, and its terminal begins with hello', async () => {
+  test('of which nobody knows is NO_SESSION, and its terminal begins with hello', async () => {
     const { post } = await openEndpoint()
     expect(await post(postText(123_456, 7, tick))).toMatchObject({
       status: 410,
-      text: expect.stringContaining('error\tSUPERSEDED\tThis session is not known here') as string,
+      text: expect.stringContaining('error\tNO_SESSION\tThis session is not known here') as string,
     })
   })
 
-  test('of a feed that was started again in this process is SUPERSEDED', async () => {
+  test('of a feed that was started again in this process is NO_SESSION', async () => {
     const other = await openEndpoint()
     let feed = other.feed
     const { post, greet } = await openEndpoint({ terminalOf: () => feed })
     const session = await greet()
     feed = new RecordedFeed()
-    expect((await post(postText(session, 1, tick))).status).toBe(410)
+    expect(await post(postText(session, 1, tick))).toMatchObject({
+      status: 410,
+      text: expect.stringContaining('error\tNO_SESSION\t') as string,
+    })
   })
 
   test('ends after 30 s without a post, and at most once', async () => {
@@ -131,7 +134,9 @@ describe('a session', () => {
     expect(feed.ended).toEqual([session])
     expect(await post(postText(session, 2, tick))).toMatchObject({
       status: 410,
-      text: expect.stringContaining('the terminal was silent for 30 s') as string,
+      text: expect.stringContaining(
+        'NO_SESSION\tThis session is not known here: the collector was restarted, or the terminal was silent for 30 s',
+      ) as string,
     })
   })
 })
@@ -145,9 +150,17 @@ describe('a second terminal', () => {
     expect(feed.ended).toEqual([first])
     expect(await post(postText(first, 1, tick))).toMatchObject({
       status: 410,
-      text: expect.stringContaining('Another terminal took over; wait 30 s') as string,
+      text: expect.stringContaining('SUPERSEDED\tAnother terminal took over; wait 30 s') as string,
     })
     expect((await post(postText(second, 1, tick))).status).toBe(200)
+  })
+
+  test('leaves the one that it replaced SUPERSEDED when a third of another role begins', async () => {
+    const { post, greet } = await openEndpoint()
+    const first = await greet({ role: 'Live' })
+    await greet({ role: 'Live' })
+    await greet({ role: 'History' })
+    expect((await post(postText(first, 1, tick))).text).toContain('error\tSUPERSEDED\t')
   })
 
   test('of a role that overlaps is refused while the first posts, and takes over after 30 s', async () => {
@@ -233,7 +246,9 @@ describe('the pinned terminal', () => {
     feed.pin.identity = undefined
     expect(await post(postText(session, 1, tick))).toMatchObject({
       status: 410,
-      text: expect.stringContaining('is to be pinned again; begin with hello') as string,
+      text: expect.stringContaining(
+        'NO_SESSION\tThe terminal of this feed is to be pinned again; begin with hello',
+      ) as string,
     })
     await greet({ account: other })
     expect(feed.pin.identity).toContain(other)
