@@ -10,7 +10,7 @@ enum BridgeRole {
   History=2
 };
 
-input string     Address="http://127.0.0.1:8090"; // Address of the collector
+input string     Address="http://127.0.0.1:8091"; // Address of the collector
 input string     Token="";                        // Token of the feed: fxt_...
 input BridgeRole Role=Both;                       // Both, or Live and History on two charts
 input int        MemoryMb=1500;                   // Reading history pauses above this memory of the terminal, in MB

@@ -7,6 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { fxd } from '../../../test/support/fixtures/cli-fixture.ts'
 import { temporaryFolder } from '../../../test/support/fixtures/temporary-folder.ts'
 import { openEndpoint, terminalToken } from '../../../test/support/fixtures/terminal-fixture.ts'
+import { Refusal, refusalCodes } from '../../collector/sources/terminal/endpoint/refusal.ts'
 import { feedOfToken, readTerminalTokens } from '../../collector/sources/terminal/endpoint/terminal-tokens.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { examples } from './examples.ts'
@@ -18,6 +19,13 @@ const names = [...(page.split('## Lines of the answer')[0] ?? '').matchAll(/^\| 
   ([, name]) => name,
 )
 const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text)
+
+test('docs/terminal-protocol.md has every refusal with its status', () => {
+  const rows = [...page.matchAll(/^\| (\d{3}) \| `([A-Z_]+)` \|/gm)].map(
+    ([, status, code]) => `${status} ${code}`,
+  )
+  expect(rows).toEqual(refusalCodes.map((code) => `${new Refusal(code, '').status} ${code}`))
+})
 
 describe('the examples of docs/terminal-protocol.md', () => {
   test('have a curl for each line of a terminal, and are those of fxd terminal say', () => {
