@@ -49,6 +49,12 @@ export class FeedSeries {
     return longer && this.resolutions.includes(longer) ? longer : undefined
   }
 
+  /** The resolutions whose bars a sweep of this one gives. */
+  givenBy(r: Resolution): readonly Resolution[] {
+    const longer = this.longerOf(r)
+    return longer ? [r, longer] : [r]
+  }
+
   /** From where a terminal sweeps this series: where longer bars are folded from it, from the open of such a bar. */
   sweptFrom(series: SourceSeries, listener: SourceListener): FeedSeconds | undefined {
     const longer = this.longerOf(series.resolution)

@@ -1,4 +1,5 @@
 import type { AnswerLine, TerminalHello, TerminalLine } from '../../../core/terminal/lines.ts'
+import type { SourcePin } from '../../source.ts'
 
 /** The terminal that a feed accepts: the first one, until a person accepts another. */
 export interface TerminalPin {
@@ -6,6 +7,19 @@ export interface TerminalPin {
   readonly identity: string | undefined
   /** Pins this terminal, if none is pinned. The next heartbeat tells ingest. */
   offer(identity: string): void
+}
+
+/** The first terminal, which ingest learns with the next heartbeat. */
+export class FirstTerminal implements TerminalPin, SourcePin {
+  identity: TerminalPin['identity'] = 'unknown'
+
+  offer(identity: string): void {
+    this.identity ??= identity
+  }
+
+  told(identity: string | undefined): void {
+    this.identity = identity
+  }
 }
 
 /** What the endpoint needs of a feed whose terminal posts to it. */

@@ -19,7 +19,7 @@ import { DerivedBars, finerSpan, foldAnswer } from './derived-bars.ts'
 import { FeedSeries } from './feed-series.ts'
 import { Notices } from './notices.ts'
 import { SweptBars } from './swept-bars.ts'
-import { NotTaken, type TerminalFeed, type TerminalPin } from './terminal-feed.ts'
+import { FirstTerminal, NotTaken, type TerminalFeed, type TerminalPin } from './terminal-feed.ts'
 import type { TerminalMetrics } from './terminal-metrics.ts'
 import { TerminalSession } from './terminal-session.ts'
 import { symbolsMax, toSourceSymbol } from './terminal-symbols.ts'
@@ -39,19 +39,6 @@ interface Opened {
   readonly listener: SourceListener
   readonly signal: AbortSignal
   readonly ticks: TickClock
-}
-
-/** The first terminal, which ingest learns with the next heartbeat. */
-class FirstTerminal implements TerminalPin, SourcePin {
-  identity: TerminalPin['identity'] = 'unknown'
-
-  offer(identity: string): void {
-    this.identity ??= identity
-  }
-
-  told(identity: string | undefined): void {
-    this.identity = identity
-  }
 }
 
 /** A source whose terminal posts to it, in any number of sessions. It has no terminal at first. */
@@ -257,9 +244,8 @@ export class TerminalSource implements Source, TerminalFeed {
 
   #late(session: TerminalSession, series: TerminalSeries): void {
     if (!session.isLive) return
-    const longer = this.#series.longerOf(series.resolution)
-    for (const each of [series, ...(longer ? [{ ...series, resolution: longer }] : [])])
-      if (this.#series.isCollected(each)) this.#swept.late(each)
+    for (const resolution of this.#series.givenBy(series.resolution))
+      if (this.#series.isCollected({ ...series, resolution })) this.#swept.late({ ...series, resolution })
     const about = { feed: this.#deps.definition.key, ...series }
     this.#notices.warn('late', about, 'newest bars not loaded by the terminal yet; no window claims them')
   }
@@ -277,8 +263,7 @@ export class TerminalSource implements Source, TerminalFeed {
       const { resolution } = line
       const to = feedSeconds(Math.min(line.to, ticks.latest))
       if (!session.isWhole(resolution, to, listener)) return []
-      const longer = this.#series.longerOf(resolution)
-      return [resolution, ...(longer ? [longer] : [])].map((each) => ({
+      return this.#series.givenBy(resolution).map((each) => ({
         resolution: each,
         to: this.#swept.watched(each, bucketOpen(to, each), session.tick),
       }))
