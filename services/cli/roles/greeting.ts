@@ -93,7 +93,8 @@ function keySteps(config: Config, http: string, { feeds, grpcPort }: Started): s
   ]
   const symbol =
     config.feeds === undefined ? demoSymbol : all.flatMap(({ symbols }) => symbols.slice(0, 1))[0]
-  if (symbol === undefined) return [...lines, 'Symbols appear with their exports, collector or import.', '']
+  if (symbol === undefined)
+    return [...lines, 'Symbols appear with their terminal, exports, collector or import.', '']
   const resolution = all.find(({ symbols }) => symbols.includes(symbol as never))?.definition.resolutions[0]
   const query = `symbol=${encodeURIComponent(symbol).replaceAll('%3A', ':')}&resolution=${resolution ?? '1'}&countback=5`
   return [

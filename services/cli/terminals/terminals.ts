@@ -29,7 +29,8 @@ export function addTerminals(program: Command, terminal: Terminal): void {
     .summary('post as a terminal does, and print the answers as sentences')
     .description(
       'Post as a terminal does, and print the answers as sentences. Without a file the examples of docs/terminal-protocol.md are\n' +
-        'posted. In a file an empty line ends a post. The first line of each post, with session and sequence, is added here.',
+        'posted: try them on a feed of its own, since it stores their bars and from then on accepts only their account. In a\n' +
+        'file an empty line ends a post. The first line of each post, with session and sequence, is added here.',
     )
     .action(async (address: string, file: string | undefined, { token }: { readonly token: string }) =>
       (await import('./say.ts')).sayLines({ address, file, token }, terminal),
