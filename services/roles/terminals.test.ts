@@ -1,17 +1,20 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { metricOf } from '../../test/support/clients/metric-of.ts'
 import { newKey } from '../../test/support/clients/new-key.ts'
 import { TerminalPoster } from '../../test/support/clients/terminal-poster.ts'
 import { fxd } from '../../test/support/fixtures/cli-fixture.ts'
 import { temporaryFolder } from '../../test/support/fixtures/temporary-folder.ts'
 import { wrongClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { feedManifest } from '../../test/support/samples/feed-manifest.ts'
-import { PostingTerminal } from '../../test/support/samples/posting-terminal.ts'
+import { PostingTerminal, terminalHello } from '../../test/support/samples/posting-terminal.ts'
 import { tokenDigest } from '../collector/sources/terminal/endpoint/terminal-tokens.ts'
+import { formatPost } from '../core/terminal/format-post.ts'
 import { parseConfig } from '../platform/config.ts'
 import { silentLog } from '../platform/log/log.ts'
 import { systemClock } from '../platform/system-clock.ts'
@@ -135,6 +138,62 @@ test('a terminal of another account is refused, after a restart of its collector
   await expect.poll(shown, patience).toContain(demo)
   expect(await begin(live)).toBe('403 error OTHER_ACCOUNT')
 }, 90_000)
+
+test('bad posts each get a sentence while 1,000 connections of strangers stay open, and no bar of the terminal is lost', async () => {
+  const now = (): number => Math.floor(Date.now() / 1_000)
+  const { service, environment } = await open({ type: 'Terminal' })
+  const { terminalPort: port = 0 } = service
+  const key = await newKey(
+    { ...environment, FXD_GRPC_ADDR: `127.0.0.1:${service.grpcPort}` },
+    '--plan pro --feeds BROKERA:ZERO',
+  )
+  const strangers = Array.from({ length: 1_000 }, (_, n) => strange(port, n))
+  onTestFinished(() => {
+    for (const socket of strangers) socket.destroy()
+  })
+  await expect.poll(() => metricOf(service.opsPort, 'fxd_terminal_connections'), patience).toBe(1_000)
+  const terminal = new PostingTerminal(new TerminalPoster(`127.0.0.1:${port}`, token), now)
+  await expect.poll(() => terminal.begin().then(Boolean, () => false), patience).toBe(true)
+  const post = async (body: string | Uint8Array, of = token): Promise<string> => {
+    const headers = { authorization: `Bearer ${of}` }
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/terminal`, { method: 'POST', headers, body })
+    return `${answer.status} ${await answer.text()}`
+  }
+  const noise = randomBytes(10 * 1_048_576)
+  expect(await post(noise)).toMatch(/^413 error\tTOO_LARGE\tThe body has more than 1048576 bytes/)
+  expect(await post(noise, `fxt_${'f'.repeat(32)}`)).toMatch(
+    /^401 error\tTOKEN_INVALID\tThe token is missing/,
+  )
+  expect(await post(noise.subarray(0, 1_000))).toMatch(/^400 error\tBAD_POST\tThe body is not UTF-8/)
+  expect(await post('fxd\t2\t0\t0\n')).toMatch(/^403 error\tOTHER_VERSION\tThe protocol version is "2"/)
+  const hello = formatPost({
+    session: 0,
+    sequence: 0,
+    lines: [{ line: 'hello', hello: { ...terminalHello, account: 'fedcba9876543210' } }],
+  })
+  expect(await post(hello)).toMatch(/^403 error\tOTHER_ACCOUNT\tThis feed takes bars of Broker Ltd/)
+  const badBar = 'fxd\t1\t7\t1\nbars\tEURUSD.z\t1\t1\n60\t1,1\t1\t1\t1\t1\n'
+  expect(await post(badBar)).toMatch(/^410 error\tNO_SESSION\t/)
+  const history = async (): Promise<number> => {
+    await terminal.turn()
+    const url = `http://127.0.0.1:${service.httpPort}/v1/history?symbol=${symbol}&resolution=1&countback=1500`
+    const answer = await fetch(url, { headers: { 'X-API-Key': key } })
+    const { t = [], c = [] } = (await answer.json()) as { t?: number[]; c?: number[] }
+    expect(c).toEqual(t.map((time) => Number(terminal.bar(time).close)))
+    return t.length
+  }
+  await expect.poll(history, patience).toBeGreaterThan(1_400)
+  const another = new TerminalPoster(`127.0.0.1:${port}`, token)
+  expect((await another.begin(0, terminalHello)).length).toBeGreaterThan(0)
+}, 90_000)
+
+/** A connection that says nothing, one with a head that does not end, or one whose body does not arrive. */
+function strange(port: number, n: number): Socket {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+  const head = 'POST /v1/terminal HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer fxt_0\r\n'
+  socket.write(['', head, `${head}Content-Length: 1000\r\n\r\nfxd`][n % 3] ?? '')
+  return socket.resume()
+}
 
 test('FXD_TERMINAL_ADDR in use is an error that names the variable', async () => {
   const other = createServer().listen(0, '127.0.0.1')

@@ -174,6 +174,30 @@ describe('live bars', () => {
     expect((await suite.covered('GBPUSD')).length).toBe(1)
   })
 
+  test('with a fault in a value are neither stored nor claimed, and those around them are', async () => {
+    const { terminal } = await collecting()
+    const { noon } = suite
+    await suite.clock.advance(3 * 60_000)
+    const sweep = terminal.sweep('EURUSD.z')
+    if (sweep.line !== 'bars') throw new Error('a sweep has bars')
+    const bars = sweep.bars.map((bar, i) => (i === 1 ? { ...bar, high: '0.00001' } : bar))
+    const to = feedSeconds(noon + 3 * minute)
+    await terminal.post(
+      { line: 'connected', is: true },
+      { line: 'tick', time: to, raw: 'EURUSD.z' },
+      { ...sweep, bars },
+      { line: 'watched', resolution: '1', to },
+    )
+    await expect.poll(() => suite.pushed(), patience).toEqual([noon, noon + 2 * minute])
+    await expect
+      .poll(() => suite.covered('EURUSD'), patience)
+      .toEqual([
+        [noon - 2 * day, noon + minute],
+        [noon + 2 * minute, to],
+      ])
+    expect(await suite.times()).not.toContain(noon + minute)
+  })
+
   test('that the terminal sends again cost nothing, and a corrected one is stored and not pushed', async () => {
     const { terminal } = await collecting()
     const { noon } = suite
