@@ -1,6 +1,6 @@
 /**
  * Measures speed and size at the relevant loads: `npm run -s bench [-- name …]`. By default it runs the benches with a
- * goal, within 45 minutes; `full` adds the comparisons. A missed goal is printed and is no failure. A bench that cannot
+ * goal, within an hour; `full` adds the comparisons. A missed goal is printed and is no failure. A bench that cannot
  * run is a failure.
  */
 import { spawn } from 'node:child_process'
@@ -25,7 +25,10 @@ const benches = new Map<string, Bench>([
   ['questdb', { what: 'rates into QuestDB, and history beside the bare store and pg' }],
   ['misuse', { what: 'what an attacker does to another client: some attacks once each', args: ['short'] }],
   // Most of it is real minutes.
-  ['terminal', { what: 'live bars and history from a terminal, whose program posts in real time', args: ['5', '4'] }],
+  [
+    'terminal',
+    { what: 'live bars and history from a terminal, whose program posts in real time', args: ['5', '4'] },
+  ],
   // More than half an hour: most of it is real minutes.
   ['minute', { what: 'the whole market of one minute, through a cluster and through fxd all' }],
 ])

@@ -4,10 +4,10 @@
  * (terminal/market.hpp) has 1,622 symbols that tick every second. A time counts from the first tick of the new minute.
  */
 import { loadavg } from 'node:os'
+import type { Arrival } from './minute/socket-reader.ts'
+import { count, machine, ms, printTable, quantile } from './support/figures.ts'
 import { delayedHistory, embeddedHistory, questdbHistory } from './terminal/history-rates.ts'
 import { liveMinutes } from './terminal/live-minutes.ts'
-import { count, machine, ms, printTable, quantile } from './support/figures.ts'
-import type { Arrival } from './minute/socket-reader.ts'
 
 const [alone = 5, besideHistory = 5] = process.argv.slice(2).map(Number)
 const facts = machine()
@@ -15,9 +15,21 @@ const historySymbols = 70
 const delayedSymbols = 20
 
 const rate = (bars: number): string => `${count(bars)} bars/s`
-const worst = (all: readonly Arrival[]): number => quantile(all.map(({ p99 }) => p99), 1)
-const median = (all: readonly Arrival[]): number => quantile(all.map(({ p50 }) => p50), 0.5)
-const most = (all: readonly Arrival[]): number => quantile(all.map(({ max }) => max), 1)
+const worst = (all: readonly Arrival[]): number =>
+  quantile(
+    all.map(({ p99 }) => p99),
+    1,
+  )
+const median = (all: readonly Arrival[]): number =>
+  quantile(
+    all.map(({ p50 }) => p50),
+    0.5,
+  )
+const most = (all: readonly Arrival[]): number =>
+  quantile(
+    all.map(({ max }) => max),
+    1,
+  )
 
 const rows: string[][] = []
 const embedded = await embeddedHistory(historySymbols)
@@ -28,7 +40,11 @@ const questdb = await questdbHistory(historySymbols)
 rows.push(
   ['history, QuestDB', rate(questdb.history), ''],
   ['fxd import, QuestDB', rate(questdb.imported), ''],
-  ['history, QuestDB, of fxd import', `${Math.round((100 * questdb.history) / questdb.imported)} %`, '≥ 90 %'],
+  [
+    'history, QuestDB, of fxd import',
+    `${Math.round((100 * questdb.history) / questdb.imported)} %`,
+    '≥ 90 %',
+  ],
 )
 if (alone > 0) {
   const live = await liveMinutes(alone, besideHistory)
@@ -44,5 +60,9 @@ if (alone > 0) {
     ['posts refused', live.refused || 'none', 'none'],
   )
 }
-console.log(`${facts}; at the end ${loadavg().map((load) => load.toFixed(1)).join(' ')}`)
+console.log(
+  `${facts}; at the end ${loadavg()
+    .map((load) => load.toFixed(1))
+    .join(' ')}`,
+)
 printTable(['terminal', 'measured', 'goal'], rows)

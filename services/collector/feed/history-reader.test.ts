@@ -19,7 +19,10 @@ test('while the bars of all reads wait for room, the source is asked for others'
   const clock = createVirtualClock({ start: now * 1_000 })
   const { signal } = new AbortController()
   const names = Array.from({ length: 3 * sourceReadsMax }, (_, n) => `S${n}`)
-  const source = new FakeTerminal(names.map((name) => fakeSymbol(name)), () => now)
+  const source = new FakeTerminal(
+    names.map((name) => fakeSymbol(name)),
+    () => now,
+  )
   const waiting: string[] = []
   const sendHistory = ({ raw }: { readonly raw: string }) => {
     waiting.push(raw)

@@ -1,6 +1,6 @@
-import { join } from 'node:path'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { run } from '../../acceptance/client/command.ts'
 import { openTcpProxy } from '../../support/clients/tcp-proxy.ts'
 import { startQuestdb } from '../../support/questdb/server.ts'
@@ -58,7 +58,12 @@ export const delayedHistory = (symbols: number): Promise<number> =>
     }
   })
 
-async function importOnce({ service }: TerminalBench, path: string, symbol: string, bars: number): Promise<number> {
+async function importOnce(
+  { service }: TerminalBench,
+  path: string,
+  symbol: string,
+  bars: number,
+): Promise<number> {
   const args = [path, '--feed', feed, '--symbol', symbol, '--resolution', '1', '--json']
   const tookMs = await timed(async () => {
     const { code, stderr } = await run(service.target.importer, args, importDeadlineMs)

@@ -1,13 +1,13 @@
 import { systemClock } from '../../../services/platform/system-clock.ts'
+import { monotonicMs } from '../minute/monotonic.ts'
 import { type Arrival, SocketReader } from '../minute/socket-reader.ts'
 import { issueBenchKey, keyOf } from '../support/bench-feed.ts'
-import { monotonicMs } from '../minute/monotonic.ts'
 import { rawNames, TerminalBench } from './terminal-bench.ts'
 
 const symbols = 1_622
 const sockets = 4
-/** Bars that a collector reads as missed at its start, of each symbol. */
-const missedMinutes = 6 * 60
+/** Bars of each symbol with which all are live: first a collector reads those of the last six hours of all symbols. */
+const firstBars = 6 * 60 + 60
 const depthDays = 90
 const startDeadlineMs = 240_000
 const minuteMs = 60_000
@@ -38,7 +38,8 @@ async function nextMinute(reader: SocketReader): Promise<Arrival> {
   const arrived = reader.expect(symbols)
   const late = systemClock.sleep(5_000 + minuteDeadlineMs).then(() => undefined)
   const frames = await Promise.race([arrived, late])
-  if (!frames) throw new Error(`the frames of a minute did not all arrive within ${minuteDeadlineMs / 1_000} s`)
+  if (!frames)
+    throw new Error(`the frames of a minute did not all arrive within ${minuteDeadlineMs / 1_000} s`)
   return { p50: frames.p50 - begun, p99: frames.p99 - begun, max: frames.max - begun }
 }
 
@@ -67,7 +68,7 @@ export async function liveMinutes(alone: number, besideHistory: number): Promise
   try {
     bench.begin('live')
     const history = bench.begin('history')
-    await bench.untilStored(symbols * missedMinutes, startDeadlineMs)
+    await bench.untilStored(symbols * firstBars, startDeadlineMs)
     await history.end()
     reader = await openSockets(bench)
     // The first one after a start is slower.
