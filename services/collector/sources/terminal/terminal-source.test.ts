@@ -141,10 +141,10 @@ describe('live bars', () => {
       await until(terminal, () => suite.pushed().length === i + 1)
     }
     expect(suite.pushed()).toEqual(minutes(noon, noon + 3 * minute))
-    const stored = (await suite.stored()).slice(-3)
-    expect(stored.map(({ close }) => close.toFixed(5))).toEqual(
-      minutes(noon, noon + 3 * minute).map((time) => terminal.bar(time).close),
-    )
+    const closes = async () => (await suite.stored()).slice(-3).map(({ close }) => close.toFixed(5))
+    await expect
+      .poll(closes, patience)
+      .toEqual(minutes(noon, noon + 3 * minute).map((time) => terminal.bar(time).close))
     await expect.poll(() => suite.covered('EURUSD'), patience).toEqual([[noon - 2 * day, noon + 3 * minute]])
   })
 
