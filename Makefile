@@ -25,7 +25,7 @@ test: ## 30 minutes: all suites that a merge requires (soak adds the long faults
 soak: ## 2 hours: all suites with more kills, longer outages and FXD_TEST_EFFORT (5) times as many random cases
 	@bin/install && FXD_TEST_EFFORT=$${FXD_TEST_EFFORT:-5} npm test --silent
 
-bench: ## at most 45 minutes: speed and size at the relevant loads
+bench: ## at most an hour: speed and size at the relevant loads
 	@bin/install && npm run bench --silent
 
 bench-full: ## all benches with their full loads

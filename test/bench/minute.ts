@@ -20,7 +20,7 @@ import {
   marketSymbols,
   openSessions,
 } from './minute/market.ts'
-import { SocketReader } from './minute/socket-reader.ts'
+import { randomSubscriptions, SocketReader } from './minute/socket-reader.ts'
 import { afterCommit, stageRows } from './minute/stage-table.ts'
 import { type Subject, startAll, startProcesses } from './minute/subjects.ts'
 import { type Measured, printCpu, printTimes } from './minute/tables.ts'
@@ -100,8 +100,8 @@ async function measure(start: (home: string) => Promise<Subject>): Promise<void>
     await makeTables(sessions, nextMinute())
     for (const session of sessions) await session.close()
     await firstSocket(`ws://127.0.0.1:${subject.httpPort}${path}`)
-    const order = { sockets: subject.sockets, perSocket, symbols: marketSymbols }
-    const sockets = await SocketReader.open(subject.httpPort, path, order)
+    const subscriptions = randomSubscriptions(marketSymbols, subject.sockets, perSocket)
+    const sockets = await SocketReader.open(subject.httpPort, path, subscriptions)
     await measureForms(subject, new Bursts(subject, key, sockets, nextMinute), nextMinute)
     await sockets.close()
   } finally {

@@ -18,7 +18,7 @@ import {
   openSessions,
 } from './minute/market.ts'
 import { monotonicMs } from './minute/monotonic.ts'
-import { SocketReader } from './minute/socket-reader.ts'
+import { randomSubscriptions, SocketReader } from './minute/socket-reader.ts'
 import { type Subject, startProcesses } from './minute/subjects.ts'
 import { loseMinute } from './outage/lose-minute.ts'
 import { addPythonFeed, PythonCollector, pythonSymbols } from './outage/python-collector.ts'
@@ -171,11 +171,8 @@ async function measure(home: string, subject: Subject, stops: (() => unknown)[])
   await firstSocket(url)
   const watchedSymbols = [...marketSymbols.slice(0, 150), ...pythonSymbols]
   const watched = await WatchedSocket.open(url, watchedSymbols)
-  const sockets = await SocketReader.open(subject.httpPort, path, {
-    sockets: subject.sockets,
-    perSocket,
-    symbols: marketSymbols,
-  })
+  const subscriptions = randomSubscriptions(marketSymbols, subject.sockets, perSocket)
+  const sockets = await SocketReader.open(subject.httpPort, path, subscriptions)
   stops.push(() => sockets.close())
   const pid = subject.pids()[subject.ingest] ?? 0
   const all: Minute[] = []

@@ -25,14 +25,23 @@ function requireCompiler(): void {
   }
 }
 
-/** The path of a compiled program, made once for each content. `fast`: without sanitizers, for benches. */
-export function compiled(kind: TerminalKind, fast = false): string {
+/**
+ * The path of a compiled program, made once for each content. `fast`: without sanitizers, for benches. `market`: path of
+ * a header that answers the calls; by default the test process does.
+ */
+export function compiled(kind: TerminalKind, fast = false, market?: string): string {
   const headers = readdirSync(shim).filter((name) => name.endsWith('.hpp'))
   const program = rewritten(readFileSync(programPath(kind), 'utf8'))
   const source = `#include "terminal.hpp"\n#line 1 "${kind}"\n${program}\n#include "main.hpp"\n`
-  const options = [...strict, ...(fast ? ['-O2'] : sanitized), ...(kind === 'mt4' ? ['-DFXD_MT4'] : [])]
+  const options = [
+    ...strict,
+    ...(fast ? ['-O2'] : sanitized),
+    ...(kind === 'mt4' ? ['-DFXD_MT4'] : []),
+    ...(market === undefined ? [] : [`-DFXD_MARKET="${market}"`]),
+  ]
   const hash = createHash('sha256').update(source).update(options.join(' '))
   for (const name of headers.toSorted()) hash.update(readFileSync(join(shim, name)))
+  if (market !== undefined) hash.update(readFileSync(market))
   const folder = cachedFolder(`bridge-${hash.digest('hex').slice(0, 16)}`, (into) => {
     requireCompiler()
     const file = join(into, 'bridge.cpp')

@@ -1,4 +1,4 @@
-import { barCount } from '../../core/bars/bar.ts'
+import { type Bars, barCount } from '../../core/bars/bar.ts'
 import { joinSpans } from '../../core/bars/coverage.ts'
 import type { Span } from '../../core/bars/window.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
@@ -62,15 +62,27 @@ export class HistoryReader {
 
   async #read({ item: series, span }: HistoryUnit<CollectedSeries>): Promise<void> {
     const { windows, reader, lanes, time } = this.#deps
-    const claims: Span[] = []
-    const stored: Promise<void>[] = []
+    let read: { readonly bars: Bars; readonly derived: boolean }[] = []
+    let claims: Span[] = []
     await lanes.idle(series.resolution)
-    await reader.read(series, span, async (answer) => {
-      const { derived = false, complete } = answer
-      const closed = takeClosed(series, { ...answer, bars: within(answer.bars, span) }, time.now())
-      if (barCount(closed) > 0) stored.push(...(await lanes.sendHistory(series, closed, derived)))
-      if (complete) claims.push(trimClaim(series, complete, time.now()))
-    })
+    // Sent after the read: while these bars wait for room, the source is asked for the next unit.
+    await reader.read(
+      series,
+      span,
+      async (answer) => {
+        const { derived = false, complete } = answer
+        const bars = takeClosed(series, { ...answer, bars: within(answer.bars, span) }, time.now())
+        if (barCount(bars) > 0) read.push({ bars, derived })
+        if (complete) claims.push(trimClaim(series, complete, time.now()))
+      },
+      () => {
+        read = []
+        claims = []
+      },
+    )
+    if (series.isGone) return
+    const stored: Promise<void>[] = []
+    for (const { bars, derived } of read) stored.push(...(await lanes.sendHistory(series, bars, derived)))
     await Promise.all(stored)
     for (const claim of series.unstored.outside(claims)) {
       await windows.send(series.name, series.resolution, claim)

@@ -39,7 +39,14 @@ function pick(symbols: readonly string[], count: number): string[] {
   return all.slice(0, count)
 }
 
-/** Sockets in a separate process written in C, each subscribed to random symbols. */
+/** Random symbols for each of these sockets. */
+export const randomSubscriptions = (
+  symbols: readonly string[],
+  sockets: number,
+  perSocket: number,
+): string[][] => Array.from({ length: sockets }, () => pick(symbols, perSocket))
+
+/** Sockets in a separate process written in C. */
 export class SocketReader {
   readonly pid: number
   readonly #child: ChildProcess
@@ -53,18 +60,19 @@ export class SocketReader {
     this.#lines = this.#input[Symbol.asyncIterator]()
   }
 
+  /** Opens one socket for each list of symbols. */
   static async open(
     port: number,
     path: string,
-    { sockets, perSocket, symbols }: { sockets: number; perSocket: number; symbols: readonly string[] },
+    subscriptions: readonly (readonly string[])[],
   ): Promise<SocketReader> {
-    const child = spawn(program(), [String(port), path, String(sockets)], {
+    const child = spawn(program(), [String(port), path, String(subscriptions.length)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     process.once('exit', () => child.kill())
     const reader = new SocketReader(child)
-    for (let n = 0; n < sockets; n++)
-      child.stdin?.write(`${JSON.stringify({ action: 'subscribe', symbols: pick(symbols, perSocket) })}\n`)
+    for (const symbols of subscriptions)
+      child.stdin?.write(`${JSON.stringify({ action: 'subscribe', symbols })}\n`)
     await reader.#line()
     return reader
   }

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 /** A fault of one direction. */
 export type Toxic =
+  /** All bytes arrive so much later, however many are on their way. */
   | { readonly kind: 'delay'; readonly ms: number }
   /** Drops the bytes and keeps the connection open, like a half-open connection. */
   | { readonly kind: 'swallow' }
@@ -151,7 +152,10 @@ class ToxicProxy implements TcpProxy {
   /** Forwards the bytes and the end of `from`. */
   #forward(connection: ProxiedConnection, from: Socket, pipe: Pipe): void {
     from.on('data', (piece) => {
-      pipe.sending = pipe.sending.then(() => this.#carry(connection, pipe, piece)).catch(() => undefined)
+      const readMs = performance.now()
+      pipe.sending = pipe.sending
+        .then(() => this.#carry(connection, pipe, piece, readMs))
+        .catch(() => undefined)
     })
     from.on('close', () => {
       // Held bytes are kept after the end of their sender.
@@ -163,7 +167,7 @@ class ToxicProxy implements TcpProxy {
     })
   }
 
-  async #carry(connection: ProxiedConnection, pipe: Pipe, piece: Buffer): Promise<void> {
+  async #carry(connection: ProxiedConnection, pipe: Pipe, piece: Buffer, readMs: number): Promise<void> {
     const toxic = this.#toxics[pipe.direction]
     if (pipe.holds) return void pipe.waiting.push(piece)
     pipe.passed += piece.length
@@ -183,7 +187,7 @@ class ToxicProxy implements TcpProxy {
         connection.server.resetAndDestroy()
         return
       case 'delay':
-        await pause(toxic.ms)
+        await pause(Math.max(0, readMs + toxic.ms - performance.now()))
         break
       case 'slice':
         for (let at = 0; at < piece.length; at += toxic.bytes)

@@ -1,5 +1,7 @@
-// Calls to the test process: a line on standard output, the answer on standard input.
+// Calls to the test process: a line on standard output, the answer on standard input. With FXD_MARKET the header of that
+// name answers them.
 #pragma once
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
@@ -58,6 +60,9 @@ struct Reply {
   long number() const { return std::strtol(text.c_str(), nullptr, 10); }
 };
 
+#ifdef FXD_MARKET
+#include FXD_MARKET
+#else
 inline Reply call(const char *name, std::initializer_list<std::string> args = {}) {
   std::string line = name;
   for (const std::string &arg : args) line += '\t' + escaped(arg);
@@ -72,3 +77,4 @@ inline Reply call(const char *name, std::initializer_list<std::string> args = {}
   for (int i = 0; i < count; i++) reply.lines.push_back(readFields());
   return reply;
 }
+#endif

@@ -34,6 +34,16 @@ async function until(terminal: PostingTerminal, holds: () => boolean | Promise<b
   await expect.poll(check, patience).toBe(true)
 }
 
+/** A turn of a terminal that only reads history: the answer may wait for what is wanted next. */
+async function turnOf(history: PostingTerminal): Promise<void> {
+  let isOver = false
+  const turn = history.turn().finally(() => {
+    isOver = true
+  })
+  while (!isOver) await suite.clock.advance(20)
+  await turn
+}
+
 /** Begins a session once the source is open. */
 async function begin(terminal: PostingTerminal, hello: Parameters<PostingTerminal['begin']>[0] = {}) {
   await expect.poll(() => terminal.begin(hello).then(Boolean, () => false), patience).toBe(true)
@@ -303,7 +313,7 @@ describe('a terminal', () => {
     await begin(live, { role: 'Live' })
     await begin(history, { role: 'History' })
     await until(live, async () => {
-      await history.turn()
+      await turnOf(history)
       return whole('EURUSD')
     })
     await suite.clock.advance(60_000)
@@ -320,7 +330,7 @@ describe('a terminal', () => {
     await begin(live, { role: 'Live' })
     await begin(history, { role: 'History' })
     await until(live, async () => {
-      await history.turn()
+      await turnOf(history)
       return whole('EURUSD')
     })
     await suite.clock.advance(30_000)

@@ -33,6 +33,9 @@ export interface TerminalSourceDeps {
   readonly metrics?: TerminalMetrics | undefined
 }
 
+/** For so long the answer to history waits for the next range that is wanted. */
+const wantWaitMs = 1_000
+
 type Line<Name extends TerminalLine['line']> = TerminalLine & { readonly line: Name }
 
 interface Opened {
@@ -116,8 +119,7 @@ export class TerminalSource implements Source, TerminalFeed {
       if (takesBars) this.#apply(session, opened, line)
     }
     if (takesBars) await this.#report(session, opened, lines)
-    // The reads that this post answered are over then, and the next ones wait for their range.
-    if (session.isHistory) await new Promise<void>((resolve) => this.#deps.clock.soon(resolve))
+    if (session.isHistory) await this.#nextWants(session, lines)
     return this.#answer(session, opened)
   }
 
@@ -126,6 +128,24 @@ export class TerminalSource implements Source, TerminalFeed {
     this.#sessions.delete(id)
     if (session?.isHistory) this.#wants.restart()
     this.#showConnected()
+  }
+
+  /**
+   * The reads that this post answered are over in a later turn, and the next ones wait for their range. If all wait until
+   * their bars are stored, a terminal with nothing to say would post again after a second: the answer waits instead.
+   * That of a session that sweeps does not.
+   */
+  async #nextWants({ isLive }: TerminalSession, lines: readonly TerminalLine[]): Promise<void> {
+    const { clock } = this.#deps
+    await new Promise<void>((resolve) => clock.soon(resolve))
+    if (isLive || !lines.some(({ line }) => line === 'complete')) return
+    await new Promise<void>((resolve) => {
+      const cancel = clock.after(wantWaitMs, resolve)
+      this.#wants.whenOpen(() => {
+        cancel()
+        resolve()
+      })
+    })
   }
 
   async #readWhole(series: SourceSeries, span: Span, signal: AbortSignal): Promise<WantAnswer> {

@@ -32,6 +32,7 @@ const isSame = (a: TerminalSeries, b: TerminalSeries): boolean =>
 /** The ranges of history that the terminal is asked for, until it has answered. */
 export class Wants {
   #open: Want[] = []
+  #opened = (): void => undefined
   /** The terminal cannot give earlier bars of these series. */
   readonly #oldest = new Map<RawSeriesId, FeedSeconds>()
 
@@ -55,13 +56,22 @@ export class Wants {
     const abort = (): void => reject(signal.reason as Error)
     signal.addEventListener('abort', abort)
     if (signal.aborted) abort()
-    else this.#open.push(want)
+    else {
+      this.#open.push(want)
+      this.#opened()
+    }
     try {
       return await promise
     } finally {
       signal.removeEventListener('abort', abort)
       this.#remove(want)
     }
+  }
+
+  /** Calls `run` once a range is wanted, at once if one is. Only the last call counts. */
+  whenOpen(run: () => void): void {
+    this.#opened = run
+    if (this.#open.length > 0) run()
   }
 
   /** All open ranges: the terminal takes a repeated one as the same. */

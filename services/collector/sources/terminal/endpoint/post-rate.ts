@@ -1,7 +1,7 @@
 import { Refusal } from './refusal.ts'
 
 /** Maximum posts of one session in a second. */
-const postsPerSecondMax = 20
+const postsPerSecondMax = 25
 const secondMs = 1_000
 
 /** Counts the posts of one session, or the hellos of one feed. */
