@@ -19,6 +19,7 @@ import type { AttackOrder } from './misuse/attacker.ts'
 import { attacks, missOf } from './misuse/attacks.ts'
 import { attackersFeed, attackersSymbols, storeOneDay } from './misuse/collectors.ts'
 import { endAttacker, measure, startAttacker, startVictim } from './misuse/measure.ts'
+import { addTerminalFeed } from './misuse/terminals.ts'
 import {
   failuresOf,
   head,
@@ -116,6 +117,7 @@ function makeHome(): string {
   const { broker, account } = attackersFeed
   const manifest = feedManifest({ broker, account, resolutions: ['1', '30', '60'] })
   writeFileSync(join(home, 'feeds', 'attackers.yaml'), JSON.stringify(manifest))
+  addTerminalFeed(home)
   return home
 }
 
@@ -179,14 +181,15 @@ async function pairsOf(
 
 async function measureAttack(server: WatchedServer, stage: Stage, name: string): Promise<Measured> {
   const { url, ws, ops, grpc } = server.service.target
-  const target = { url, ws, ops, grpc }
+  const target = { url, ws, ops, grpc, terminal: server.terminal }
   const keys = await issueProKeys(server, [...demoKeys, attackersFeed.key], pairsWanted * keysPerRun)
   const collectorToken = await issueCollectorToken(server)
   const orders = Array.from({ length: pairsWanted }, (_, pair) => {
     const [key = '', ...moreKeys] = keys.slice(pair * keysPerRun, (pair + 1) * keysPerRun)
     return { name, target, key, moreKeys, collectorToken, symbols: stage.symbols, share: 1 }
   })
-  const victim = await startVictim({ url, ws, key: stage.victimKey, symbol: keyOf('EURUSD') })
+  const terminal = name === 'terminals' ? server.terminal : undefined
+  const victim = await startVictim({ url, ws, key: stage.victimKey, symbol: keyOf('EURUSD'), terminal })
   try {
     await measure(server, victim, warmUpMs)
     const before: ServerState = await server.state()

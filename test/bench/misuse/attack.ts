@@ -2,7 +2,10 @@ import type { Target } from '../../acceptance/client/target.ts'
 
 /** Input of an attack. */
 export interface Scene {
-  readonly target: Pick<Target, 'url' | 'ws' | 'ops' | 'grpc'>
+  readonly target: Pick<Target, 'url' | 'ws' | 'ops' | 'grpc'> & {
+    /** `host:port` where terminals post. */
+    readonly terminal: string
+  }
   /** A pro key that was not used in this minute. */
   readonly key: string
   /** The same, for attacks with several keys. */

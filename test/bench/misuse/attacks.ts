@@ -4,6 +4,7 @@ import { pipelined, slowHeads, wrongKeys } from './connections.ts'
 import * as frames from './frames.ts'
 import { grpcGarbage, silentGrpc } from './grpc-noise.ts'
 import { allOfM1, coverage, dearest, foldedM30, symbolList, unread, wholeCoverage } from './requests.ts'
+import { noise } from './terminals.ts'
 
 interface NamedAttack {
   readonly what: string
@@ -128,6 +129,15 @@ const single = new Map<string, NamedAttack>([
     { what: '2,000 upgrades with wrong keys, 50 at a time', run: wrongKeys, proof: 'status 401' },
   ],
   ['slow-heads', { what: '2,000 heads of a byte a second', run: slowHeads, proof: 'connections' }],
+  [
+    'terminals',
+    {
+      what: '1,000 slow connections and 10 × 10 MiB of noise at the port of terminals, where the victim posts bars',
+      run: noise,
+      proof: 'status 401',
+      isShort: true,
+    },
+  ],
   ['grpc-silent', { what: '1,000 silent gRPC connections', run: silentGrpc, proof: 'connections' }],
   [
     'grpc-garbage',

@@ -22,7 +22,9 @@ const unackedMax = 8
 
 type Mode = 'LIVE' | 'IMPORT'
 type Post = (sequence: number) => CollectorMessage
-export type CollectorScene = Pick<Scene, 'target' | 'collectorToken'>
+export type CollectorScene = Pick<Scene, 'collectorToken'> & {
+  readonly target: Pick<Scene['target'], 'grpc'>
+}
 
 /** Sends these posts in order in a new session, and counts the answers. Resolves at the last Ack, or at the end. */
 function converse(

@@ -1,16 +1,21 @@
 /**
- * The victim of the bench `misuse`, in a separate process: every 50 ms a ping on a WebSocket and a request of 300 bars.
+ * The victim of the bench `misuse`, in a separate process: every 50 ms a ping on a WebSocket and a request of 300 bars. Where
+ * the port of terminals is attacked, its terminal also posts bars every 100 ms; its times are among those of the requests.
  * Each time counts from the moment at which the message was due, so that a delay of one message hides no other.
  */
 import http from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
+import type { PostingTerminal } from '../../support/samples/posting-terminal.ts'
+import { beginTerminal } from './terminals.ts'
 
 export interface VictimOrder {
   readonly url: string
   readonly ws: string
   readonly key: string
   readonly symbol: string
+  /** `host:port` where its terminal posts. */
+  readonly terminal?: string | undefined
 }
 export interface VictimRun {
   readonly runMs: number
@@ -73,6 +78,8 @@ class Findings {
 
 class Victim {
   readonly #order: VictimOrder
+  #terminal: PostingTerminal | undefined
+  #isPosting = false
   readonly #agent = new http.Agent({ keepAlive: true, maxSockets: connectionsMax })
   #socket: WebSocket
   #isOpen = false
@@ -85,6 +92,8 @@ class Victim {
 
   async run(runMs: number): Promise<VictimReport> {
     await this.#untilOpen()
+    const { terminal } = this.#order
+    if (terminal !== undefined) this.#terminal = await beginTerminal(terminal)
     const findings = new Findings()
     this.#findings = findings
     const begun = performance.now()
@@ -93,6 +102,7 @@ class Victim {
       if (early > 0) await pause(early)
       this.#ask(due, findings)
       this.#ping(due, findings)
+      if (!this.#isPosting && Math.round((due - begun) / everyMs) % 2 === 0) void this.#post(due, findings)
     }
     const end = performance.now() + answerDeadlineMs
     while (!findings.isComplete && performance.now() < end) await pause(10)
@@ -127,6 +137,15 @@ class Victim {
     request.on('close', () => {
       if (answered()) findings.fail('answer cut')
     })
+  }
+
+  /** One post at a time; what is late counts from when it was due. */
+  async #post(due: number, findings: Findings): Promise<void> {
+    if (!this.#terminal) return
+    this.#isPosting = true
+    await this.#terminal.turn().catch((cause: Error) => findings.fail(`post: ${cause.message.slice(0, 30)}`))
+    this.#isPosting = false
+    findings.rest.push(performance.now() - due)
   }
 
   #ping(due: number, findings: Findings): void {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { freePorts } from '../../acceptance/client/free-ports.ts'
 import { metricOf } from '../../support/clients/metric-of.ts'
 import { killWithParent } from '../../support/processes/kill-with-parent.ts'
 import { type RunningService, startService } from '../../support/processes/service-process.ts'
@@ -40,10 +41,13 @@ const stoodStill = (): ServerLost =>
 /** `fxd all` with the demo feeds, with figures of the operating system and its event loop. */
 export class WatchedServer {
   readonly service: RunningService
+  /** `host:port` where terminals post. */
+  readonly terminal: string
   readonly #probe: Socket
 
-  private constructor(service: RunningService, atProbe: Socket) {
+  private constructor(service: RunningService, terminal: string, atProbe: Socket) {
     this.service = service
+    this.terminal = terminal
     this.#probe = atProbe
   }
 
@@ -51,15 +55,20 @@ export class WatchedServer {
   static async start(home: string, store: Store): Promise<WatchedServer> {
     const path = join(home, 'probe')
     rmSync(path, { force: true })
+    const terminal = `127.0.0.1:${(await freePorts(1))[0]}`
     const service = await startService(home, {
       store,
-      env: { BENCH_LOOP_PROBE: path, NODE_OPTIONS: `--import ${probe} ${moreOptions}` },
+      env: {
+        FXD_TERMINAL_ADDR: terminal,
+        BENCH_LOOP_PROBE: path,
+        NODE_OPTIONS: `--import ${probe} ${moreOptions}`,
+      },
     })
     killWithParent(service.process)
     const atProbe = connect(path).setEncoding('utf8')
     atProbe.on('error', () => undefined)
     await once(atProbe, 'connect')
-    return new WatchedServer(service, atProbe)
+    return new WatchedServer(service, terminal, atProbe)
   }
 
   get hasEnded(): boolean {

@@ -37,6 +37,8 @@ export class PostingTerminal {
   isLoading = false
   /** It has no bars before this time. */
   oldest = 0
+  /** Time of the last tick; infinite while the market is open. */
+  lastTick = Number.POSITIVE_INFINITY
   /** All lines of all answers, in order. */
   readonly told: AnswerLine[] = []
   readonly swept = new Map<string, number>()
@@ -76,7 +78,7 @@ export class PostingTerminal {
 
   /** One turn of the program: ticks, a sweep over what it was told to sweep, and what is wanted. */
   async turn(): Promise<readonly AnswerLine[]> {
-    const now = this.#now()
+    const now = this.#tick
     const lines: TerminalLine[] = [
       { line: 'connected', is: true },
       { line: 'tick', time: feedSeconds(now), raw: this.symbols[0] ?? '' },
@@ -105,7 +107,7 @@ export class PostingTerminal {
 
   /** The bars from where the collector said, and the one that is forming. */
   sweep(raw: string): TerminalLine {
-    const bars = this.bars(this.swept.get(raw) ?? 0, this.#now() + 1)
+    const bars = this.bars(this.swept.get(raw) ?? 0, this.#tick + 1)
     const last = bars.at(-1)
     if (last) this.swept.set(raw, last.time)
     return { line: 'bars', series: { raw, resolution: '1' }, bars, lastIsOpen: true }
@@ -114,7 +116,7 @@ export class PostingTerminal {
   /** All minutes that open in `[from, to)`. */
   bars(from: number, to: number): TerminalBar[] {
     const first = Math.ceil(Math.max(from, this.oldest) / minute)
-    const count = Math.max(0, Math.ceil(Math.min(to, this.#now() + 1) / minute) - first)
+    const count = Math.max(0, Math.ceil(Math.min(to, this.#tick + 1) / minute) - first)
     return Array.from({ length: count }, (_, i) => this.bar((first + i) * minute))
   }
 
@@ -131,6 +133,10 @@ export class PostingTerminal {
       close: price(units + 5 + this.shift - (isForming ? 9 : 0)),
       volume: (units % 97) + (isForming ? 0 : 1),
     }
+  }
+
+  get #tick(): number {
+    return Math.min(this.#now(), this.lastTick)
   }
 
   *#history({
