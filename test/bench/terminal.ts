@@ -30,6 +30,11 @@ const most = (all: readonly Arrival[]): number =>
     all.map(({ max }) => max),
     1,
   )
+const medianP99 = (all: readonly Arrival[]): number =>
+  quantile(
+    all.map(({ p99 }) => p99),
+    0.5,
+  )
 
 const rows: string[][] = []
 const embedded = await embeddedHistory(historySymbols)
@@ -48,14 +53,14 @@ rows.push(
 )
 if (alone > 0) {
   const live = await liveMinutes(alone, besideHistory)
-  const ratio = worst(live.besideHistory) / worst(live.alone)
+  const ratio = medianP99(live.besideHistory) / medianP99(live.alone)
   rows.push(
     ['frames p50, median of the minutes', ms(median(live.alone)), ''],
     ['frames p99, worst minute', ms(worst(live.alone)), '≤ 200 ms'],
     ['last frame, worst minute', ms(most(live.alone)), ''],
     ['beside history: frames p50, median', ms(median(live.besideHistory)), ''],
     ['beside history: frames p99, worst minute', ms(worst(live.besideHistory)), ''],
-    ['beside history: times alone', ratio.toFixed(2), '≤ 1.5'],
+    ['beside history: times alone, median p99', ratio.toFixed(2), '≤ 1.5'],
     ['beside history: history', rate(live.historyRate), ''],
     ['posts refused', live.refused || 'none', 'none'],
   )
