@@ -189,7 +189,7 @@ const sizes: readonly Size[] = [
     what: 'the same while history is read',
     goal: '≤ 1.5 times',
     bench: 'terminal',
-    figure: /^beside history: times alone {2,}(\S+)/m,
+    figure: /^beside history: times alone, median p99 {2,}(\S+)/m,
   },
   {
     what: 'history of a terminal, embedded store',
