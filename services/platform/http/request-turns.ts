@@ -42,7 +42,7 @@ export class RequestTurns {
   async #startWaiting(): Promise<void> {
     while (this.#waiting.size > 0 && this.#hasTime()) {
       this.#waiting.take()?.next.start()
-      await undefined
+      await Promise.resolve()
     }
   }
 }
