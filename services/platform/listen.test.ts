@@ -1,5 +1,7 @@
-import { expect, test } from 'vitest'
-import { formatAddress, listenFailure, reachable } from './listen.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { connect, createServer } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { formatAddress, listen, listenFailure, reachable } from './listen.ts'
 
 test.each([
   ['0.0.0.0', '127.0.0.1:80'],
@@ -22,4 +24,23 @@ test.each([
   expect(failure.exit).toBe('system')
   expect(failure.message).toContain(reason)
   expect(failure.message).toContain('FXD_GRPC_ADDR=127.0.0.1:8091')
+})
+
+test('1,000 connections at once wait to be accepted: none is dropped, which would try again after a second', async () => {
+  const server = createServer((socket) => socket.destroy())
+  onTestFinished(() => void server.close())
+  const port = await listen(server, { host: '127.0.0.1', port: 0 }, 'FXD_HTTP_ADDR')
+  // A port in hexadecimal, and the state of an established connection.
+  const established = new RegExp(` [0-9A-F]{8}:${port.toString(16).toUpperCase().padStart(4, '0')} 01 `, 'g')
+  // Only Linux has this file.
+  const isKnown = existsSync('/proc/net/tcp')
+  const open = (): number =>
+    !isKnown ? sockets.length : (readFileSync('/proc/net/tcp', 'utf8').match(established)?.length ?? 0)
+  const sockets = Array.from({ length: 1_000 }, () => connect(port, '127.0.0.1').on('error', () => undefined))
+  await new Promise<void>((resolve) => process.nextTick(resolve))
+  // The event loop does not turn here, so nothing is accepted.
+  const end = performance.now() + 900
+  while (open() < sockets.length && performance.now() < end);
+  expect(open()).toBe(sockets.length)
+  for (const socket of sockets) socket.destroy()
 })

@@ -32,12 +32,15 @@ export function listenFailure(address: Address, variable: string, cause: unknown
   )
 }
 
+/** Maximum connections that wait to be accepted. Node's 511 are fewer than come at once: others try again after 1 s. */
+const backlog = 4_096
+
 /** Resolves with the port once the server listens; the error names the variable to set. */
 export function listen(server: Server, address: Address, variable: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const fail = (cause: Error): void => reject(listenFailure(address, variable, cause))
     server.once('error', fail)
-    server.listen(address.port, address.host, () => {
+    server.listen(address.port, address.host, backlog, () => {
       server.off('error', fail)
       resolve((server.address() as AddressInfo).port)
     })

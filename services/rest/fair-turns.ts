@@ -1,5 +1,6 @@
 import { Overloaded, Unavailable } from '../core/failure.ts'
 import { FairQueue, type Reader } from '../core/fair-queue.ts'
+import { afterTurns } from '../platform/after-turns.ts'
 import type { Clock } from '../ports/clock.ts'
 
 /** Maximum pieces of work of one key that wait; `KeyConcurrency` lets far fewer run. */
@@ -14,9 +15,9 @@ interface Waiting {
 }
 
 /**
- * Turns for work that takes milliseconds of CPU without a pause: a list, or a slice of a long answer. One starts per
- * turn of the event loop, and keys take turns. Otherwise the answers of a few keys, made in one turn, would delay all
- * other clients.
+ * Turns for work that takes milliseconds of CPU without a pause: a list, or a slice of a long answer. One starts in
+ * several turns of the event loop, and keys take turns. Otherwise the answers of a few keys, made in one turn, would
+ * delay all other clients.
  */
 export class FairTurns {
   readonly #clock: Clock
@@ -59,7 +60,7 @@ export class FairTurns {
     if (!next) return
     this.#hasStarted = true
     next.start()
-    this.#clock.soon(() => {
+    afterTurns(this.#clock, () => {
       this.#hasStarted = false
       this.#startNext()
     })

@@ -11,7 +11,7 @@ export const waitMs = 1_500
 /** Minimum time before the deadline at which a queued request is refused, so that it can still be answered. */
 export const answerMs = 100
 /** Maximum late requests of all keys that are refused in one turn of the event loop. */
-const refusedPerTurn = 64
+const refusedPerTurn = 16
 
 interface Waiting {
   readonly untilMs: number
@@ -114,7 +114,17 @@ export class KeyConcurrency {
       for (const { untilMs } of waiting) dueMs = Math.min(dueMs, untilMs)
     }
     this.#timer = undefined
-    if (dueMs < Number.POSITIVE_INFINITY) this.#refuseAt(dueMs)
+    if (dueMs <= now) this.#refuseInNextTurn(dueMs)
+    else if (dueMs < Number.POSITIVE_INFINITY) this.#refuseAt(dueMs)
+  }
+
+  /** Timers that are due run in one turn, also those that were set in it. */
+  #refuseInNextTurn(dueMs: number): void {
+    let isCancelled = false
+    this.#timer = { dueMs, cancel: () => (isCancelled = true) }
+    this.#clock.soon(() => {
+      if (!isCancelled) this.#refuseLate()
+    })
   }
 
   #refusal(): Overloaded {

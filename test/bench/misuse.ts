@@ -196,7 +196,8 @@ async function measureAttack(server: WatchedServer, stage: Stage, name: string):
     const pairs = await pairsOf(server, victim, orders)
     await pause(settleMs)
     const after = await server.state()
-    return { pairs, before, after, afterwards: await measure(server, victim, afterwardsMs) }
+    const afterwards = await measure(server, victim, afterwardsMs)
+    return { pairs, before, after, afterwards, memoryMb: attacks.get(name)?.memoryMb }
   } finally {
     victim.kill('SIGKILL')
   }

@@ -1,9 +1,15 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { dial, startHttpServer } from '../../../test/support/fixtures/http-server.ts'
+import { turnsBetween } from '../after-turns.ts'
 import { systemClock } from '../system-clock.ts'
 import { RequestTurns, turnMsMax } from './request-turns.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+/** Resolves after the next turn in which requests start. */
+async function nextStarts(): Promise<void> {
+  for (let n = 0; n <= turnsBetween; n++) await turn()
+}
 
 /** Two requests start per turn. */
 function begin() {
@@ -21,29 +27,47 @@ function begin() {
   return { started, arrive }
 }
 
-test('after starts took the maximum time of a turn, later requests start in the next turns, in order', async () => {
+test('after starts took the maximum time of a turn, later requests start in later turns, in order', async () => {
   const { started, arrive } = begin()
   for (let n = 1; n <= 5; n++) arrive(n)
   expect(started).toEqual([1, 2])
-  await turn()
+  await nextStarts()
   expect(started).toEqual([1, 2, 3, 4])
   arrive(6)
   expect(started).toEqual([1, 2, 3, 4])
-  await turn()
+  await nextStarts()
   expect(started).toEqual([1, 2, 3, 4, 5, 6])
-  await turn()
+  await nextStarts()
   arrive(7)
   expect(started).toHaveLength(7)
 })
 
-test('a request starts in the next turn, however many of another caller wait before it', async () => {
+test('what a start does in promises counts as time of the turn', async () => {
+  let now = 0
+  const turns = new RequestTurns({ ...systemClock, monotonicMs: () => now })
+  const started: number[] = []
+  for (let n = 1; n <= 5; n++) {
+    turns.start(
+      () => {
+        started.push(n)
+        if (n === 1) now += turnMsMax
+        void Promise.resolve().then(() => (now += turnMsMax))
+      },
+      () => '',
+    )
+  }
+  await nextStarts()
+  expect(started).toEqual([1, 2])
+})
+
+test('a request starts before the second one of another caller, however many of that caller wait', async () => {
   const { started, arrive } = begin()
   for (let n = 1; n <= 100; n++) arrive(n, 'many')
   arrive(101, 'one')
   arrive(102, 'one')
-  await turn()
+  await nextStarts()
   expect(started).toEqual([1, 2, 3, 101])
-  await turn()
+  await nextStarts()
   expect(started).toEqual([1, 2, 3, 101, 4, 102])
 })
 

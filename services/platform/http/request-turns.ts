@@ -1,5 +1,6 @@
 import { FairQueue, type Reader } from '../../core/fair-queue.ts'
 import type { Clock } from '../../ports/clock.ts'
+import { afterTurns } from '../after-turns.ts'
 import { TurnTime } from '../turn-time.ts'
 
 /** Maximum milliseconds for starts of requests per turn of the event loop. */
@@ -11,8 +12,8 @@ interface WaitingRequest {
 }
 
 /**
- * Starts requests. `turnMsMax` after the first start in a turn of the event loop, further requests wait for the next turn.
- * Only the synchronous part of a start counts. Without the limit one client with many connections stops all sockets, because
+ * Starts requests. `turnMsMax` after the first start in a turn of the event loop, further requests wait for a later turn.
+ * What a start does in promises counts as well if others wait. Without the limit one client with many connections stops all sockets, because
  * its requests arrive in one turn. Callers take turns, since a request would otherwise wait for thousands of another caller.
  */
 export class RequestTurns {
@@ -23,7 +24,9 @@ export class RequestTurns {
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#time = new TurnTime(clock, () => this.#startWaiting())
+    this.#time = new TurnTime(clock, () => {
+      if (this.#waiting.size > 0) afterTurns(clock, () => void this.#startWaiting())
+    })
   }
 
   /** Starts the request now or in a later turn. `callerOf` is called only if it waits. */
@@ -36,7 +39,10 @@ export class RequestTurns {
     return this.#time.isLeft(turnMsMax, this.#clock.monotonicMs())
   }
 
-  #startWaiting(): void {
-    while (this.#waiting.size > 0 && this.#hasTime()) this.#waiting.take()?.next.start()
+  async #startWaiting(): Promise<void> {
+    while (this.#waiting.size > 0 && this.#hasTime()) {
+      this.#waiting.take()?.next.start()
+      await Promise.resolve()
+    }
   }
 }

@@ -1,0 +1,21 @@
+import type { Clock } from '../ports/clock.ts'
+
+/**
+ * Turns of the event loop between two pieces of work that take milliseconds. Node accepts one connection in each turn, so
+ * new clients would wait for one such piece for each connection before theirs. An empty turn takes some microseconds.
+ */
+export const turnsBetween = 16
+/** Maximum time for these turns: they may have other work. */
+const turnsMsMax = 1
+
+/** Calls `run` after `turnsBetween` turns of the event loop, or in the first one after `turnsMsMax`. */
+export function afterTurns(clock: Clock, run: () => void): void {
+  const endMs = clock.monotonicMs() + turnsMsMax
+  let left = turnsBetween
+  const turn = (): void => {
+    left -= 1
+    if (left > 0 && clock.monotonicMs() < endMs) clock.soon(turn)
+    else run()
+  }
+  clock.soon(turn)
+}
