@@ -40,7 +40,7 @@ test('a socket of a whole feed gets rows, the feed’s status, symbols that join
     type: 'feed',
     feed,
     status: state,
-    changed_at: expect.any(Number),
+    changed_at: expect.any(Number) as number,
     liveness_source,
   })
   expect(status.body.feeds[feed]).toMatchObject({ liveness_source })
