@@ -5,28 +5,18 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { availableParallelism, cpus, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { availableParallelism, cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { createHistory } from '../../services/bars/history.ts'
-import { createTail } from '../../services/bars/tail.ts'
 import { feedSeconds } from '../../services/core/clocks/feed-clock.ts'
 import { compoundKey } from '../../services/core/feeds/compound-key.ts'
-import { openHttpServer } from '../../services/platform/http/http-server.ts'
-import { silentLog } from '../../services/platform/log/log.ts'
-import { createMetrics } from '../../services/platform/metrics.ts'
-import { systemClock } from '../../services/platform/system-clock.ts'
 import type { LiveBar } from '../../services/ports/bus.ts'
-import { followRegistry } from '../../services/registry/follow.ts'
-import { openEmbeddedStores } from '../../services/stores/embedded/open.ts'
-import { createStream, streamPath } from '../../services/stream/stream.ts'
-import { feedBody, sampleKey, symbolBody, zero } from '../support/fixtures/stream-fixture.ts'
+import { zero } from '../support/fixtures/stream-fixture.ts'
+import { startBenchStream } from './support/bench-stream.ts'
 import type { BurstReport, ClientOrder } from './support/fan-out-client.ts'
 
 const symbolCount = 500
@@ -74,51 +64,7 @@ interface Contender {
 }
 
 async function ours(): Promise<Contender> {
-  const folder = mkdtempSync(join(tmpdir(), 'fxd-bench-'))
-  const clock = systemClock
-  const stores = await openEmbeddedStores({ folder, clock, log: silentLog })
-  const registry = followRegistry(stores.registry, stores.bus, clock, silentLog)
-  const { secret, record } = sampleKey()
-  await stores.registry.append(0, [
-    feedBody(zero),
-    ...symbols.map((symbol) => symbolBody(zero, symbol.slice(zero.length + 1))),
-    { kind: 'key', id: record.id, body: record },
-  ])
-  await registry.refresh()
-  const metrics = createMetrics({ ofProcess: false })
-  const tail = createTail(stores.bus)
-  const stream = createStream({
-    ...stores,
-    history: createHistory({ ...stores, tail, registry, clock }),
-    clock,
-    log: silentLog,
-    metrics,
-    registry,
-    trustedProxies: [],
-    connectionsMax: 20_000,
-  })
-  const server = await openHttpServer(
-    {
-      address: { host: '127.0.0.1', port: 0 },
-      variable: 'FXD_HTTP_ADDR',
-      handle: (_request, response) => void response.writeHead(404).end(),
-      upgrade: { path: streamPath, listener: stream.upgrade },
-    },
-    clock,
-  )
-  return {
-    name: 'fxd stream',
-    port: server.port,
-    path: `/v1/stream?api_key=${secret}`,
-    burst: (bars) => void stores.bus.publish({ type: 'bars', feed: zero, bars }, 1),
-    async close() {
-      stream.close()
-      await server.close(0)
-      registry.close()
-      await stores.close()
-      rmSync(folder, { recursive: true })
-    },
-  }
+  return { name: 'fxd stream', ...(await startBenchStream(symbols)) }
 }
 
 /** The simple solution: a set of sockets per symbol, and one `send` per bar and socket. */

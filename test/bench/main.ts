@@ -34,6 +34,7 @@ const benches = new Map<string, Bench>([
 ])
 /** Benches without a goal. */
 const comparisons = new Map<string, Bench>([
+  ['rows', { what: '1,622 symbols over one socket: rows beside single frames' }],
   ['fan-out', { what: 'the stream alone, beside one send per bar and socket' }],
   ['embedded-store', { what: 'the embedded store alone' }],
   ['backfill-questdb', { what: 'backfill through a collector into QuestDB, beside the earlier release' }],

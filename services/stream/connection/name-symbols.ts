@@ -4,7 +4,7 @@ import { textFrame } from '../fan-out/frame.ts'
 import { messages } from './protocol.ts'
 
 /** Maximum symbols named in one frame of an answer about whole feeds. */
-export const namesPerFrameMax = 5_000
+const namesPerFrameMax = 5_000
 
 interface Named {
   readonly symbols: readonly string[]

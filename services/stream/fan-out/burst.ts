@@ -1,20 +1,9 @@
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import { BarList } from './bar-list.ts'
 import { Encoded } from './encoded.ts'
-import { barsPrefix, type Frames } from './frame.ts'
+import type { Frames } from './frame.ts'
 import type { SymbolId } from './symbol-table.ts'
-
-/** The bars of one feed and one time, for sockets that get many bars in a frame. */
-export class BarList {
-  readonly time: FeedSeconds
-  readonly prefix: Buffer
-  readonly entries = new Encoded()
-
-  constructor(feed: FeedKey, time: FeedSeconds) {
-    this.time = time
-    this.prefix = Buffer.from(barsPrefix(feed, time), 'latin1')
-  }
-}
 
 /** Bars that closed together: single frames, and lists of bars. It is cleared and used again. */
 export class Burst {
@@ -24,6 +13,8 @@ export class Burst {
   /** Monotonic milliseconds at which the first bar was added. */
   since = 0
   readonly #lists = new Map<string, BarList>()
+  /** The list of the last entry: most entries follow others of their list. */
+  #newest: BarList | undefined
 
   get empty(): boolean {
     return this.frames.empty && this.#lists.size === 0
@@ -34,10 +25,8 @@ export class Burst {
   }
 
   addEntry(symbol: SymbolId, feed: FeedKey, time: FeedSeconds, entry: Frames): void {
-    const id = `${time} ${feed}`
-    const list = this.#lists.get(id) ?? new BarList(feed, time)
-    this.#lists.set(id, list)
-    list.entries.add(symbol, entry)
+    if (this.#newest?.feed !== feed || this.#newest.time !== time) this.#newest = this.#list(feed, time)
+    this.#newest.entries.add(symbol, entry)
   }
 
   /** Encodes all bars once for all sockets. None may be added afterwards until `clear`. */
@@ -55,5 +44,13 @@ export class Burst {
     this.frames.clear()
     this.lists = []
     this.#lists.clear()
+    this.#newest = undefined
+  }
+
+  #list(feed: FeedKey, time: FeedSeconds): BarList {
+    const id = `${time} ${feed}`
+    const list = this.#lists.get(id) ?? new BarList(feed, time)
+    this.#lists.set(id, list)
+    return list
   }
 }

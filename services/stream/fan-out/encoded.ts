@@ -46,6 +46,24 @@ export class Encoded {
     return ((this.mask[symbol >> 5] ?? 0) & (1 << (symbol & 31))) !== 0
   }
 
+  /** Bytes of these symbols. */
+  lengthOf(symbols: Uint32Array): number {
+    let length = 0
+    for (const symbol of symbols) length += (this.bytes[symbol] as Uint8Array).length
+    return length
+  }
+
+  /** Copies the bytes of these symbols; returns the place behind them. */
+  copy(symbols: Uint32Array, into: Buffer, start: number): number {
+    let at = start
+    for (const symbol of symbols) {
+      const each = this.bytes[symbol] as Uint8Array
+      into.set(each, at)
+      at += each.length
+    }
+    return at
+  }
+
   clear(): void {
     for (const word of this.words) this.mask[word] = 0
     this.words.length = 0

@@ -8,7 +8,6 @@ import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
 import { LiveSymbol } from '../live/live-symbol.ts'
 import { FanOut } from './fan-out.ts'
-import { barsPerFrameMax } from './gathering.ts'
 import { Subscriptions } from './subscriptions.ts'
 
 const feeds = [feedKey('BROKERA', 'ZERO'), feedKey('BROKERB', 'LIVE')] as const
@@ -89,9 +88,7 @@ test('bars of one feed and one time come in one frame, with the numbers of singl
 
 test('a frame has at most 1,000 bars, whatever the length of its header', () => {
   const { symbol, subscribe, push, flush, joined } = open()
-  const all = Array.from({ length: 2 * barsPerFrameMax + 1 }, (_, n) =>
-    symbol(0, `${'LONG_NAME_'.repeat(8)}${n}`),
-  )
+  const all = Array.from({ length: 2_001 }, (_, n) => symbol(0, `${'LONG_NAME_'.repeat(8)}${n}`))
   for (const each of all) subscribe(each)
   for (const each of all) push(0, each, aBar(1))
   flush()
