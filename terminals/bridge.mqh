@@ -332,10 +332,10 @@ bool ReadWant() {
   if(Frames[code]==PERIOD_CURRENT) { EndWant("beyond"+series+"\t"+IntegerToString(end)); return true; }
   ResetLastError();
   int count=CopyRates(raw,Frames[code],(datetime)from,(datetime)(to-1),rates);
-  int number=GetLastError();
-  int tries=symbols[at].tries[code];
+  int number=GetLastError(),tries=symbols[at].tries[code];
   long oldest=SeriesInfoInteger(raw,Frames[code],SERIES_FIRSTDATE);
-  bool isLoading=(count<=0 && tries==0) || (IsLoadingError(number) && (count<=0 || tries<3)) || !IsLoaded(raw,Frames[code]);
+  bool isUnread=count<=0 && tries<3 && CopyRates(raw,Frames[code],(datetime)(from-POST_BARS*Spans[code]),(datetime)(to-1),rates)<=0;
+  bool isLoading=isUnread || (IsLoadingError(number) && (count<=0 || tries<3)) || !IsLoaded(raw,Frames[code]);
   // Older bars may still come, unless neither terminal nor server has any.
   if(!isLoading && oldest>from && (tries<10 || oldest!=symbols[at].oldest[code]))
     isLoading=oldest>SeriesInfoInteger(raw,Frames[code],SERIES_SERVER_FIRSTDATE)
