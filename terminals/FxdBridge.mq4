@@ -275,7 +275,7 @@ void PostHello() {
       +"\t"+AccountDigest()+"\t"+IntegerToString(maxBars>50000000 ? 0 : maxBars)
       +"\t"+IntegerToString((long)TimeCurrent())+"\t"+IntegerToString((long)TimeGMT())
       +"\t"+(Role==Both ? "Both" : Role==Live ? "Live" : "History"));
-  if(Post()) Print("fxd: the collector at "+Address+" answers; session "+IntegerToString(session)+".");
+  if(Post()) { postedAt=-1000; Print("fxd: the collector at "+Address+" answers; session "+IntegerToString(session)+"."); } // next it says `connected`
 }
 string ListedNames() {
   string names="";
@@ -467,9 +467,9 @@ void Step() {
     if(listed!="" && ListedNames()!=listed) isListWanted=true;
   }
   if(Role!=History && (isAgain || now-sweptAt>=(isFast ? 50 : 1000))) { sweptAt=now; Sweep(isFast,isAgain); }
+  else if(now-postedAt>=1000) { Add(TerminalInfoInteger(TERMINAL_CONNECTED)!=0 ? "connected\t1" : "connected\t0"); Post(); }
   else if(isListWanted) PostCatalogue();
   else if(Role!=Live && ArraySize(wants)>0 && now>=historyAt) ReadHistory();
-  else if(now-postedAt>=1000) { Add(TerminalInfoInteger(TERMINAL_CONNECTED)!=0 ? "connected\t1" : "connected\t0"); Post(); }
 }
 
 int OnInit() {

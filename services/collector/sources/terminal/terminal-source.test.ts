@@ -101,6 +101,22 @@ describe('history', () => {
     await until(terminal, () => whole('EURUSD'))
   })
 
+  test('that a terminal without a connection calls complete is claimed only up to its newest tick', async () => {
+    const { source, terminal } = open()
+    suite.collect(source)
+    await begin(terminal)
+    await until(terminal, () => toldOf(terminal, 'want').length > 0)
+    await suite.clock.advance(120_000)
+    const newest = toldOf(terminal, 'want').at(-1)
+    if (newest?.line !== 'want') throw new Error('nothing is wanted')
+    const span = { from: newest.span.from, to: feedSeconds(suite.noon + 120) }
+    await terminal.post({ line: 'connected', is: false }, { line: 'complete', series: newest.series, span })
+    await suite.clock.advance(1_000)
+    expect(await suite.windows()).toEqual([])
+    await suite.clock.advance(5_000)
+    await until(terminal, () => whole('EURUSD'))
+  })
+
   test('goes on where it was after a restart of the terminal in the middle of an answer', async () => {
     const { source, terminal } = open()
     suite.collect(source)
