@@ -102,6 +102,7 @@ export class TerminalSource implements Source, TerminalFeed {
     this.#sessions.set(id, session)
     session.list(this.#series)
     if (session.isHistory) this.#wants.restart()
+    if (session.isLive) this.#swept.restart()
     if (hello.newestTick !== undefined) this.#tick(session, opened, hello.newestTick)
     return this.#answer(session, opened)
   }
