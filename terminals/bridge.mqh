@@ -202,7 +202,7 @@ void PostHello() {
       +"\t"+AccountDigest()+"\t"+IntegerToString(maxBars>50000000 ? 0 : maxBars)
       +"\t"+IntegerToString((long)TimeCurrent())+"\t"+IntegerToString((long)TimeGMT())
       +"\t"+(Role==Both ? "Both" : Role==Live ? "Live" : "History"));
-  if(Post()) Print("fxd: the collector at "+Address+" answers; session "+IntegerToString(session)+".");
+  if(Post()) { postedAt=-1000; Print("fxd: the collector at "+Address+" answers; session "+IntegerToString(session)+"."); } // next it says `connected`
 }
 string ListedNames() {
   string names="";
@@ -332,10 +332,10 @@ bool ReadWant() {
   if(Frames[code]==PERIOD_CURRENT) { EndWant("beyond"+series+"\t"+IntegerToString(end)); return true; }
   ResetLastError();
   int count=CopyRates(raw,Frames[code],(datetime)from,(datetime)(to-1),rates);
-  int number=GetLastError();
-  int tries=symbols[at].tries[code];
+  int number=GetLastError(),tries=symbols[at].tries[code];
   long oldest=SeriesInfoInteger(raw,Frames[code],SERIES_FIRSTDATE);
-  bool isLoading=(count<=0 && tries==0) || (IsLoadingError(number) && (count<=0 || tries<3)) || !IsLoaded(raw,Frames[code]);
+  bool isUnread=count<=0 && tries<3 && CopyRates(raw,Frames[code],(datetime)(from-POST_BARS*Spans[code]),(datetime)(to-1),rates)<=0;
+  bool isLoading=isUnread || (IsLoadingError(number) && (count<=0 || tries<3)) || !IsLoaded(raw,Frames[code]);
   // Older bars may still come, unless neither terminal nor server has any.
   if(!isLoading && oldest>from && (tries<10 || oldest!=symbols[at].oldest[code]))
     isLoading=oldest>SeriesInfoInteger(raw,Frames[code],SERIES_SERVER_FIRSTDATE)
@@ -394,7 +394,7 @@ void Step() {
     if(listed!="" && ListedNames()!=listed) isListWanted=true;
   }
   if(Role!=History && (isAgain || now-sweptAt>=(isFast ? 50 : 1000))) { sweptAt=now; Sweep(isFast,isAgain); }
+  else if(now-postedAt>=1000) { Add(TerminalInfoInteger(TERMINAL_CONNECTED)!=0 ? "connected\t1" : "connected\t0"); Post(); }
   else if(isListWanted) PostCatalogue();
   else if(Role!=Live && ArraySize(wants)>0 && now>=historyAt) ReadHistory();
-  else if(now-postedAt>=1000) { Add(TerminalInfoInteger(TERMINAL_CONNECTED)!=0 ? "connected\t1" : "connected\t0"); Post(); }
 }

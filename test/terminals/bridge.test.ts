@@ -122,6 +122,14 @@ describe.for(['mt5', 'mt4'] as const)('the program of %s', (kind) => {
     expect(times).toEqual(Array.from({ length: 100 }, (_, at) => firstBar + at * 60))
   })
 
+  test('says whether it is connected before its first answer to a want', async () => {
+    const want = `want\tEURUSD\t1\t${firstBar}\t${newestMinute}`
+    await begin(kind, (post) => (has(post, 'hello') ? [want] : []), { role: '2' })
+    await vi.waitFor(() => expect(responder.lines('complete')).toHaveLength(1), 20_000)
+    expect(responder.posts[1]?.lines.at(-1)).toEqual(['connected', '1'])
+    expect(bars().length).toBeGreaterThan(0)
+  })
+
   test('posts the same body with the same sequence again when an answer is lost', async () => {
     await begin(kind, collector(`want\tEURUSD\t1\t${firstBar}\t${newestMinute}`), {
       faults: [0, 0, 'lose', 'lose'],

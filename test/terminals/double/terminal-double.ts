@@ -9,7 +9,7 @@ interface DoubleOptions {
   readonly clock: VirtualClock
   readonly address: string
   readonly token: string
-  readonly role?: '0' | '1' | '2'
+  readonly role: '0' | '1' | '2'
 }
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
@@ -20,18 +20,23 @@ const moving = new WeakMap<VirtualClock, Promise<void>>()
 /** A terminal for MetaTrader 5 behind the shim. Its clock is UTC; the waits of its program move the virtual clock. */
 export class TerminalDouble {
   symbols: string[] = ['EURUSD.z']
-  /** Time from which a symbol has bars, if it is not `first`. */
+  /** Times of the first bar and after the last bar of a symbol, if they are not those of the terminal. */
   readonly since = new Map<string, number>()
+  readonly until = new Map<string, number>()
+  /** Symbols whose series never becomes whole. */
+  readonly unloadable = new Set<string>()
   /** Bars that the broker changed. */
   readonly changed = new Map<string, number>()
-  /** Periods without a connection: no bars and no ticks become known in them. */
+  /** All symbols but the first one tick in the first second of a minute only. */
+  isCalm = false
+  /** Bars before this time were halved, as after a split. */
+  halvedBefore = 0
+  /** From here on the terminal has no connection: no bars and no ticks become known. */
   lostFrom = Number.POSITIVE_INFINITY
   first: number
   maxBars = 100_000
   memory = 300
   login = 4711
-  /** Seconds that the estimated server clock differs. */
-  serverAhead = 0
   faults: Fault[] = []
   readonly printed: string[] = []
   program: TerminalProgram
@@ -39,10 +44,11 @@ export class TerminalDouble {
   readonly #later: { readonly at: number; readonly run: () => void }[] = []
   #isStopped = false
   #isPosting = false
+  #errors = ''
 
   constructor(options: DoubleOptions) {
     this.#options = options
-    this.first = dayOf(this.now) - 2 * 86_400
+    this.first = dayOf(this.now) - 4 * 86_400
     this.program = this.#start()
   }
 
@@ -55,6 +61,11 @@ export class TerminalDouble {
     return this.now < this.lostFrom
   }
 
+  /** Whether something is still to happen. */
+  get isWaiting(): boolean {
+    return this.#later.length > 0
+  }
+
   /** Runs once these seconds have passed. */
   after(seconds: number, run: () => void): void {
     this.#later.push({ at: this.now + seconds, run })
@@ -62,11 +73,11 @@ export class TerminalDouble {
 
   /** All bars of a symbol that opened in `[from, to)`, with their last values as far as they are known now. */
   bars(raw: string, from: number, to: number): DoubleBar[] {
-    const known = Math.min(this.now, this.lostFrom)
-    const start = Math.max(from, this.first, this.since.get(raw) ?? 0)
+    const known = Math.min(this.now, this.lostFrom, this.until.get(raw) ?? Number.POSITIVE_INFINITY)
+    const start = Math.max(from, this.#firstOf(raw))
     const found: DoubleBar[] = []
     for (let time = Math.ceil(start / minute) * minute; time < Math.min(to, known); time += minute)
-      found.push(barAt(raw, time, { isForming: time + minute > known, shift: this.#shift(raw, time) }))
+      found.push(this.#bar(raw, time, known))
     return found
   }
 
@@ -76,18 +87,16 @@ export class TerminalDouble {
 
   /** Like a killed terminal that starts again. */
   async restart(): Promise<void> {
-    this.program.kill()
-    await this.program.ended
+    this.memory = 300
+    await this.#kill()
     if (!this.#isStopped) this.program = this.#start()
   }
 
-  /** Ends the program. Returns what its sanitizers printed. */
+  /** Ends the program. Returns what the sanitizers of all its runs printed. */
   async stop(): Promise<string> {
     this.#isStopped = true
-    this.#isPosting = false
-    this.program.kill()
-    await this.program.ended
-    return this.program.errors
+    await this.#kill()
+    return this.#errors
   }
 
   async wait(ms: number): Promise<void> {
@@ -107,12 +116,29 @@ export class TerminalDouble {
     }
   }
 
+  async #kill(): Promise<void> {
+    const { program } = this
+    this.#isPosting = false
+    program.kill()
+    await program.ended
+    this.#errors += program.errors
+  }
+
   #start(): TerminalProgram {
     return new TerminalProgram('mt5', (name, args) => this.#answer(name, args))
   }
 
-  #shift(raw: string, time: number): number {
-    return this.changed.get(`${raw} ${time}`) ?? 0
+  #firstOf(raw: string): number {
+    return Math.max(this.first, this.since.get(raw) ?? 0)
+  }
+
+  #bar(raw: string, time: number, known: number): DoubleBar {
+    const shift = this.changed.get(`${raw} ${time}`) ?? 0
+    return barAt(raw, time, {
+      isForming: time + minute > known,
+      shift,
+      factor: time < this.halvedBefore ? 0.5 : 1,
+    })
   }
 
   #answer(name: string, args: readonly string[]): Reply | Promise<Reply> {
@@ -127,7 +153,7 @@ export class TerminalDouble {
   /** The answer of a terminal without a fault. */
   reply(name: string, args: readonly string[]): Reply | Promise<Reply> {
     const [first = '', second = '', third = '', fourth = ''] = args
-    const { address, token, role = '0' } = this.#options
+    const { address, token, role } = this.#options
     const known: Readonly<Record<string, () => Reply | Promise<Reply>>> = {
       Input: () => ({ result: { Address: address, Token: token, Role: role }[first] ?? '' }),
       SymbolsTotal: () => ({ result: this.symbols.length }),
@@ -137,13 +163,14 @@ export class TerminalDouble {
       SymbolInfoString: () => ({ result: second === 'PATH' ? `Forex\\${first}` : 'A pair' }),
       SymbolTimes: () => this.#ticks(),
       SeriesInfoInteger: () => ({ result: this.#series(first, third) }),
-      CopyRates: () => this.copied(first, second, this.bars(first, Number(third), Number(fourth) + 1)),
-      CopyLast: () => this.copied(first, second, this.bars(first, this.#newest, this.now + 1).slice(-1)),
+      CopyRates: () => this.#copied(first, second, this.bars(first, Number(third), Number(fourth) + 1)),
+      CopyLast: () =>
+        this.#copied(first, second, this.bars(first, this.#newest - minute, this.now + 1).slice(-1)),
       TerminalInfoInteger: () => ({ result: this.#property(first) }),
       AccountInfoInteger: () => ({ result: this.login }),
       AccountInfoString: () => ({ result: first === 'SERVER' ? 'Zero-Live' : 'Zero Ltd' }),
       TimeCurrent: () => ({ result: this.#tick }),
-      TimeTradeServer: () => ({ result: this.now + this.serverAhead }),
+      TimeTradeServer: () => ({ result: this.now }),
       TimeGMT: () => ({ result: this.now }),
       GetMicrosecondCount: () => ({ result: Math.floor(this.#options.clock.monotonicMs() * 1000) }),
       IsStopped: () => ({ result: this.#isStopped ? 1 : 0 }),
@@ -158,8 +185,9 @@ export class TerminalDouble {
   }
 
   /** Bars of M1 as `CopyRates` gives them: of the newest `maxBars` only. */
-  copied(raw: string, frame: string, bars: readonly DoubleBar[]): Reply {
-    if (frame !== 'M1' || !this.symbols.includes(raw)) return { result: -1, error: 4401 }
+  #copied(raw: string, frame: string, bars: readonly DoubleBar[]): Reply {
+    if (frame !== 'M1' || !this.symbols.includes(raw) || this.unloadable.has(raw))
+      return { result: -1, error: 4401 }
     const oldest = this.#series(raw, 'FIRSTDATE')
     const lines = bars.filter(({ time }) => time >= oldest).map(({ fields }) => fields)
     return { result: lines.length, lines }
@@ -189,13 +217,13 @@ export class TerminalDouble {
   }
 
   #ticks(): Reply {
-    const lines = this.symbols.map((raw) => [raw, this.#tick])
+    const lines = this.symbols.map((raw, at) => [raw, this.isCalm && at > 0 ? this.#newest : this.#tick])
     return { result: lines.length, lines }
   }
 
   #series(raw: string, property: string): number {
-    if (property === 'SYNCHRONIZED') return 1
-    const first = Math.max(this.first, this.since.get(raw) ?? 0)
+    if (property === 'SYNCHRONIZED') return this.unloadable.has(raw) ? 0 : 1
+    const first = this.#firstOf(raw)
     const capped = Math.max(first, this.#newest - (this.maxBars - 1) * minute)
     if (property === 'SERVER_FIRSTDATE') return first
     return property === 'FIRSTDATE' ? capped : (this.#newest - capped) / minute + 1

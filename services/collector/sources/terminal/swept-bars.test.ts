@@ -51,6 +51,15 @@ test('a bar of an earlier post is not closed by a tick alone, since a sweep may 
   expect(closed(swept, at(1))).toEqual([[0, 1.13]])
 })
 
+test('a bar that was forming in an earlier session is not closed by a later bar of the next one', () => {
+  const swept = open()
+  swept.take(series, [bar(0, '1.12')], true)
+  closed(swept, at(0.5))
+  swept.restart()
+  swept.take(series, [bar(1)], true)
+  expect(closed(swept, at(1))).toEqual([])
+})
+
 test('the end of a sweep over all symbols closes the bars before it', () => {
   const swept = open()
   swept.take(series, [bar(0, '1.12')], true)

@@ -59,6 +59,14 @@ export class SweptBars {
     this.#close(series, [...(isRead ? [] : [forming]), ...(lastIsOpen ? bars.slice(0, -1) : bars)])
   }
 
+  /**
+   * Another session of the terminal sweeps from now on, perhaps from later bars on: those that were forming have not
+   * their last values.
+   */
+  restart(): void {
+    for (const all of this.#series.values()) for (const series of all.values()) series.forming = undefined
+  }
+
   /** The terminal cannot read the newest bars of this series. */
   late(of: TerminalSeries): void {
     this.#of(of).isLate = true

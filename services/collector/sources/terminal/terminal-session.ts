@@ -13,8 +13,8 @@ export class TerminalSession {
   readonly hello: TerminalHello
   /** The newest tick that it reported; it may be an old one. */
   tick: FeedSeconds | undefined
-  /** Whether the terminal is connected to its broker. */
-  isConnected = false
+  /** Whether the terminal is connected to its broker; `undefined` until it has said so. */
+  isConnected: boolean | undefined
   /** Until when bars had ended without a tick, when its last sweep was answered: its next sweep is made later. */
   endedWithoutTick: FeedSeconds | undefined
   #symbols: TerminalSymbol[] = []

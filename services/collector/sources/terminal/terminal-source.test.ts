@@ -9,6 +9,7 @@ import {
 import { MemoryFolder } from '../../../../test/support/fixtures/memory-folder.ts'
 import { PostingTerminal } from '../../../../test/support/samples/posting-terminal.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import type { AnswerLine } from '../../../core/terminal/lines.ts'
 import { silentLog } from '../../../platform/log/log.ts'
 import { openSpool } from '../../spool/spool.ts'
 import { NotTaken } from './terminal-feed.ts'
@@ -107,6 +108,22 @@ describe('history', () => {
     await terminal.turn()
     expect(await suite.times()).toEqual([])
     terminal.isLoading = false
+    await suite.clock.advance(5_000)
+    await until(terminal, () => whole('EURUSD'))
+  })
+
+  test('that a terminal without a connection calls complete is claimed only up to its newest tick', async () => {
+    const { source, terminal } = open()
+    suite.collect(source)
+    await begin(terminal)
+    await until(terminal, () => toldOf(terminal, 'want').length > 0)
+    await suite.clock.advance(120_000)
+    const newest = toldOf(terminal, 'want').at(-1)
+    if (newest?.line !== 'want') throw new Error('nothing is wanted')
+    const span = { from: newest.span.from, to: feedSeconds(suite.noon + 120) }
+    await terminal.post({ line: 'connected', is: false }, { line: 'complete', series: newest.series, span })
+    await suite.clock.advance(1_000)
+    expect(await suite.windows()).toEqual([])
     await suite.clock.advance(5_000)
     await until(terminal, () => whole('EURUSD'))
   })
@@ -264,6 +281,32 @@ describe('live bars', () => {
     await expect.poll(isBack, patience).toBe(true)
     expect(suite.pushed()).toEqual(minutes(noon, noon + 3 * minute))
     await spool.close()
+  })
+
+  test('of which one was still forming in an answer are claimed, since it is read again', async () => {
+    const { terminal } = await collecting({ spool: await spoolIn(new MemoryFolder()) })
+    await suite.restart(undefined, async () => {
+      for (let i = 0; i < 3; i++) {
+        await suite.clock.advance(60_000)
+        await terminal.turn()
+      }
+    })
+    const wants = () => toldOf(terminal, 'want').filter((each) => each.line === 'want')
+    const before = wants().length
+    await suite.clock.advance(5_000)
+    await until(terminal, () => wants().length > before)
+    const { series, span } = wants().at(-1) as Extract<AnswerLine, { line: 'want' }>
+    if (!series) throw new Error('nothing is wanted')
+    const bars = terminal.bars(span.from, span.to)
+    await terminal.post(
+      { line: 'bars', series, bars, lastIsOpen: true },
+      { line: 'complete', series, span: { from: feedSeconds(span.from), to: feedSeconds(span.to) } },
+    )
+    await suite.clock.advance(60_000)
+    await until(terminal, async () => {
+      const covered = await suite.covered('EURUSD')
+      return covered.length === 1 && (covered[0]?.[1] ?? 0) >= suite.noon + 4 * minute
+    })
   })
 
   test('go on after a restart of the collector, with those that closed meanwhile', async () => {

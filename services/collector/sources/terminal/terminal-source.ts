@@ -105,6 +105,7 @@ export class TerminalSource implements Source, TerminalFeed {
     this.#sessions.set(id, session)
     session.list(this.#series)
     if (session.isHistory) this.#wants.restart()
+    if (session.isLive) this.#swept.restart()
     if (hello.newestTick !== undefined) this.#tick(session, opened, hello.newestTick)
     return this.#answer(session, opened)
   }
@@ -197,7 +198,9 @@ export class TerminalSource implements Source, TerminalFeed {
         this.#bars(session, line)
         break
       case 'complete':
-        this.#wants.complete(line.series, line.span)
+        // The terminal has not got the newest bars: it is asked again, since later ones would be left out.
+        if (this.#isCutOff && line.span.to > (opened.ticks.newest ?? 0)) this.#wants.loading(line.series)
+        else this.#wants.complete(line.series, line.span)
         break
       case 'loading':
         if (!this.#wants.loading(line.series)) return
@@ -325,7 +328,14 @@ export class TerminalSource implements Source, TerminalFeed {
     if (ticks.take(time)) listener.tick(time)
   }
 
+  /** Whether the terminal says that it has no connection to its broker. */
+  get #isCutOff(): boolean {
+    const said = [...this.#sessions.values()].map(({ isConnected }) => isConnected)
+    return said.includes(false) && !said.includes(true)
+  }
+
   #showConnected(): void {
-    this.#opened?.listener.connected([...this.#sessions.values()].some(({ isConnected }) => isConnected))
+    const isConnected = [...this.#sessions.values()].some((session) => session.isConnected)
+    this.#opened?.listener.connected(isConnected)
   }
 }
