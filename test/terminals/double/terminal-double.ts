@@ -1,0 +1,213 @@
+import type { VirtualClock } from '../../support/fixtures/virtual-clock.ts'
+import { type Reply, TerminalProgram } from '../program.ts'
+import { barAt, type DoubleBar, dayOf, minute } from './market.ts'
+
+/** Answers a call before the terminal does; `undefined`: the terminal answers. */
+export type Fault = (name: string, args: readonly string[]) => Reply | Promise<Reply> | undefined
+
+interface DoubleOptions {
+  readonly clock: VirtualClock
+  readonly address: string
+  readonly token: string
+  readonly role?: '0' | '1' | '2'
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+/** Two programs wait at the same time, but only one of them moves the clock at once. */
+const moving = new WeakMap<VirtualClock, Promise<void>>()
+
+/** A terminal for MetaTrader 5 behind the shim. Its clock is UTC; the waits of its program move the virtual clock. */
+export class TerminalDouble {
+  symbols: string[] = ['EURUSD.z']
+  /** Time from which a symbol has bars, if it is not `first`. */
+  readonly since = new Map<string, number>()
+  /** Bars that the broker changed. */
+  readonly changed = new Map<string, number>()
+  /** Periods without a connection: no bars and no ticks become known in them. */
+  lostFrom = Number.POSITIVE_INFINITY
+  first: number
+  maxBars = 100_000
+  memory = 300
+  login = 4711
+  /** Seconds that the estimated server clock differs. */
+  serverAhead = 0
+  faults: Fault[] = []
+  readonly printed: string[] = []
+  program: TerminalProgram
+  readonly #options: DoubleOptions
+  readonly #later: { readonly at: number; readonly run: () => void }[] = []
+  #isStopped = false
+  #isPosting = false
+
+  constructor(options: DoubleOptions) {
+    this.#options = options
+    this.first = dayOf(this.now) - 2 * 86_400
+    this.program = this.#start()
+  }
+
+  /** Broker time now. */
+  get now(): number {
+    return Math.floor(this.#options.clock.utcMs() / 1000)
+  }
+
+  get isConnected(): boolean {
+    return this.now < this.lostFrom
+  }
+
+  /** Runs once these seconds have passed. */
+  after(seconds: number, run: () => void): void {
+    this.#later.push({ at: this.now + seconds, run })
+  }
+
+  /** All bars of a symbol that opened in `[from, to)`, with their last values as far as they are known now. */
+  bars(raw: string, from: number, to: number): DoubleBar[] {
+    const known = Math.min(this.now, this.lostFrom)
+    const start = Math.max(from, this.first, this.since.get(raw) ?? 0)
+    const found: DoubleBar[] = []
+    for (let time = Math.ceil(start / minute) * minute; time < Math.min(to, known); time += minute)
+      found.push(barAt(raw, time, { isForming: time + minute > known, shift: this.#shift(raw, time) }))
+    return found
+  }
+
+  change(raw: string, time: number, shift: number): void {
+    this.changed.set(`${raw} ${time}`, shift)
+  }
+
+  /** Like a killed terminal that starts again. */
+  async restart(): Promise<void> {
+    this.program.kill()
+    await this.program.ended
+    if (!this.#isStopped) this.program = this.#start()
+  }
+
+  /** Ends the program. Returns what its sanitizers printed. */
+  async stop(): Promise<string> {
+    this.#isStopped = true
+    this.#isPosting = false
+    this.program.kill()
+    await this.program.ended
+    return this.program.errors
+  }
+
+  async wait(ms: number): Promise<void> {
+    const { clock } = this.#options
+    const until = clock.monotonicMs() + ms
+    const move = async (): Promise<void> => {
+      // Long waits go by minutes, so that collector and ingest work meanwhile.
+      while (!this.#isStopped && clock.monotonicMs() < until)
+        await clock.advance(Math.min(60_000, until - clock.monotonicMs()))
+    }
+    const moved = (moving.get(clock) ?? Promise.resolve()).then(move)
+    moving.set(clock, moved)
+    await moved
+    for (const each of this.#later.filter(({ at }) => at <= this.now)) {
+      this.#later.splice(this.#later.indexOf(each), 1)
+      each.run()
+    }
+  }
+
+  #start(): TerminalProgram {
+    return new TerminalProgram('mt5', (name, args) => this.#answer(name, args))
+  }
+
+  #shift(raw: string, time: number): number {
+    return this.changed.get(`${raw} ${time}`) ?? 0
+  }
+
+  #answer(name: string, args: readonly string[]): Reply | Promise<Reply> {
+    this.#isPosting = false
+    for (const fault of this.faults) {
+      const reply = fault(name, args)
+      if (reply) return reply
+    }
+    return this.reply(name, args)
+  }
+
+  /** The answer of a terminal without a fault. */
+  reply(name: string, args: readonly string[]): Reply | Promise<Reply> {
+    const [first = '', second = '', third = '', fourth = ''] = args
+    const { address, token, role = '0' } = this.#options
+    const known: Readonly<Record<string, () => Reply | Promise<Reply>>> = {
+      Input: () => ({ result: { Address: address, Token: token, Role: role }[first] ?? '' }),
+      SymbolsTotal: () => ({ result: this.symbols.length }),
+      SymbolName: () => ({ result: this.symbols[Number(first)] ?? '' }),
+      SymbolSelect: () => ({ result: this.symbols.includes(first) ? 1 : 0 }),
+      SymbolInfoInteger: () => ({ result: 5 }),
+      SymbolInfoString: () => ({ result: second === 'PATH' ? `Forex\\${first}` : 'A pair' }),
+      SymbolTimes: () => this.#ticks(),
+      SeriesInfoInteger: () => ({ result: this.#series(first, third) }),
+      CopyRates: () => this.copied(first, second, this.bars(first, Number(third), Number(fourth) + 1)),
+      CopyLast: () => this.copied(first, second, this.bars(first, this.#newest, this.now + 1).slice(-1)),
+      TerminalInfoInteger: () => ({ result: this.#property(first) }),
+      AccountInfoInteger: () => ({ result: this.login }),
+      AccountInfoString: () => ({ result: first === 'SERVER' ? 'Zero-Live' : 'Zero Ltd' }),
+      TimeCurrent: () => ({ result: this.#tick }),
+      TimeTradeServer: () => ({ result: this.now + this.serverAhead }),
+      TimeGMT: () => ({ result: this.now }),
+      GetMicrosecondCount: () => ({ result: Math.floor(this.#options.clock.monotonicMs() * 1000) }),
+      IsStopped: () => ({ result: this.#isStopped ? 1 : 0 }),
+      Sleep: () => this.wait(Number(first)).then(() => ({ result: 0 })),
+      WebRequest: () => this.post(0),
+      WebAnswered: () => ({ result: 0 }),
+      Print: () => ({ result: this.printed.push(first) }),
+    }
+    const reply = known[name]
+    if (!reply) throw new Error(`the program called ${name}, which the double lacks`)
+    return reply()
+  }
+
+  /** Bars of M1 as `CopyRates` gives them: of the newest `maxBars` only. */
+  copied(raw: string, frame: string, bars: readonly DoubleBar[]): Reply {
+    if (frame !== 'M1' || !this.symbols.includes(raw)) return { result: -1, error: 4401 }
+    const oldest = this.#series(raw, 'FIRSTDATE')
+    const lines = bars.filter(({ time }) => time >= oldest).map(({ fields }) => fields)
+    return { result: lines.length, lines }
+  }
+
+  /** Lets the program post; `mode` as in shim/README.md. Time passes until the answer. */
+  async post(mode: 0 | 1 | 2, ms = 5): Promise<Reply> {
+    await this.wait(ms)
+    this.#isPosting = true
+    void this.#passTime()
+    return { result: mode }
+  }
+
+  async #passTime(): Promise<void> {
+    while (this.#isPosting && !this.#isStopped) {
+      await this.wait(1)
+      await turn()
+    }
+  }
+
+  get #tick(): number {
+    return Math.min(this.now, this.lostFrom)
+  }
+
+  get #newest(): number {
+    return this.#tick - (this.#tick % minute)
+  }
+
+  #ticks(): Reply {
+    const lines = this.symbols.map((raw) => [raw, this.#tick])
+    return { result: lines.length, lines }
+  }
+
+  #series(raw: string, property: string): number {
+    if (property === 'SYNCHRONIZED') return 1
+    const first = Math.max(this.first, this.since.get(raw) ?? 0)
+    const capped = Math.max(first, this.#newest - (this.maxBars - 1) * minute)
+    if (property === 'SERVER_FIRSTDATE') return first
+    return property === 'FIRSTDATE' ? capped : (this.#newest - capped) / minute + 1
+  }
+
+  #property(name: string): number {
+    const known: Readonly<Record<string, number>> = {
+      CONNECTED: this.isConnected ? 1 : 0,
+      BUILD: 5000,
+      MAXBARS: this.maxBars,
+      MEMORY_USED: this.memory,
+    }
+    return known[name] ?? 16_000
+  }
+}
