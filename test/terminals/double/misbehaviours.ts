@@ -78,8 +78,6 @@ export const passing = {
     ),
   /** The terminal stands still for 7 s. */
   stallsForSeconds: (terminal) => blocks(terminal, 'Sleep', 7),
-  /** The terminal stands still for two hours. */
-  stallsForHours: (terminal) => blocks(terminal, 'Sleep', 7200),
   /** The broker is away for ten minutes; then all bars come at once. */
   connectionIsLost: (terminal) => {
     terminal.lostFrom = terminal.now
@@ -148,10 +146,10 @@ export const passing = {
         return terminal.post(2)
       },
     ),
-  /** For a minute another account is logged in. */
+  /** For a minute another account is logged in, after the first one was pinned. */
   accountIsSwitched: (terminal) => {
-    terminal.login = 815
-    terminal.after(60, () => (terminal.login = 4711))
+    terminal.after(60, () => (terminal.login = 815))
+    terminal.after(120, () => (terminal.login = 4711))
   },
   /** For a minute no account is logged in. */
   accountIsLoggedOut: (terminal) => {

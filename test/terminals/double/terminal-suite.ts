@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect } from 'vitest'
+import { afterEach, beforeEach } from 'vitest'
 import type { TerminalEndpoint } from '../../../services/collector/sources/terminal/endpoint/endpoint-deps.ts'
 import { serveTerminals } from '../../../services/collector/sources/terminal/endpoint/serve-terminals.ts'
 import { TerminalSource } from '../../../services/collector/sources/terminal/terminal-source.ts'
@@ -9,8 +9,18 @@ import { terminalToken } from '../../support/fixtures/terminal-fixture.ts'
 import { minute } from './market.ts'
 import { TerminalDouble } from './terminal-double.ts'
 
-/** Timeout for a busy machine. */
-const patience = { timeout: 15_000, interval: 20 }
+const raw = 'EURUSD.z'
+type StoredBar = Awaited<ReturnType<CollectorFixture['stored']>>[number]
+
+interface Stored {
+  readonly bars: readonly string[]
+  readonly covered: readonly (readonly [number, number])[]
+  readonly pushedTwice: readonly number[]
+  readonly pushedOpen: readonly number[]
+}
+
+const text = ({ time, open, high, low, close, volume }: StoredBar): string =>
+  [time, ...[open, high, low, close].map((each) => each.toFixed(5)), volume].join(' ')
 
 /** Bridges against collector and ingest: the endpoint over real HTTP, the time from the virtual clock. */
 export class TerminalSuite {
@@ -37,43 +47,30 @@ export class TerminalSuite {
     return terminal
   }
 
-  /** As a new process of the collector: it knows nothing of before. */
-  async restartCollector(): Promise<void> {
-    const port = this.#endpoint?.port ?? 0
-    await this.#endpoint?.close(0)
-    await this.collectors.stop()
-    await this.#collect(port)
+  /** Start of the hours that are compared: the depth is counted from the begin of the collector. */
+  get from(): number {
+    return this.collectors.noon - 5 * 3600
   }
 
-  /** Waits until all bars that have closed by now are stored with their last value, once, and covered. */
-  async whole(terminal: TerminalDouble, raw = 'EURUSD.z', oldest = 0): Promise<void> {
-    const name = raw.replace('.z', '')
-    const end = terminal.now - (terminal.now % minute)
-    const from = Math.max(oldest, this.collectors.noon - 5 * 3600)
-    const expected = () => terminal.bars(raw, from, end).map(({ fields }) => fields.slice(0, 6).join(' '))
-    const stored = async () =>
-      (await this.collectors.stored(name))
-        .filter(({ time }) => time >= from && time < end)
-        .map(({ time, open, high, low, close, volume }) =>
-          [time, ...[open, high, low, close].map((each) => each.toFixed(5)), volume].join(' '),
-        )
-    await expect.poll(async () => (await stored()).join('\n'), patience).toBe(expected().join('\n'))
-    const covered = async () =>
-      (await this.collectors.covered(name))
-        .map(([begin, to]) => [Math.max(begin, from), Math.min(to, end)])
-        .filter(([begin = 0, to = 0]) => begin < to)
-    await expect.poll(covered, patience).toEqual([[Math.max(from, terminal.since.get(raw) ?? 0), end]])
-    this.#onceAndClosed(terminal)
+  /** What must be stored before `end`: the last value of each bar, once, covered and pushed once at most. */
+  wanted(terminal: TerminalDouble, end: number): Stored {
+    const bars = terminal.bars(raw, this.from, end).map(({ fields }) => fields.slice(0, 6).join(' '))
+    return { bars, covered: [[this.from, end]], pushedTwice: [], pushedOpen: [] }
   }
 
-  /** No bar was pushed twice or while it formed. */
-  #onceAndClosed(terminal: TerminalDouble): void {
-    const pushed = this.collectors.fixture.events.flatMap(({ event }) =>
-      event.type === 'bars' ? event.bars.map(({ symbol, bar }) => `${symbol} ${bar.time}`) : [],
-    )
-    expect(pushed.filter((each, at) => pushed.indexOf(each) !== at)).toEqual([])
-    const newest = Math.max(0, ...pushed.map((each) => Number(each.split(' ')[1])))
-    expect(newest + minute).toBeLessThanOrEqual(terminal.now)
+  async stored(terminal: TerminalDouble, end: number): Promise<Stored> {
+    const { from } = this
+    const stored = await this.collectors.stored()
+    const covered = await this.collectors.covered('EURUSD')
+    const pushed = this.collectors.pushed()
+    return {
+      bars: stored.filter(({ time }) => time >= from && time < end).map(text),
+      covered: covered
+        .map(([begin, to]): [number, number] => [Math.max(begin, from), Math.min(to, end)])
+        .filter(([begin, to]) => begin < to),
+      pushedTwice: pushed.filter((time, at) => pushed.indexOf(time) !== at),
+      pushedOpen: pushed.filter((time) => time + minute > terminal.now),
+    }
   }
 
   async #collect(port: number): Promise<void> {
