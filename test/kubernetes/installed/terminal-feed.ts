@@ -132,6 +132,11 @@ export class TerminalFeed {
     return symbols.reduce((sum, symbol) => sum + this.#pushed(symbol).length, 0)
   }
 
+  /** Time of the newest bar that came to sockets for all symbols. */
+  get newestPushed(): number {
+    return Math.min(...symbols.map((symbol) => this.#pushed(symbol).at(-1)?.time ?? 0))
+  }
+
   /**
    * Where history or the sockets together do not have each bar once that the terminal has closed: a sentence for each symbol.
    * History is compared for two hours, the sockets since their first bar.
