@@ -233,7 +233,7 @@ bool Post() {
     int number=GetLastError(); postedAt=Millis();
     string text=status>0 ? CharArrayToString(result,0,WHOLE_ARRAY,CP_UTF8) : "";
     if(status==200 && TakeAnswer(text)) return session>0;
-    if((status>=300 && status<500) || status==503) {
+    if((status>=300 && status<500) || (status==503 && StringFind(text,"error\t")==0)) {
       if(!TakeRefusal(status,text,headers)) return false;
     } else {
       Say(SentenceOf(number),SentenceOf(number)+" (error "+IntegerToString(number)+", status "+IntegerToString(status)+").");

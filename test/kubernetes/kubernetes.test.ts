@@ -8,8 +8,9 @@ import { domain } from './cluster/ingress.ts'
 import { deliveredKey } from './installed/delivered-key.ts'
 import { type Installed, namespace, startInstalled } from './installed/installed.ts'
 import { killLeader } from './installed/kill-leader.ts'
-import { addressKey, firstFeed, replacingAllPods, workKey } from './installed/objects.ts'
+import { addressKey, apiKey, firstFeed, replacingAllPods, wideLimits, workKey } from './installed/objects.ts'
 import { Outside } from './installed/outside.ts'
+import { TerminalFeed } from './installed/terminal-feed.ts'
 import { kubectlOf, putUnderLoad, type UnderLoad } from './installed/under-load.ts'
 import { expectNoViolation } from './soak/expect-nothing-missed.ts'
 
@@ -22,15 +23,25 @@ const longAnswerBars = 129_000
 
 let installed: Installed
 let outside: Outside
+let terminal: TerminalFeed | undefined
+/** When the terminal posted again after the kill of its collector, in seconds. */
+let restartedAt = 0
 beforeAll(async () => {
   installed = await startInstalled()
   outside = new Outside(installed)
 }, startTimeoutMs)
-afterAll(() => installed?.stop())
+afterAll(async () => {
+  await terminal?.stop()
+  await installed?.stop()
+})
 
 const kubectl = (...args: readonly string[]): Promise<string> => kubectlOf(installed)(...args)
 const ready = (kind: string, name: string): Promise<string> =>
   kubectl('wait', `${kind}/${name}`, '--for=condition=Ready', '--timeout=90s')
+function running(): TerminalFeed {
+  if (!terminal) throw new Error('the Feed of the terminal was not applied')
+  return terminal
+}
 const statusOf = async (path: string, key: string, host = domain): Promise<number> =>
   (await outside.get(path, key, host)).status
 
@@ -59,6 +70,34 @@ test('after a Feed and an ApiKey are applied, bars are served through Ingress an
     await expect
       .poll(async () => (await outside.get(path, key, host)).body, patient)
       .toMatchObject({ s: 'ok', t: expect.any(Array) as unknown })
+})
+
+/** The terminal of the tests below goes on during the others. */
+test('a Feed with source Terminal and NOTES show the address of its terminal and the Secret of the token', async () => {
+  terminal = await TerminalFeed.apply(installed)
+  const address = `https://${domain}/terminal/0`
+  const columns = await kubectl('get', 'feed/terminal', '-o=wide')
+  expect(columns).toMatch(/ Terminal .* True +Collecting /)
+  expect(columns).toContain(` ${address} `)
+  const posts = `A terminal posts to ${address} with the token in the Secret terminal-terminal.`
+  expect(await kubectl('describe', 'feed/terminal')).toContain(posts)
+  const notes = await installed.cluster.helm('get', 'notes', 'fxd', '-n', namespace)
+  expect(notes).toContain(
+    `${address} with the token of: kubectl get secret -n ${namespace} terminal-terminal`,
+  )
+})
+
+test('bars of a terminal that posts through the Ingress come to history, and its Feed is live', async () => {
+  const [feed, readers] = [running(), apiKey('readers', { ...wideLimits, feeds: [TerminalFeed.key] })]
+  await installed.cluster.apply(readers)
+  await feed.connect(await feed.token())
+  const key = await deliveredKey(installed.cluster, namespace, 'readers')
+  const path = `/v1/history?symbol=${TerminalFeed.key}:USDJPY&resolution=1&countback=3`
+  await expect.poll(async () => (await outside.get(path, key)).body, patient).toMatchObject({ s: 'ok' })
+  feed.subscribe(key)
+  await expect
+    .poll(() => kubectl('get', 'feed/terminal', '-o=jsonpath={.status.state}'), patient)
+    .toBe('live')
 })
 
 test('a long answer to a client that reads late arrives whole through Ingress and HTTPRoute', async () => {
@@ -142,11 +181,37 @@ describe('an ApiKey on an open socket', () => {
   })
 })
 
+test('the token of a terminal is valid after its rotation until the next one, as the new token is', async () => {
+  const feed = running()
+  const first = await feed.token()
+  await feed.setTokenIssue(2)
+  await expect.poll(() => feed.token(), patient).not.toBe(first)
+  const second = await feed.token()
+  await expect.poll(() => feed.accepts(second), patient).toBe(true)
+  expect(await feed.accepts(first)).toBe(true)
+  const { sessions } = feed
+  await feed.connect(second)
+  await expect.poll(() => feed.sessions, patient).toBeGreaterThan(sessions)
+
+  await feed.setTokenIssue(3)
+  await expect.poll(() => feed.accepts(first), patient).toBe(false)
+  expect(await feed.accepts(second)).toBe(true)
+  expect(feed.journal.filter((line) => line.includes('refuses'))).toEqual([])
+})
+
+test('a terminal begins a new session once its killed collector runs again', async () => {
+  const feed = running()
+  const { sessions } = feed
+  await kubectl('delete', 'pod/terminal-collector-0', '--grace-period=0', '--force')
+  await expect.poll(() => feed.sessions, patient).toBeGreaterThan(sessions)
+  restartedAt = Date.now() / 1_000
+})
+
 test('the access log of the ingress has the path of a socket without the query, which had its key', async () => {
   const log = (): string => readFileSync(installed.cluster.ingress.accessLog, 'utf8')
   // Envoy writes the line of a socket some seconds after its end.
   await expect.poll(log, patient).toContain('/v1/stream')
-  expect(log()).not.toMatch(/api_key|fxd_[0-9a-f]{32}/)
+  expect(log()).not.toMatch(/api_key|fx[dt]_[0-9a-f]{32}/)
 })
 
 describe('under load', () => {
@@ -175,6 +240,15 @@ describe('under load', () => {
   })
 })
 
+test('each bar of a terminal is in history and was pushed once, although its collector was killed', async () => {
+  const feed = running()
+  // The bar before it and this one closed while the terminal posted.
+  await expect.poll(() => feed.newestPushed, patient).toBeGreaterThan(restartedAt)
+  await expect.poll(() => feed.differences(), patient).toEqual([])
+  console.log(`terminal: ${feed.pushed} bars pushed, ${feed.sessions} sessions, 0 bars missed`)
+  expect(await feed.stop()).toBe('')
+})
+
 test('helm uninstall keeps only the kinds and the data', async () => {
   await kubectl('delete', 'service', 'ingest-outside', '--ignore-not-found')
   await installed.cluster.helm('uninstall', 'fxd', '-n', namespace, '--wait')
@@ -191,8 +265,17 @@ test('helm uninstall keeps only the kinds and the data', async () => {
     (await kubectl('get', of, '-o=name')).split('\n').filter(Boolean).toSorted()
   await expect
     .poll(() => left(kinds), patient)
-    .toEqual(['configmap/kube-root-ca.crt', 'service/questdb', 'service/redis', 'serviceaccount/default'])
-  expect(await left('persistentvolumeclaims')).toEqual(['persistentvolumeclaim/spool-demo-collector-0'])
+    .toEqual([
+      'configmap/kube-root-ca.crt',
+      'service/questdb',
+      'service/redis',
+      'service/terminal-collector-0',
+      'service/terminal-collector-1',
+      'serviceaccount/default',
+    ])
+  expect(await left('persistentvolumeclaims')).toEqual(
+    ['demo', 'terminal'].map((feed) => `persistentvolumeclaim/spool-${feed}-collector-0`),
+  )
   const secrets = await left('secrets')
   expect(secrets).toContain('secret/first')
   expect(secrets.filter((name) => name.startsWith('secret/fxd-'))).toEqual(['secret/fxd-tls'])

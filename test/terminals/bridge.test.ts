@@ -141,6 +141,16 @@ describe.for(['mt5', 'mt4'] as const)('the program of %s', (kind) => {
     expect(responder.posts.slice(0, 6).map(({ lines }) => Number(lines[0]?.[3]))).toEqual([0, 1, 2, 2, 2, 3])
   })
 
+  test('posts the same again, and the session goes on, after a proxy in front had no collector behind it', async () => {
+    const respond = collector()
+    const away = { status: 503, body: 'no healthy upstream' }
+    await begin(kind, (post, position) => (position >= 2 && position <= 4 ? away : respond(post)))
+    await vi.waitFor(() => expect(responder.posts.length).toBeGreaterThan(5), 20_000)
+    const [, , first, ...others] = responder.posts.slice(0, 6).map(({ body }) => body)
+    expect(others).toEqual([first, first, first])
+    expect(terminal.printed.at(-1)).toMatch(/^fxd: The post to http:\S+ failed; posting again/)
+  })
+
   test('prints the sentence of a refused token once a minute', async () => {
     const refusal = { status: 401, body: 'error\tTOKEN_INVALID\tThis token is not one of feed zero.\n' }
     await begin(kind, () => refusal)

@@ -9,6 +9,8 @@ import { type OutsideStores, startStores } from './stores.ts'
 
 export const charts = join(import.meta.dirname, '../../../charts')
 export const namespace = 'fxd'
+/** Name of the Feed whose terminal may post through the Ingress. */
+export const terminalFeed = 'terminal'
 const imageName = 'fxd:test'
 const helmTimeout = '5m'
 
@@ -85,6 +87,8 @@ export async function startInstalled(options: InstalledOptions = {}): Promise<In
   }
 }
 
+const tls = [{ secretName: 'fxd-tls', hosts: [domain] }]
+
 const valuesOf = (cluster: KubernetesCluster): object => ({
   stream: { drain: { seconds: 15 } },
   image: { repository: 'fxd', tag: 'test', pullPolicy: 'Never' },
@@ -95,7 +99,8 @@ const valuesOf = (cluster: KubernetesCluster): object => ({
     className: ingressClass,
     controller: 'contour',
     hosts: [domain],
-    tls: [{ secretName: 'fxd-tls', hosts: [domain] }],
+    tls,
   },
+  terminals: { enabled: true, feeds: [terminalFeed], host: domain, className: ingressClass, tls },
   httpRoute: { enabled: true, parentRefs: [gateway], hostnames: [`api.${domain}`] },
 })

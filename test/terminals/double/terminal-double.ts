@@ -5,8 +5,11 @@ import { barAt, type DoubleBar, dayOf, minute } from './market.ts'
 /** Answers a call before the terminal does; `undefined`: the terminal answers. */
 export type Fault = (name: string, args: readonly string[]) => Reply | Promise<Reply> | undefined
 
+/** A clock of the test that the waits move, or the real time. */
+type DoubleClock = Pick<VirtualClock, 'utcMs' | 'monotonicMs'> & { advance(ms: number): Promise<unknown> }
+
 interface DoubleOptions {
-  readonly clock: VirtualClock
+  readonly clock: DoubleClock
   readonly address: string
   readonly token: string
   readonly role: '0' | '1' | '2'
@@ -15,9 +18,9 @@ interface DoubleOptions {
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 /** Two programs wait at the same time, but only one of them moves the clock at once. */
-const moving = new WeakMap<VirtualClock, Promise<void>>()
+const moving = new WeakMap<DoubleClock, Promise<void>>()
 
-/** A terminal for MetaTrader 5 behind the shim. Its clock is UTC; the waits of its program move the virtual clock. */
+/** A terminal for MetaTrader 5 behind the shim. Its clock is UTC; the waits of its program move a virtual clock. */
 export class TerminalDouble {
   symbols: string[] = ['EURUSD.z']
   /** Times of the first bar and after the last bar of a symbol, if they are not those of the terminal. */

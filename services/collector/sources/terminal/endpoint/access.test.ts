@@ -34,7 +34,7 @@ describe('a post without a good token', () => {
     const { status, text, headers: answered } = await post(helloText(), { headers })
     expect({ status, text }).toEqual({
       status: 401,
-      text: 'error\tTOKEN_INVALID\tThe token is missing or unknown here; "fxd terminal token FEED" makes one, and the header is Authorization: Bearer fxt_….\n',
+      text: 'error\tTOKEN_INVALID\tThe token is missing or unknown here; "fxd terminal token FEED" makes one, and on Kubernetes the Secret NAME-terminal has it. The header is Authorization: Bearer fxt_….\n',
     })
     expect(answered.get('www-authenticate')).toBe('Bearer')
     expect(feed.begun).toEqual([])

@@ -126,6 +126,6 @@ export class TerminalPosts {
 }
 
 const tokenInvalid =
-  'The token is missing or unknown here; "fxd terminal token FEED" makes one, and the header is Authorization: Bearer fxt_….'
+  'The token is missing or unknown here; "fxd terminal token FEED" makes one, and on Kubernetes the Secret NAME-terminal has it. The header is Authorization: Bearer fxt_….'
 
 const refusalOf = ({ code, sentence }: PostFault): Refusal => new Refusal(code, sentence)
