@@ -20,6 +20,16 @@ const sinceWanted =
   'or one time for symbols of one feed'
 export const mustBeSince = `it must be ${sinceWanted}.`
 
+const eventNames = ['feed', 'revised'] as const
+export type EventName = (typeof eventNames)[number]
+const events = Type.Array(
+  Type.Unsafe<EventName>({ type: 'string', enum: [...eventNames], description: 'feed or revised' }),
+  {
+    maxItems: eventNames.length,
+    description: 'an array of feed, revised or both',
+  },
+)
+
 /** By action. Other fields are ignored. Error messages quote the description of an invalid field. */
 export const clientMessages = {
   subscribe: Type.Object({
@@ -27,6 +37,7 @@ export const clientMessages = {
     type: Type.Optional(Type.Literal('bar', { description: 'bar' })),
     symbols,
     markers: Type.Optional(Type.Boolean({ description: 'true or false' })),
+    events: Type.Optional(events),
     format: Type.Optional(Type.Literal('rows', { description: 'rows' })),
     since: Type.Optional(
       Type.Union(

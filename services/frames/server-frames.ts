@@ -90,6 +90,22 @@ const minute = closed({
   time: feedTime('Open time of the minute; all its bars were sent, except those of delayed symbols.'),
 })
 
+const feed = closed({
+  type: Type.Literal('feed'),
+  feed: Type.String({ description: 'BROKER:ACCOUNT' }),
+  status: oneOf(['live', 'stale', 'offline'], 'As in /v1/status.'),
+  changed_at: utcTime('When this server first saw this status.'),
+  liveness_source: oneOf(['heartbeat', 'candle', 'none'], 'What status was derived from.'),
+})
+
+const revised = closed({
+  type: Type.Literal('revised'),
+  symbol: Type.String({ description: 'Compound key.' }),
+  resolution: Type.String({ description: 'Resolution of the bars that history shows differently.' }),
+  from: feedTime('Open time of the first bar that may differ.'),
+  to: feedTime('Open time of the last bar that may differ.'),
+})
+
 const error = closed({
   type: Type.Literal('error'),
   code: oneOf(
@@ -123,6 +139,8 @@ export const serverFrames = {
   bars,
   pong,
   minute,
+  feed,
+  revised,
   error,
   gap,
 } as const

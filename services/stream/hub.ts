@@ -10,6 +10,7 @@ import {
 } from './connection/connection.ts'
 import { messages } from './connection/protocol.ts'
 import type { SharedDeps } from './deps.ts'
+import { Events } from './events/events.ts'
 import { FanOut } from './fan-out/fan-out.ts'
 import type { OnFault } from './faults.ts'
 import { LiveDelivery } from './live/live-delivery.ts'
@@ -52,9 +53,10 @@ export class Hub {
     )
     const shared = { ...deps, sockets, fanOut }
     const feeds = new LiveFeeds(shared)
-    const resumption = new Resumption({ ...shared, feeds })
-    const delivery = new LiveDelivery({ ...shared, feeds })
-    const answers = new Answers({ ...shared, feeds, resumption })
+    const events = new Events(shared)
+    const resumption = new Resumption({ ...shared, feeds, events })
+    const delivery = new LiveDelivery({ ...shared, feeds, events })
+    const answers = new Answers({ ...shared, feeds, resumption, events })
     const throttle = new Throttle(
       clock,
       (connection, text) => answers.answer(connection, text),
@@ -82,6 +84,7 @@ export class Hub {
       delivery.close()
       feeds.close()
       resumption.close()
+      events.close()
       sockets.terminate()
     }
   }

@@ -1,8 +1,10 @@
 import type { FeedSeconds, UtcSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, type FeedKey, parseCompoundKey } from '../../core/feeds/compound-key.ts'
+import type { FeedStatus } from '../../core/feeds/feed-status.ts'
 import { show } from '../../core/show.ts'
-import { mustBeSince } from '../../frames/client-messages.ts'
+import { type EventName, mustBeSince } from '../../frames/client-messages.ts'
 import { firstFault, isAction } from '../../frames/first-fault.ts'
+import type { BusEvent } from '../../ports/bus.ts'
 import type { Format } from '../fan-out/formats.ts'
 
 /** A client message, validated. `symbols` are as the client sent them: any strings, each once, in its order. */
@@ -15,7 +17,9 @@ export type ClientMessage =
       readonly resumes: boolean
       /** Whether the client wants a frame for each complete minute; `undefined`: as before. */
       readonly markers: boolean | undefined
-      /** Of the socket's bars. Only the first `subscribe` of a socket decides. */
+      /** What else the client wants to know of the symbols' feeds; `undefined`: as before. */
+      readonly events: ReadonlySet<EventName> | undefined
+      /** How the socket gets its bars. Only its first `subscribe` decides. */
       readonly format: Format
       /** Number of symbols and times in the message. */
       readonly entries: number
@@ -55,7 +59,7 @@ export function parseMessage(text: string): ClientMessage | InvalidMessage {
 }
 
 function subscription(
-  { since, markers, format }: Readonly<Record<string, unknown>>,
+  { since, markers, events, format }: Readonly<Record<string, unknown>>,
   list: readonly string[],
 ): ClientMessage | InvalidMessage {
   const symbols = new Map<string, FeedSeconds | undefined>()
@@ -73,6 +77,7 @@ function subscription(
     symbols,
     resumes: since !== undefined,
     markers: typeof markers === 'boolean' ? markers : undefined,
+    events: Array.isArray(events) ? new Set<EventName>(events) : undefined,
     format: format === 'rows' ? format : 'bar',
     entries: list.length + (typeof since === 'number' ? list.length : times.length),
   }
@@ -89,6 +94,14 @@ export interface ConnectionLimits {
   readonly idleTimeoutSeconds: number
   readonly maxMessageBytes: number
 }
+
+/** What a `feed` frame says. `changedAt`: when this process first saw it. */
+export interface ShownStatus extends Pick<FeedStatus, 'status' | 'liveness_source'> {
+  readonly changedAt: UtcSeconds
+}
+
+/** History shows other bars of the series, from one open time to another. */
+export type Revised = Omit<Extract<BusEvent, { type: 'revised' }>, 'type'>
 
 export interface SymbolGap {
   readonly symbol: CompoundKey
@@ -120,6 +133,10 @@ export const messages = {
     JSON.stringify({ type: 'subscribed', symbols, rejected, since: since && Object.fromEntries(since) }),
   /** All bars of the minute that opened at `time` were sent. Only for clients that asked for markers. */
   minute: (feed: FeedKey, time: FeedSeconds): string => JSON.stringify({ type: 'minute', feed, time }),
+  feed: (feed: FeedKey, { status, changedAt, liveness_source }: ShownStatus): string =>
+    JSON.stringify({ type: 'feed', feed, status, changed_at: changedAt, liveness_source }),
+  revised: ({ series: { symbol, resolution }, from, to }: Revised): string =>
+    JSON.stringify({ type: 'revised', symbol, resolution, from, to }),
   /** `reason` is set if the client did not ask: its key has no access to the feed any more. */
   unsubscribed: (symbols: readonly string[], reason?: 'SYMBOL_NOT_PERMITTED'): string =>
     JSON.stringify({ type: 'unsubscribed', symbols, reason }),

@@ -8,12 +8,14 @@ import type { Resumption } from '../catch-up/resumption.ts'
 import type { Connection } from '../connection/connection.ts'
 import { type ClientMessage, messages, parseMessage } from '../connection/protocol.ts'
 import type { SharedDeps } from '../deps.ts'
+import type { Events } from '../events/events.ts'
 import type { LiveFeeds } from '../live/live-feeds.ts'
 
 interface AnswersDeps
   extends Pick<SharedDeps, 'clock' | 'registry' | 'subscriptions' | 'fanOut' | 'metrics'> {
   readonly feeds: LiveFeeds
   readonly resumption: Resumption
+  readonly events: Events
 }
 
 /** Answers client messages. Each message gets exactly one answer, in the order of the messages. */
@@ -38,7 +40,7 @@ export class Answers {
     return message.entries
   }
 
-  #subscribe(connection: Connection, { symbols, resumes, markers, format }: Subscribe): void {
+  #subscribe(connection: Connection, { symbols, resumes, markers, events, format }: Subscribe): void {
     this.#deps.fanOut.flush()
     // `flush` may have closed this socket as too slow; then another socket may get its row.
     if (!connection.open) return
@@ -67,6 +69,7 @@ export class Answers {
     // Before the answer: the answer may close it, and closing frees everything that it has.
     if (markers !== undefined)
       for (const feed of feeds) this.#deps.feeds.of(feed).markers.listen(connection, markers)
+    if (events) this.#deps.events.listen(connection, feeds, events)
     connection.send(messages.subscribed(accepted, rejected, resumes ? resumed : undefined))
     if (resumed.size > 0) this.#deps.resumption.begin(connection, resumed, symbols)
   }
