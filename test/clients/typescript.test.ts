@@ -1,55 +1,18 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { Fxd } from '../../clients/typescript/src/index.ts'
-import { minutes } from '../acceptance/client/bars.ts'
-import { minutesAgo } from '../acceptance/client/clocks.ts'
-import { freePorts } from '../acceptance/client/free-ports.ts'
-import { barsOf, readHistory } from '../acceptance/client/history.ts'
-import { FollowedFile } from '../acceptance/client/input.ts'
+import { readHistory } from '../acceptance/client/history.ts'
 import { issueKey, revokeKey, rotateKey } from '../acceptance/client/keys.ts'
-import { makeHome, type RunningService, startService } from '../acceptance/client/service-process.ts'
-import { useTarget } from '../acceptance/client/target.ts'
 import { until } from '../acceptance/client/until.ts'
+import { symbolOf, useService } from './one-service.ts'
 import { endStreams, Taken } from './taken.ts'
 
-const { home, discard } = makeHome()
-let service: RunningService
-const ports = await freePorts(3)
-/** A new process listens where the one before did. */
-const start = async () => {
-  service = await startService(home, { ports })
-  useTarget(service.target)
-}
-let key = ''
-beforeAll(async () => {
-  await start()
-  key = (await issueKey()).key
-})
+const service = useService()
+const { prepare } = service
 afterEach(endStreams)
-afterAll(async () => {
-  await service.stop('SIGKILL')
-  discard()
-})
 
-const client = (more: object = {}) => new Fxd({ url: service.target.url, key, ...more })
-const symbolOf = (name: string) => `BROKERA:ZERO:${name}`
-
-/** A symbol with `old` minutes from 2020 and an hour that ended half an hour ago. Each test has a symbol of its own. */
-const prepare = async (name: string, old = 0) => {
-  const digits = name.endsWith('JPY') ? 3 : 5
-  const first = minutes(Date.UTC(2020, 0, 6) / 1000, old, 1.1, digits)
-  const recent = minutes(minutesAgo('BROKERA:ZERO', 90), 80, 1.2, digits)
-  const stored = [...first, ...recent.slice(0, 60)]
-  const file = new FollowedFile('brokera-zero', `${name}.z_M1.csv`)
-  file.write(stored)
-  const wanted = { symbol: symbolOf(name), resolution: '1', countback: 1 }
-  await until(`the bars of ${name}`, async () => {
-    const [newest] = barsOf(await readHistory(key, wanted))
-    return newest?.time === stored.at(-1)?.time
-  })
-  return { symbol: symbolOf(name), file, stored, next: recent.slice(60) }
-}
+const client = (more: object = {}) => new Fxd({ url: service.url, key: service.key, ...more })
 
 test('bars from years ago run into the present, each once and in order', async () => {
   const { symbol, file, stored, next } = await prepare('EURUSD', 25_000)
@@ -75,9 +38,9 @@ test('a kill and a restart of the service loses no bar and repeats none', async 
   await taken.untilBars(symbol, stored.length)
   file.append(...next.slice(0, 5))
   await taken.untilBars(symbol, stored.length + 5)
-  await service.stop('SIGKILL')
+  await service.kill()
   file.append(...next.slice(5, 10))
-  await start()
+  await service.start()
   await taken.untilBars(symbol, stored.length + 10)
   file.append(...next.slice(10))
   expect(await taken.untilBars(symbol, stored.length + 20)).toEqual([...stored, ...next])
@@ -88,10 +51,10 @@ test('bars that a GAP frame names are given before later ones', async () => {
   const { symbol, file, stored, next } = await prepare('AUDUSD')
   const taken = new Taken(client().bars(symbol, { from: stored[0]!.time }))
   await taken.untilBars(symbol, stored.length)
-  const manifest = join(home, 'feeds', 'brokera-zero.yaml')
+  const manifest = join(service.home, 'feeds', 'brokera-zero.yaml')
   const text = readFileSync(manifest, 'utf8')
   const listed = async () =>
-    (await readHistory(key, { symbol, resolution: '1', countback: 1 })).s === 'ok'
+    (await readHistory(service.key, { symbol, resolution: '1', countback: 1 })).s === 'ok'
   writeFileSync(manifest, text.replace(/^.*AUDUSD.z.*$/m, ''))
   service.process.kill('SIGHUP')
   await until('the symbol to leave', async () => !(await listed()))
@@ -112,7 +75,7 @@ test('a program that takes nothing while the buffer is small gets every bar once
   const first = await stream.next()
   expect(first.value).toMatchObject({ type: 'bar', time: stored[3_000]?.time })
   await until('the full buffer', () => warnings.length > 0)
-  expect(warnings).toEqual(['the buffer is full; the socket is closed until it is empty'])
+  expect(warnings).toEqual(['buffer is full; the socket is closed until it is empty'])
   expect(stream.liveness['BROKERA:ZERO'] ?? 'unknown').toBe('unknown')
   file.append(...next)
   const taken = new Taken(stream)
@@ -155,10 +118,14 @@ test('a stream whose key is a function survives the rotation of the key', async 
   const { symbol, file, stored, next } = await prepare('GBPJPY')
   const issued = await issueKey()
   let current = issued.key
-  const taken = new Taken(client({ key: () => current }).bars(symbol, { from: stored[0]!.time }))
+  const ends: object[] = []
+  const logger = { info: (_: string, fields: object) => void ends.push(fields) }
+  const taken = new Taken(client({ key: () => current, logger }).bars(symbol, { from: stored[0]!.time }))
   await taken.untilBars(symbol, stored.length)
-  const rotated = await rotateKey(issued.id)
+  const rotated = await rotateKey(issued.id, '5s')
   current = rotated.key
+  await until('the end of the old secret', () => ends.length > 0)
+  expect(ends[0]).toMatchObject({ code: 4500 })
   file.append(...next)
   expect(await taken.untilBars(symbol, stored.length + 20)).toEqual([...stored, ...next])
 })
@@ -200,7 +167,10 @@ test('the calls answer what REST has, and throw its codes', async () => {
   expect((await fxd.status()).feeds['BROKERA:ZERO']?.clock_offset_seconds).toBe(-10_800)
   expect((await fxd.usage(1)).limits.ws_symbols).toBe(500)
   expect((await fxd.config()).supported_resolutions).toContain('1D')
-  await expect(fxd.symbol('BROKERA:ZERO:NOSUCH')).rejects.toMatchObject({ code: 'SYMBOL_NOT_FOUND', status: 404 })
+  await expect(fxd.symbol('BROKERA:ZERO:NOSUCH')).rejects.toMatchObject({
+    code: 'SYMBOL_NOT_FOUND',
+    status: 404,
+  })
   await expect(client({ key: 'fxd_0' }).status()).rejects.toMatchObject({ code: 'KEY_INVALID' })
   await expect(client({ url: 'http://127.0.0.1:1' }).status()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })

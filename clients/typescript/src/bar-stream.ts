@@ -162,7 +162,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
       subscriptions.closed()
       if (signal.aborted) return
       if (this.#isFull) {
-        logger.warn?.('the buffer is full; the socket is closed until it is empty', {
+        logger.warn?.('buffer is full; the socket is closed until it is empty', {
           buffer: this.#deps.buffer,
         })
         await this.#items.below(1)

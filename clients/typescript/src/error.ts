@@ -12,20 +12,17 @@ export class FxdError extends Error {
   /** A code of the service, such as `KEY_INVALID`, or `UNAVAILABLE`, `SYMBOL_REJECTED`, `CLOSED`. */
   readonly code: string
   /** HTTP status, if there was an answer. */
-  readonly status: number | undefined
+  declare readonly status?: number
   /** Seconds to wait before a retry, if the service said so. */
-  readonly retryAfter: number | undefined
+  declare readonly retryAfter?: number
   /** Close code and reason of the socket that ended the iterator. */
-  readonly closeCode: number | undefined
-  readonly closeReason: string | undefined
+  declare readonly closeCode?: number
+  declare readonly closeReason?: string
 
-  constructor(code: string, message: string, fields: FxdErrorFields = {}) {
-    super(message, { cause: fields.cause })
+  constructor(code: string, message: string, { cause, ...fields }: FxdErrorFields = {}) {
+    super(message, { cause })
     this.code = code
-    this.status = fields.status
-    this.retryAfter = fields.retryAfter
-    this.closeCode = fields.closeCode
-    this.closeReason = fields.closeReason
+    Object.assign(this, fields)
   }
 
   /** Whether the same request may succeed later. */

@@ -5,9 +5,8 @@ export class Items {
   readonly capacity: number
   #items: Item[] = []
   #head = 0
-  #waiting: { readonly count: number; readonly resolve: () => void }[] = []
-  #wake: (() => void) | undefined
-  #changed: Promise<void> | undefined
+  #changed = Promise.withResolvers<void>()
+  #isAwaited = false
 
   constructor(capacity: number) {
     this.capacity = capacity
@@ -30,39 +29,30 @@ export class Items {
       this.#items = this.#items.slice(this.#head)
       this.#head = 0
     }
-    if (this.#waiting.length > 0) this.#release()
+    this.wake()
     return item
   }
 
   clear(): void {
     this.#items = []
     this.#head = 0
-    this.#release()
+  }
+
+  /** Resolves when something changes. */
+  changed(): Promise<void> {
+    this.#isAwaited = true
+    return this.#changed.promise
   }
 
   /** Resolves when fewer are left. */
-  below(count: number): Promise<void> {
-    if (this.length < count) return Promise.resolve()
-    return new Promise((resolve) => this.#waiting.push({ count, resolve }))
-  }
-
-  /** Resolves at the next `push` or `wake`. */
-  changed(): Promise<void> {
-    this.#changed ??= new Promise((resolve) => {
-      this.#wake = resolve
-    })
-    return this.#changed
+  async below(count: number): Promise<void> {
+    while (this.length >= count) await this.changed()
   }
 
   wake(): void {
-    this.#wake?.()
-    this.#wake = undefined
-    this.#changed = undefined
-  }
-
-  #release(): void {
-    const { length } = this
-    for (const { count, resolve } of this.#waiting) if (length < count) resolve()
-    this.#waiting = this.#waiting.filter(({ count }) => length >= count)
+    if (!this.#isAwaited) return
+    this.#isAwaited = false
+    this.#changed.resolve()
+    this.#changed = Promise.withResolvers()
   }
 }

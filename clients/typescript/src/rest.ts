@@ -57,12 +57,11 @@ export class Rest {
       throw asFxdError(cause)
     }
     if (response.ok) return body
-    const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN)
+    const wait = response.headers.get('Retry-After')
     const { code = 'UNAVAILABLE', message = `the answer has status ${response.status}` } = body.error ?? {}
-    throw new FxdError(code, message, {
-      status: response.status,
-      retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
-    })
+    // A proxy may send a date.
+    const retryAfter = Number(wait) || undefined
+    throw new FxdError(code, message, { status: response.status, retryAfter })
   }
 
   /** Like `get`, and retries what may succeed later; without `most` until the signal aborts. */
