@@ -24,12 +24,12 @@ const served: Server[] = []
 beforeAll(() => {
   const npm = (args: readonly string[], cwd: string): string =>
     execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: 'pipe' })
-  npm(['run', 'build'], join(repository, 'clients/typescript'))
+  npm(['run', 'client'], repository)
   const packed = npm(
     ['pack', '--json', '--pack-destination', project],
     join(repository, 'clients/typescript'),
   )
-  const [{ filename = '' } = {}] = JSON.parse(packed) as { filename: string }[]
+  const [{ filename }] = JSON.parse(packed) as [{ filename: string }]
   writeFileSync(join(project, 'package.json'), '{"name":"user","private":true,"type":"module"}')
   npm(['install', `./${filename}`], project)
   copyFileSync(join(import.meta.dirname, 'runtimes/program.mjs'), join(project, 'program.mjs'))
@@ -48,7 +48,7 @@ test('the built client has at most 8 kB, gzipped', () => {
 
 const check = (text: string): string => {
   writeFileSync(join(project, 'user.ts'), text)
-  const options = ['--strict', '--noEmit', '--module', 'nodenext', '--types', '', '--lib', 'es2023']
+  const options = ['--strict', '--noEmit', '--module', 'nodenext', '--types', '', '--lib', 'es2023,dom']
   try {
     return execFileSync(process.execPath, [tsc, ...options, 'user.ts'], { cwd: project, encoding: 'utf8' })
   } catch (error) {
@@ -84,13 +84,22 @@ const inProcess =
     child.stderr.on('data', (text: Buffer) => print({ stderr: String(text) }))
   }
 
-/** A page that sends each line to the server that it came from. */
+/** A page that sends its lines to the server that it came from. */
 const inChromium: Start = (settings, print) => {
+  const { command, env } = chromium()
   const page = `<script type="importmap">{"imports":{"@fxd/client":"/client.js"}}</script><script type="module">
 import { run } from '/program.mjs'
-let sent = Promise.resolve()
+let lines = []
+let isSending = false
+async function send() {
+  if (isSending) return
+  isSending = true
+  while (lines.length > 0) await fetch('/lines', { method: 'POST', body: JSON.stringify(lines.splice(0)) })
+  isSending = false
+}
 await run(${JSON.stringify(settings)}, (line) => {
-  sent = sent.then(() => fetch('/line', { method: 'POST', body: JSON.stringify(line) }))
+  lines.push(line)
+  void send()
 })</script>`
   const texts: Readonly<Record<string, readonly [type: string, text: string]>> = {
     '/': ['text/html', page],
@@ -102,11 +111,10 @@ await run(${JSON.stringify(settings)}, (line) => {
     let body = ''
     request.setEncoding('utf8').on('data', (part: string) => (body += part))
     request.on('end', () => {
-      if (request.url === '/line') print(JSON.parse(body) as Line)
+      if (request.url === '/lines') (JSON.parse(body) as Line[]).forEach(print)
       response.writeHead(200, { 'Content-Type': type }).end(text)
     })
   }).listen(0, '127.0.0.1', () => {
-    const { command, env } = chromium()
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
     const options = ['--headless=new', '--no-sandbox', '--disable-gpu', `--user-data-dir=${project}/profile`]
     started.push(spawn(command, [...options, url], { env: { ...process.env, ...env } }))

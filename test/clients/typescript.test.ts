@@ -145,7 +145,8 @@ test('an upgrade that is refused because all connections are in use is retried u
 
 test('a symbol that is unknown ends the stream and is named', async () => {
   const error = await new Taken(client().bars(['BROKERA:ZERO:EURUSD', 'BROKERA:ZERO:NOSUCH'])).ended
-  expect(error).toMatchObject({ code: 'SYMBOL_REJECTED', message: expect.stringContaining('NOSUCH') })
+  expect(error?.code).toBe('SYMBOL_REJECTED')
+  expect(error?.message).toContain('NOSUCH')
   expect(error?.message).not.toContain('EURUSD')
 })
 

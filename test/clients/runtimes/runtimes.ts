@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cachedFolder } from '../../support/processes/cached-folder.ts'
-import { programOf } from '../../support/processes/debian-packages.ts'
+import { type FromPackages, librariesOf, unpacked } from '../../support/processes/debian-packages.ts'
 
 const here = import.meta.dirname
 const lock = 'package-lock.json'
@@ -59,11 +59,10 @@ const libraries = [
   'libxnvctrl0',
 ] as const
 
-/** Chromium of the system, or of Debian's packages. */
-export const chromium = () =>
-  programOf({
-    packages: ['chromium', 'chromium-common', ...libraries],
-    path: 'usr/lib/chromium/chromium',
-    versionArgs: ['--version'],
-    advice: 'install chromium',
-  })
+/** Chromium of Debian's packages. Fonts and icons are not needed. */
+export function chromium(): FromPackages {
+  const folder = unpacked(['chromium', 'chromium-common', ...libraries], 'the test needs packages of Debian')
+  const folders = librariesOf(folder).split(':')
+  const paths = [...folders, ...folders.map((each) => `${each}/pulseaudio`)]
+  return { command: join(folder, 'usr/lib/chromium/chromium'), env: { LD_LIBRARY_PATH: paths.join(':') } }
+}
