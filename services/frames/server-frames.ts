@@ -11,6 +11,12 @@ const names = (description: string) => Type.Array(Type.String(), { description }
 const feedTime = (description: string) => integer(`${description} Epoch seconds on the feed's clock.`)
 const utcTime = (description: string) => integer(`${description} Epoch seconds, UTC.`)
 
+const last = Type.Optional(
+  Type.Literal(true, {
+    description: 'The last frame of an answer about whole feeds, which has 5,000 names a frame.',
+  }),
+)
+
 const connected = closed({
   type: Type.Literal('connected'),
   session_id: Type.String({ description: 'Id of this connection; quote the id when you report a fault.' }),
@@ -37,6 +43,14 @@ const subscribed = closed({
       },
     ),
   ),
+  rejected_feeds: Type.Optional(names('Feeds of the request that are unknown or not granted.')),
+  reason: Type.Optional(
+    oneOf(
+      ['joined'],
+      'Absent in an answer to a request. Else a symbol is new in a whole feed, or found a place.',
+    ),
+  ),
+  last,
 })
 
 const unsubscribed = closed({
@@ -45,6 +59,7 @@ const unsubscribed = closed({
   reason: Type.Optional(
     oneOf(['SYMBOL_NOT_PERMITTED'], 'Absent in an answer to a request. Else the grant was withdrawn.'),
   ),
+  last,
 })
 
 const bar = closed({

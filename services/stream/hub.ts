@@ -23,6 +23,7 @@ import { OpenSockets } from './sockets/open-sockets.ts'
 import { idleTimeoutMs, SocketReview } from './sockets/review/socket-review.ts'
 import type { Sessions } from './sockets/sessions.ts'
 import { Throttle } from './sockets/throttle.ts'
+import { WholeFeeds } from './sockets/whole-feeds.ts'
 
 export interface HubDeps extends Omit<SharedDeps, 'fanOut'> {
   readonly sessions: Sessions
@@ -56,13 +57,14 @@ export class Hub {
     const events = new Events(shared)
     const resumption = new Resumption({ ...shared, feeds, events })
     const delivery = new LiveDelivery({ ...shared, feeds, events })
-    const answers = new Answers({ ...shared, feeds, resumption, events })
+    const wholeFeeds = new WholeFeeds(shared)
+    const answers = new Answers({ ...shared, feeds, resumption, events, wholeFeeds })
     const throttle = new Throttle(
       clock,
       (connection, text) => answers.answer(connection, text),
       () => metrics.throttled.inc(),
     )
-    const closingSockets = new ClosingSockets({ ...shared, throttle, feeds, resumption })
+    const closingSockets = new ClosingSockets({ ...shared, throttle, feeds, resumption, wholeFeeds })
     const backlogLimit = new BacklogLimit(sockets, deps.log, deps.backlogBytesMax ?? allBacklogBytesMax)
     this.sockets = sockets
     this.#resumption = resumption
@@ -77,10 +79,11 @@ export class Hub {
       failed: ({ sessionId }, cause) => deps.onFault('socket', cause, sessionId),
     }
     this.#listen = createListeners(throttle, (socket) => sockets.gone(socket))
-    this.#review = new SocketReview({ ...shared, resumption })
+    this.#review = new SocketReview({ ...shared, resumption, wholeFeeds })
     this.close = () => {
       this.#review.close()
       throttle.close()
+      wholeFeeds.close()
       delivery.close()
       feeds.close()
       resumption.close()

@@ -1,6 +1,6 @@
 import { closeToleranceSeconds } from '../../core/bars/closed.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
-import { type CompoundKey, feedOf } from '../../core/feeds/compound-key.ts'
+import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
 import { durationSeconds } from '../../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -67,14 +67,15 @@ export class Resumption {
     this.#replays.begin(connection, resumed)
   }
 
-  /** Must be called after subscriptions of the socket ended. */
-  review(connection: Connection): void {
+  /** Must be called after subscriptions of the socket ended. `whole`: feeds that it keeps, even without a symbol. */
+  review(connection: Connection, whole: Iterable<FeedKey>): void {
     this.#replays.review(connection)
     const { subscriptions, feeds, events } = this.#deps
     const marked = [...feeds.all()].filter(({ markers }) => markers.has(connection))
     if (marked.length === 0 && !events.has(connection)) return
     const { symbols } = subscriptions
-    const left = new Set(subscriptions.idsOf(connection.row).map((id) => feedOf(symbols.symbol(id))))
+    const own = subscriptions.idsOf(connection.row).map((id) => feedOf(symbols.symbol(id)))
+    const left = new Set([...own, ...whole])
     for (const { key, markers } of marked) if (!left.has(key)) markers.listen(connection, false)
     events.keep(connection, left)
   }

@@ -3,12 +3,12 @@ import { serverFrames } from '../../../frames/server-frames.ts'
 
 const summaries: Readonly<Record<keyof typeof clientMessages | keyof typeof serverFrames, string>> = {
   subscribe:
-    'Adds symbols. With `since` the closed bars after a time come first; its symbols must be in `symbols`. ' +
+    'Adds symbols, and all symbols of `feeds`, now and later. With `since` the closed bars after a time come first; its symbols must be in `symbols`. ' +
     'With `format` of the first subscribe the bars of this connection come in `bars` frames.',
-  unsubscribe: 'Removes symbols.',
+  unsubscribe: 'Removes symbols, and all symbols of `feeds`.',
   ping: 'Asks for a pong. A client that sends neither message nor ping for 60 s is closed with 4000.',
   connected: 'The first frame of each connection.',
-  subscribed: 'Answers subscribe.',
+  subscribed: 'Answers subscribe, or comes when symbols of a whole feed join.',
   unsubscribed: 'Answers unsubscribe, or comes when a grant is withdrawn.',
   bar: 'One closed minute of a subscribed symbol.',
   bars: 'Closed minutes of one feed with one time. Instead of `bar`, if the first subscribe had `format`.',
