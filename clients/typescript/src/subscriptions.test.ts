@@ -16,12 +16,12 @@ beforeEach(() => vi.useFakeTimers({ now: now * 1_000, toFake: ['Date'] }))
 afterEach(() => vi.useRealTimers())
 
 /** Subscriptions of one symbol that begin after `start`, on an open socket; everything that they do is recorded. */
-const open = (start?: number, { room = 1_000 }: { room?: number } = {}) => {
+const open = (start?: number, { room = 1_000, wanted = symbol }: { room?: number; wanted?: string } = {}) => {
   const items: Item[] = []
   const sent: Record<string, unknown>[] = []
   const failures: FxdError[] = []
   const toRead: Followed[] = []
-  const subscriptions = new Subscriptions([symbol], () => start, {
+  const subscriptions = new Subscriptions([wanted], () => start, {
     clocks: { newestClosed: () => minute(16), saw: () => undefined } as unknown as Clocks,
     liveness: new Liveness(),
     logger: {},
@@ -178,4 +178,36 @@ test('a withdrawn grant and a message that the service does not understand end t
   subscriptions.received({ type: 'unsubscribed', symbols: [symbol], reason: 'SYMBOL_NOT_PERMITTED' })
   subscriptions.received({ type: 'error', code: 'BAD_MESSAGE', message: 'symbols is missing' })
   expect(failures.map(({ code }) => code)).toEqual(['SYMBOL_NOT_PERMITTED', 'BAD_MESSAGE'])
+})
+
+test('symbols of a whole feed are given from the start on, also after they were read from history', () => {
+  const { subscriptions, items, sent, toRead, subscribed, push, pass } = open(minute(0), { wanted: 'A:B' })
+  expect(sent).toMatchObject([{ action: 'subscribe', feeds: ['A:B'], symbols: [] }])
+  subscribed()
+  push(minute(9))
+  expect(sent.at(-1)).toEqual({ action: 'unsubscribe', symbols: [symbol] })
+  pass(1)
+  expect(sent.at(-1)).toMatchObject({
+    action: 'subscribe',
+    symbols: [symbol],
+    since: { [symbol]: minute(0) },
+  })
+  subscribed(minute(20))
+  subscriptions.closed()
+  subscriptions.opened()
+  subscribed()
+  push(minute(30))
+  subscriptions.historyRead(toRead[0]!)
+  expect(sent.slice(-2)).toMatchObject([
+    { action: 'unsubscribe', symbols: [symbol] },
+    { action: 'subscribe', since: { [symbol]: minute(80) } },
+  ])
+  expect(items).toEqual([])
+})
+
+test('a symbol that joins a feed without a start is live at once', () => {
+  const { items, subscribed, push } = open(undefined, { wanted: 'A:B' })
+  subscribed()
+  push(minute(17))
+  expect(items).toEqual([item(minute(17))])
 })

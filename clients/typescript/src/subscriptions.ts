@@ -257,9 +257,11 @@ export class Subscriptions {
 
   /** Unsubscribes and subscribes, in as few messages as possible. A new socket gets the whole feeds last. */
   #flush(isNew: boolean): void {
+    const idle = [...this.#followed.values()].filter(({ state }) => state === 'idle')
+    // A symbol may have joined with its whole feed, and the service ignores the time of a symbol that is subscribed.
+    if (!isNew) for (const { symbol, feed } of idle) if (this.#feeds.has(feed)) this.#leaving.push(symbol)
     for (const symbols of chunks(this.#leaving)) this.#deps.send({ action: 'unsubscribe', symbols })
     this.#leaving = []
-    const idle = [...this.#followed.values()].filter(({ state }) => state === 'idle')
     const events = ['feed', ...(this.#deps.withRevisions ? ['revised'] : [])]
     const options = { action: 'subscribe', type: 'bar', markers: true, format: 'rows', events }
     for (const symbols of chunks(idle.map(({ symbol }) => symbol))) {
