@@ -2,10 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { Fxd } from '../../clients/typescript/src/index.ts'
-import { minutes } from '../acceptance/client/bars.ts'
 import { minutesAgo } from '../acceptance/client/clocks.ts'
 import { readHistory } from '../acceptance/client/history.ts'
-import { FollowedFile } from '../acceptance/client/input.ts'
 import { issueKey, revokeKey, rotateKey } from '../acceptance/client/keys.ts'
 import { until } from '../acceptance/client/until.ts'
 import { symbolOf, useService } from './one-service.ts'
@@ -179,24 +177,18 @@ test('the calls answer what REST has, and throw its codes', async () => {
   await expect(client({ url: 'http://127.0.0.1:1' }).status()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
 })
 
-test('a whole feed gives stored and live bars of all its symbols', async () => {
-  const symbol = 'BROKERD:LIVE:EURUSD'
-  const stored = minutes(minutesAgo('BROKERB:LIVE', 90), 60, 1.1, 5)
-  const next = minutes(minutesAgo('BROKERB:LIVE', 30), 20, 1.2, 5)
-  const file = new FollowedFile('brokerd-live', 'EURUSD_M1.csv')
-  file.write(stored)
-  await until('the bars', async () => {
-    const history = await readHistory(service.key, { symbol, resolution: '1', countback: 100 })
-    return history.t?.length === 60
-  })
-  const taken = new Taken(client().bars('BROKERD:LIVE', { from: 0 }))
-  await taken.untilBars(symbol, 60)
-  file.append(...next.slice(0, 10))
-  await taken.untilBars(symbol, 70)
+test('a whole feed gives stored and live bars of its symbols, also over a kill', async () => {
+  const [one, other] = [await prepare('EURAUD'), await prepare('AUDCAD')] as const
+  const from = Math.min(one.stored[0]!.time, other.stored[0]!.time)
+  const taken = new Taken(client().bars('BROKERA:ZERO', { from }))
+  for (const { symbol, stored } of [one, other]) await taken.untilBars(symbol, stored.length)
+  one.file.append(...one.next.slice(0, 10))
+  await taken.untilBars(one.symbol, 70)
   await service.kill()
-  file.append(...next.slice(10))
+  for (const { file, next } of [one, other]) file.append(...next.slice(10))
   await service.start()
-  expect(await taken.untilBars(symbol, 80)).toEqual([...stored, ...next])
+  expect(await taken.untilBars(one.symbol, 80)).toEqual([...one.stored, ...one.next])
+  expect(await taken.untilBars(other.symbol, 70)).toEqual([...other.stored, ...other.next.slice(10)])
 })
 
 test('a feed with heartbeats is live or quiet, dead while the service is killed, and one without is unknown', async () => {
