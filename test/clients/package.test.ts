@@ -65,6 +65,24 @@ export {}`
   expect(check(program('item.close'))).toContain("Property 'close' does not exist on type 'GapItem'")
 })
 
+test('the program at the top of the README prints bars', async () => {
+  const { symbol, stored } = await service.prepare('EURCHF')
+  const [, program = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync(file('README.md'), 'utf8')) ?? []
+  expect(check(program)).not.toContain('user.ts')
+  const text = program
+    .replace('http://127.0.0.1:8080', service.url)
+    .replace('fxd_…', service.key)
+    .replace('BROKERA:ZERO:EURUSD', symbol)
+  writeFileSync(join(project, 'readme.mjs'), text)
+  const child = spawn(process.execPath, ['readme.mjs'], { cwd: project })
+  started.push(child)
+  let out = ''
+  child.stdout.on('data', (part: Buffer) => (out += String(part)))
+  await until('the bars', () => out.trim().split('\n').length >= stored.length)
+  const [{ time, close }] = stored as [(typeof stored)[0] & object]
+  expect(out.split('\n')[0]).toBe(`${symbol} ${time} ${close}`)
+})
+
 interface Line {
   readonly type?: string
   readonly warn?: string

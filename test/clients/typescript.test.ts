@@ -1,11 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { Fxd } from '../../clients/typescript/src/index.ts'
 import { minutesAgo } from '../acceptance/client/clocks.ts'
-import { readHistory } from '../acceptance/client/history.ts'
 import { issueKey, revokeKey, rotateKey } from '../acceptance/client/keys.ts'
 import { until } from '../acceptance/client/until.ts'
+import { openLossyRelay } from './lossy-relay.ts'
 import { symbolOf, useService } from './one-service.ts'
 import { endStreams, Taken } from './taken.ts'
 
@@ -50,22 +48,17 @@ test('a kill and a restart of the service loses no bar and repeats none', async 
 
 test('bars that a GAP frame names are given before later ones', async () => {
   const { symbol, file, stored, next } = await prepare('AUDUSD')
-  const taken = new Taken(client().bars(symbol, { from: stored[0]!.time }))
+  const relay = await openLossyRelay(service.url.replace('http', 'ws'))
+  const taken = new Taken(client({ wsUrl: relay.url }).bars(symbol, { from: stored[0]!.time }))
   await taken.untilBars(symbol, stored.length)
-  const manifest = join(service.home, 'feeds', 'brokera-zero.yaml')
-  const text = readFileSync(manifest, 'utf8')
-  const listed = async () =>
-    (await readHistory(service.key, { symbol, resolution: '1', countback: 1 })).s === 'ok'
-  writeFileSync(manifest, text.replace(/^.*AUDUSD.z.*$/m, ''))
-  service.process.kill('SIGHUP')
-  await until('the symbol to leave', async () => !(await listed()))
+  relay.lose()
   file.append(...next.slice(0, 10))
-  writeFileSync(manifest, text)
-  service.process.kill('SIGHUP')
-  await until('the symbol to return', listed)
+  await until('the lost bars', () => relay.lost.length >= 10)
+  relay.nameGap(symbol, stored.at(-1)!.time)
   file.append(...next.slice(10))
   expect(await taken.untilBars(symbol, stored.length + 20)).toEqual([...stored, ...next])
   expect(taken.items).toHaveLength(stored.length + 20)
+  relay.close()
 })
 
 test('a program that takes nothing while the buffer is small gets every bar once it reads', async () => {

@@ -37,8 +37,10 @@ export class Socket {
     }
     this.#socket.onmessage = ({ data }) => this.#receive(String(data))
     this.#socket.onclose = ({ code, reason }) => this.#end(code, reason)
-    // `onclose` follows.
-    this.#socket.onerror = () => undefined
+    // Node 22 sends no `close` after a refused upgrade, and another `error` when it is closed then.
+    this.#socket.onerror = () => {
+      if (this.#listener && !this.#wasOpen) this.#end(0, 'the connection did not open')
+    }
   }
 
   get isSound(): boolean {
