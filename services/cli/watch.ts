@@ -66,10 +66,11 @@ function print(item: Item, { json, csv }: WatchOptions, terminal: Terminal): voi
   terminal.out(`${[symbol, minuteText(time), open, high, low, close, volume].join('  ')}\n`)
 }
 
-const loggerOf = ({ err }: Terminal): Logger => ({
-  info: (text, fields) => err(`fxd: ${text} ${JSON.stringify(fields)}\n`),
-  warn: (text, fields) => err(`fxd: ${text} ${JSON.stringify(fields)}\n`),
-})
+function loggerOf(terminal: Terminal): Logger {
+  const print = (text: string, fields: object): void =>
+    terminal.err(`fxd: ${text} ${JSON.stringify(fields)}\n`)
+  return { info: print, warn: print }
+}
 
 /** The client is loaded only by this command, so that its class is not at hand. */
 const isOfClient = (cause: unknown): cause is FxdError => (cause as Error).name === 'FxdError'

@@ -42,7 +42,7 @@ test('fxd watch prints stored and live bars as text, JSON lines and CSV', async 
   )
   const [head, first] = csv!.lines()
   expect(head).toBe('symbol,time,open,high,low,close,volume')
-  expect(first).toBe([symbol, ...Object.values(bars[0]!)].join(','))
+  expect(first).toBe([symbol, ...(Object.values(bars[0]!) as number[])].join(','))
   const minute = new Date(bars[0]!.time * 1_000).toISOString().slice(0, 16).replace('T', ' ')
   expect(text!.lines()[0]).toMatch(new RegExp(`^${symbol}  ${minute}  `))
   expect(all.map(({ seen }) => seen.err)).toEqual(['', '', ''])
