@@ -67,9 +67,9 @@ function print(item: Item, { json, csv }: WatchOptions, terminal: Terminal): voi
 }
 
 function loggerOf(terminal: Terminal): Logger {
-  const print = (text: string, fields: object): void =>
+  const printLine = (text: string, fields: object): void =>
     terminal.err(`fxd: ${text} ${JSON.stringify(fields)}\n`)
-  return { info: print, warn: print }
+  return { info: printLine, warn: printLine }
 }
 
 /** The client is loaded only by this command, so that its class is not at hand. */
