@@ -10,6 +10,7 @@ COPY proto proto
 COPY charts/image charts/image
 COPY services services
 COPY operator operator
+COPY clients/typescript/src clients/typescript/src
 RUN node charts/image/assemble.ts /image
 
 FROM scratch

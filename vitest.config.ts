@@ -93,7 +93,7 @@ export default defineConfig({
     setupFiles: ['test/support/effort.ts'],
     reporters: ['default', './test/support/tally-reporter.ts'],
     projects: [
-      suite('unit', ['{services,operator}/**/*.test.ts'], 1, { exclude: edges }),
+      suite('unit', ['{services,operator,clients}/**/*.test.ts'], 1, { exclude: edges }),
       suite('edges', edges, 1),
       suite('tidy', ['test/tidy/**/*.test.ts'], 1, { testTimeout: 5 * minuteMs }),
       // Each random case of a property creates separate tables.
@@ -110,6 +110,8 @@ export default defineConfig({
       suite('acceptance', ['test/acceptance/*.test.ts'], 4, { ...patient, ...oneProcess }),
       suite('acceptance-clock', ['test/acceptance-clock/*.test.ts'], 4, patient),
       suite('acceptance-questdb', ofOneProcessOnQuestdb, 5, { ...veryPatient, ...oneProcessOnQuestdb }),
+      // Each file starts the service.
+      suite('clients', ['test/clients/**/*.test.ts'], 6, patient),
       suite('interop', ['test/interop/**/*.test.ts'], 6, { ...patient, ...oneProcess }),
       suite('planted', ['test/acceptance/planted/*.test.ts'], 6, patient),
       suite('faults', ['test/faults/**/*.test.ts'], 7, {

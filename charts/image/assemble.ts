@@ -58,7 +58,7 @@ function assemblePackages(app: string): void {
 }
 
 function assembleCode(app: string): void {
-  for (const part of ['services', 'operator', 'proto', 'package.json', 'LICENSE']) {
+  for (const part of ['services', 'operator', 'clients/typescript/src', 'proto', 'package.json', 'LICENSE']) {
     cpSync(join(root, part), join(app, part), {
       recursive: true,
       filter: (file) => belongsToCode(basename(file)),

@@ -14,6 +14,7 @@ import { addRoles } from './roles/roles.ts'
 import { addStore } from './store/store.ts'
 import type { Terminal } from './terminal.ts'
 import { addTerminals } from './terminals/terminals.ts'
+import { addWatch } from './watch.ts'
 
 /** One entry per command, in the order of `--help`. Each loads its dependencies only when it runs. */
 const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
@@ -27,6 +28,7 @@ const commands: readonly ((program: Command, terminal: Terminal) => void)[] = [
   addStore,
   addImport,
   addBackfill,
+  addWatch,
   addConfig,
   addDoctor,
 ]

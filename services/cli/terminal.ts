@@ -18,6 +18,8 @@ export interface Terminal {
   input(): AsyncIterable<Uint8Array>
   out(text: string): void
   err(text: string): void
+  /** Resolves once `out` may be called again, for long output into a slow pipe. Rejects when nobody reads any more. */
+  written?(): Promise<void>
 }
 
 /** Reads the configuration; with `role`, only the variables of that role. */
@@ -44,4 +46,8 @@ export const systemTerminal: Terminal = {
   input: () => process.stdin,
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
+  written: () =>
+    new Promise((resolve, reject) => {
+      process.stdout.write('', (error) => (error ? reject(error) : resolve()))
+    }),
 }

@@ -52,6 +52,21 @@ tidyRule('a folder imports only what the tables of ARCHITECTURE.md allow', {
       text: "import { readFileSync } from 'node:fs'",
       complaint: 'take it through a port',
     },
+    {
+      path: 'clients/typescript/src/fxd.ts',
+      text: "import '../../../services/core/bars/bar.ts'",
+      complaint: 'clients may import nothing of ours',
+    },
+    {
+      path: 'clients/typescript/src/socket.ts',
+      text: "import { WebSocket } from 'ws'",
+      complaint: 'belongs to stream, canary only',
+    },
+    {
+      path: 'services/canary/socket.ts',
+      text: "import '../../clients/typescript/src/index.ts'",
+      complaint: 'imports clients',
+    },
     { path: 'services/lost/found.ts', text: "import '../core/bar.ts'", complaint: 'has no row' },
   ],
   fine: [

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import { daySeconds, parseDate } from '../../core/clocks/calendar.ts'
-import { show } from '../../core/show.ts'
+import { daySeconds } from '../../core/clocks/calendar.ts'
 import { Fatal } from '../../platform/process/exit.ts'
+import { parseFeedTime, timeHelp } from '../feed-time.ts'
 import { type JsonOption, listOption, withJson } from '../options.ts'
 import { json, table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
@@ -12,8 +12,6 @@ interface BackfillOptions extends JsonOption {
   readonly to: string
   readonly resolution?: readonly string[]
 }
-
-const timeHelp = "a date or minute on the feed's clock, such as 2026-11-02 or 2026-11-02T14:30"
 
 export function addBackfill(program: Command, terminal: Terminal): void {
   withJson(program.command('backfill'))
@@ -39,7 +37,7 @@ async function backfill(
   options: BackfillOptions,
   terminal: Terminal,
 ): Promise<void> {
-  const [from, to] = [parseTime('--from', options.from, 0), parseTime('--to', options.to, daySeconds)]
+  const [from, to] = [parseFeedTime('--from', options.from, 0), parseFeedTime('--to', options.to, daySeconds)]
   if (from >= to)
     throw new Fatal('usage', `--from is ${options.from}; it must be before --to, ${options.to}.`)
   // The gRPC client is loaded only here, so that `--help` does not wait for it.
@@ -60,12 +58,3 @@ async function backfill(
 }
 
 const next = 'Its collector sends again what its source has.'
-
-/** `dayEnd`: seconds from the start of a date to the time that it means. */
-function parseTime(option: string, text: string, dayEnd: number): number {
-  const [, day = '', hour, minute] = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}):(\d{2}))?$/.exec(text) ?? []
-  const date = parseDate(day)
-  if (date === undefined || Number(hour ?? 0) > 23 || Number(minute ?? 0) > 59)
-    throw new Fatal('usage', `${option} is ${show(text)}; it must be ${timeHelp}.`)
-  return hour === undefined ? date + dayEnd : date + Number(hour) * 3_600 + Number(minute) * 60
-}

@@ -286,6 +286,12 @@ export const variables = {
     'interval of the comparison with history by fxd canary; a bar is missed if history has had it for that long and it was not pushed',
     wholeNumber('seconds', 1, 600),
   ),
+  apiKey: secret(
+    'FXD_API_KEY',
+    '',
+    'API key of fxd watch, and of programs with a client; no role reads it',
+    anyText('an API key'),
+  ),
   trustedProxies: variable(
     'FXD_TRUSTED_PROXIES',
     '',

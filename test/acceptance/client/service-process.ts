@@ -82,16 +82,17 @@ export const makeHome = (): { home: string; discard: () => void } => {
   return { home, discard: () => rmSync(home, { recursive: true, force: true }) }
 }
 
-/** Starts `fxd all` of the tree at `root` on free ports with its state under `home`; resolves when ready. */
+/** Starts `fxd all` of the tree at `root` on `ports` (default: free ones) with its state under `home`; resolves when ready. */
 export const startService = async (
   home: string,
   {
     root = process.env['FXD_ACCEPTANCE_ROOT'] ?? repository,
     store = storeOfTheSuite(),
     env = {},
-  }: { root?: string; store?: string; env?: Record<string, string> } = {},
+    ports,
+  }: { root?: string; store?: string; env?: Record<string, string>; ports?: readonly number[] } = {},
 ): Promise<RunningService> => {
-  const [httpPort, grpcPort, opsPort] = await freePorts(3)
+  const [httpPort, grpcPort, opsPort] = ports ?? (await freePorts(3))
   const settings = {
     FXD_HTTP_ADDR: `127.0.0.1:${httpPort}`,
     FXD_GRPC_ADDR: `127.0.0.1:${grpcPort}`,

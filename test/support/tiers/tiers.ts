@@ -37,7 +37,7 @@ export const tiers: Readonly<Record<string, readonly Stage[]>> = {
     { name: 'contract', projects: ['contract', 'charts'], workers: 4 },
     { name: 'sim', projects: ['sim', 'terminals'] },
     acceptance,
-    { name: 'planted', projects: ['planted', 'interop'] },
+    { name: 'planted', projects: ['planted', 'interop', 'clients'] },
     { name: 'acceptance on QuestDB', projects: ['acceptance-questdb'] },
     { name: 'cluster', projects: ['cluster'] },
     { name: 'rolling', projects: ['rolling'] },

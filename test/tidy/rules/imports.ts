@@ -9,7 +9,7 @@ const pureModules = new Set(['node:assert', 'node:assert/strict', 'node:crypto',
 function areaOf(path: string): string | undefined {
   const [top = '', folder = '', inner = ''] = path.split('/')
   if (top === 'services') return folder === 'stores' ? `stores/${inner.replace(/\.ts$/, '')}` : folder
-  if (top === 'operator') return top
+  if (top === 'operator' || top === 'clients') return top
   return top === 'test' ? `test/${folder}` : undefined
 }
 

@@ -1,0 +1,39 @@
+export interface FxdErrorFields {
+  readonly status?: number | undefined
+  readonly retryAfter?: number | undefined
+  readonly closeCode?: number | undefined
+  readonly closeReason?: string | undefined
+  readonly cause?: unknown
+}
+
+/** A failure that the service named, or `UNAVAILABLE`: no answer of the service arrived. */
+export class FxdError extends Error {
+  override readonly name = 'FxdError'
+  /** A code of the service, such as `KEY_INVALID`, or `UNAVAILABLE`, `SYMBOL_REJECTED`, `CLOSED`. */
+  readonly code: string
+  /** HTTP status, if there was an answer. */
+  declare readonly status?: number
+  /** Seconds to wait before a retry, if the service said so. */
+  declare readonly retryAfter?: number
+  /** Close code and reason of the socket that ended the iterator. */
+  declare readonly closeCode?: number
+  declare readonly closeReason?: string
+
+  constructor(code: string, message: string, { cause, ...fields }: FxdErrorFields = {}) {
+    super(message, { cause })
+    this.code = code
+    Object.assign(this, fields)
+  }
+
+  /** Whether the same request may succeed later. */
+  get isTransient(): boolean {
+    return this.status === undefined ? this.code === 'UNAVAILABLE' : this.status === 429 || this.status >= 500
+  }
+}
+
+export const asFxdError = (cause: unknown): FxdError =>
+  cause instanceof FxdError
+    ? cause
+    : new FxdError('UNAVAILABLE', `no answer: ${cause instanceof Error ? cause.message : String(cause)}`, {
+        cause,
+      })

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import { Liveness } from './liveness.ts'
+
+const feed = 'A:B'
+const live = { status: 'live', liveness_source: 'heartbeat' } as const
+const verdict = (liveness: Liveness, isReading = true, isSound = true) =>
+  liveness.verdicts(isReading, isSound)[feed]
+
+test('a feed is live while its minutes have bars, and quiet when a minute had none', () => {
+  const liveness = new Liveness()
+  liveness.status(feed, live)
+  expect(verdict(liveness)).toBe('quiet')
+  liveness.bar(feed)
+  expect(verdict(liveness)).toBe('live')
+  liveness.minute(feed)
+  expect(verdict(liveness)).toBe('live')
+  liveness.minute(feed)
+  expect(verdict(liveness)).toBe('quiet')
+})
+
+test('a feed is dead without a sound socket, or when the service says so', () => {
+  const liveness = new Liveness()
+  liveness.status(feed, live)
+  liveness.bar(feed)
+  expect(verdict(liveness, true, false)).toBe('dead')
+  liveness.status(feed, { ...live, status: 'stale' })
+  expect(verdict(liveness)).toBe('dead')
+})
+
+test('the verdict is unknown without a heartbeat, without a status, and while nothing is read', () => {
+  const liveness = new Liveness()
+  liveness.bar(feed)
+  expect(verdict(liveness)).toBe('unknown')
+  liveness.status(feed, { status: 'offline', liveness_source: 'candle' })
+  expect(verdict(liveness)).toBe('unknown')
+  liveness.status(feed, live)
+  expect(verdict(liveness, false, false)).toBe('unknown')
+})

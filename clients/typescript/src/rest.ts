@@ -1,0 +1,95 @@
+import { asFxdError, FxdError } from './error.ts'
+import { jitterMs, sleep } from './pause.ts'
+import type { Logger } from './types.ts'
+
+const timeoutMs = 60_000
+
+/** Asked before each request and connection, since a key may be rotated. */
+export type ReadKey = () => string | Promise<string>
+export type Query = Readonly<Record<string, string | number | undefined>>
+
+interface Body {
+  readonly error?: { readonly code?: string; readonly message?: string }
+}
+
+/** Requests of `/v1`. */
+export class Rest {
+  readonly readKey: ReadKey
+  readonly #url: string
+  readonly #logger: Logger
+
+  constructor(url: string, readKey: ReadKey, logger: Logger) {
+    this.#url = url.replace(/\/+$/, '')
+    this.readKey = readKey
+    this.#logger = logger
+  }
+
+  /** Throws `FxdError`. A key that was rotated meanwhile is read again. */
+  async get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+    const key = await this.readKey()
+    try {
+      return await this.#ask<T>(path, query, key, signal)
+    } catch (cause) {
+      const error = asFxdError(cause)
+      const next = error.status === 401 ? await this.readKey() : key
+      if (next === key) throw error
+      return await this.#ask<T>(path, query, next, signal)
+    }
+  }
+
+  async #ask<T>(path: string, query: Query, key: string, signal?: AbortSignal): Promise<T> {
+    const given = new URLSearchParams()
+    for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value))
+    const text = given.toString()
+    const timeout = AbortSignal.timeout(timeoutMs)
+    let response: Response
+    let body: T & Body
+    try {
+      response = await fetch(`${this.#url}/v1/${path}${text && '?'}${text}`, {
+        headers: { 'X-API-Key': key },
+        // Never sends the key to another address.
+        redirect: 'error',
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      })
+      const answer = await response.text()
+      body = (response.ok ? JSON.parse(answer) : parsed(answer)) as T & Body
+    } catch (cause) {
+      throw asFxdError(cause)
+    }
+    if (response.ok) return body
+    const wait = response.headers.get('Retry-After')
+    const { code = 'UNAVAILABLE', message = `the answer has status ${response.status}` } = body.error ?? {}
+    // A proxy may send a date.
+    const retryAfter = Number(wait) || undefined
+    throw new FxdError(code, message, { status: response.status, retryAfter })
+  }
+
+  /** Like `get`, and retries what may succeed later; without `most` until the signal aborts. */
+  async getPatiently<T>(
+    path: string,
+    query: Query,
+    most = Number.POSITIVE_INFINITY,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    for (let failures = 0; ; failures++) {
+      try {
+        return await this.get<T>(path, query, signal)
+      } catch (cause) {
+        const error = asFxdError(cause)
+        if (!error.isTransient || failures >= most || signal?.aborted) throw error
+        const retryInMs = (error.retryAfter ?? 0) * 1_000 + jitterMs(failures)
+        this.#logger.warn?.('request failed; retrying', { path, code: error.code, retryInMs })
+        await sleep(retryInMs, signal)
+      }
+    }
+  }
+}
+
+/** The body of a failure may come from a proxy. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) ?? {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,177 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { gzipSync } from 'node:zlib'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { issueKey, revokeKey } from '../acceptance/client/keys.ts'
+import { connect } from '../acceptance/client/socket.ts'
+import { until } from '../acceptance/client/until.ts'
+import { useService } from './one-service.ts'
+import { chromium, runtimes } from './runtimes/runtimes.ts'
+
+const repository = join(import.meta.dirname, '../..')
+const tsc = join(repository, 'node_modules/typescript/bin/tsc')
+const service = useService()
+/** A project of a user, in which the packed client is installed. */
+const project = mkdtempSync(join(tmpdir(), 'fxd-client-'))
+const started: ChildProcess[] = []
+const served: Server[] = []
+
+beforeAll(() => {
+  const npm = (args: readonly string[], cwd: string): string =>
+    execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: 'pipe' })
+  npm(['run', 'client'], repository)
+  const packed = npm(
+    ['pack', '--json', '--pack-destination', project],
+    join(repository, 'clients/typescript'),
+  )
+  const [{ filename }] = JSON.parse(packed) as [{ filename: string }]
+  writeFileSync(join(project, 'package.json'), '{"name":"user","private":true,"type":"module"}')
+  npm(['install', `./${filename}`], project)
+  copyFileSync(join(import.meta.dirname, 'runtimes/program.mjs'), join(project, 'program.mjs'))
+})
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL')
+  for (const server of served.splice(0)) server.close()
+})
+afterAll(() => rmSync(project, { recursive: true, force: true }))
+
+const file = (path: string): string => join(project, 'node_modules/@fxd/client', path)
+
+test('the built client has at most 8 kB, gzipped', () => {
+  expect(gzipSync(readFileSync(file('dist/index.js')), { level: 9 }).length).toBeLessThanOrEqual(8_192)
+})
+
+const check = (text: string): string => {
+  writeFileSync(join(project, 'user.ts'), text)
+  const options = ['--strict', '--noEmit', '--module', 'nodenext', '--types', '', '--lib', 'es2023,dom']
+  try {
+    return execFileSync(process.execPath, [tsc, ...options, 'user.ts'], { cwd: project, encoding: 'utf8' })
+  } catch (error) {
+    return (error as { stdout: string }).stdout
+  }
+}
+
+test('the types of the package check a correct program and refuse a wrong one', () => {
+  const program = (body: string): string => `import { Fxd } from '@fxd/client'
+const fxd = new Fxd()
+for await (const item of fxd.bars('A:B:C', { from: new Date(0) })) { ${body} }
+export {}`
+  expect(check(program('if (item.type === "bar") { const price: number = item.close; void price }'))).toBe('')
+  expect(check(program('item.close'))).toContain("Property 'close' does not exist on type 'GapItem'")
+})
+
+test('the program at the top of the README prints bars', async () => {
+  const { symbol, stored } = await service.prepare('EURCHF')
+  const [, program = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync(file('README.md'), 'utf8')) ?? []
+  expect(check(program)).not.toContain('user.ts')
+  const text = program
+    .replace('http://127.0.0.1:8080', service.url)
+    .replace('fxd_…', service.key)
+    .replace('BROKERA:ZERO:EURUSD', symbol)
+  writeFileSync(join(project, 'readme.mjs'), text)
+  const child = spawn(process.execPath, ['readme.mjs'], { cwd: project })
+  started.push(child)
+  let out = ''
+  child.stdout.on('data', (part: Buffer) => (out += String(part)))
+  await until('the bars', () => out.trim().split('\n').length >= stored.length)
+  const [{ time, close }] = stored as [(typeof stored)[0] & object]
+  expect(out.split('\n')[0]).toBe(`${symbol} ${time} ${close}`)
+})
+
+interface Line {
+  readonly type?: string
+  readonly warn?: string
+  readonly error?: string
+  readonly [field: string]: unknown
+}
+
+type Start = (settings: object, print: (line: Line) => void) => void
+
+const inProcess =
+  (command: () => readonly string[]): Start =>
+  (settings, print) => {
+    const [program = '', ...args] = command()
+    const child = spawn(program, [...args, 'program.mjs', JSON.stringify(settings)], { cwd: project })
+    started.push(child)
+    createInterface(child.stdout).on('line', (line) => print(JSON.parse(line) as Line))
+    child.stderr.on('data', (text: Buffer) => print({ stderr: String(text) }))
+  }
+
+/** A page that sends its lines to the server that it came from. */
+const inChromium: Start = (settings, print) => {
+  const { command, env } = chromium()
+  const page = `<script type="importmap">{"imports":{"@fxd/client":"/client.js"}}</script><script type="module">
+import { run } from '/program.mjs'
+let lines = []
+let isSending = false
+async function send() {
+  if (isSending) return
+  isSending = true
+  while (lines.length > 0) await fetch('/lines', { method: 'POST', body: JSON.stringify(lines.splice(0)) })
+  isSending = false
+}
+await run(${JSON.stringify(settings)}, (line) => {
+  lines.push(line)
+  void send()
+})</script>`
+  const texts: Readonly<Record<string, readonly [type: string, text: string]>> = {
+    '/': ['text/html', page],
+    '/client.js': ['text/javascript', readFileSync(file('dist/index.js'), 'utf8')],
+    '/program.mjs': ['text/javascript', readFileSync(join(project, 'program.mjs'), 'utf8')],
+  }
+  const server = createServer((request, response) => {
+    const [type, text] = texts[request.url ?? ''] ?? ['text/plain', '']
+    let body = ''
+    request.setEncoding('utf8').on('data', (part: string) => (body += part))
+    request.on('end', () => {
+      if (request.url === '/lines') (JSON.parse(body) as Line[]).forEach(print)
+      response.writeHead(200, { 'Content-Type': type }).end(text)
+    })
+  }).listen(0, '127.0.0.1', () => {
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+    const options = ['--headless=new', '--no-sandbox', '--disable-gpu', `--user-data-dir=${project}/profile`]
+    started.push(spawn(command, [...options, url], { env: { ...process.env, ...env } }))
+  })
+  served.push(server)
+}
+
+const all: readonly (readonly [name: string, symbol: string, start: Start])[] = [
+  ['Node 24', 'EURUSD', inProcess(runtimes['Node 24']!)],
+  ['Node 22', 'GBPUSD', inProcess(runtimes['Node 22']!)],
+  ['Deno', 'USDJPY', inProcess(runtimes['Deno']!)],
+  ['Bun', 'AUDUSD', inProcess(runtimes['Bun']!)],
+  ['Chromium', 'NZDUSD', inChromium],
+]
+
+test.for(all)(
+  'in %s the client waits for a free connection, gives history and live bars once, and ends with the code of a revoked key',
+  { timeout: 300_000 },
+  async ([, name, start]) => {
+    const { symbol, file: exported, stored, next } = await service.prepare(name, 15_000)
+    const issued = await issueKey({ wsConnections: 1 })
+    const holder = await connect(issued.key)
+    const lines: Line[] = []
+    const bars = () => lines.filter(({ type }) => type === 'bar')
+    start({ url: service.url, key: issued.key, symbol, from: 0 }, (line) => void lines.push(line))
+    const seen = (): string => JSON.stringify(lines.slice(-3))
+    const wait = (what: string, isThere: () => boolean): Promise<unknown> =>
+      until(what, isThere, 60_000).catch((error: unknown) => {
+        throw new Error(`${String(error)}; last lines: ${seen()}`)
+      })
+    await wait('the refusal', () => lines.some(({ warn }) => warn === 'TOO_MANY_CONNECTIONS'))
+    await holder.close()
+    await wait('history', () => bars().length >= stored.length)
+    exported.append(...next)
+    const expected = [...stored, ...next].map((bar) => ({ type: 'bar', symbol, ...bar }))
+    await wait('live bars', () => bars().length >= expected.length)
+    expect(bars()).toEqual(expected)
+    await revokeKey(issued.id)
+    await wait('the end', () => lines.some(({ error }) => error !== undefined))
+    expect(lines.at(-1)).toEqual({ error: 'KEY_INACTIVE', closeCode: 4500 })
+  },
+)
