@@ -27,6 +27,7 @@ export const clientMessages = {
     type: Type.Optional(Type.Literal('bar', { description: 'bar' })),
     symbols,
     markers: Type.Optional(Type.Boolean({ description: 'true or false' })),
+    format: Type.Optional(Type.Literal('rows', { description: 'rows' })),
     since: Type.Optional(
       Type.Union(
         [time, Type.Object({}, { additionalProperties: time, maxProperties: listMax, description: 'times' })],

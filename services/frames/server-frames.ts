@@ -60,6 +60,28 @@ const bar = closed({
   }),
 })
 
+/** Name, open, high, low, close and volume of one bar. */
+const row = Type.Unsafe<readonly [string, number, number, number, number, number]>({
+  type: 'array',
+  prefixItems: [
+    { type: 'string', description: 'Name of the symbol: its compound key without the feed.' },
+    { type: 'number', description: 'Open.' },
+    { type: 'number', description: 'High.' },
+    { type: 'number', description: 'Low.' },
+    { type: 'number', description: 'Close.' },
+    { type: 'integer', description: 'Tick volume.' },
+  ],
+  minItems: 6,
+  items: false,
+})
+
+const bars = closed({
+  type: Type.Literal('bars'),
+  feed: Type.String({ description: 'BROKER:ACCOUNT' }),
+  time: feedTime('Open time of the closed minute of all rows.'),
+  bars: Type.Array(row, { maxItems: 1_000, description: 'One row for each symbol.' }),
+})
+
 const pong = closed({ type: Type.Literal('pong'), t: utcTime('Time of the server.') })
 
 const minute = closed({
@@ -93,4 +115,14 @@ const gap = closed({
 })
 
 /** The schemas of server messages, by their names in /asyncapi.json. */
-export const serverFrames = { connected, subscribed, unsubscribed, bar, pong, minute, error, gap } as const
+export const serverFrames = {
+  connected,
+  subscribed,
+  unsubscribed,
+  bar,
+  bars,
+  pong,
+  minute,
+  error,
+  gap,
+} as const

@@ -1,9 +1,10 @@
 import type { History } from '../../bars/history.ts'
-import { toList } from '../../core/bars/bar.ts'
+import { type Bar, toList } from '../../core/bars/bar.ts'
 import { barTimeMax } from '../../core/bars/bar-rules.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Reader } from '../../core/fair-queue.ts'
 import type { Connection } from '../connection/connection.ts'
+import type { Frames } from '../fan-out/frame.ts'
 import type { Subscriptions } from '../fan-out/subscriptions.ts'
 import type { LiveFeed } from '../live/live-feed.ts'
 import type { LiveSymbol } from '../live/live-symbol.ts'
@@ -86,7 +87,7 @@ export class Replay implements Reader {
         if (connection.isFull) return false
         if (this.isGone || this.obstacle) return true
         const some = list.slice(start, start + framesPerWrite)
-        connection.write(some.map((bar) => live.frame(bar)).join(''))
+        connection.write(this.#frames(some))
         this.last = some.at(-1)?.time ?? this.last
         this.#sent += some.length
       }
@@ -97,7 +98,11 @@ export class Replay implements Reader {
 
   sendRecent(): void {
     const bars = this.live.recent.after(this.last)
-    if (bars.length > 0) this.connection.write(bars.map((bar) => this.live.frame(bar)).join(''))
+    if (bars.length > 0) this.connection.write(this.#frames(bars))
     this.last = bars.at(-1)?.time ?? this.last
+  }
+
+  #frames(bars: readonly Bar[]): Frames {
+    return this.live.frames(bars, this.#subscriptions.formats.of(this.connection.row))
   }
 }

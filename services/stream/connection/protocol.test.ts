@@ -7,7 +7,7 @@ import { minuteBar } from '../../../test/support/fixtures/stream-fixture.ts'
 import { feedSeconds, toSeconds, utcMs } from '../../core/clocks/feed-clock.ts'
 import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
 import { serverFrames } from '../../frames/server-frames.ts'
-import { barFrame, barPrefix } from '../fan-out/frame.ts'
+import { barEntry, barFrame, barPrefix, barsFrame, barsPrefix, entryPrefix } from '../fan-out/frame.ts'
 import { type InvalidMessage, messages, parseMessage } from './protocol.ts'
 
 const symbolsOf = (message: ReturnType<typeof parseMessage>): string[] =>
@@ -199,6 +199,13 @@ describe('server messages', () => {
       ['error', messages.error('UNSUPPORTED_TYPE', 'x')],
       ['gap', messages.gap([{ symbol: euro, after: feedSeconds(60), until: feedSeconds(120) }])],
       ['bar', barFrame(barPrefix(euro), { ...minuteBar(1) }).replace(/^[^{]*/, '')],
+      [
+        'bars',
+        barsFrame(
+          barsPrefix(feedKey('BROKERA', 'ZERO'), feedSeconds(60)),
+          barEntry(entryPrefix(euro), minuteBar(1)),
+        ).replace(/^[^{]*/, ''),
+      ],
     ]
     const ajv = new Ajv2020()
     expect(new Set(frames.map(([name]) => name))).toEqual(new Set(Object.keys(serverFrames)))

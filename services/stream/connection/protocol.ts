@@ -3,6 +3,7 @@ import { type CompoundKey, type FeedKey, parseCompoundKey } from '../../core/fee
 import { show } from '../../core/show.ts'
 import { mustBeSince } from '../../frames/client-messages.ts'
 import { firstFault, isAction } from '../../frames/first-fault.ts'
+import type { Format } from '../fan-out/formats.ts'
 
 /** A client message, validated. `symbols` are as the client sent them: any strings, each once, in its order. */
 export type ClientMessage =
@@ -14,6 +15,8 @@ export type ClientMessage =
       readonly resumes: boolean
       /** Whether the client wants a frame for each complete minute; `undefined`: as before. */
       readonly markers: boolean | undefined
+      /** Of the socket's bars. Only the first `subscribe` of a socket decides. */
+      readonly format: Format
       /** Number of symbols and times in the message. */
       readonly entries: number
     }
@@ -52,7 +55,7 @@ export function parseMessage(text: string): ClientMessage | InvalidMessage {
 }
 
 function subscription(
-  { since, markers }: Readonly<Record<string, unknown>>,
+  { since, markers, format }: Readonly<Record<string, unknown>>,
   list: readonly string[],
 ): ClientMessage | InvalidMessage {
   const symbols = new Map<string, FeedSeconds | undefined>()
@@ -70,6 +73,7 @@ function subscription(
     symbols,
     resumes: since !== undefined,
     markers: typeof markers === 'boolean' ? markers : undefined,
+    format: format === 'rows' ? format : 'bar',
     entries: list.length + (typeof since === 'number' ? list.length : times.length),
   }
 }

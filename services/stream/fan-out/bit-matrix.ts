@@ -1,4 +1,4 @@
-import type { Burst } from './burst.ts'
+import type { Encoded } from './encoded.ts'
 import type { SymbolId } from './symbol-table.ts'
 
 const rowsAtFirst = 64
@@ -51,10 +51,15 @@ export class BitMatrix {
     return columns
   }
 
-  /** Writes the symbols of the burst whose columns are set in this row to `found`; returns their number. */
-  common(row: number, { words, mask }: Burst, found: Uint32Array): number {
+  /** Writes those of the symbols whose columns are set in this row to `found`, from `first` on; returns the place behind. */
+  common(
+    row: number,
+    { words, mask }: Pick<Encoded, 'words' | 'mask'>,
+    found: Uint32Array,
+    first = 0,
+  ): number {
     const start = row * this.#words
-    let count = 0
+    let count = first
     for (const word of words) {
       let bits = (this.#bits[start + word] ?? 0) & (mask[word] ?? 0)
       for (; bits !== 0; bits &= bits - 1) found[count++] = word * 32 + lowestBit(bits)

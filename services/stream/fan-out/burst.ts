@@ -1,67 +1,59 @@
-import type { Frames } from './frame.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import { Encoded } from './encoded.ts'
+import { barsPrefix, type Frames } from './frame.ts'
 import type { SymbolId } from './symbol-table.ts'
 
-const none = new Uint8Array(0)
+/** The bars of one feed and one time, for sockets that get many bars in a frame. */
+export class BarList {
+  readonly time: FeedSeconds
+  readonly prefix: Buffer
+  readonly entries = new Encoded()
 
-/** Frames of bars that closed together, by symbol number. It is cleared and used again. */
+  constructor(feed: FeedKey, time: FeedSeconds) {
+    this.time = time
+    this.prefix = Buffer.from(barsPrefix(feed, time), 'latin1')
+  }
+}
+
+/** Bars that closed together: single frames, and lists of bars. It is cleared and used again. */
 export class Burst {
-  /** The bytes of the frames of each symbol, in time order, once the burst is sealed. */
-  readonly bytes: Uint8Array[] = []
-  readonly symbols: SymbolId[] = []
-  /** One bit per symbol. */
-  mask = new Uint32Array(8)
-  /** Indexes of the words of `mask` that are not zero. */
-  readonly words: number[] = []
-  /** Monotonic milliseconds at which the first frame was added. */
+  readonly frames = new Encoded()
+  /** Ascending in time once the burst is sealed: so the times of a symbol ascend from frame to frame. */
+  lists: readonly BarList[] = []
+  /** Monotonic milliseconds at which the first bar was added. */
   since = 0
-  readonly #frames: Frames[] = []
+  readonly #lists = new Map<string, BarList>()
 
   get empty(): boolean {
-    return this.words.length === 0
+    return this.frames.empty && this.#lists.size === 0
   }
 
   add(symbol: SymbolId, frames: Frames): void {
-    const word = symbol >> 5
-    const bit = 1 << (symbol & 31)
-    if (word >= this.mask.length) this.#grow(word)
-    const bits = this.mask[word] ?? 0
-    if (bits === 0) this.words.push(word)
-    // Filled without holes: V8 stores an array with large holes as a slow dictionary.
-    for (; this.#frames.length <= symbol; this.#frames.push('')) this.bytes.push(none)
-    if ((bits & bit) === 0) this.symbols.push(symbol)
-    this.#frames[symbol] += frames
-    this.mask[word] = bits | bit
+    this.frames.add(symbol, frames)
   }
 
-  /** Encodes the frames once for all sockets. No frame may be added afterwards until `clear`. */
+  addEntry(symbol: SymbolId, feed: FeedKey, time: FeedSeconds, entry: Frames): void {
+    const id = `${time} ${feed}`
+    const list = this.#lists.get(id) ?? new BarList(feed, time)
+    this.#lists.set(id, list)
+    list.entries.add(symbol, entry)
+  }
+
+  /** Encodes all bars once for all sockets. None may be added afterwards until `clear`. */
   seal(): void {
-    const all = Buffer.from(this.symbols.map((symbol) => this.#frames[symbol]).join(''), 'latin1')
-    let at = 0
-    for (const symbol of this.symbols) {
-      const { length } = this.#frames[symbol] as Frames
-      this.bytes[symbol] = all.subarray(at, at + length)
-      at += length
-    }
+    this.frames.seal()
+    this.lists = [...this.#lists.values()].sort((a, b) => a.time - b.time)
+    for (const { entries } of this.lists) entries.seal()
   }
 
   has(symbol: SymbolId): boolean {
-    return ((this.mask[symbol >> 5] ?? 0) & (1 << (symbol & 31))) !== 0
+    return this.frames.has(symbol) || this.#lists.values().some(({ entries }) => entries.has(symbol))
   }
 
   clear(): void {
-    for (const word of this.words) this.mask[word] = 0
-    this.words.length = 0
-    // A symbol that seldom trades would keep the bytes of all others.
-    for (const symbol of this.symbols) {
-      this.bytes[symbol] = none
-      this.#frames[symbol] = ''
-    }
-    this.symbols.length = 0
-  }
-
-  #grow(word: number): void {
-    const mask = new Uint32Array(Math.max(word + 1, this.mask.length * 2))
-    mask.set(this.mask)
-    this.mask = mask
+    this.frames.clear()
+    this.lists = []
+    this.#lists.clear()
   }
 }

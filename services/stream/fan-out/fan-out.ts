@@ -1,10 +1,12 @@
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { markStage } from '../../platform/stages.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { Burst } from './burst.ts'
 import type { Frames } from './frame.ts'
+import { Gathering } from './gathering.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import type { SymbolId } from './symbol-table.ts'
-import { WriteMemory } from './write-memory.ts'
 
 /** Maximum sockets written to in one turn of the event loop. */
 const socketsPerSlice = 500
@@ -35,21 +37,25 @@ export class FanOut {
   #first = 0
   #served = 0
   #written: PromiseWithResolvers<void> | undefined
-  readonly #memory = new WriteMemory()
-  #found = new Uint32Array(0)
+  readonly #gathering: Gathering
 
   /** `onBurst` receives the milliseconds from the first frame of a burst to its last write. */
   constructor(clock: Clock, subscriptions: Subscriptions, deliver: Deliver, onBurst: (ms: number) => void) {
     this.#clock = clock
     this.#subscriptions = subscriptions
+    this.#gathering = new Gathering(subscriptions.matrix)
     this.#deliver = deliver
     this.#onBurst = onBurst
   }
 
+  /** For sockets that get each bar in a frame of its own. */
   push(symbol: SymbolId, frames: Frames): void {
-    if (this.#waiting.empty) this.#waiting.since = this.#clock.monotonicMs()
-    this.#waiting.add(symbol, frames)
-    this.#schedule()
+    this.#arrive().add(symbol, frames)
+  }
+
+  /** For sockets that get many bars in a frame: the entry of a bar, of this feed and time. */
+  pushEntry(symbol: SymbolId, feed: FeedKey, time: FeedSeconds, entry: Frames): void {
+    this.#arrive().addEntry(symbol, feed, time, entry)
   }
 
   /** Whether a frame of the symbol is not yet written to all its sockets. */
@@ -67,6 +73,12 @@ export class FanOut {
   /** Must be called before any subscription changes: a bar goes to the sockets that were subscribed when it arrived. */
   flush(): void {
     while (!this.#running.empty || !this.#waiting.empty) this.#serve(Number.POSITIVE_INFINITY)
+  }
+
+  #arrive(): Burst {
+    if (this.#waiting.empty) this.#waiting.since = this.#clock.monotonicMs()
+    this.#schedule()
+    return this.#waiting
   }
 
   #schedule(): void {
@@ -104,19 +116,10 @@ export class FanOut {
   }
 
   #write(row: number): void {
-    const { bytes } = this.#running
-    const count = this.#subscriptions.matrix.common(row, this.#running, this.#found)
-    if (count === 0) return
-    let size = 0
-    for (let i = 0; i < count; i++) size += (bytes[this.#found[i] as number] as Uint8Array).length
-    const frames = this.#memory.take(size)
-    let at = 0
-    for (let i = 0; i < count; i++) {
-      const each = bytes[this.#found[i] as number] as Uint8Array
-      frames.set(each, at)
-      at += each.length
-    }
-    if (this.#deliver(row, frames)) this.#memory.release(frames)
+    const isJoined = this.#subscriptions.formats.of(row) === 'rows'
+    const gathering = this.#gathering
+    const frames = isJoined ? gathering.joined(row, this.#running) : gathering.single(row, this.#running)
+    if (frames && this.#deliver(row, frames)) gathering.release(frames)
   }
 
   #begin(): void {
@@ -125,7 +128,7 @@ export class FanOut {
     this.#running = burst
     if (!burst.empty) markStage('writing')
     burst.seal()
-    if (this.#found.length < burst.symbols.length) this.#found = new Uint32Array(burst.symbols.length)
+    this.#gathering.begin(burst)
     this.#rows = this.#subscriptions.matrix.rows
     this.#served = 0
     // This prime shares no factor with most socket counts, so that every socket comes first at some time.

@@ -1,5 +1,6 @@
 import type { Bar } from '../../core/bars/bar.ts'
-import type { CompoundKey } from '../../core/feeds/compound-key.ts'
+import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
+import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
 
 /** One or more finished WebSocket frames with one character per byte, to be written as `latin1`. */
 export type Frames = string
@@ -9,7 +10,8 @@ const finalPong = 0x8a
 const twoByteLength = 126
 const eightByteLength = 127
 
-function header(length: number): string {
+/** The bytes before a payload of this length. */
+export function header(length: number): string {
   if (length < twoByteLength) return String.fromCharCode(finalText, length)
   if (length < 0x1_0000) return String.fromCharCode(finalText, twoByteLength, length >> 8, length & 0xff)
   const low = [24, 16, 8, 0].map((shift) => (length >>> shift) & 0xff)
@@ -38,5 +40,23 @@ export function barFrame(prefix: string, bar: Bar): Frames {
   const payload =
     `${prefix}${bar.time},"open":${bar.open},"high":${bar.high},"low":${bar.low}` +
     `,"close":${bar.close},"volume":${bar.volume}}}`
+  return header(payload.length) + payload
+}
+
+/** The beginning of a message with the bars of one feed and one time. */
+export const barsPrefix = (feed: FeedKey, time: FeedSeconds): string =>
+  bytesOf(`{"type":"bars","feed":${JSON.stringify(feed)},"time":${time},"bars":[`)
+
+/** The beginning of every entry of a symbol in such messages, made once per symbol. */
+export const entryPrefix = (symbol: CompoundKey): string =>
+  bytesOf(`[${JSON.stringify(symbol.slice(feedOf(symbol).length + 1))},`)
+
+/** One bar in such a message, with the comma before the next one. */
+export const barEntry = (prefix: string, { open, high, low, close, volume }: Bar): Frames =>
+  `${prefix}${open},${high},${low},${close},${volume}],`
+
+/** The frame of one bar in such a message. */
+export function barsFrame(prefix: string, entry: Frames): Frames {
+  const payload = `${prefix}${entry.slice(0, -1)}]}`
   return header(payload.length) + payload
 }

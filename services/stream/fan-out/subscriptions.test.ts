@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { compoundKey, feedKey } from '../../core/feeds/compound-key.ts'
-import { Burst } from './burst.ts'
+import { Encoded } from './encoded.ts'
 import { Subscriptions } from './subscriptions.ts'
 import type { SymbolId } from './symbol-table.ts'
 
 const feed = feedKey('BROKERA', 'ZERO')
 const symbolOf = (n: number) => compoundKey(feed, `S${n}`)
 /** What the socket of the row gets of the burst. */
-function framesOf({ matrix }: Subscriptions, row: number, burst: Burst): string {
+function framesOf({ matrix }: Subscriptions, row: number, burst: Encoded): string {
   burst.seal()
   const found = new Uint32Array(burst.symbols.length)
   const symbols = found.subarray(0, matrix.common(row, burst, found))
@@ -62,7 +62,7 @@ describe('subscriptions', () => {
         const row = subscriptions.openRow()
         const ids = Array.from({ length: 401 }, (_, n) => subscriptions.symbols.idOf(symbolOf(n)))
         for (const n of subscribed) subscriptions.add(row, ids[n]!)
-        const burst = new Burst()
+        const burst = new Encoded()
         closed.forEach((n, i) => burst.add(ids[n]!, `[${n} ${i}]`))
         const frames = framesOf(subscriptions, row, burst).match(/\[.*?\]/g) ?? []
         const expected = closed.flatMap((n, i) => (subscribed.includes(n) ? [`[${n} ${i}]`] : []))
@@ -80,7 +80,7 @@ describe('subscriptions', () => {
     const row = subscriptions.openRow()
     const ids = Array.from({ length: 301 }, (_, n) => subscriptions.symbols.idOf(symbolOf(n)))
     for (const id of ids) subscriptions.add(row, id)
-    const burst = new Burst()
+    const burst = new Encoded()
     burst.add(ids[3]!, 'old')
     burst.add(ids[300]!, 'old')
     burst.clear()

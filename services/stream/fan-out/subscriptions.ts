@@ -1,4 +1,5 @@
 import { BitMatrix } from './bit-matrix.ts'
+import { Formats } from './formats.ts'
 import { type SymbolId, SymbolTable } from './symbol-table.ts'
 
 /**
@@ -9,6 +10,7 @@ export class Subscriptions {
   /** Set bits only: the fan-out reads it. */
   readonly matrix = new BitMatrix()
   readonly symbols = new SymbolTable((id) => this.matrix.addColumn(id))
+  readonly formats = new Formats()
   /** Subscriptions by row, deferred symbols included. */
   readonly #counts: number[] = []
   readonly #freeRows: number[] = []
@@ -27,6 +29,7 @@ export class Subscriptions {
 
   closeRow(row: number): void {
     for (const id of this.idsOf(row)) this.remove(row, id)
+    this.formats.forget(row)
     this.#freeRows.push(row)
   }
 

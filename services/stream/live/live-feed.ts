@@ -144,7 +144,9 @@ export class LiveFeed {
     live.lastTime = bar.time
     const subscribers = subscriptions.symbols.subscribers(live.id)
     if (subscribers === 0) return
-    fanOut.push(live.id, live.frame(bar))
+    const { formats } = subscriptions
+    if (formats.isUsed('bar')) fanOut.push(live.id, live.frame(bar))
+    if (formats.isUsed('rows')) fanOut.pushEntry(live.id, this.key, bar.time, live.entry(bar))
     metrics.bars.inc(subscribers)
   }
 

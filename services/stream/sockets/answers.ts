@@ -38,10 +38,11 @@ export class Answers {
     return message.entries
   }
 
-  #subscribe(connection: Connection, { symbols, resumes, markers }: Subscribe): void {
+  #subscribe(connection: Connection, { symbols, resumes, markers, format }: Subscribe): void {
     this.#deps.fanOut.flush()
     // `flush` may have closed this socket as too slow; then another socket may get its row.
     if (!connection.open) return
+    this.#deps.subscriptions.formats.choose(connection.row, format)
     const view = this.#deps.registry.view()
     const key = view.keys.get(connection.key.id) ?? connection.key
     const accepted: CompoundKey[] = []

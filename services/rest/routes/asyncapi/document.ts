@@ -3,13 +3,15 @@ import { serverFrames } from '../../../frames/server-frames.ts'
 
 const summaries: Readonly<Record<keyof typeof clientMessages | keyof typeof serverFrames, string>> = {
   subscribe:
-    'Adds symbols. With `since` the closed bars after a time come first; its symbols must be in `symbols`.',
+    'Adds symbols. With `since` the closed bars after a time come first; its symbols must be in `symbols`. ' +
+    'With `format` of the first subscribe the bars of this connection come in `bars` frames.',
   unsubscribe: 'Removes symbols.',
   ping: 'Asks for a pong. A client that sends neither message nor ping for 60 s is closed with 4000.',
   connected: 'The first frame of each connection.',
   subscribed: 'Answers subscribe.',
   unsubscribed: 'Answers unsubscribe, or comes when a grant is withdrawn.',
   bar: 'One closed minute of a subscribed symbol.',
+  bars: 'Closed minutes of one feed with one time. Instead of `bar`, if the first subscribe had `format`.',
   pong: 'Answers ping.',
   minute: 'All bars of a minute of a feed were sent. Only after a subscribe with `markers`.',
   error: 'A message was refused, or the connection is about to be closed.',
@@ -71,7 +73,16 @@ export function asyncapiDocument() {
         action: 'send',
         channel,
         summary: 'Frames that the server sends without a message of the client.',
-        messages: onChannel('connected', 'bar', 'minute', 'gap', 'unsubscribed', 'subscribed', 'error'),
+        messages: onChannel(
+          'connected',
+          'bar',
+          'bars',
+          'minute',
+          'gap',
+          'unsubscribed',
+          'subscribed',
+          'error',
+        ),
       },
     },
     components: {
