@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
 from datetime import datetime
 from types import TracebackType
 from typing import Any
@@ -15,7 +15,7 @@ from . import history as pages
 from .follow import Follow, feed_of
 from .http import Http
 from .items import Bar, FxdError, Item, seconds
-from .liveness import Liveness, Verdict
+from .liveness import Verdict
 from .stream import Outbox, Stream
 
 Time = int | float | datetime
@@ -23,37 +23,62 @@ Key = str | Callable[[], str]
 _SYMBOLS_PAGE = 1_000
 
 
+class Given:
+    """Items that the reader gets next, and what it got."""
+
+    def __init__(self, position: dict[str, int]) -> None:
+        self.position = position
+        self.ready: deque[Item] = deque()
+
+    def next(self) -> Item:
+        item = self.ready.popleft()
+        if type(item) is Bar:
+            self.position[item.symbol] = item.time
+        return item
+
+
 class AsyncBars:
     """An asynchronous iterator of `Bar`, `Gap` and, if wanted, `Revised`. It ends with an `FxdError` or not at all."""
 
-    def __init__(self, open_stream: Callable[[Outbox], Any], buffer: int, after: Mapping[str, int]) -> None:
-        self._open_stream = open_stream
-        self._outbox = Outbox(buffer)
+    def __init__(self, prepare: Callable[[], Coroutine[Any, Any, Stream]], given: Given, outbox: Outbox) -> None:
+        self._prepare = prepare
+        self._given = given
+        self._outbox = outbox
+        self._stream: Stream | None = None
         self._task: asyncio.Task[None] | None = None
-        self._ready: deque[Item] = deque()
-        self._position = dict(after)
 
     @property
     def position(self) -> dict[str, int]:
-        """By symbol: the time of the last bar given. JSON-ready; `bars(…, after=position)` goes on behind it."""
-        return dict(self._position)
+        """By symbol: the time of the last bar given, or, before the first, the time behind which bars begin.
+
+        It can be kept as JSON; `bars(…, after=position)` goes on behind it.
+        """
+        return dict(self._given.position)
+
+    @property
+    def liveness(self) -> dict[str, Verdict]:
+        """By feed: `live`, `quiet` (alive, no trades), `dead`, or `unknown` (no heartbeats, or not connected yet)."""
+        return {} if self._stream is None else self._stream.liveness
 
     def __aiter__(self) -> AsyncBars:
         return self
 
     async def __anext__(self) -> Item:
-        if not self._ready:
-            self._ready.extend(await self.batch())
-        item = self._ready.popleft()
-        if isinstance(item, Bar):
-            self._position[item.symbol] = item.time
-        return item
+        if not self._given.ready:
+            await self._fetch()
+        return self._given.next()
 
-    async def batch(self) -> list[Item]:
-        """Items that came together; `position` does not count them."""
+    async def _fetch(self) -> None:
         if self._task is None:
-            self._task = asyncio.create_task(self._open_stream(self._outbox))
-        return await self._outbox.take()
+            self._task = asyncio.create_task(self._run())
+        self._given.ready.extend(await self._outbox.take())
+
+    async def _run(self) -> None:
+        try:
+            self._stream = await self._prepare()
+        except FxdError as error:
+            return self._outbox.end(error)
+        await self._stream.run()
 
     async def aclose(self) -> None:
         """Closes the socket. Breaking out of the loop does not, so use `contextlib.aclosing` or close the client."""
@@ -85,7 +110,6 @@ class AsyncFxd:
         self._http = Http(url, self._key, self._logger)
         self._ws_url = ws_url or url.replace("http", "ws", 1)
         self._buffer = buffer
-        self._liveness = Liveness()
         self._open: list[AsyncBars] = []
 
     def bars(
@@ -103,30 +127,31 @@ class AsyncFxd:
         """
         wanted = [symbols] if isinstance(symbols, str) else list(symbols)
         for name in wanted:
-            if not 2 <= len(name.split(":", 2)) <= 3:
+            if ":" not in name:
                 raise ValueError(f"symbol is {name!r}; it must be BROKER:ACCOUNT:NAME or BROKER:ACCOUNT.")
         first = None if start is None else seconds(start)
-        position = dict(after or {})
+        given = Given(dict(after or {}))
+        outbox = Outbox(self._buffer)
 
-        async def run(outbox: Outbox) -> None:
+        async def prepare() -> Stream:
             feeds = [name for name in wanted if name.count(":") == 1]
-            follow = Follow(feeds, first, revisions, self._liveness, self._logger)
+            follow = Follow(feeds, first, revisions, self._logger)
             stream = Stream(self._http, self._ws_url, self._key, follow, outbox, self._logger)
-            try:
-                present = await stream.status()
-                keys = [name for name in wanted if name.count(":") == 2]
-                for feed in feeds:
-                    keys += [each["symbol"] async for each in self.symbols(feed=feed)]
-                for key in dict.fromkeys(keys):
-                    now = present.get(feed_of(key))
-                    # The minute before the present one has closed.
-                    begin = (None if now is None else now // 60 * 60 - 60) if first is None else first - 1
-                    follow.add(key, position.get(key, begin))
-            except FxdError as error:
-                return outbox.end(error)
-            await stream.run()
+            present = await stream.present()
+            keys = [name for name in wanted if name.count(":") > 1]
+            for feed in feeds:
+                keys += [each["symbol"] async for each in self.symbols(feed=feed)]
+            for key in dict.fromkeys(keys):
+                now = present.get(feed_of(key))
+                # The minute before the present one has closed.
+                begin = (None if now is None else now // 60 * 60 - 60) if first is None else first - 1
+                last = given.position.get(key, begin)
+                follow.add(key, last)
+                if last is not None:
+                    given.position[key] = max(0, last)
+            return stream
 
-        bars = AsyncBars(run, self._buffer, position)
+        bars = AsyncBars(prepare, given, outbox)
         self._open.append(bars)
         return bars
 
@@ -145,7 +170,9 @@ class AsyncFxd:
         """The symbols that the key may use, by compound key. `search` is a part of a display name."""
         offset, total = 0, 1
         while offset < total:
-            page = await self._http.get("/v1/symbols", search=search, limit=_SYMBOLS_PAGE, offset=offset)
+            page = await self._http.get(
+                "/v1/symbols", {"search": search, "limit": _SYMBOLS_PAGE, "offset": offset}
+            )
             total = page["total"]
             offset += _SYMBOLS_PAGE
             for each in page["symbols"]:
@@ -174,8 +201,8 @@ class AsyncFxd:
 
     @property
     def liveness(self) -> dict[str, Verdict]:
-        """By followed feed: `live`, `quiet` (alive, no trades), `dead` or `unknown` (it reports no heartbeats)."""
-        return self._liveness.verdicts(asyncio.get_running_loop().time())
+        """The verdicts of all iterators."""
+        return {feed: verdict for bars in self._open for feed, verdict in bars.liveness.items()}
 
     async def aclose(self) -> None:
         """Closes all iterators and requests."""
@@ -192,7 +219,7 @@ class AsyncFxd:
         await self.aclose()
 
     async def _get(self, path: str, **query: object) -> dict[str, Any]:
-        answer: dict[str, Any] = await self._http.get(path, **query)
+        answer: dict[str, Any] = await self._http.get(path, query)
         return answer
 
 

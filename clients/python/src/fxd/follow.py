@@ -22,7 +22,9 @@ UNFILLED_AFTER = 120.0
 _REPLAY = 86_400
 #: Symbols of one message; 64 KiB are allowed.
 _MESSAGE_SYMBOLS = 400
-_REJECTED_AGAIN = 30.0
+_REJECTED_AGAIN = 60.0
+#: A bar of a delayed symbol comes later than the `minute` frame of its minute, by less than this.
+_DELAY_MAX = 3_600
 _PAGE = PAGE_BARS * 60
 _GROWTH_MAX = 16
 
@@ -43,10 +45,10 @@ def feed_of(symbol: str) -> str:
 
 class Follow:
     def __init__(
-        self, feeds: Iterable[str], start: int | None, revisions: bool, liveness: Liveness, logger: Logger
+        self, feeds: Iterable[str], start: int | None, revisions: bool, logger: Logger
     ) -> None:
         self.series: dict[str, Series] = {}
-        self.liveness = liveness
+        self.liveness = Liveness()
         #: Whether `messages` or `next_job` may have something new.
         self.dirty = True
         #: Code and message of the `error` frame that precedes a close.
@@ -65,11 +67,7 @@ class Follow:
         self.dirty = True
         return series
 
-    @property
-    def feeds(self) -> list[str]:
-        return list({**self._by_feed, **dict.fromkeys(self._whole)})
-
-    def opened(self, present: Mapping[str, int], now: float) -> None:
+    def opened(self, present: Mapping[str, int]) -> None:
         """A new socket is open. `present` has the time on the clock of each feed whose clock is known."""
         self.refusal, self.dirty = None, True
         self._whole_sent = not self._whole
@@ -80,7 +78,6 @@ class Follow:
                 oldest = present.get(feed_of(series.key), 0) - _REPLAY
                 if series.last is not None and series.last < oldest:
                     self._fall_behind(series, oldest)
-        self.liveness.opened(self.feeds, now)
 
     def clock_set_back(self, feed: str, by: int) -> list[Item]:
         """The broker repeats `by` seconds."""
@@ -102,7 +99,7 @@ class Follow:
             row = [key.split(":", 2)[2], *(bar[name] for name in ("open", "high", "low", "close", "volume"))]
             return self._bars(feed_of(key), bar["time"], [row], now)
         if kind == "minute":
-            self.liveness.minute(message["feed"], now)
+            self._minute(message["feed"], message["time"])
         elif kind == "feed":
             self.liveness.status(message["feed"], message)
         elif kind == "revised" and self._revisions:
@@ -128,8 +125,15 @@ class Follow:
                     items.append(Bar(series.key, time, *prices))
             elif series.state is State.HOLDING and series.held is None:
                 series.held, series.due, self.dirty = time, now, True
-        self.liveness.bar(feed, now)
+        self.liveness.bar(feed)
         return items
+
+    def _minute(self, feed: str, time: int) -> None:
+        self.liveness.minute(feed)
+        for series in self._by_feed.get(feed, {}).values():
+            if series.state is State.LIVE:
+                # Without this, each symbol that was quiet for a day would be read from history after a reconnect.
+                series.last = max(series.last or 0, time - _DELAY_MAX)
 
     def _subscribed(self, message: dict[str, Any], now: float) -> None:
         self.dirty = True
@@ -167,7 +171,7 @@ class Follow:
             self._logger.warning("symbol rejected: symbol=%s", key)
         elif not series.accepted:
             raise FxdError(
-                "REJECTED", f"{key} is unknown, not granted, or above the symbols of one connection."
+                "SYMBOL_REJECTED", f"{key} is unknown, not granted, or above the symbols of one connection."
             )
         else:
             self._logger.warning("symbol rejected; retrying: symbol=%s", key)

@@ -27,10 +27,8 @@ async def read(
     http: Http, symbol: str, resolution: str, start: int, end: int, patience: float = 120
 ) -> list[Bar]:
     """All bars that open from `start` to `end`, both included. The caller bounds the range."""
-    answer = await http.get(
-        "/v1/history", symbol=symbol, resolution=resolution, **{"from": start, "to": end}, patience=patience
-    )
-    return to_bars(symbol, answer)
+    query = {"symbol": symbol, "resolution": resolution, "from": start, "to": end}
+    return to_bars(symbol, await http.get("/v1/history", query, patience))
 
 
 async def pages(
@@ -40,7 +38,8 @@ async def pages(
     if resolution not in _MINUTES:
         raise ValueError(f"resolution is {resolution!r}; it must be one of {', '.join(_MINUTES)}.")
     if end is None:
-        newest = await http.get("/v1/history", symbol=symbol, resolution=resolution, countback=1)
+        query = {"symbol": symbol, "resolution": resolution, "countback": 1}
+        newest = await http.get("/v1/history", query)
         end = max((bar.time for bar in to_bars(symbol, newest)), default=-1)
     span, growth = PAGE_BARS * _MINUTES[resolution] * 60, 1
     while start <= end:

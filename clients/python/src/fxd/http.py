@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from logging import Logger
 from typing import Any
@@ -37,9 +37,9 @@ class Http:
         self._logger = logger
         self._threads = ThreadPoolExecutor(REQUESTS_MAX, "fxd")
 
-    async def get(self, path: str, *, patience: float = 120, **query: object) -> Any:
+    async def get(self, path: str, query: Mapping[str, object] | None = None, patience: float = 120) -> Any:
         """The answer of a path, as parsed JSON. 429, 5xx and lost connections are retried for `patience` seconds."""
-        given = {name: value for name, value in query.items() if value is not None}
+        given = {name: value for name, value in (query or {}).items() if value is not None}
         target = f"{self._url}{path}?{urlencode(given)}" if given else f"{self._url}{path}"
         loop = asyncio.get_running_loop()
         end = loop.time() + patience

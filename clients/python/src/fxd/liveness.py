@@ -1,4 +1,4 @@
-"""Whether the feeds are alive. It is never decided by the absence of bars alone."""
+"""Whether the feeds are alive: judged by what the service says and by complete minutes, never by a timeout on bars."""
 
 from __future__ import annotations
 
@@ -6,50 +6,42 @@ from typing import Any, Literal
 
 Verdict = Literal["live", "quiet", "dead", "unknown"]
 
-#: A feed with heartbeats completes each minute, also one without a trade.
-_MINUTE_LATE = 150.0
-#: A bar that came within this time makes a feed live.
-_BAR_FRESH = 120.0
-#: The service answers pings, which are sent each 20 s.
-HEARD_LATE = 60.0
+
+class _Seen:
+    def __init__(self) -> None:
+        self.status = ""
+        self.source = ""
+        #: Whether a bar came since the last complete minute, and in that minute.
+        self.now = self.before = False
 
 
 class Liveness:
-    """Collects what the service says of feeds. Times are seconds of a monotonic clock."""
-
     def __init__(self) -> None:
-        self._status: dict[str, str] = {}
-        self._source: dict[str, str] = {}
-        self._minute: dict[str, float] = {}
-        self._bar: dict[str, float] = {}
-        #: When the last frame came; None: the client does not read now, so nothing can be judged.
-        self.heard: float | None = None
-
-    def opened(self, feeds: list[str], now: float) -> None:
-        self.heard = now
-        for feed in feeds:
-            self._minute[feed] = now
+        self._feeds: dict[str, _Seen] = {}
 
     def status(self, feed: str, fields: dict[str, Any]) -> None:
         """Takes a feed of `/v1/status`, or a `feed` frame."""
-        self._status[feed] = fields["status"]
-        self._source[feed] = fields["liveness_source"]
+        seen = self._of(feed)
+        seen.status, seen.source = fields["status"], fields["liveness_source"]
 
-    def bar(self, feed: str, now: float) -> None:
-        self._bar[feed] = now
+    def bar(self, feed: str) -> None:
+        self._of(feed).now = True
 
-    def minute(self, feed: str, now: float) -> None:
-        self._minute[feed] = now
+    def minute(self, feed: str) -> None:
+        seen = self._of(feed)
+        seen.before, seen.now = seen.now, False
 
-    def verdict(self, feed: str, now: float) -> Verdict:
-        """`dead`: pings are not answered, or minutes or heartbeats do not come. `quiet`: alive, without trades."""
-        if self._source.get(feed) != "heartbeat" or self.heard is None or feed not in self._minute:
-            return "unknown"
-        if now - self.heard > HEARD_LATE or self._status[feed] != "live":
-            return "dead"
-        if now - self._minute[feed] > _MINUTE_LATE:
-            return "dead"
-        return "live" if now - self._bar.get(feed, -_BAR_FRESH) < _BAR_FRESH else "quiet"
+    def verdicts(self, reading: bool, sound: bool) -> dict[str, Verdict]:
+        """`reading`: the buffer has room. `sound`: the socket is open and answers pings."""
 
-    def verdicts(self, now: float) -> dict[str, Verdict]:
-        return {feed: self.verdict(feed, now) for feed in self._minute}
+        def judge(seen: _Seen) -> Verdict:
+            if not reading or seen.source != "heartbeat":
+                return "unknown"
+            if not sound or seen.status != "live":
+                return "dead"
+            return "live" if seen.now or seen.before else "quiet"
+
+        return {feed: judge(seen) for feed, seen in self._feeds.items()}
+
+    def _of(self, feed: str) -> _Seen:
+        return self._feeds.setdefault(feed, _Seen())

@@ -17,9 +17,9 @@ from .follow import Follow, Job
 from .history import read
 from .http import REQUESTS_MAX, Http, pause_after, refusal
 from .items import FxdError, Item
-from .liveness import HEARD_LATE
+from .liveness import Verdict
 
-_PING_EVERY = 20.0
+_PING_EVERY, _HEARD_LATE = 20.0, 60.0
 _STATUS_EVERY = 600.0
 #: While the event loop was blocked longer than this, silence says nothing about the service.
 _LAG_MAX = 5.0
@@ -85,6 +85,8 @@ class Stream:
         self._socket: ClientConnection | None = None
         self._jobs: set[asyncio.Task[None]] = set()
         self._failures = 0
+        #: When the last frame came.
+        self._heard = 0.0
         self._loop_time = asyncio.get_running_loop().time
 
     async def run(self) -> None:
@@ -98,7 +100,12 @@ class Stream:
             for task in (beats, *self._jobs):
                 task.cancel()
 
-    async def status(self) -> dict[str, int]:
+    @property
+    def liveness(self) -> dict[str, Verdict]:
+        sound = self._socket is not None and self._loop_time() - self._heard <= _HEARD_LATE
+        return self._follow.liveness.verdicts(not self._outbox.full, sound)
+
+    async def present(self) -> dict[str, int]:
         """The time on the clock of each feed whose clock is known."""
         status = await self._http.get("/v1/status", patience=math.inf)
         present = {}
@@ -118,7 +125,7 @@ class Stream:
         retry_after: float | None = None
         why: object
         try:
-            present = await self.status()
+            present = await self.present()
             async with connect(
                 self._url,
                 additional_headers={"X-API-Key": self._key()},
@@ -126,7 +133,8 @@ class Stream:
                 max_size=None,
                 open_timeout=_OPEN_TIMEOUT,
             ) as self._socket:
-                self._follow.opened(present, self._loop_time())
+                self._heard = self._loop_time()
+                self._follow.opened(present)
                 await self._read(self._socket)
             return await self._pause_full()
         except InvalidStatus as error:
@@ -140,7 +148,7 @@ class Stream:
         except (OSError, TimeoutError, asyncio.TimeoutError, WebSocketException) as error:
             why = error
         finally:
-            self._socket, self._follow.liveness.heard = None, None
+            self._socket = None
         pause = pause_after(self._failures, retry_after)
         self._failures += 1
         self._logger.info("connection lost; retrying: why=%s pause=%.1f", why, pause)
@@ -160,7 +168,7 @@ class Stream:
         follow, outbox, now = self._follow, self._outbox, self._loop_time
         await self._act()
         async for frame in socket:
-            follow.liveness.heard = at = now()
+            self._heard = at = now()
             outbox.put(follow.frame(frame, at))
             if follow.dirty:
                 self._failures = 0
@@ -196,7 +204,7 @@ class Stream:
             else:
                 ranges = None
                 if follow.needs_coverage(job, bars):
-                    answer = await self._http.get("/v1/coverage", symbol=symbol, patience=math.inf)
+                    answer = await self._http.get("/v1/coverage", {"symbol": symbol}, math.inf)
                     ranges = answer["coverage"]
                 self._outbox.put(follow.held(job, bars, ranges, self._loop_time()))
         except Exception as error:
@@ -215,13 +223,13 @@ class Stream:
         while True:
             await asyncio.sleep(0.2 if self._follow.dirty else 1)
             lag, beat = now() - beat, now()
-            socket, heard = self._socket, self._follow.liveness.heard
-            if lag > _LAG_MAX and heard is not None:
-                self._follow.liveness.heard = heard = beat
+            if lag > _LAG_MAX:
+                self._heard = beat
             await self._act()
-            if socket is None or heard is None:
+            socket = self._socket
+            if socket is None:
                 continue
-            if beat - heard > HEARD_LATE:
+            if beat - self._heard > _HEARD_LATE:
                 self._logger.warning("no answer to pings; the socket is closed")
                 socket.transport.abort()
             elif beat - pinged >= _PING_EVERY:
@@ -229,7 +237,7 @@ class Stream:
                 await self._send({"action": "ping"})
             if beat - asked >= _STATUS_EVERY:
                 asked = beat
-                await self.status()
+                await self.present()
 
     async def _send(self, message: dict[str, Any]) -> None:
         try:

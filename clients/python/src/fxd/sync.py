@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import deque
 from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, TypeVar
@@ -22,27 +21,28 @@ class Bars:
     def __init__(self, thread: _LoopThread, bars: AsyncBars) -> None:
         self._thread = thread
         self._bars = bars
-        self._ready: deque[Item] = deque()
-        self._position = bars.position
+        self._given = bars._given
 
     @property
     def position(self) -> dict[str, int]:
-        """By symbol: the time of the last bar given. JSON-ready; `bars(…, after=position)` goes on behind it."""
-        return dict(self._position)
+        """See `AsyncBars.position`."""
+        return self._bars.position
+
+    @property
+    def liveness(self) -> dict[str, Verdict]:
+        """See `AsyncBars.liveness`."""
+        return self._bars.liveness
 
     def __iter__(self) -> Bars:
         return self
 
     def __next__(self) -> Item:
-        if not self._ready:
+        if not self._given.ready:
             try:
-                self._ready.extend(self._thread.run(self._bars.batch()))
+                self._thread.run(self._bars._fetch())
             except StopAsyncIteration:
                 raise StopIteration from None
-        item = self._ready.popleft()
-        if isinstance(item, Bar):
-            self._position[item.symbol] = item.time
-        return item
+        return self._given.next()
 
     def close(self) -> None:
         """Closes the socket."""
@@ -103,12 +103,8 @@ class Fxd:
 
     @property
     def liveness(self) -> dict[str, Verdict]:
-        """By followed feed: `live`, `quiet` (alive, no trades), `dead` or `unknown` (it reports no heartbeats)."""
-
-        async def judge() -> dict[str, Verdict]:
-            return self._client.liveness
-
-        return self._thread.run(judge())
+        """The verdicts of all iterators."""
+        return self._client.liveness
 
     def close(self) -> None:
         """Closes all iterators and requests."""
