@@ -1,6 +1,6 @@
 """Follows bars with the client of clients/python, for tests. It prints each item as a line of JSON.
 
-usage: follow.py OPTIONS, a JSON object: url, key, symbols; perhaps face, start, after, revisions, buffer, count, and
+usage: follow.py OPTIONS, a JSON object: url, key (or key_file), symbols; perhaps face, start, after, revisions, buffer, count, and
 pause: [items, seconds], after which so many seconds nothing is read. A line on stdin asks for position and liveness.
 """
 
@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from contextlib import aclosing
+from pathlib import Path
 
 from fxd import AsyncFxd, Fxd, FxdError, Item
 
@@ -41,12 +42,16 @@ def answer_lines(bars) -> None:
     threading.Thread(target=answer, daemon=True).start()
 
 
+def read_key() -> str:
+    return Path(options["key_file"]).read_text()
+
+
 def client_options() -> dict:
     logger = logging.getLogger("test")
     logger.setLevel(logging.INFO)
     logger.addHandler(Lines())
     more = {name: options[name] for name in ("buffer",) if name in options}
-    return {"url": options["url"], "key": options["key"], "logger": logger, **more}
+    return {"url": options["url"], "key": read_key if "key_file" in options else options["key"], "logger": logger, **more}
 
 
 def sync() -> None:

@@ -51,6 +51,10 @@ export class ForeignProcess {
   end(): void {
     this.#child.stdin.end()
   }
+
+  kill(): void {
+    this.#child.kill('SIGKILL')
+  }
 }
 
 /** For `afterEach`: kills all programs that a test started. */

@@ -1,8 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Bar, minutes } from '../acceptance/client/bars.ts'
 import { minutesAgo } from '../acceptance/client/clocks.ts'
 import { barsOf, readHistory } from '../acceptance/client/history.ts'
+import { ask } from '../acceptance/client/http.ts'
 import { FollowedFile } from '../acceptance/client/input.ts'
 import { issueKey, revokeKey, rotateKey } from '../acceptance/client/keys.ts'
 import { makeHome, type RunningService, startService } from '../acceptance/client/service-process.ts'
@@ -49,8 +51,12 @@ const write = async (bars: readonly Bar[]): Promise<FollowedFile> => {
 const items = (bars: readonly Bar[]) => bars.map((bar) => ({ type: 'bar', symbol, ...bar }))
 const allOf = (follower: ForeignProcess, bars: readonly Bar[]) =>
   until(
-    `${bars.length} bars, of which ${bars.length} came`,
-    () => itemsOf(follower).length >= bars.length,
+    `${bars.length} bars`,
+    () => {
+      const { length } = itemsOf(follower)
+      if (length < bars.length) throw new Error(`${length} came; ${JSON.stringify(follower.lines.at(-1))}`)
+      return true
+    },
     50_000,
   )
 
@@ -80,7 +86,101 @@ describe.for(['sync', 'async'])('the %s face', (face) => {
     await allOf(follower, bars)
     expect(itemsOf(follower)).toEqual(items(bars))
   })
+
+  test('a reader that stops, with a buffer of 50 bars, gets all bars, and one warning', async () => {
+    const bars = minutes(minutesAgo('BROKERA:ZERO', 600), 500, 1.1, 5)
+    const file = await write(bars.slice(0, 10))
+    const follower = follow({ face, start: bars[0]?.time, buffer: 50, pause: [10, 4] })
+    await allOf(follower, bars.slice(0, 10))
+    file.append(...bars.slice(10))
+    await allOf(follower, bars)
+    expect(itemsOf(follower)).toEqual(items(bars))
+    const warnings = follower.lines.filter(({ level }) => level === 'WARNING').map(({ log }) => log)
+    expect(warnings).toEqual(['buffer full; the socket is closed until the buffer is empty'])
+  })
+
+  test('a position continues behind the last bar that was given', async () => {
+    const bars = minutes(minutesAgo('BROKERA:ZERO', 2_000), 40, 1.1, 5)
+    await write(bars)
+    const first = follow({ face, start: bars[0]?.time, count: 15 })
+    const { position } = await first.next('its position', (line) => 'position' in line)
+    expect(position).toEqual({ [symbol]: bars[14]?.time })
+    const second = follow({ face, after: position })
+    await allOf(second, bars.slice(15))
+    expect(itemsOf(second)).toEqual(items(bars.slice(15)))
+  })
 })
-void pause
-void revokeKey
-void rotateKey
+
+describe('a symbol that leaves and returns', () => {
+  test('its GAP is filled from history before later bars', async () => {
+    const bars = minutes(minutesAgo('BROKERA:ZERO', 100), 60, 1.1, 5)
+    const file = await write(bars.slice(0, 20))
+    const follower = follow({ start: bars[0]?.time })
+    await allOf(follower, bars.slice(0, 20))
+    const manifest = join(home, 'feeds', 'brokera-zero.yaml')
+    const text = readFileSync(manifest, 'utf8')
+    const found = async () => (await ask(`/v1/symbols?symbol=${symbol}`, { key })).status === 200
+    writeFileSync(manifest, text.replace(/^ +- [{] raw: EURUSD.z.*\n/m, ''))
+    running.process.kill('SIGHUP')
+    await until('the symbol to leave', async () => !(await found()))
+    file.append(...bars.slice(20, 40))
+    writeFileSync(manifest, text)
+    running.process.kill('SIGHUP')
+    await until('the symbol to return', found)
+    file.append(...bars.slice(40))
+    await allOf(follower, bars)
+    expect(itemsOf(follower)).toEqual(items(bars))
+  })
+})
+
+describe('a key', () => {
+  test('that is revoked ends the iterator with its code', async () => {
+    const made = await issueKey()
+    await write(minutes(minutesAgo('BROKERA:ZERO', 30), 3, 1.1, 5))
+    const follower = follow({ key: made.key, start: minutesAgo('BROKERA:ZERO', 60) })
+    await until('the bars', () => itemsOf(follower).length === 3)
+    await revokeKey(made.id)
+    const end = await follower.next('the end', (line) => 'failed' in line)
+    expect(end).toMatchObject({ failed: 'KEY_INACTIVE', close: 4500 })
+    const again = follow({ key: made.key })
+    expect(await again.next('the end', (line) => 'failed' in line)).toMatchObject({ failed: 'KEY_INACTIVE', status: 401 })
+  })
+
+  test('that is rotated is read again, and no bar is missed', async () => {
+    const made = await issueKey()
+    const path = join(home, 'key')
+    writeFileSync(path, made.key)
+    const bars = minutes(minutesAgo('BROKERA:ZERO', 100), 60, 1.1, 5)
+    const file = await write(bars.slice(0, 20))
+    const follower = follow({ key_file: path, start: bars[0]?.time })
+    await allOf(follower, bars.slice(0, 20))
+    const rotated = await rotateKey(made.id, '1s')
+    writeFileSync(path, rotated.key)
+    await follower.next('a return', ({ log }) => String(log).includes('4500'))
+    file.append(...bars.slice(20))
+    await allOf(follower, bars)
+    expect(itemsOf(follower)).toEqual(items(bars))
+  })
+
+  test('whose connections are all in use waits, and follows once one is free', async () => {
+    const { key: narrow } = await issueKey({ wsConnections: 1 })
+    const bars = minutes(minutesAgo('BROKERA:ZERO', 30), 3, 1.1, 5)
+    await write(bars)
+    const options = { key: narrow, start: bars[0]?.time }
+    const first = follow(options)
+    await allOf(first, bars)
+    const second = follow(options)
+    await second.next('a refusal', ({ log }) => String(log).includes('TOO_MANY_CONNECTIONS'))
+    first.kill()
+    await allOf(second, bars)
+    expect(itemsOf(second)).toEqual(items(bars))
+  })
+
+  test('without access to a symbol gets SYMBOL_REJECTED with its name', async () => {
+    const follower = follow({ symbols: ['BROKERA:PRIME:EURUSD'] })
+    expect(await follower.next('the end', (line) => 'failed' in line)).toMatchObject({
+      failed: 'SYMBOL_REJECTED',
+      message: expect.stringContaining('BROKERA:PRIME:EURUSD') as unknown,
+    })
+  })
+})

@@ -91,7 +91,8 @@ class AsyncBars:
 class AsyncFxd:
     """A client of one service.
 
-    `key` is an API key, or a function that returns the present one; absent: `FXD_API_KEY`. `buffer` is how many
+    `key` is an API key, or a function that returns the present one, so that keys can be rotated. Absent:
+    `FXD_API_KEY`. `buffer` is how many
     bars wait for a slow reader. Methods raise `FxdError`; 429, 5xx and lost connections are retried for 2 minutes.
     Without a running event loop it cannot be made.
     """
@@ -105,9 +106,8 @@ class AsyncFxd:
         logger: logging.Logger | None = None,
         buffer: int = 100_000,
     ) -> None:
-        self._key = _key_of(key)
         self._logger = logger or logging.getLogger("fxd")
-        self._http = Http(url, self._key, self._logger)
+        self._http = Http(url, _key_of(key), self._logger)
         self._ws_url = ws_url or url.replace("http", "ws", 1)
         self._buffer = buffer
         self._open: list[AsyncBars] = []
@@ -136,7 +136,7 @@ class AsyncFxd:
         async def prepare() -> Stream:
             feeds = [name for name in wanted if name.count(":") == 1]
             follow = Follow(feeds, first, revisions, self._logger)
-            stream = Stream(self._http, self._ws_url, self._key, follow, outbox, self._logger)
+            stream = Stream(self._http, self._ws_url, follow, outbox, self._logger)
             present = await stream.present()
             keys = [name for name in wanted if name.count(":") > 1]
             for feed in feeds:

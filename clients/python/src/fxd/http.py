@@ -33,7 +33,7 @@ class Http:
 
     def __init__(self, url: str, key: Callable[[], str], logger: Logger) -> None:
         self._url = url.rstrip("/")
-        self._key = key
+        self.key = key
         self._logger = logger
         self._threads = ThreadPoolExecutor(REQUESTS_MAX, "fxd")
 
@@ -45,9 +45,12 @@ class Http:
         end = loop.time() + patience
         failures = 0
         while True:
+            key = self.key()
             try:
-                return await loop.run_in_executor(self._threads, self._ask, target)
+                return await loop.run_in_executor(self._threads, self._ask, target, key)
             except FxdError as error:
+                if error.status == 401 and self.key() != key:
+                    continue
                 pause = pause_after(failures, error.retry_after)
                 if not error.may_pass or loop.time() + pause > end:
                     raise
@@ -58,8 +61,8 @@ class Http:
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _ask(self, target: str) -> Any:
-        request = Request(target, headers={"X-API-Key": self._key(), "Accept": "application/json"})
+    def _ask(self, target: str, key: str) -> Any:
+        request = Request(target, headers={"X-API-Key": key, "Accept": "application/json"})
         try:
             with urlopen(request, timeout=_TIMEOUT) as response:
                 return json.load(response)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import math
 from collections import deque
-from collections.abc import Callable
-from logging import Logger
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -73,11 +72,10 @@ class Stream:
     """Follows symbols until `run` is cancelled or the service says that a person must act."""
 
     def __init__(
-        self, http: Http, ws_url: str, key: Callable[[], str], follow: Follow, outbox: Outbox, logger: Logger
+        self, http: Http, ws_url: str, follow: Follow, outbox: Outbox, logger: logging.Logger
     ) -> None:
         self._http = http
         self._url = f"{ws_url.rstrip('/')}/v1/stream"
-        self._key = key
         self._follow = follow
         self._outbox = outbox
         self._logger = logger
@@ -85,6 +83,8 @@ class Stream:
         self._socket: ClientConnection | None = None
         self._jobs: set[asyncio.Task[None]] = set()
         self._failures = 0
+        #: The first time is a warning.
+        self._full_level = logging.WARNING
         #: When the last frame came.
         self._heard = 0.0
         self._loop_time = asyncio.get_running_loop().time
@@ -124,11 +124,12 @@ class Stream:
         """One socket, from its upgrade to its close and the pause after it."""
         retry_after: float | None = None
         why: object
+        key = self._http.key()
         try:
             present = await self.present()
             async with connect(
                 self._url,
-                additional_headers={"X-API-Key": self._key()},
+                additional_headers={"X-API-Key": key},
                 ping_interval=None,
                 max_size=None,
                 open_timeout=_OPEN_TIMEOUT,
@@ -140,11 +141,11 @@ class Stream:
         except InvalidStatus as error:
             response = error.response
             refused = refusal(response.status_code, response.headers.get("Retry-After"), response.body)
-            if not refused.may_pass:
+            if not refused.may_pass and self._http.key() == key:
                 raise refused from None
             retry_after, why = refused.retry_after, refused
         except ConnectionClosed as error:
-            why = self._closed(error)
+            why = self._closed(error, key)
         except (OSError, TimeoutError, asyncio.TimeoutError, WebSocketException) as error:
             why = error
         finally:
@@ -154,11 +155,11 @@ class Stream:
         self._logger.info("connection lost; retrying: why=%s pause=%.1f", why, pause)
         await asyncio.sleep(pause)
 
-    def _closed(self, error: ConnectionClosed) -> str:
-        """Why the socket closed, if the client may return."""
+    def _closed(self, error: ConnectionClosed, key: str) -> str:
+        """Why the socket closed, if the client may return: it may with another key."""
         code = 1006 if error.rcvd is None else error.rcvd.code
         reason = "" if error.rcvd is None else error.rcvd.reason
-        if 4500 <= code <= 4999:
+        if 4500 <= code <= 4999 and self._http.key() == key:
             named, message = self._follow.refusal or ("CLOSED", reason)
             raise FxdError(named, message, close_code=code, close_reason=reason) from None
         return f"closed with {code} {reason}".strip()
@@ -174,10 +175,12 @@ class Stream:
                 self._failures = 0
                 await self._act()
             if outbox.full:
-                return
+                # A close in order would wait for frames that nobody reads.
+                return socket.transport.abort()
 
     async def _pause_full(self) -> None:
-        self._logger.warning("buffer full; the socket is closed until the buffer is empty")
+        level, self._full_level = self._full_level, logging.INFO
+        self._logger.log(level, "buffer full; the socket is closed until the buffer is empty")
         await self._outbox.drained()
 
     async def _act(self) -> None:
