@@ -23,6 +23,8 @@ _STATUS_EVERY = 600.0
 #: While the event loop was blocked longer than this, silence says nothing about the service.
 _LAG_MAX = 5.0
 _OPEN_TIMEOUT = 15.0
+#: About how many items the reader takes at once.
+_TAKE = 1_000
 
 
 class Outbox:
@@ -63,7 +65,9 @@ class Outbox:
                 raise self._end
             self._changed.clear()
             await self._changed.wait()
-        items = self._batches.popleft()
+        items: list[Item] = []
+        while self._batches and len(items) < _TAKE:
+            items += self._batches.popleft()
         self._count -= len(items)
         return items
 

@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { bitcoinMinutes, fold } from '../acceptance/client/bars.ts'
+import { issueKey } from '../acceptance/client/keys.ts'
+import { target } from '../acceptance/client/target.ts'
+import { endForeignProcesses, ForeignProcess } from './foreign-process.ts'
+import { itemsOf, PythonPackage } from './python-package.ts'
+
+const source = fileURLToPath(new URL('../../clients/python', import.meta.url))
+const symbol = 'BROKERA:ZERO:BTCUSD'
+const bars = bitcoinMinutes()
+
+let python: PythonPackage
+let key = ''
+beforeAll(async () => {
+  python = new PythonPackage('requirements-recipes.txt')
+  key = (await issueKey()).key
+}, 600_000)
+afterEach(endForeignProcesses)
+afterAll(() => python.discard())
+
+const run = async (args: readonly string[]): Promise<string> => {
+  const env = { ...process.env, PYTHONPATH: python.site, FXD_API_KEY: key }
+  const { stdout } = await promisify(execFile)(python.interpreter, args, { cwd: source, env, maxBuffer: 2 ** 26 })
+  return stdout
+}
+/** Ten-minute bars of the imported minutes. */
+const ten = fold(bars, 600)
+const recipe = (name: string) => run([`recipes/with_${name}.py`, target().url, symbol])
+
+test('its rules hold in the tests beside it', async () => {
+  await run(['-m', 'unittest', 'discover', 'tests'])
+})
+
+test('its types are strict', async () => {
+  expect(await run(['-m', 'mypy', '--cache-dir', join(python.site, 'mypy')])).toContain('no issues')
+})
+
+test('the first example of its README runs as it is, with the address and the key of a service', async () => {
+  const readme = readFileSync(join(source, 'README.md'), 'utf8')
+  const program = /```python\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
+  const lines = program
+    .replace('http://127.0.0.1:8080', target().url)
+    .replace('fxd_…', key)
+    .replace('BROKERA:ZERO:EURUSD', symbol)
+    .replace('datetime(2026, 1, 5)', 'datetime(2013, 11, 1)')
+    .replace('print(item.symbol, item.time, item.close)', 'print(item.symbol, item.time, item.close, flush=True)')
+  const example = python.start(['-c', lines])
+  await until('the bars of history', () => example.text().split('\n').length > bars.length)
+  const wanted = bars.map(({ time, close }) => `${symbol} ${time} ${close}`)
+  expect(example.text().trim().split('\n')).toEqual(wanted)
+})
+
+test('all history comes in frames of pandas and polars', async () => {
+  const pandas = (await recipe('pandas')).trim().split('\n')
+  expect(pandas).toHaveLength(ten.length + 2)
+  const polars = (await recipe('polars')).trim().split('\n')
+  const shown = ten.map(({ open, high, low, close, volume }) => [open, high, low, close, volume].map(Number))
+  expect(polars.slice(1).map((line) => line.split(',').slice(1, 6).map(Number))).toEqual(shown)
+})
+
+test.for(['backtrader', 'vectorbt'])('%s trades on all bars of history', async (name) => {
+  const [, count, value] = /bars: (\d+),.* value: ([\d.]+)/.exec(await recipe(name)) ?? []
+  expect(Number(count)).toBe(bars.length)
+  expect(Number(value)).not.toBe(10_000)
+})
