@@ -184,3 +184,27 @@ describe('a key', () => {
     })
   })
 })
+
+describe('feeds', () => {
+  test('a whole feed gives the bars of each of its symbols', async () => {
+    const bars = minutes(minutesAgo('BROKERA:ZERO', 30), 6, 1.1, 5)
+    await write(bars)
+    new FollowedFile('brokera-zero', 'GBPUSD.z_M1.csv').write(bars)
+    const follower = follow({ symbols: ['BROKERA:ZERO'], start: bars[0]?.time })
+    await until('the bars of both', () => itemsOf(follower).length === 12)
+    const given = (name: string) => itemsOf(follower).filter((item) => item['symbol'] === `BROKERA:ZERO:${name}`)
+    expect(given('EURUSD')).toEqual(items(bars))
+    expect(given('GBPUSD').map(({ time }) => time)).toEqual(bars.map(({ time }) => time))
+  })
+
+  test('one with heartbeats is judged alive, one without is unknown', async () => {
+    const follower = follow({ symbols: [symbol, 'BROKERG:SIM:BTCUSD'], start: minutesAgo('BROKERB:LIVE', 30) })
+    await until('bars of the simulator', () => itemsOf(follower).length > 5)
+    await until('the verdicts', async () => {
+      follower.send({})
+      const { liveness } = await follower.next('verdicts', (line) => 'liveness' in line)
+      expect(liveness).toMatchObject({ 'BROKERA:ZERO': 'unknown', 'BROKERG:SIM': expect.stringMatching('live|quiet') as unknown })
+      return true
+    })
+  })
+})

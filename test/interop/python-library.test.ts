@@ -1,14 +1,14 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { bitcoinMinutes, fold } from '../acceptance/client/bars.ts'
 import { issueKey } from '../acceptance/client/keys.ts'
 import { target } from '../acceptance/client/target.ts'
-import { endForeignProcesses, ForeignProcess } from './foreign-process.ts'
-import { itemsOf, PythonPackage } from './python-package.ts'
+import { until } from '../acceptance/client/until.ts'
+import { PythonPackage } from './python-package.ts'
 
 const source = fileURLToPath(new URL('../../clients/python', import.meta.url))
 const symbol = 'BROKERA:ZERO:BTCUSD'
@@ -20,7 +20,6 @@ beforeAll(async () => {
   python = new PythonPackage('requirements-recipes.txt')
   key = (await issueKey()).key
 }, 600_000)
-afterEach(endForeignProcesses)
 afterAll(() => python.discard())
 
 const run = async (args: readonly string[]): Promise<string> => {
@@ -48,11 +47,13 @@ test('the first example of its README runs as it is, with the address and the ke
     .replace('fxd_…', key)
     .replace('BROKERA:ZERO:EURUSD', symbol)
     .replace('datetime(2026, 1, 5)', 'datetime(2013, 11, 1)')
-    .replace('print(item.symbol, item.time, item.close)', 'print(item.symbol, item.time, item.close, flush=True)')
-  const example = python.start(['-c', lines])
-  await until('the bars of history', () => example.text().split('\n').length > bars.length)
-  const wanted = bars.map(({ time, close }) => `${symbol} ${time} ${close}`)
-  expect(example.text().trim().split('\n')).toEqual(wanted)
+  const env = { ...process.env, PYTHONPATH: python.site }
+  const example = spawn(python.interpreter, ['-u', '-c', lines], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  onTestFinished(() => void example.kill('SIGKILL'))
+  let text = ''
+  example.stdout.setEncoding('utf8').on('data', (part: string) => (text += part))
+  await until('the bars of history', () => text.split('\n').length > bars.length)
+  expect(text.trim().split('\n')).toEqual(bars.map(({ time, close }) => `${symbol} ${time} ${close}`))
 })
 
 test('all history comes in frames of pandas and polars', async () => {
