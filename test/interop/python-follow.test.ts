@@ -143,7 +143,10 @@ describe('a key', () => {
     const end = await follower.next('the end', (line) => 'failed' in line)
     expect(end).toMatchObject({ failed: 'KEY_INACTIVE', close: 4500 })
     const again = follow({ key: made.key })
-    expect(await again.next('the end', (line) => 'failed' in line)).toMatchObject({ failed: 'KEY_INACTIVE', status: 401 })
+    expect(await again.next('the end', (line) => 'failed' in line)).toMatchObject({
+      failed: 'KEY_INACTIVE',
+      status: 401,
+    })
   })
 
   test('that is rotated is read again, and no bar is missed', async () => {
@@ -192,18 +195,25 @@ describe('feeds', () => {
     new FollowedFile('brokera-zero', 'GBPUSD.z_M1.csv').write(bars)
     const follower = follow({ symbols: ['BROKERA:ZERO'], start: bars[0]?.time })
     await until('the bars of both', () => itemsOf(follower).length === 12)
-    const given = (name: string) => itemsOf(follower).filter((item) => item['symbol'] === `BROKERA:ZERO:${name}`)
+    const given = (name: string) =>
+      itemsOf(follower).filter((item) => item['symbol'] === `BROKERA:ZERO:${name}`)
     expect(given('EURUSD')).toEqual(items(bars))
     expect(given('GBPUSD').map(({ time }) => time)).toEqual(bars.map(({ time }) => time))
   })
 
   test('one with heartbeats is judged alive, one without is unknown', async () => {
-    const follower = follow({ symbols: [symbol, 'BROKERG:SIM:BTCUSD'], start: minutesAgo('BROKERB:LIVE', 30) })
+    const follower = follow({
+      symbols: [symbol, 'BROKERG:SIM:BTCUSD'],
+      start: minutesAgo('BROKERB:LIVE', 30),
+    })
     await until('bars of the simulator', () => itemsOf(follower).length > 5)
     await until('the verdicts', async () => {
       follower.send({})
       const { liveness } = await follower.next('verdicts', (line) => 'liveness' in line)
-      expect(liveness).toMatchObject({ 'BROKERA:ZERO': 'unknown', 'BROKERG:SIM': expect.stringMatching('live|quiet') as unknown })
+      expect(liveness).toMatchObject({
+        'BROKERA:ZERO': 'unknown',
+        'BROKERG:SIM': expect.stringMatching('live|quiet') as unknown,
+      })
       return true
     })
   })

@@ -24,7 +24,11 @@ afterAll(() => python.discard())
 
 const run = async (args: readonly string[]): Promise<string> => {
   const env = { ...process.env, PYTHONPATH: python.site, FXD_API_KEY: key }
-  const { stdout } = await promisify(execFile)(python.interpreter, args, { cwd: source, env, maxBuffer: 2 ** 26 })
+  const { stdout } = await promisify(execFile)(python.interpreter, args, {
+    cwd: source,
+    env,
+    maxBuffer: 2 ** 26,
+  })
   return stdout
 }
 /** Ten-minute bars of the imported minutes. */
@@ -32,7 +36,7 @@ const ten = fold(bars, 600)
 const recipe = (name: string) => run([`recipes/with_${name}.py`, target().url, symbol])
 
 test('its rules hold in the tests beside it', async () => {
-  await run(['-m', 'unittest', 'discover', 'tests'])
+  await expect(run(['-m', 'unittest', 'discover', 'tests'])).resolves.toBe('')
 })
 
 test('its types are strict', async () => {
@@ -48,7 +52,10 @@ test('the first example of its README runs as it is, with the address and the ke
     .replace('BROKERA:ZERO:EURUSD', symbol)
     .replace('datetime(2026, 1, 5)', 'datetime(2013, 11, 1)')
   const env = { ...process.env, PYTHONPATH: python.site }
-  const example = spawn(python.interpreter, ['-u', '-c', lines], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const example = spawn(python.interpreter, ['-u', '-c', lines], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   onTestFinished(() => void example.kill('SIGKILL'))
   let text = ''
   example.stdout.setEncoding('utf8').on('data', (part: string) => (text += part))
