@@ -11,6 +11,7 @@ import { makeHome, type RunningService, startService } from '../acceptance/clien
 import { target, useTarget } from '../acceptance/client/target.ts'
 import { until } from '../acceptance/client/until.ts'
 import { endForeignProcesses, type ForeignProcess } from './foreign-process.ts'
+import { columns, discardStubs, openSession } from './python-collector.ts'
 import { itemsOf, PythonPackage, timesOf } from './python-package.ts'
 
 const symbol = 'BROKERA:ZERO:EURUSD'
@@ -27,7 +28,10 @@ const start = async (env: Record<string, string> = {}) => {
 beforeAll(() => {
   python = new PythonPackage()
 }, 300_000)
-afterAll(() => python.discard())
+afterAll(() => {
+  python.discard()
+  discardStubs()
+})
 beforeEach(async () => {
   ;({ home, discard } = makeHome())
   await start()
@@ -113,23 +117,30 @@ describe.for(['sync', 'async'])('the %s face', (face) => {
 
 describe('a symbol that leaves and returns', () => {
   test('its GAP is filled from history before later bars', async () => {
-    const bars = minutes(minutesAgo('BROKERA:ZERO', 100), 60, 1.1, 5)
-    const file = await write(bars.slice(0, 20))
-    const follower = follow({ start: bars[0]?.time })
-    await allOf(follower, bars.slice(0, 20))
-    const manifest = join(home, 'feeds', 'brokera-zero.yaml')
+    const feed = 'BROKERE:LIVE'
+    const pushed = `${feed}:EURUSD`
+    const { terminal } = await openSession(feed, 'EURUSD')
+    const times = [5, 4, 3, 2].map((back) => minutesAgo('BROKERB:LIVE', back))
+    const send = async (sequence: number, lane: string, some: readonly number[]) => {
+      terminal.send({ bars: { sequence, lane, series: [columns('EURUSD', some, 110_000)] } })
+      await terminal.next('Ack', (line) => 'ack' in line)
+    }
+    await send(1, 'LANE_LIVE', times.slice(0, 1))
+    const follower = follow({ symbols: [pushed], start: times[0] })
+    await until('the first bar', () => itemsOf(follower).length === 1)
+    const manifest = join(home, 'feeds', 'brokere-live.yaml')
     const text = readFileSync(manifest, 'utf8')
-    const found = async () => (await ask(`/v1/symbols?symbol=${symbol}`, { key })).status === 200
-    writeFileSync(manifest, text.replace(/^ +- [{] raw: EURUSD.z.*\n/m, ''))
+    const found = async () => (await ask(`/v1/symbols?symbol=${pushed}`, { key })).status === 200
+    writeFileSync(manifest, text.replace('raw: EURUSD', 'raw: EURNOK'))
     running.process.kill('SIGHUP')
     await until('the symbol to leave', async () => !(await found()))
-    file.append(...bars.slice(20, 40))
     writeFileSync(manifest, text)
     running.process.kill('SIGHUP')
     await until('the symbol to return', found)
-    file.append(...bars.slice(40))
-    await allOf(follower, bars)
-    expect(itemsOf(follower)).toEqual(items(bars))
+    await send(2, 'LANE_BACKFILL', times.slice(1, 3))
+    await send(3, 'LANE_LIVE', times.slice(3))
+    await until('all bars', () => timesOf(follower).length === times.length)
+    expect(timesOf(follower)).toEqual(times)
   })
 })
 
