@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { bitcoinMinutes, fold } from '../acceptance/client/bars.ts'
+import { read } from '../acceptance/client/http.ts'
 import { issueKey } from '../acceptance/client/keys.ts'
 import { target } from '../acceptance/client/target.ts'
 import { until } from '../acceptance/client/until.ts'
@@ -39,7 +40,7 @@ test('its rules hold in the tests beside it', async () => {
   await expect(run(['-m', 'unittest', 'discover', 'tests'])).resolves.toBe('')
 })
 
-test('its types are strict', async () => {
+test('its types are strict', { timeout: 180_000 }, async () => {
   expect(await run(['-m', 'mypy', '--cache-dir', join(python.site, 'mypy')])).toContain('no issues')
 })
 
@@ -71,8 +72,27 @@ test('all history comes in frames of pandas and polars', async () => {
   expect(polars.slice(1).map((line) => line.split(',').slice(1, 6).map(Number))).toEqual(shown)
 })
 
-test.for(['backtrader', 'vectorbt'])('%s trades on all bars of history', async (name) => {
+test.for(['backtrader', 'vectorbt'])('%s trades on all bars of history', { timeout: 180_000 }, async (name) => {
   const [, count, value] = /bars: (\d+),.* value: ([\d.]+)/.exec(await recipe(name)) ?? []
   expect(Number(count)).toBe(bars.length)
   expect(Number(value)).not.toBe(10_000)
+})
+
+test('both faces answer each endpoint alike, and raise the code of the service', async () => {
+  const script = fileURLToPath(new URL('endpoints.py', import.meta.url))
+  const [sync, async] = (await run([script, target().url, key, symbol])).trim().split('\n')
+  expect(async).toBe(sync)
+  const { answers } = JSON.parse(sync ?? '') as { answers: unknown[] }
+  const path = (query: string) => read(`/v1/${query}`, key)
+  const hours = fold(bars, 3600).map(({ time }) => time - 10_800)
+  expect(answers).toEqual([
+    expect.arrayContaining([symbol]),
+    await path(`symbols?symbol=${symbol}`),
+    await path(`coverage?symbol=${symbol}`),
+    await path('config'),
+    (await read<{ limits: object }>('/v1/usage', key)).limits,
+    hours.filter((time) => time + 10_800 <= 1_383_350_400),
+    'SYMBOL_NOT_FOUND',
+    404,
+  ])
 })

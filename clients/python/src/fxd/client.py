@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from . import history as pages
-from .follow import Follow, feed_of
+from .follow import Follow, feed_of, rejection
 from .http import Http
 from .items import Bar, FxdError, Item, seconds
 from .liveness import Verdict
@@ -92,9 +92,8 @@ class AsyncFxd:
     """A client of one service.
 
     `key` is an API key, or a function that returns the present one, so that keys can be rotated. Absent:
-    `FXD_API_KEY`. `buffer` is how many
-    bars wait for a slow reader. Methods raise `FxdError`; 429, 5xx and lost connections are retried for 2 minutes.
-    Without a running event loop it cannot be made.
+    `FXD_API_KEY`. `buffer` is how many bars wait for a slow reader. Methods raise `FxdError`; 429, 5xx and lost
+    connections are retried for 2 minutes.
     """
 
     def __init__(
@@ -140,7 +139,10 @@ class AsyncFxd:
             present = await stream.present()
             keys = [name for name in wanted if name.count(":") > 1]
             for feed in feeds:
-                keys += [each["symbol"] async for each in self.symbols(feed=feed)]
+                if feed not in stream.feeds:
+                    raise rejection(feed)
+            if feeds:
+                keys += [each["symbol"] async for each in self.symbols() if each["feed"] in feeds]
             for key in dict.fromkeys(keys):
                 now = present.get(feed_of(key))
                 # The minute before the present one has closed.
@@ -164,9 +166,7 @@ class AsyncFxd:
             for bar in bars:
                 yield bar
 
-    async def symbols(
-        self, search: str | None = None, feed: str | None = None
-    ) -> AsyncIterator[dict[str, Any]]:
+    async def symbols(self, search: str | None = None) -> AsyncIterator[dict[str, Any]]:
         """The symbols that the key may use, by compound key. `search` is a part of a display name."""
         offset, total = 0, 1
         while offset < total:
@@ -176,8 +176,7 @@ class AsyncFxd:
             total = page["total"]
             offset += _SYMBOLS_PAGE
             for each in page["symbols"]:
-                if feed is None or each["feed"] == feed:
-                    yield each
+                yield each
 
     async def symbol(self, key: str) -> dict[str, Any]:
         """All fields of one symbol."""

@@ -150,6 +150,8 @@ class Follow:
             series.accepted = True
         for key in message["rejected"]:
             self._rejected(key, now)
+        for feed in message.get("rejected_feeds", []):
+            raise rejection(feed)
 
     def _joined(self, series: Series, begin: int | None, now: float) -> None:
         series.state = State.LIVE
@@ -170,9 +172,7 @@ class Follow:
         if series is None or feed_of(key) in self._whole:
             self._logger.warning("symbol rejected: symbol=%s", key)
         elif not series.accepted:
-            raise FxdError(
-                "SYMBOL_REJECTED", f"{key} is unknown, not granted, or above the symbols of one connection."
-            )
+            raise rejection(key)
         else:
             self._logger.warning("symbol rejected; retrying: symbol=%s", key)
         if series is not None:
@@ -228,7 +228,7 @@ class Follow:
         return {**fixed, "symbols": symbols, **more}
 
     def next_job(self, now: float) -> Job | None:
-        """A range to read now; `behind` or `held` must get its answer, or `failed`."""
+        """A range to read now; `behind` or `held` must get its answer."""
         for series in self.series.values():
             if series.reading or series.last is None:
                 continue
@@ -245,12 +245,6 @@ class Follow:
                 series.reading = True
                 return Job(series, series.last + 1, series.last + _PAGE, False)
         return None
-
-    def failed(self, job: Job, now: float) -> None:
-        """The range could not be read; it is read again later."""
-        job.series.reading = False
-        if not job.behind:
-            job.series.due = now + 5
 
     def behind(self, job: Job, bars: list[Bar]) -> list[Item]:
         series = job.series
@@ -303,6 +297,10 @@ class Follow:
             series.tries += 1
             series.due = now + min(30.0, 2.0**series.tries)
         return items
+
+
+def rejection(name: str) -> FxdError:
+    return FxdError("SYMBOL_REJECTED", f"{name} is unknown, not granted, or above the symbols of one connection.")
 
 
 def _parts(items: list[Any]) -> Iterable[list[Any]]:

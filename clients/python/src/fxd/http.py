@@ -7,9 +7,10 @@ import json
 import random
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from http.client import HTTPException
 from logging import Logger
 from typing import Any
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
@@ -32,6 +33,8 @@ class Http:
     """Asks paths of one service. Threads wait for the answers, because the standard library has no other client."""
 
     def __init__(self, url: str, key: Callable[[], str], logger: Logger) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise ValueError(f"url is {url!r}; it must begin with http:// or https://.")
         self._url = url.rstrip("/")
         self.key = key
         self._logger = logger
@@ -68,7 +71,7 @@ class Http:
                 return json.load(response)
         except HTTPError as error:
             raise refusal(error.code, error.headers.get("Retry-After"), error.read()) from None
-        except (URLError, OSError, ValueError) as error:
+        except (OSError, HTTPException, ValueError) as error:
             raise FxdError("UNAVAILABLE", f"no answer: {error}") from error
 
 

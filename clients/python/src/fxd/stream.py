@@ -7,6 +7,7 @@ import json
 import logging
 import math
 from collections import deque
+from collections.abc import Coroutine
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
@@ -23,6 +24,8 @@ _STATUS_EVERY = 600.0
 #: While the event loop was blocked longer than this, silence says nothing about the service.
 _LAG_MAX = 5.0
 _OPEN_TIMEOUT = 15.0
+#: Offsets are measured to the quarter of an hour.
+_CLOCK_STEP = 900
 #: About how many items the reader takes at once.
 _TAKE = 1_000
 
@@ -83,9 +86,13 @@ class Stream:
         self._follow = follow
         self._outbox = outbox
         self._logger = logger
+        #: The feeds that the key may use.
+        self.feeds: set[str] = set()
         self._offsets: dict[str, int] = {}
         self._socket: ClientConnection | None = None
-        self._jobs: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._main: asyncio.Task[Any] | None = None
+        self._requests = 0
         self._failures = 0
         #: The first time is a warning.
         self._full_level = logging.WARNING
@@ -94,15 +101,29 @@ class Stream:
         self._loop_time = asyncio.get_running_loop().time
 
     async def run(self) -> None:
-        beats = asyncio.create_task(self._beats())
+        self._main = asyncio.current_task()
+        self._spawn(self._beats())
         try:
             while True:
                 await self._connection()
         except Exception as error:
             self._outbox.end(error)
         finally:
-            for task in (beats, *self._jobs):
+            for task in self._tasks:
                 task.cancel()
+
+    def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
+        async def run() -> None:
+            try:
+                await work
+            except Exception as error:
+                self._outbox.end(error)
+                if self._main is not None:
+                    self._main.cancel()
+
+        task = asyncio.create_task(run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     @property
     def liveness(self) -> dict[str, Verdict]:
@@ -113,13 +134,14 @@ class Stream:
         """The time on the clock of each feed whose clock is known."""
         status = await self._http.get("/v1/status", patience=math.inf)
         present = {}
+        self.feeds = set(status["feeds"])
         for feed, fields in status["feeds"].items():
             self._follow.liveness.status(feed, fields)
             offset = fields.get("clock_offset_seconds")
             if offset is not None:
                 by = offset - self._offsets.setdefault(feed, offset)
                 self._offsets[feed] = offset
-                if by >= 60:
+                if by >= _CLOCK_STEP:
                     self._outbox.put(self._follow.clock_set_back(feed, by))
                 present[feed] = status["server_time"] - offset
         return present
@@ -191,16 +213,15 @@ class Stream:
         """Sends and reads what the rules want now."""
         follow, now = self._follow, self._loop_time()
         follow.dirty = False
-        if self._socket is not None:
-            for message in follow.messages(now):
-                await self._send(message)
-        while len(self._jobs) < REQUESTS_MAX and not self._outbox.full:
+        while self._requests < REQUESTS_MAX and not self._outbox.full:
             job = follow.next_job(now)
             if job is None:
-                return
-            task = asyncio.create_task(self._work(job))
-            self._jobs.add(task)
-            task.add_done_callback(self._jobs.discard)
+                break
+            self._requests += 1
+            self._spawn(self._work(job))
+        socket = self._socket
+        for message in follow.messages(now) if socket is not None else []:
+            await self._send(socket, message)
 
     async def _work(self, job: Job) -> None:
         follow, symbol = self._follow, job.series.key
@@ -214,13 +235,9 @@ class Stream:
                     answer = await self._http.get("/v1/coverage", {"symbol": symbol}, math.inf)
                     ranges = answer["coverage"]
                 self._outbox.put(follow.held(job, bars, ranges, self._loop_time()))
-        except Exception as error:
-            follow.failed(job, self._loop_time())
-            if isinstance(error, FxdError) and not error.may_pass:
-                self._outbox.end(error)
-            self._logger.warning("history failed; retrying: symbol=%s why=%s", symbol, error)
         finally:
             # The next job takes the place of this one.
+            self._requests -= 1
             follow.dirty = True
 
     async def _beats(self) -> None:
@@ -232,7 +249,8 @@ class Stream:
             lag, beat = now() - beat, now()
             if lag > _LAG_MAX:
                 self._heard = beat
-            await self._act()
+            # As tasks: a socket that takes nothing must not stop this loop.
+            self._spawn(self._act())
             socket = self._socket
             if socket is None:
                 continue
@@ -241,15 +259,15 @@ class Stream:
                 socket.transport.abort()
             elif beat - pinged >= _PING_EVERY:
                 pinged = beat
-                await self._send({"action": "ping"})
+                self._spawn(self._send(socket, {"action": "ping"}))
             if beat - asked >= _STATUS_EVERY:
                 asked = beat
-                await self.present()
+                self._spawn(self.present())
 
-    async def _send(self, message: dict[str, Any]) -> None:
+    async def _send(self, socket: ClientConnection | None, message: dict[str, Any]) -> None:
         try:
-            if self._socket is not None:
-                await self._socket.send(json.dumps(message, separators=(",", ":")))
+            if socket is not None:
+                await socket.send(json.dumps(message, separators=(",", ":")))
         except ConnectionClosed:
             pass  # The reader learns it too.
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping
+from logging import Logger
 from types import TracebackType
 from typing import Any, TypeVar
 
-from .client import AsyncBars, AsyncFxd, Time
+from .client import AsyncBars, AsyncFxd, Key, Time
 from .items import Bar, Item
 from .liveness import Verdict
 
@@ -52,9 +53,17 @@ class Bars:
 class Fxd:
     """A client of one service; arguments and methods are those of `AsyncFxd`."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8080",
+        key: Key | None = None,
+        *,
+        ws_url: str | None = None,
+        logger: Logger | None = None,
+        buffer: int = 100_000,
+    ) -> None:
+        self._client = AsyncFxd(url, key, ws_url=ws_url, logger=logger, buffer=buffer)
         self._thread = _LoopThread()
-        self._client = AsyncFxd(*args, **options)
 
     def bars(
         self,
@@ -65,11 +74,8 @@ class Fxd:
         revisions: bool = False,
     ) -> Bars:
         """One-minute bars into the present; see `AsyncFxd.bars`."""
-
-        async def begin() -> AsyncBars:
-            return self._client.bars(symbols, start=start, after=after, revisions=revisions)
-
-        return Bars(self._thread, self._thread.run(begin()))
+        bars = self._client.bars(symbols, start=start, after=after, revisions=revisions)
+        return Bars(self._thread, bars)
 
     def history(
         self, symbol: str, resolution: str = "1", start: Time = 0, end: Time | None = None
@@ -77,9 +83,9 @@ class Fxd:
         """All stored bars that open from `start` to `end`, both included and on the feed's clock, ascending."""
         return self._thread.iterate(self._client.history(symbol, resolution, start, end))
 
-    def symbols(self, search: str | None = None, feed: str | None = None) -> Iterator[dict[str, Any]]:
+    def symbols(self, search: str | None = None) -> Iterator[dict[str, Any]]:
         """The symbols that the key may use, by compound key. `search` is a part of a display name."""
-        return self._thread.iterate(self._client.symbols(search, feed))
+        return self._thread.iterate(self._client.symbols(search))
 
     def symbol(self, key: str) -> dict[str, Any]:
         """All fields of one symbol."""
