@@ -9,6 +9,15 @@ const symbols = Type.Array(Type.String({ description: 'a compound key' }), {
   maxItems: listMax,
   description: `an array of at most ${listMax} compound keys`,
 })
+/** Maximum feeds in one message. */
+const feedsMax = 100
+const feeds = Type.Array(Type.String({ description: 'a feed, BROKER:ACCOUNT' }), {
+  maxItems: feedsMax,
+  description: `an array of at most ${feedsMax} feeds`,
+})
+/** For both actions with lists: `symbols` is needed unless the message has `feeds`. */
+const eitherList = { anyOf: [{ required: ['symbols'] }, { required: ['feeds'] }] }
+
 const time = Type.Integer({
   minimum: 0,
   maximum: timeMax,
@@ -20,26 +29,48 @@ const sinceWanted =
   'or one time for symbols of one feed'
 export const mustBeSince = `it must be ${sinceWanted}.`
 
+const eventNames = ['feed', 'revised'] as const
+export type EventName = (typeof eventNames)[number]
+const events = Type.Array(
+  Type.Unsafe<EventName>({ type: 'string', enum: [...eventNames], description: 'feed or revised' }),
+  {
+    maxItems: eventNames.length,
+    description: 'an array of feed, revised or both',
+  },
+)
+
 /** By action. Other fields are ignored. Error messages quote the description of an invalid field. */
 export const clientMessages = {
-  subscribe: Type.Object({
-    action: Type.Literal('subscribe'),
-    type: Type.Optional(Type.Literal('bar', { description: 'bar' })),
-    symbols,
-    markers: Type.Optional(Type.Boolean({ description: 'true or false' })),
-    format: Type.Optional(Type.Literal('rows', { description: 'rows' })),
-    since: Type.Optional(
-      Type.Union(
-        [time, Type.Object({}, { additionalProperties: time, maxProperties: listMax, description: 'times' })],
-        { description: sinceWanted },
+  subscribe: Type.Object(
+    {
+      action: Type.Literal('subscribe'),
+      type: Type.Optional(Type.Literal('bar', { description: 'bar' })),
+      symbols: Type.Optional(symbols),
+      feeds: Type.Optional(feeds),
+      markers: Type.Optional(Type.Boolean({ description: 'true or false' })),
+      events: Type.Optional(events),
+      format: Type.Optional(Type.Literal('rows', { description: 'rows' })),
+      since: Type.Optional(
+        Type.Union(
+          [
+            time,
+            Type.Object({}, { additionalProperties: time, maxProperties: listMax, description: 'times' }),
+          ],
+          { description: sinceWanted },
+        ),
       ),
-    ),
-  }),
-  unsubscribe: Type.Object({
-    action: Type.Literal('unsubscribe'),
-    type: Type.Optional(Type.Literal('bar', { description: 'bar' })),
-    symbols,
-  }),
+    },
+    eitherList,
+  ),
+  unsubscribe: Type.Object(
+    {
+      action: Type.Literal('unsubscribe'),
+      type: Type.Optional(Type.Literal('bar', { description: 'bar' })),
+      symbols: Type.Optional(symbols),
+      feeds: Type.Optional(feeds),
+    },
+    eitherList,
+  ),
   ping: Type.Object({ action: Type.Literal('ping') }),
 } as const
 

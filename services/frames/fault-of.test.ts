@@ -16,6 +16,7 @@ const field = fc.oneof(
   fc.boolean(),
   fc.constantFrom('subscribe', 'unsubscribe', 'ping', 'bar'),
   fc.array(fc.string()),
+  fc.array(fc.constantFrom('feed', 'revised', 'bar'), { maxLength: 3 }),
   fc.array(fc.oneof(fc.string(), fc.jsonValue())),
   time,
   fc.dictionary(fc.string(), time),

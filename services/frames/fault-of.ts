@@ -5,6 +5,7 @@ import { show } from '../core/show.ts'
 interface Rule {
   readonly type?: string
   readonly const?: string
+  readonly enum?: readonly string[]
   readonly minimum?: number
   readonly maximum?: number
   readonly items?: Rule
@@ -36,6 +37,7 @@ function findFault(value: unknown, rule: Rule): Fault | undefined {
   }
   if (!isOfType(value, rule.type)) return own
   if (rule.const !== undefined && value !== rule.const) return own
+  if (rule.enum && !rule.enum.some((each) => each === value)) return own
   if (typeof value === 'number') return isWithin(value, rule) ? undefined : own
   if (Array.isArray(value)) return findItemFault(value, rule)
   return typeof value === 'object'

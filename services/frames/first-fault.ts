@@ -14,7 +14,8 @@ export function firstFault(
   const required: readonly string[] = clientMessages[action].required
   for (const [field, schema] of Object.entries<TSchema>(properties)) {
     const value = message[field]
-    if (value === undefined && !required.includes(field)) continue
+    const isNeeded = required.includes(field) || (field === 'symbols' && message['feeds'] === undefined)
+    if (value === undefined && !isNeeded) continue
     const fault = faultOf(field, value, schema)
     if (fault !== undefined) return { field, message: fault }
   }

@@ -11,6 +11,12 @@ const names = (description: string) => Type.Array(Type.String(), { description }
 const feedTime = (description: string) => integer(`${description} Epoch seconds on the feed's clock.`)
 const utcTime = (description: string) => integer(`${description} Epoch seconds, UTC.`)
 
+const last = Type.Optional(
+  Type.Literal(true, {
+    description: 'The last frame of an answer about whole feeds, which has 5,000 names a frame.',
+  }),
+)
+
 const connected = closed({
   type: Type.Literal('connected'),
   session_id: Type.String({ description: 'Id of this connection; quote the id when you report a fault.' }),
@@ -37,6 +43,14 @@ const subscribed = closed({
       },
     ),
   ),
+  rejected_feeds: Type.Optional(names('Feeds of the request that are unknown or not granted.')),
+  reason: Type.Optional(
+    oneOf(
+      ['joined'],
+      'Absent in an answer to a request. Else a symbol is new in a whole feed, or found a place.',
+    ),
+  ),
+  last,
 })
 
 const unsubscribed = closed({
@@ -45,6 +59,7 @@ const unsubscribed = closed({
   reason: Type.Optional(
     oneOf(['SYMBOL_NOT_PERMITTED'], 'Absent in an answer to a request. Else the grant was withdrawn.'),
   ),
+  last,
 })
 
 const bar = closed({
@@ -90,6 +105,22 @@ const minute = closed({
   time: feedTime('Open time of the minute; all its bars were sent, except those of delayed symbols.'),
 })
 
+const feed = closed({
+  type: Type.Literal('feed'),
+  feed: Type.String({ description: 'BROKER:ACCOUNT' }),
+  status: oneOf(['live', 'stale', 'offline'], 'As in /v1/status.'),
+  changed_at: utcTime('When this server first saw this status.'),
+  liveness_source: oneOf(['heartbeat', 'candle', 'none'], 'What status was derived from.'),
+})
+
+const revised = closed({
+  type: Type.Literal('revised'),
+  symbol: Type.String({ description: 'Compound key.' }),
+  resolution: Type.String({ description: 'Resolution of the bars that history shows differently.' }),
+  from: feedTime('Open time of the first bar that may differ.'),
+  to: feedTime('Open time of the last bar that may differ.'),
+})
+
 const error = closed({
   type: Type.Literal('error'),
   code: oneOf(
@@ -123,6 +154,8 @@ export const serverFrames = {
   bars,
   pong,
   minute,
+  feed,
+  revised,
   error,
   gap,
 } as const

@@ -10,6 +10,7 @@ import {
 } from './connection/connection.ts'
 import { messages } from './connection/protocol.ts'
 import type { SharedDeps } from './deps.ts'
+import { Events } from './events/events.ts'
 import { FanOut } from './fan-out/fan-out.ts'
 import type { OnFault } from './faults.ts'
 import { LiveDelivery } from './live/live-delivery.ts'
@@ -22,6 +23,7 @@ import { OpenSockets } from './sockets/open-sockets.ts'
 import { idleTimeoutMs, SocketReview } from './sockets/review/socket-review.ts'
 import type { Sessions } from './sockets/sessions.ts'
 import { Throttle } from './sockets/throttle.ts'
+import { WholeFeeds } from './sockets/whole-feeds.ts'
 
 export interface HubDeps extends Omit<SharedDeps, 'fanOut'> {
   readonly sessions: Sessions
@@ -52,15 +54,17 @@ export class Hub {
     )
     const shared = { ...deps, sockets, fanOut }
     const feeds = new LiveFeeds(shared)
-    const resumption = new Resumption({ ...shared, feeds })
-    const delivery = new LiveDelivery({ ...shared, feeds })
-    const answers = new Answers({ ...shared, feeds, resumption })
+    const events = new Events(shared)
+    const resumption = new Resumption({ ...shared, feeds, events })
+    const delivery = new LiveDelivery({ ...shared, feeds, events })
+    const wholeFeeds = new WholeFeeds(shared)
+    const answers = new Answers({ ...shared, feeds, resumption, events, wholeFeeds })
     const throttle = new Throttle(
       clock,
       (connection, text) => answers.answer(connection, text),
       () => metrics.throttled.inc(),
     )
-    const closingSockets = new ClosingSockets({ ...shared, throttle, feeds, resumption })
+    const closingSockets = new ClosingSockets({ ...shared, throttle, feeds, resumption, wholeFeeds })
     const backlogLimit = new BacklogLimit(sockets, deps.log, deps.backlogBytesMax ?? allBacklogBytesMax)
     this.sockets = sockets
     this.#resumption = resumption
@@ -75,13 +79,15 @@ export class Hub {
       failed: ({ sessionId }, cause) => deps.onFault('socket', cause, sessionId),
     }
     this.#listen = createListeners(throttle, (socket) => sockets.gone(socket))
-    this.#review = new SocketReview({ ...shared, resumption })
+    this.#review = new SocketReview({ ...shared, resumption, wholeFeeds })
     this.close = () => {
       this.#review.close()
       throttle.close()
+      wholeFeeds.close()
       delivery.close()
       feeds.close()
       resumption.close()
+      events.close()
       sockets.terminate()
     }
   }

@@ -1,12 +1,13 @@
 import { closeToleranceSeconds } from '../../core/bars/closed.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
-import { type CompoundKey, feedOf } from '../../core/feeds/compound-key.ts'
+import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
 import { durationSeconds } from '../../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import type { Connection } from '../connection/connection.ts'
 import { nameGaps } from '../connection/name-gaps.ts'
 import type { SymbolGap } from '../connection/protocol.ts'
 import type { SharedDeps } from '../deps.ts'
+import type { Events } from '../events/events.ts'
 import type { LiveFeeds } from '../live/live-feeds.ts'
 import { FeedClocks } from './feed-clocks.ts'
 import { Replays } from './replays.ts'
@@ -14,11 +15,14 @@ import { Replays } from './replays.ts'
 /** Maximum age of replayed bars; a GAP frame names older bars that a client asked for. */
 const backMaxSeconds = 86_400
 
-type ResumptionDeps = Omit<SharedDeps, 'bus' | 'bars'> & { readonly feeds: LiveFeeds }
+type ResumptionDeps = Omit<SharedDeps, 'bus' | 'bars'> & {
+  readonly feeds: LiveFeeds
+  readonly events: Events
+}
 
 /** Two extensions for clients that ask: `since` replays missed bars, `markers` announces complete minutes. */
 export class Resumption {
-  readonly #deps: Pick<ResumptionDeps, 'subscriptions' | 'feeds' | 'metrics'>
+  readonly #deps: Pick<ResumptionDeps, 'subscriptions' | 'feeds' | 'events' | 'metrics'>
   readonly #clocks: FeedClocks
   readonly #replays: Replays
 
@@ -63,20 +67,23 @@ export class Resumption {
     this.#replays.begin(connection, resumed)
   }
 
-  /** Must be called after subscriptions of the socket ended. */
-  review(connection: Connection): void {
+  /** Must be called after subscriptions of the socket ended. `whole`: feeds that it keeps, even without a symbol. */
+  review(connection: Connection, whole: Iterable<FeedKey>): void {
     this.#replays.review(connection)
-    const { subscriptions, feeds } = this.#deps
+    const { subscriptions, feeds, events } = this.#deps
     const marked = [...feeds.all()].filter(({ markers }) => markers.has(connection))
-    if (marked.length === 0) return
+    if (marked.length === 0 && !events.has(connection)) return
     const { symbols } = subscriptions
-    const left = new Set(subscriptions.idsOf(connection.row).map((id) => feedOf(symbols.symbol(id))))
+    const own = subscriptions.idsOf(connection.row).map((id) => feedOf(symbols.symbol(id)))
+    const left = new Set([...own, ...whole])
     for (const { key, markers } of marked) if (!left.has(key)) markers.listen(connection, false)
+    events.keep(connection, left)
   }
 
   forget(connection: Connection): void {
     this.#replays.forget(connection)
     for (const { markers } of this.#deps.feeds.all()) markers.forget(connection)
+    this.#deps.events.forget(connection)
   }
 
   unsentGaps(connection: Connection): readonly SymbolGap[] {

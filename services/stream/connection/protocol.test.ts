@@ -195,6 +195,22 @@ describe('server messages', () => {
       ['unsubscribed', messages.unsubscribed([symbol])],
       ['unsubscribed', messages.unsubscribed([symbol], 'SYMBOL_NOT_PERMITTED')],
       ['minute', messages.minute(feedKey('BROKERA', 'ZERO'), feedSeconds(60))],
+      [
+        'feed',
+        messages.feed(feedKey('BROKERA', 'ZERO'), {
+          status: 'live',
+          changedAt: toSeconds(utcMs(1_000)),
+          liveness_source: 'heartbeat',
+        }),
+      ],
+      [
+        'revised',
+        messages.revised({
+          series: { feed: feedKey('BROKERA', 'ZERO'), symbol: euro, resolution: '1D' },
+          from: feedSeconds(60),
+          to: feedSeconds(120),
+        }),
+      ],
       ['pong', messages.pong(toSeconds(utcMs(1_000)))],
       ['error', messages.error('UNSUPPORTED_TYPE', 'x')],
       ['gap', messages.gap([{ symbol: euro, after: feedSeconds(60), until: feedSeconds(120) }])],

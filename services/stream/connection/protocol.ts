@@ -1,8 +1,10 @@
 import type { FeedSeconds, UtcSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, type FeedKey, parseCompoundKey } from '../../core/feeds/compound-key.ts'
+import type { FeedStatus } from '../../core/feeds/feed-status.ts'
 import { show } from '../../core/show.ts'
-import { mustBeSince } from '../../frames/client-messages.ts'
+import { type EventName, mustBeSince } from '../../frames/client-messages.ts'
 import { firstFault, isAction } from '../../frames/first-fault.ts'
+import type { BusEvent } from '../../ports/bus.ts'
 import type { Format } from '../fan-out/formats.ts'
 
 /** A client message, validated. `symbols` are as the client sent them: any strings, each once, in its order. */
@@ -11,16 +13,25 @@ export type ClientMessage =
       readonly action: 'subscribe'
       /** The symbols, each with the time after which the client wants bars, if it sent one. */
       readonly symbols: ReadonlyMap<string, FeedSeconds | undefined>
+      /** Feeds to subscribe to with all their symbols; `undefined` if the message has no such list. */
+      readonly feeds: ReadonlySet<string> | undefined
       /** Whether the client sent `since`, perhaps without a time for any symbol. */
       readonly resumes: boolean
       /** Whether the client wants a frame for each complete minute; `undefined`: as before. */
       readonly markers: boolean | undefined
-      /** Of the socket's bars. Only the first `subscribe` of a socket decides. */
+      /** What else the client wants to know of the symbols' feeds; `undefined`: as before. */
+      readonly events: ReadonlySet<EventName> | undefined
+      /** How the socket gets its bars. Only its first `subscribe` decides. */
       readonly format: Format
-      /** Number of symbols and times in the message. */
+      /** Number of symbols, feeds and times in the message. */
       readonly entries: number
     }
-  | { readonly action: 'unsubscribe'; readonly symbols: ReadonlySet<string>; readonly entries: number }
+  | {
+      readonly action: 'unsubscribe'
+      readonly symbols: ReadonlySet<string>
+      readonly feeds: ReadonlySet<string> | undefined
+      readonly entries: number
+    }
   | { readonly action: 'ping'; readonly entries: 0 }
 
 export interface InvalidMessage {
@@ -49,15 +60,21 @@ export function parseMessage(text: string): ClientMessage | InvalidMessage {
   if (fault)
     return { code: fault.field === 'type' ? 'UNSUPPORTED_TYPE' : 'BAD_MESSAGE', message: fault.message }
   if (action === 'ping') return { action, entries: 0 }
-  const symbols = message['symbols'] as readonly string[]
+  const symbols = (message['symbols'] ?? []) as readonly string[]
   if (action === 'subscribe') return subscription(message, symbols)
-  return { action, symbols: new Set(symbols), entries: symbols.length }
+  const feeds = feedsOf(message)
+  return { action, symbols: new Set(symbols), feeds, entries: symbols.length + (feeds?.size ?? 0) }
 }
 
+const feedsOf = ({ feeds }: Readonly<Record<string, unknown>>): ReadonlySet<string> | undefined =>
+  feeds === undefined ? undefined : new Set(feeds as readonly string[])
+
 function subscription(
-  { since, markers, format }: Readonly<Record<string, unknown>>,
+  message: Readonly<Record<string, unknown>>,
   list: readonly string[],
 ): ClientMessage | InvalidMessage {
+  const { since, markers, events, format } = message
+  const whole = feedsOf(message)
   const symbols = new Map<string, FeedSeconds | undefined>()
   for (const symbol of list) symbols.set(symbol, timeOf(symbol, since))
   const times = typeof since === 'object' ? Object.keys(since as object) : []
@@ -71,10 +88,12 @@ function subscription(
   return {
     action: 'subscribe',
     symbols,
+    feeds: whole,
     resumes: since !== undefined,
     markers: typeof markers === 'boolean' ? markers : undefined,
+    events: Array.isArray(events) ? new Set<EventName>(events) : undefined,
     format: format === 'rows' ? format : 'bar',
-    entries: list.length + (typeof since === 'number' ? list.length : times.length),
+    entries: list.length + (whole?.size ?? 0) + (typeof since === 'number' ? list.length : times.length),
   }
 }
 
@@ -89,6 +108,21 @@ export interface ConnectionLimits {
   readonly idleTimeoutSeconds: number
   readonly maxMessageBytes: number
 }
+
+/** What `subscribed` says only of whole feeds. */
+interface OfFeeds {
+  readonly rejected_feeds?: readonly string[] | undefined
+  readonly reason?: 'joined' | undefined
+  readonly last?: true | undefined
+}
+
+/** What a `feed` frame says. `changedAt`: when this process first saw it. */
+export interface ShownStatus extends Pick<FeedStatus, 'status' | 'liveness_source'> {
+  readonly changedAt: UtcSeconds
+}
+
+/** History shows other bars of the series, from one open time to another. */
+export type Revised = Omit<Extract<BusEvent, { type: 'revised' }>, 'type'>
 
 export interface SymbolGap {
   readonly symbol: CompoundKey
@@ -116,13 +150,24 @@ export const messages = {
     symbols: readonly string[],
     rejected: readonly string[],
     since?: ReadonlyMap<string, FeedSeconds>,
+    ofFeeds?: OfFeeds,
   ): string =>
-    JSON.stringify({ type: 'subscribed', symbols, rejected, since: since && Object.fromEntries(since) }),
+    JSON.stringify({
+      type: 'subscribed',
+      symbols,
+      rejected,
+      since: since && Object.fromEntries(since),
+      ...ofFeeds,
+    }),
   /** All bars of the minute that opened at `time` were sent. Only for clients that asked for markers. */
   minute: (feed: FeedKey, time: FeedSeconds): string => JSON.stringify({ type: 'minute', feed, time }),
+  feed: (feed: FeedKey, { status, changedAt, liveness_source }: ShownStatus): string =>
+    JSON.stringify({ type: 'feed', feed, status, changed_at: changedAt, liveness_source }),
+  revised: ({ series: { symbol, resolution }, from, to }: Revised): string =>
+    JSON.stringify({ type: 'revised', symbol, resolution, from, to }),
   /** `reason` is set if the client did not ask: its key has no access to the feed any more. */
-  unsubscribed: (symbols: readonly string[], reason?: 'SYMBOL_NOT_PERMITTED'): string =>
-    JSON.stringify({ type: 'unsubscribed', symbols, reason }),
+  unsubscribed: (symbols: readonly string[], reason?: 'SYMBOL_NOT_PERMITTED', last?: true): string =>
+    JSON.stringify({ type: 'unsubscribed', symbols, reason, last }),
   pong: (serverTime: UtcSeconds): string => JSON.stringify({ type: 'pong', t: serverTime }),
   error: (code: string, message: string): string => JSON.stringify({ type: 'error', code, message }),
   /** Bars of these symbols that open later than `after`, to `until`, may be missing on this socket. */

@@ -6,11 +6,10 @@ import { WriteMemory } from './write-memory.ts'
 /** Maximum bars of one frame. */
 export const barsPerFrameMax = 1_000
 
-/** A part of a list that one socket gets as one frame: places in the found symbols. */
+/** A part of a list that one socket gets as one frame. */
 interface FrameOfBars {
   readonly list: BarList
-  readonly from: number
-  readonly to: number
+  readonly symbols: Uint32Array
   readonly header: string
   readonly length: number
 }
@@ -40,12 +39,11 @@ export class Gathering {
 
   /** A frame for each bar; `undefined` if the socket gets none. */
   single(row: number, { frames: { mask, words, bytes } }: Burst): Buffer | undefined {
-    const found = this.#found
-    const count = this.#matrix.common(row, { mask, words }, found)
+    const count = this.#matrix.common(row, { mask, words }, this.#found)
     if (count === 0) return undefined
-    const size = lengthOf(bytes, found, 0, count)
-    const frames = this.#memory.take(size)
-    copy(bytes, found, 0, count, frames, 0)
+    const symbols = this.#found.subarray(0, count)
+    const frames = this.#memory.take(lengthOf(bytes, symbols))
+    copy(bytes, symbols, frames, 0)
     return frames
   }
 
@@ -57,48 +55,41 @@ export class Gathering {
       const before = count
       count = this.#matrix.common(row, list.entries, this.#found, before)
       for (let from = before; from < count; from += barsPerFrameMax)
-        parts.push(this.#frame(list, from, Math.min(count, from + barsPerFrameMax)))
+        parts.push(frameOf(list, this.#found.subarray(from, Math.min(count, from + barsPerFrameMax))))
     }
     if (parts.length === 0) return undefined
     const frames = this.#memory.take(parts.reduce((sum, { length }) => sum + length, 0))
     let at = 0
-    for (const part of parts) at = this.#copy(part, frames, at)
+    for (const part of parts) at = copyFrame(part, frames, at)
     return frames
-  }
-
-  #frame(list: BarList, from: number, to: number): FrameOfBars {
-    // The comma behind the last bar gives way to the two characters of the end.
-    const payload = list.prefix.length + lengthOf(list.entries.bytes, this.#found, from, to) + 1
-    const beginning = header(payload)
-    return { list, from, to, header: beginning, length: beginning.length + payload }
-  }
-
-  #copy({ list, from, to, header: beginning }: FrameOfBars, into: Buffer, start: number): number {
-    let at = start + into.write(beginning, start, 'latin1')
-    into.set(list.prefix, at)
-    at = copy(list.entries.bytes, this.#found, from, to, into, at + list.prefix.length)
-    return at - 1 + into.write(']}', at - 1, 'latin1')
   }
 }
 
-function lengthOf(bytes: readonly Uint8Array[], found: Uint32Array, from: number, to: number): number {
+function frameOf(list: BarList, symbols: Uint32Array): FrameOfBars {
+  // The comma behind the last bar gives way to the two characters of the end.
+  const payload = list.prefix.length + lengthOf(list.entries.bytes, symbols) + 1
+  const beginning = header(payload)
+  return { list, symbols, header: beginning, length: beginning.length + payload }
+}
+
+/** Returns the place behind the copied bytes, as `copy` does. */
+function copyFrame({ list, symbols, header: beginning }: FrameOfBars, into: Buffer, start: number): number {
+  const at = start + into.write(beginning, start, 'latin1')
+  into.set(list.prefix, at)
+  const end = copy(list.entries.bytes, symbols, into, at + list.prefix.length)
+  return end - 1 + into.write(']}', end - 1, 'latin1')
+}
+
+function lengthOf(bytes: readonly Uint8Array[], symbols: Uint32Array): number {
   let length = 0
-  for (let i = from; i < to; i++) length += (bytes[found[i] as number] as Uint8Array).length
+  for (const symbol of symbols) length += (bytes[symbol] as Uint8Array).length
   return length
 }
 
-/** Returns the place behind the copied bytes. */
-function copy(
-  bytes: readonly Uint8Array[],
-  found: Uint32Array,
-  from: number,
-  to: number,
-  into: Buffer,
-  start: number,
-): number {
+function copy(bytes: readonly Uint8Array[], symbols: Uint32Array, into: Buffer, start: number): number {
   let at = start
-  for (let i = from; i < to; i++) {
-    const each = bytes[found[i] as number] as Uint8Array
+  for (const symbol of symbols) {
+    const each = bytes[symbol] as Uint8Array
     into.set(each, at)
     at += each.length
   }

@@ -1,9 +1,13 @@
 import { markStage } from '../../platform/stages.ts'
 import type { Delivered } from '../../ports/bus.ts'
 import type { SharedDeps } from '../deps.ts'
+import type { Events } from '../events/events.ts'
 import type { LiveFeeds } from './live-feeds.ts'
 
-type LiveDeliveryDeps = Pick<SharedDeps, 'bus' | 'fanOut'> & { readonly feeds: LiveFeeds }
+type LiveDeliveryDeps = Pick<SharedDeps, 'bus' | 'fanOut'> & {
+  readonly feeds: LiveFeeds
+  readonly events: Events
+}
 
 /** Follows the bus and passes each event to its feed. It uses closed M1 bars only. */
 export class LiveDelivery {
@@ -20,9 +24,10 @@ export class LiveDelivery {
 
   /** Bars are handled once their frames are written. */
   #receive({ position, event }: Delivered): void | Promise<void> {
-    const { feeds, fanOut } = this.#deps
+    const { feeds, events, fanOut } = this.#deps
     if (event.type === 'registry') return
     if (event.type === 'revised') {
+      events.revised.revised(event)
       const { feed, symbol, resolution } = event.series
       if (resolution === '1') feeds.of(feed).revised(symbol, event.to)
       return

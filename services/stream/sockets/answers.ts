@@ -6,14 +6,19 @@ import type { KeyRecord } from '../../core/keys/api-key.ts'
 import type { RegistryView } from '../../core/registry/registry.ts'
 import type { Resumption } from '../catch-up/resumption.ts'
 import type { Connection } from '../connection/connection.ts'
+import { subscribedFrames, unsubscribedFrames } from '../connection/name-symbols.ts'
 import { type ClientMessage, messages, parseMessage } from '../connection/protocol.ts'
 import type { SharedDeps } from '../deps.ts'
+import type { Events } from '../events/events.ts'
 import type { LiveFeeds } from '../live/live-feeds.ts'
+import type { WholeFeeds } from './whole-feeds.ts'
 
 interface AnswersDeps
   extends Pick<SharedDeps, 'clock' | 'registry' | 'subscriptions' | 'fanOut' | 'metrics'> {
   readonly feeds: LiveFeeds
   readonly resumption: Resumption
+  readonly events: Events
+  readonly wholeFeeds: WholeFeeds
 }
 
 /** Answers client messages. Each message gets exactly one answer, in the order of the messages. */
@@ -24,7 +29,7 @@ export class Answers {
     this.#deps = deps
   }
 
-  /** Returns the number of entries in the lists of the message; 0 for a refused message. */
+  /** Returns the number of entries in the lists of the message, and in its feeds; 0 for a refused message. */
   answer(connection: Connection, text: string): number {
     const message = parseMessage(text)
     if ('code' in message) {
@@ -32,16 +37,18 @@ export class Answers {
       connection.send(messages.error(message.code, message.message))
       return 0
     }
-    if (message.action === 'ping') connection.send(messages.pong(toSeconds(this.#deps.clock.utcMs())))
-    else if (message.action === 'subscribe') this.#subscribe(connection, message)
-    else this.#unsubscribe(connection, message.symbols)
+    if (message.action === 'subscribe') return message.entries + this.#subscribe(connection, message)
+    if (message.action === 'unsubscribe') return message.entries + this.#unsubscribe(connection, message)
+    connection.send(messages.pong(toSeconds(this.#deps.clock.utcMs())))
     return message.entries
   }
 
-  #subscribe(connection: Connection, { symbols, resumes, markers, format }: Subscribe): void {
+  /** Returns the number of symbols that the message names by their feeds. */
+  #subscribe(connection: Connection, message: Subscribe): number {
+    const { symbols, resumes, markers, events, format } = message
     this.#deps.fanOut.flush()
     // `flush` may have closed this socket as too slow; then another socket may get its row.
-    if (!connection.open) return
+    if (!connection.open) return 0
     this.#deps.subscriptions.formats.choose(connection.row, format)
     const view = this.#deps.registry.view()
     const key = view.keys.get(connection.key.id) ?? connection.key
@@ -64,11 +71,37 @@ export class Answers {
       if (record) this.#subscribeTo(connection, symbol, since !== undefined)
       if (record && since !== undefined) resumed.set(symbol, this.#deps.resumption.start(record, since))
     }
+    const whole = message.feeds && this.#subscribeToFeeds(connection, key, message, view)
+    for (const feed of whole?.feeds ?? []) feeds.add(feed)
     // Before the answer: the answer may close it, and closing frees everything that it has.
     if (markers !== undefined)
       for (const feed of feeds) this.#deps.feeds.of(feed).markers.listen(connection, markers)
-    connection.send(messages.subscribed(accepted, rejected, resumes ? resumed : undefined))
+    if (events) this.#deps.events.listen(connection, feeds, events)
+    const since = resumes ? resumed : undefined
+    if (whole)
+      connection.write(
+        subscribedFrames({
+          symbols: [...accepted, ...whole.symbols],
+          rejected: [...rejected, ...whole.rejected],
+          since,
+          rejectedFeeds: whole.rejectedFeeds,
+        }),
+      )
+    else connection.send(messages.subscribed(accepted, rejected, since))
     if (resumed.size > 0) this.#deps.resumption.begin(connection, resumed, symbols)
+    return whole ? whole.symbols.length + whole.rejected.length : 0
+  }
+
+  #subscribeToFeeds(
+    connection: Connection,
+    key: KeyRecord,
+    { symbols, feeds }: Subscribe,
+    view: RegistryView,
+  ) {
+    const names = [...(feeds ?? [])] as FeedKey[]
+    const granted = names.filter((feed) => isGranted(key, feed) && view.feed(feed))
+    const rejectedFeeds = names.filter((feed) => !granted.includes(feed))
+    return { feeds: granted, rejectedFeeds, ...this.#deps.wholeFeeds.add(connection, granted, key, symbols) }
   }
 
   /** A subscription stays while its symbol is absent from the registry. */
@@ -97,15 +130,35 @@ export class Answers {
     else subscriptions.add(row, id)
   }
 
-  #unsubscribe(connection: Connection, symbols: ReadonlySet<string>): void {
-    this.#deps.fanOut.flush()
-    for (const symbol of symbols) {
-      const id = this.#deps.subscriptions.symbols.knownId(symbol as CompoundKey)
-      if (id !== undefined) this.#deps.subscriptions.remove(connection.row, id)
+  /** Returns as `#subscribe` does. */
+  #unsubscribe(connection: Connection, { symbols, feeds }: Unsubscribe): number {
+    const { fanOut, subscriptions, wholeFeeds, resumption } = this.#deps
+    fanOut.flush()
+    if (!connection.open) return 0
+    const ended = new Set(symbols)
+    if (feeds) for (const symbol of this.#subscribedOf(connection, feeds)) ended.add(symbol)
+    for (const symbol of ended) {
+      const id = subscriptions.symbols.knownId(symbol as CompoundKey)
+      if (id !== undefined) subscriptions.remove(connection.row, id)
     }
-    this.#deps.resumption.review(connection)
-    connection.send(messages.unsubscribed([...symbols]))
+    wholeFeeds.remove(connection, (feeds ?? []) as Iterable<FeedKey>)
+    wholeFeeds.decline(connection, symbols)
+    resumption.review(connection, wholeFeeds.of(connection))
+    if (feeds) connection.write(unsubscribedFrames([...ended]))
+    else connection.send(messages.unsubscribed([...ended]))
+    wholeFeeds.fill(connection)
+    return ended.size - symbols.size
+  }
+
+  /** The symbols of these feeds that the socket is subscribed to. */
+  #subscribedOf({ row }: Connection, feeds: ReadonlySet<string>): CompoundKey[] {
+    const { subscriptions } = this.#deps
+    return subscriptions
+      .idsOf(row)
+      .map((id) => subscriptions.symbols.symbol(id))
+      .filter((symbol) => feeds.has(feedOf(symbol)))
   }
 }
 
 type Subscribe = Extract<ClientMessage, { action: 'subscribe' }>
+type Unsubscribe = Extract<ClientMessage, { action: 'unsubscribe' }>

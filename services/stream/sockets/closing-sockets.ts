@@ -6,6 +6,7 @@ import type { LiveFeeds } from '../live/live-feeds.ts'
 import type { OpenSockets } from './open-sockets.ts'
 import type { Sessions } from './sessions.ts'
 import type { Throttle } from './throttle.ts'
+import type { WholeFeeds } from './whole-feeds.ts'
 
 interface ClosingSocketsDeps extends Pick<SharedDeps, 'subscriptions' | 'fanOut' | 'metrics'> {
   readonly sockets: OpenSockets
@@ -13,6 +14,7 @@ interface ClosingSocketsDeps extends Pick<SharedDeps, 'subscriptions' | 'fanOut'
   readonly throttle: Throttle
   readonly feeds: LiveFeeds
   readonly resumption: Resumption
+  readonly wholeFeeds: WholeFeeds
   /** Called after a socket was removed. */
   readonly onLeave: () => void
 }
@@ -46,11 +48,12 @@ export class ClosingSockets {
   }
 
   #forget(connection: Connection): void {
-    const { sockets, throttle, resumption, subscriptions, onLeave } = this.#deps
+    const { sockets, throttle, resumption, wholeFeeds, subscriptions, onLeave } = this.#deps
     sockets.remove(connection)
     throttle.left(connection)
     onLeave()
     resumption.forget(connection)
+    wholeFeeds.forget(connection)
     subscriptions.closeRow(connection.row)
   }
 }

@@ -3,17 +3,20 @@ import { serverFrames } from '../../../frames/server-frames.ts'
 
 const summaries: Readonly<Record<keyof typeof clientMessages | keyof typeof serverFrames, string>> = {
   subscribe:
-    'Adds symbols. With `since` the closed bars after a time come first; its symbols must be in `symbols`. ' +
+    'Adds symbols, and all symbols of `feeds`, now and later. With `since` the closed bars after a time come first; its symbols must be in `symbols`. ' +
     'With `format` of the first subscribe the bars of this connection come in `bars` frames.',
-  unsubscribe: 'Removes symbols.',
+  unsubscribe: 'Removes symbols, and all symbols of `feeds`.',
   ping: 'Asks for a pong. A client that sends neither message nor ping for 60 s is closed with 4000.',
   connected: 'The first frame of each connection.',
-  subscribed: 'Answers subscribe.',
+  subscribed: 'Answers subscribe, or comes when symbols of a whole feed join.',
   unsubscribed: 'Answers unsubscribe, or comes when a grant is withdrawn.',
   bar: 'One closed minute of a subscribed symbol.',
   bars: 'Closed minutes of one feed with one time. Instead of `bar`, if the first subscribe had `format`.',
   pong: 'Answers ping.',
   minute: 'All bars of a minute of a feed were sent. Only after a subscribe with `markers`.',
+  feed: 'The status of a feed, first and within 5 s of a change. Only after a subscribe with `events`.',
+  revised:
+    'History shows other bars in a range. Only after a subscribe with `events`, at most once a second for each series.',
   error: 'A message was refused, or the connection is about to be closed.',
   gap: 'Bars of these symbols may be missing on this connection; read them from /v1/history.',
 }
@@ -22,6 +25,9 @@ type Name = keyof typeof summaries
 const channel = { $ref: '#/channels/stream' }
 const onChannel = (...names: readonly Name[]) =>
   names.map((name) => ({ $ref: `#/channels/stream/messages/${name}` }))
+
+/** The server sends them without a message of the client, too. */
+const pushed = (Object.keys(serverFrames) as Name[]).filter((name) => name !== 'pong')
 
 /** Each message gets one answer, in the order of the messages. */
 const answers = { subscribe: 'subscribed', unsubscribe: 'unsubscribed', ping: 'pong' } as const
@@ -73,16 +79,7 @@ export function asyncapiDocument() {
         action: 'send',
         channel,
         summary: 'Frames that the server sends without a message of the client.',
-        messages: onChannel(
-          'connected',
-          'bar',
-          'bars',
-          'minute',
-          'gap',
-          'unsubscribed',
-          'subscribed',
-          'error',
-        ),
+        messages: onChannel(...pushed),
       },
     },
     components: {

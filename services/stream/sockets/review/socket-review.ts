@@ -9,6 +9,7 @@ import { messages } from '../../connection/protocol.ts'
 import type { SharedDeps } from '../../deps.ts'
 import type { OpenSockets } from '../open-sockets.ts'
 import { type Sessions, slotsAtOnce } from '../sessions.ts'
+import type { WholeFeeds } from '../whole-feeds.ts'
 import { type KeyRefusal, reviewKey } from './review-key.ts'
 
 /** Maximum silence of a client, without a message or a ping; then it is closed with 4000. */
@@ -20,6 +21,7 @@ interface SocketReviewDeps
   readonly sockets: OpenSockets
   readonly sessions: Sessions
   readonly resumption: Resumption
+  readonly wholeFeeds: WholeFeeds
 }
 
 /** Closes sockets that must not stay open: silent or slow clients, unusable keys, sockets over the cap. */
@@ -74,19 +76,22 @@ export class SocketReview {
   }
 
   #endUngranted(connection: Connection): void {
-    const { subscriptions, fanOut, resumption } = this.#deps
+    const { subscriptions, fanOut, resumption, wholeFeeds } = this.#deps
+    const whole = [...wholeFeeds.of(connection)].filter((feed) => !isGranted(connection.key, feed))
+    wholeFeeds.remove(connection, whole)
     const { symbols } = subscriptions
     const ids = subscriptions
       .idsOf(connection.row)
       .filter((id) => !isGranted(connection.key, feedOf(symbols.symbol(id))))
-    if (ids.length === 0) return
+    if (ids.length === 0 && whole.length === 0) return
     fanOut.flush()
     // It may have been closed as too slow just now.
     if (!connection.open) return
     for (const id of ids) subscriptions.remove(connection.row, id)
-    resumption.review(connection)
+    resumption.review(connection, wholeFeeds.of(connection))
     const ended = ids.map((id) => symbols.symbol(id))
-    connection.send(messages.unsubscribed(ended, 'SYMBOL_NOT_PERMITTED'))
+    if (ended.length > 0) connection.send(messages.unsubscribed(ended, 'SYMBOL_NOT_PERMITTED'))
+    wholeFeeds.fill(connection)
   }
 
   /** Takes slots again for sockets without one; over the cap the newest sockets are closed. */
