@@ -228,4 +228,25 @@ describe('feeds', () => {
       return true
     })
   })
+
+  test('a bar that its broker corrects is named only if corrections are wanted', async () => {
+    const bars = minutes(minutesAgo('BROKERA:ZERO', 30), 6, 1.1, 5)
+    const file = await write(bars)
+    const [wanting, without] = [true, false].map((revisions) =>
+      follow({ start: bars[0]?.time, revisions }),
+    ) as [ForeignProcess, ForeignProcess]
+    await allOf(wanting, bars)
+    await allOf(without, bars)
+    const { time } = bars[2] as Bar
+    file.write(bars.map((bar) => (bar.time === time ? { ...bar, volume: bar.volume + 1 } : bar)))
+    await until('the correction', () => itemsOf(wanting).some(({ type }) => type === 'revised'))
+    expect(itemsOf(wanting).slice(bars.length)).toContainEqual({
+      type: 'revised',
+      symbol,
+      resolution: '1',
+      start: time,
+      end: time,
+    })
+    expect(itemsOf(without)).toEqual(items(bars))
+  })
 })

@@ -72,11 +72,15 @@ test('all history comes in frames of pandas and polars', async () => {
   expect(polars.slice(1).map((line) => line.split(',').slice(1, 6).map(Number))).toEqual(shown)
 })
 
-test.for(['backtrader', 'vectorbt'])('%s trades on all bars of history', { timeout: 180_000 }, async (name) => {
-  const [, count, value] = /bars: (\d+),.* value: ([\d.]+)/.exec(await recipe(name)) ?? []
-  expect(Number(count)).toBe(bars.length)
-  expect(Number(value)).not.toBe(10_000)
-})
+test.for(['backtrader', 'vectorbt'])(
+  '%s trades on all bars of history',
+  { timeout: 180_000 },
+  async (name) => {
+    const [, count, value] = /bars: (\d+),.* value: ([\d.]+)/.exec(await recipe(name)) ?? []
+    expect(Number(count)).toBe(bars.length)
+    expect(Number(value)).not.toBe(10_000)
+  },
+)
 
 test('both faces answer each endpoint alike, and raise the code of the service', async () => {
   const script = fileURLToPath(new URL('endpoints.py', import.meta.url))

@@ -180,6 +180,15 @@ class FollowTest(unittest.TestCase):
         self.follow.frame(subscribed("A:B:NEW", reason="joined"), 0)
         self.assertEqual(self.actions(), [("unsubscribe", ["A:B:NEW"]), ("subscribe", {"A:B:NEW": T - 1})])
 
+    def test_a_rejected_symbol_of_a_whole_feed_waits_until_it_joins(self) -> None:
+        self.follow = self.new(feeds=[FEED])
+        self.follow.opened({})
+        self.follow.messages(0)
+        self.follow.frame(subscribed(rejected=[KEY]), 0)
+        self.assertEqual(self.actions(1e9), [("subscribe", [])])
+        self.follow.frame(subscribed(KEY, reason="joined"), 0)
+        self.assertEqual(self.actions(), [("unsubscribe", [KEY]), ("subscribe", {KEY: T})])
+
     def test_a_lost_grant_ends_the_iterator(self) -> None:
         self.open()
         frame = {"type": "unsubscribed", "symbols": [KEY], "reason": "SYMBOL_NOT_PERMITTED"}

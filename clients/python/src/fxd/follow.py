@@ -7,6 +7,7 @@ Frames of the socket go into `frame`, bars of history into `behind` and `held`. 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from logging import Logger
 from typing import Any, NamedTuple
@@ -147,9 +148,12 @@ class Follow:
                 series.state = State.LIVE if series.last is None else State.IDLE
             elif series.state is State.JOINING:
                 self._joined(series, begins.get(key), now)
+            elif series.due == math.inf:
+                # A rejected symbol of a whole feed found a place.
+                series.subscribed, series.due = True, None
             series.accepted = True
-        for key in message["rejected"]:
-            self._rejected(key, now)
+        if message["rejected"]:
+            self._rejected(message["rejected"], now)
         for feed in message.get("rejected_feeds", []):
             raise rejection(feed)
 
@@ -167,16 +171,18 @@ class Follow:
         # An hour more than the service asks for, so that it is not behind again once history was read.
         series.state, series.target, series.held, series.growth = State.BEHIND, target + 3_600, None, 1
 
-    def _rejected(self, key: str, now: float) -> None:
-        series = self.series.get(key)
-        if series is None or feed_of(key) in self._whole:
-            self._logger.warning("symbol rejected: symbol=%s", key)
-        elif not series.accepted:
-            raise rejection(key)
-        else:
-            self._logger.warning("symbol rejected; retrying: symbol=%s", key)
-        if series is not None:
-            series.state, series.subscribed, series.due = State.IDLE, False, now + _REJECTED_AGAIN
+    def _rejected(self, keys: list[str], now: float) -> None:
+        self._logger.warning("symbols rejected: first=%s count=%d", keys[0], len(keys))
+        for key in keys:
+            series = self.series.get(key)
+            whole = feed_of(key) in self._whole
+            if series is None:
+                continue
+            if not whole and not series.accepted:
+                raise rejection(key)
+            # The service lets symbols of a whole feed join once there is a place.
+            series.state, series.subscribed = State.IDLE, False
+            series.due = math.inf if whole else now + _REJECTED_AGAIN
 
     def _error(self, message: dict[str, Any], now: float) -> None:
         if message["code"] != "GAP":
@@ -205,7 +211,7 @@ class Follow:
         for series in self.series.values():
             if series.state is State.IDLE and (series.due is None or series.due <= now):
                 idle.append(series)
-            complete = complete and series.state in (State.LIVE, State.HOLDING)
+            complete = complete and (series.state in (State.LIVE, State.HOLDING) or series.due == math.inf)
             if series.subscribed and series.state in (State.IDLE, State.BEHIND):
                 series.subscribed = False
                 left.append(series.key)
