@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import os
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping
@@ -13,7 +14,7 @@ from typing import Any
 
 from . import history as pages
 from .follow import Follow, feed_of, rejection
-from .http import Http
+from .http import PATIENCE, Http
 from .items import Bar, FxdError, Item, seconds
 from .liveness import Verdict
 from .stream import Outbox, Stream
@@ -142,7 +143,7 @@ class AsyncFxd:
                 if feed not in stream.feeds:
                     raise rejection(feed)
             if feeds:
-                keys += [each["symbol"] async for each in self.symbols() if each["feed"] in feeds]
+                keys += [each["symbol"] async for each in self._symbols(None, math.inf) if each["feed"] in feeds]
             for key in dict.fromkeys(keys):
                 now = present.get(feed_of(key))
                 # The minute before the present one has closed.
@@ -168,11 +169,14 @@ class AsyncFxd:
 
     async def symbols(self, search: str | None = None) -> AsyncIterator[dict[str, Any]]:
         """The symbols that the key may use, by compound key. `search` is a part of a display name."""
+        async for each in self._symbols(search, PATIENCE):
+            yield each
+
+    async def _symbols(self, search: str | None, patience: float) -> AsyncIterator[dict[str, Any]]:
         offset, total = 0, 1
         while offset < total:
-            page = await self._http.get(
-                "/v1/symbols", {"search": search, "limit": _SYMBOLS_PAGE, "offset": offset}
-            )
+            query = {"search": search, "limit": _SYMBOLS_PAGE, "offset": offset}
+            page = await self._http.get("/v1/symbols", query, patience)
             total = page["total"]
             offset += _SYMBOLS_PAGE
             for each in page["symbols"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any
 
-from .http import Http
+from .http import PATIENCE, Http
 from .items import TIME_MAX, Bar
 
 #: Bars that one page may have, and how many times that a page grows to while pages are empty.
@@ -24,7 +24,7 @@ def to_bars(symbol: str, answer: dict[str, Any]) -> list[Bar]:
 
 
 async def read(
-    http: Http, symbol: str, resolution: str, start: int, end: int, patience: float = 120
+    http: Http, symbol: str, resolution: str, start: int, end: int, patience: float = PATIENCE
 ) -> list[Bar]:
     """All bars that open from `start` to `end`, both included. The caller bounds the range."""
     query = {"symbol": symbol, "resolution": resolution, "from": start, "to": end}

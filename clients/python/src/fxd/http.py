@@ -18,6 +18,8 @@ from .items import FxdError
 
 #: Requests at once of one client.
 REQUESTS_MAX = 4
+#: Seconds for which a request is tried again.
+PATIENCE = 120.0
 #: Seconds that the service may be silent in the middle of an answer.
 _TIMEOUT = 30
 _PAUSE_MIN, _PAUSE_MAX = 0.5, 30.0
@@ -40,7 +42,9 @@ class Http:
         self._logger = logger
         self._threads = ThreadPoolExecutor(REQUESTS_MAX, "fxd")
 
-    async def get(self, path: str, query: Mapping[str, object] | None = None, patience: float = 120) -> Any:
+    async def get(
+        self, path: str, query: Mapping[str, object] | None = None, patience: float = PATIENCE
+    ) -> Any:
         """The answer of a path, as parsed JSON. 429, 5xx and lost connections are retried for `patience` seconds."""
         given = {name: value for name, value in (query or {}).items() if value is not None}
         target = f"{self._url}{path}?{urlencode(given)}" if given else f"{self._url}{path}"
