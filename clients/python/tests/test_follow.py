@@ -154,6 +154,22 @@ class FollowTest(unittest.TestCase):
         self.follow.opened({})
         self.assertEqual(self.actions(), [("subscribe", {KEY: T + 82_800})])
 
+    def test_the_first_bar_of_a_socket_with_minutes_missing_before_it_comes_by_a_second_replay(self) -> None:
+        self.open()
+        self.assertEqual(self.follow.frame(rows(3), 10), [])
+        self.assertEqual(self.actions(11), [("unsubscribe", [KEY])])
+        self.assertEqual(self.actions(12), [("subscribe", {KEY: T})])
+        self.follow.frame(subscribed(KEY, since={KEY: T}), 12)
+        given = [item for minute in (2, 3) for item in self.follow.frame(rows(minute), 12)]
+        self.assertEqual(given, [bar(2), bar(3)])
+
+    def test_later_bars_that_history_shows_and_nobody_pushes_are_read(self) -> None:
+        self.open()
+        frame = {"type": "revised", "symbol": KEY, "resolution": "1", "from": T + 60, "to": T + 120}
+        self.assertEqual(self.follow.frame(json.dumps(frame), 0), [])
+        self.assertEqual(self.follow.held(self.job(0), [bar(1), bar(2)], None, 0), [bar(1), bar(2)])
+        self.assertEqual(self.follow.frame(rows(3), 0), [bar(3)])
+
     def test_corrections_come_only_if_wanted(self) -> None:
         frame = json.dumps({"type": "revised", "symbol": KEY, "resolution": "1", "from": T, "to": T + 60})
         self.assertEqual(self.follow.frame(frame, 0), [])

@@ -24,6 +24,8 @@ _REPLAY = 86_400
 #: Symbols of one message; 64 KiB are allowed.
 _MESSAGE_SYMBOLS = 400
 _REJECTED_AGAIN = 60.0
+#: Seconds after the first bar of a new socket, if minutes are missing before it.
+_SECOND_LOOK = 2.0
 #: A bar of a delayed symbol comes later than the `minute` frame of its minute, by less than this.
 _DELAY_MAX = 3_600
 _PAGE = PAGE_BARS * 60
@@ -73,7 +75,7 @@ class Follow:
         self.refusal, self.dirty = None, True
         self._whole_sent = not self._whole
         for series in self.series.values():
-            series.subscribed = False
+            series.subscribed, series.fresh = False, True
             if series.state is not State.BEHIND:
                 series.state, series.due = State.IDLE, None
                 oldest = present.get(feed_of(series.key), 0) - _REPLAY
@@ -103,8 +105,8 @@ class Follow:
             self._minute(message["feed"], message["time"])
         elif kind == "feed":
             self.liveness.status(message["feed"], message)
-        elif kind == "revised" and self._revisions:
-            return [Revised(message["symbol"], message["resolution"], message["from"], message["to"])]
+        elif kind == "revised":
+            return self._revised(message, now)
         elif kind == "subscribed":
             self._subscribed(message, now)
         elif kind == "unsubscribed" and "reason" in message:
@@ -121,13 +123,28 @@ class Follow:
             if series is None:
                 continue
             if series.state is State.LIVE:
-                if series.last is None or time > series.last:
-                    series.last = time
+                if series.fresh and series.last is not None and time > series.last + 60:
+                    # Stored bars between may come just now, and are not pushed: a second replay has them.
+                    series.fresh, series.state, series.due = False, State.IDLE, now + _SECOND_LOOK
+                    self.dirty = True
+                elif series.last is None or time > series.last:
+                    series.last, series.fresh = time, False
                     items.append(Bar(series.key, time, *prices))
             elif series.state is State.HOLDING and series.held is None:
                 series.held, series.due, self.dirty = time, now, True
         self.liveness.bar(feed)
         return items
+
+    def _revised(self, message: dict[str, Any], now: float) -> list[Item]:
+        series = self.series.get(message["symbol"])
+        if series is not None and series.state is State.LIVE and message["resolution"] == "1":
+            if series.last is not None and message["to"] > series.last:
+                # History has bars that will not be pushed, such as those of a collector that was away.
+                series.hold(message["to"], now)
+                self.dirty = True
+        if not self._revisions:
+            return []
+        return [Revised(message["symbol"], message["resolution"], message["from"], message["to"])]
 
     def _minute(self, feed: str, time: int) -> None:
         self.liveness.minute(feed)
@@ -229,8 +246,8 @@ class Follow:
         return messages
 
     def _subscribe(self, symbols: list[str], **more: object) -> dict[str, Any]:
-        events = ["feed", "revised"] if self._revisions else ["feed"]
-        fixed = {"action": "subscribe", "type": "bar", "format": "rows", "markers": True, "events": events}
+        fixed: dict[str, Any] = {"action": "subscribe", "type": "bar", "format": "rows", "markers": True}
+        fixed["events"] = ["feed", "revised"]
         return {**fixed, "symbols": symbols, **more}
 
     def next_job(self, now: float) -> Job | None:

@@ -24,7 +24,7 @@ class State(Enum):
 class Series:
     __slots__ = (
         "key", "last", "state", "subscribed", "accepted", "target", "doubt", "held", "until", "due", "tries",
-        "deadline", "reading", "growth",
+        "deadline", "reading", "growth", "fresh",
     )  # fmt: skip
 
     def __init__(self, key: str, last: int | None) -> None:
@@ -47,6 +47,8 @@ class Series:
         self.deadline: float | None = None
         self.reading = False
         self.growth = 1
+        #: No bar came on the present socket.
+        self.fresh = True
 
     def hold(self, until: int | None, now: float) -> None:
         self.until = until if self.until is None or until is None else max(self.until, until)
