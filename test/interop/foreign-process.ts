@@ -6,8 +6,9 @@ export type Line = Readonly<Record<string, unknown>>
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 
-/** Path of a Python that has the packages of requirements.txt; installs them the first time. */
-export const python = (): string => execFileSync(here('install-python'), { encoding: 'utf8' }).trim()
+/** Path of a Python that has the packages of a file of requirements; installs them the first time. */
+export const python = (requirements = 'requirements.txt'): string =>
+  execFileSync(here('install-python'), [requirements], { encoding: 'utf8' }).trim()
 
 const started: ChildProcessWithoutNullStreams[] = []
 
@@ -18,8 +19,8 @@ export class ForeignProcess {
   #errors = ''
   #read = 0
 
-  constructor(interpreter: string, script: string, args: readonly string[]) {
-    this.#child = spawn(interpreter, [here(script), ...args])
+  constructor(interpreter: string, script: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+    this.#child = spawn(interpreter, [here(script), ...args], { env: { ...process.env, ...env } })
     started.push(this.#child)
     let rest = ''
     this.#child.stdout.setEncoding('utf8').on('data', (part: string) => {
@@ -49,6 +50,10 @@ export class ForeignProcess {
 
   end(): void {
     this.#child.stdin.end()
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL')
   }
 }
 

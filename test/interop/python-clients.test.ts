@@ -1,7 +1,3 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { barsOf, readHistory } from '../acceptance/client/history.ts'
 import { ask, read } from '../acceptance/client/http.ts'
@@ -9,10 +5,8 @@ import { issueKey } from '../acceptance/client/keys.ts'
 import { target } from '../acceptance/client/target.ts'
 import { until } from '../acceptance/client/until.ts'
 import { endForeignProcesses, ForeignProcess, type Line, python } from './foreign-process.ts'
+import { columns, discardStubs, openCollector, openSession } from './python-collector.ts'
 
-const protos = fileURLToPath(new URL('../../proto', import.meta.url))
-/** Folder for the stubs that each collector generates from the .proto files. */
-const stubs = mkdtempSync(join(tmpdir(), 'fxd-stubs-'))
 const feed = 'BROKERE:LIVE'
 
 let interpreter = ''
@@ -22,32 +16,13 @@ beforeAll(async () => {
   key = (await issueKey()).key
 }, 300_000)
 afterEach(endForeignProcesses)
-afterAll(() => rmSync(stubs, { recursive: true }))
+afterAll(discardStubs)
 
-const collector = (token = readFileSync(target().token, 'utf8').trim()) =>
-  new ForeignProcess(interpreter, 'collector.py', [protos, stubs, target().grpc, token])
 const streamClient = (secret: string) =>
   new ForeignProcess(interpreter, 'stream.py', [`${target().ws}/v1/stream?api_key=${secret}`])
 const has = (field: string) => (line: Line) => field in line
 const ofType = (type: string) => (line: Line) => line['type'] === type
 
-/** Closed minutes as delta-coded integer columns with `scale` 5. */
-const columns = (symbol: string, times: readonly number[], price: number) => {
-  const differences = (values: readonly number[]) => values.map((value, at) => value - (values[at - 1] ?? 0))
-  const prices = times.map((_, at) => price + at * 10)
-  return {
-    symbol,
-    resolution: '1',
-    scale: 5,
-    time: differences(times),
-    open: differences(prices),
-    high: differences(prices.map((each) => each + 9)),
-    low: differences(prices.map((each) => each - 4)),
-    close: differences(prices.map((each) => each + 3)),
-    volume: differences(times.map((_, at) => 50 + at)),
-    revision: differences(times.map(() => Date.now())),
-  }
-}
 const bar = (time: number, price: number, volume: number) => ({
   time,
   open: price / 1e5,
@@ -57,25 +32,11 @@ const bar = (time: number, price: number, volume: number) => ({
   volume,
 })
 
-/** Opens a session: Hello, Known, Catalogue; bars may be sent after it. */
-const session = async (name: string) => {
-  const terminal = collector()
-  const hello = { feed, collectorId: `python-${name}`, mode: 'SESSION_MODE_LIVE', terminal: 'python' }
-  terminal.send({ hello })
-  const { welcome } = (await terminal.next('Welcome', has('welcome'))) as { welcome: Line }
-  const known: Line[] = []
-  do known.push((await terminal.next('Known', has('known')))['known'] as Line)
-  while (known.at(-1)?.['last'] !== true)
-  const symbols = [{ raw: name, type: 'forex', digits: 5, description: 'sent by Python' }]
-  terminal.send({ catalogue: { revision: 1, snapshot: true, last: true, symbols } })
-  const { catalogued } = (await terminal.next('Catalogued', has('catalogued'))) as { catalogued: Line }
-  return { terminal, welcome, catalogued }
-}
 const lastMinute = () => Math.floor(Date.now() / 60_000) * 60
 
 describe('a collector written in Python', () => {
   test('it gets a Welcome, lists a symbol, and its acknowledged bars are in history', async () => {
-    const { terminal, welcome, catalogued } = await session('PYEUR')
+    const { terminal, welcome, catalogued } = await openSession(feed, 'PYEUR')
     expect(welcome).toMatchObject({ active: true })
     expect(catalogued['names']).toMatchObject([{ raw: 'PYEUR', symbol: 'PYEUR' }])
     const times = [20, 19, 17].map((back) => lastMinute() - back * 60)
@@ -94,7 +55,7 @@ describe('a collector written in Python', () => {
   })
 
   test('minutes that its terminal did not answer for are a gap, answered minutes without a bar are not', async () => {
-    const { terminal } = await session('PYGAP')
+    const { terminal } = await openSession(feed, 'PYGAP')
     const times = [40, 38, 30, 29].map((back) => lastMinute() - back * 60)
     const [first = 0, second = 0, third = 0, fourth = 0] = times
     terminal.send({
@@ -117,7 +78,7 @@ describe('a collector written in Python', () => {
   })
 
   test('a window of its whole catalogue is in coverage once it is acknowledged', async () => {
-    const { terminal } = await session('PYWIDE')
+    const { terminal } = await openSession(feed, 'PYWIDE')
     const times = [9, 8, 5].map((back) => lastMinute() - back * 60)
     terminal.send({ bars: { sequence: 1, lane: 'LANE_LIVE', series: [columns('PYWIDE', times, 118_000)] } })
     await terminal.next('Ack', has('ack'))
@@ -128,7 +89,7 @@ describe('a collector written in Python', () => {
   })
 
   test('bars before Catalogued, a sequence gap, absent digits and a window of 1970 are refused with a reason, without Ack', async () => {
-    const terminal = collector()
+    const terminal = openCollector()
     terminal.send({ hello: { feed, collectorId: 'python-hasty', mode: 'SESSION_MODE_LIVE' } })
     const { welcome } = (await terminal.next('Welcome', has('welcome'))) as { welcome: Line }
     expect(welcome['resolutions']).not.toContain('30')
@@ -158,7 +119,7 @@ describe('a collector written in Python', () => {
   })
 
   test('its heartbeat makes the feed live, with the source heartbeat', async () => {
-    const { terminal } = await session('PYBEAT')
+    const { terminal } = await openSession(feed, 'PYBEAT')
     terminal.send({ heartbeat: { terminalConnected: true } })
     await until('a live feed', async () => {
       const { feeds } = await read<{ feeds: Record<string, object> }>('/v1/status', key)
@@ -168,7 +129,7 @@ describe('a collector written in Python', () => {
   })
 
   test('bars of prices below zero are stored as they are', async () => {
-    const { terminal } = await session('PYOIL')
+    const { terminal } = await openSession(feed, 'PYOIL')
     const times = [12, 11].map((back) => lastMinute() - back * 60)
     terminal.send({ bars: { sequence: 1, lane: 'LANE_LIVE', series: [columns('PYOIL', times, -3_763_000)] } })
     expect((await terminal.next('Ack', has('ack')))['ack']).toMatchObject({ accepted: 2 })
@@ -177,7 +138,7 @@ describe('a collector written in Python', () => {
   })
 
   test('an impossible bar is refused by series, index and reason, the other bars are stored', async () => {
-    const { terminal } = await session('PYBAD')
+    const { terminal } = await openSession(feed, 'PYBAD')
     const times = [12, 11, 10].map((back) => lastMinute() - back * 60)
     const series = columns('PYBAD', times, 120_000)
     const offGrid = { ...series, time: [times[0], 61, 59] }
@@ -192,15 +153,15 @@ describe('a collector written in Python', () => {
   })
 
   test('a message above 256 KiB ends its session; a later session is accepted', async () => {
-    const { terminal } = await session('PYBIG')
+    const { terminal } = await openSession(feed, 'PYBIG')
     terminal.send({ hello: { feed, collectorId: 'x'.repeat(300_000) } })
     const { error } = (await terminal.next('an error', has('error'))) as { error: Line }
     expect(error['code']).toBe('RESOURCE_EXHAUSTED')
-    expect((await session('PYNEXT')).welcome).toMatchObject({ active: true })
+    expect((await openSession(feed, 'PYNEXT')).welcome).toMatchObject({ active: true })
   })
 
   test('a session with a wrong token is refused', async () => {
-    const terminal = collector('0'.repeat(32))
+    const terminal = openCollector('0'.repeat(32))
     terminal.send({ hello: { feed, collectorId: 'python-stranger', mode: 'SESSION_MODE_LIVE' } })
     const { error } = (await terminal.next('an error', has('error'))) as { error: Line }
     expect(error['code']).toBe('UNAUTHENTICATED')
@@ -212,7 +173,7 @@ describe('a name with spaces', () => {
   const symbol = `${feed}:${name}`
 
   test('is listed, and its bars are in history, coverage and pushes', async () => {
-    const { terminal, catalogued } = await session(name)
+    const { terminal, catalogued } = await openSession(feed, name)
     expect(catalogued['names']).toMatchObject([{ raw: name, symbol: name }])
     const socket = streamClient(key)
     await socket.next('connected', ofType('connected'))
@@ -261,7 +222,7 @@ describe('a name with spaces', () => {
 
 describe('a WebSocket client written in Python', () => {
   test('it subscribes and receives the bar that a collector written in Python sent', async () => {
-    const { terminal } = await session('PYLIVE')
+    const { terminal } = await openSession(feed, 'PYLIVE')
     const symbol = `${feed}:PYLIVE`
     await until('the symbol', async () => (await ask(`/v1/symbols?symbol=${symbol}`, { key })).status === 200)
     const socket = streamClient(key)

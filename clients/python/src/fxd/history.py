@@ -1,0 +1,52 @@
+"""Bars of any range from `/v1/history`, in pages of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from .http import PATIENCE, Http
+from .items import TIME_MAX, Bar
+
+#: Bars that one page may have, and how many times that a page grows to while pages are empty.
+PAGE_BARS, _EMPTY_GROWTH_MAX = 10_000, 16
+
+_MINUTES = {"1": 1, "5": 5, "10": 10, "15": 15, "30": 30, "60": 60, "120": 120, "240": 240}
+_MINUTES |= {"1D": 1_440, "1W": 10_080, "1M": 43_200}
+
+
+def to_bars(symbol: str, answer: dict[str, Any]) -> list[Bar]:
+    """The bars of an answer, oldest first; none for `no_data`."""
+    if answer["s"] != "ok":
+        return []
+    columns = (answer[name] for name in "tohlcv")
+    return [Bar(symbol, *row) for row in zip(*columns)]
+
+
+async def read(
+    http: Http, symbol: str, resolution: str, start: int, end: int, patience: float = PATIENCE
+) -> list[Bar]:
+    """All bars that open from `start` to `end`, both included. The caller bounds the range."""
+    query = {"symbol": symbol, "resolution": resolution, "from": start, "to": end}
+    return to_bars(symbol, await http.get("/v1/history", query, patience))
+
+
+async def pages(
+    http: Http, symbol: str, resolution: str, start: int, end: int | None
+) -> AsyncIterator[list[Bar]]:
+    """Lists of bars from `start` to `end` (absent: the newest bar), ascending, none of them empty."""
+    if resolution not in _MINUTES:
+        raise ValueError(f"resolution is {resolution!r}; it must be one of {', '.join(_MINUTES)}.")
+    if end is None:
+        query = {"symbol": symbol, "resolution": resolution, "countback": 1}
+        newest = await http.get("/v1/history", query)
+        end = max((bar.time for bar in to_bars(symbol, newest)), default=-1)
+    span, growth = PAGE_BARS * _MINUTES[resolution] * 60, 1
+    while start <= end:
+        to = min(end, start + span * growth - 1, TIME_MAX)
+        bars = await read(http, symbol, resolution, start, to)
+        # A range before the first bar is crossed in few requests; with bars a page is small again.
+        growth = 1 if bars else min(growth * 2, _EMPTY_GROWTH_MAX)
+        start = to + 1
+        if bars:
+            yield bars

@@ -1,0 +1,104 @@
+"""What the iterators give, and the error that they raise. Times are epoch seconds on the feed's clock."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Literal, NamedTuple
+
+#: The last time that the service takes, in the year 9999.
+TIME_MAX = 253_402_300_799
+
+
+class Bar(NamedTuple):
+    """A closed bar of one symbol. `time` is its open; `volume` counts ticks."""
+
+    symbol: str
+    time: int
+    open: float
+    high: float
+    low: float
+    close: float
+    volume: int
+
+    @property
+    def type(self) -> Literal["bar"]:
+        return "bar"
+
+
+class Gap(NamedTuple):
+    """One-minute bars that open from `start` to `end`, both included, may be missing.
+
+    `unfilled`: history did not show them within 2 minutes. `clock`: the broker set its clock back, these times
+    came twice, and only the first reading was given.
+    """
+
+    symbol: str
+    start: int
+    end: int
+    reason: Literal["unfilled", "clock"]
+
+    @property
+    def type(self) -> Literal["gap"]:
+        return "gap"
+
+
+class Revised(NamedTuple):
+    """The broker corrected bars that open from `start` to `end`: `history` has them. Only with `revisions=True`."""
+
+    symbol: str
+    resolution: str
+    start: int
+    end: int
+
+    @property
+    def type(self) -> Literal["revised"]:
+        return "revised"
+
+
+Item = Bar | Gap | Revised
+
+
+class FxdError(Exception):
+    """A refusal or a failure.
+
+    `code` is the service's (`KEY_INACTIVE`, `SYMBOL_NOT_FOUND`, …), or `UNAVAILABLE` if nothing answered, or
+    `SYMBOL_REJECTED` if a subscription was not accepted, or `CLOSED`. `status` is that of HTTP. `close_code` and `close_reason` are
+    those of the WebSocket. `retry_after` is in seconds.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        status: int | None = None,
+        retry_after: float | None = None,
+        close_code: int | None = None,
+        close_reason: str | None = None,
+    ) -> None:
+        super().__init__(f"{code}: {message}")
+        self.code = code
+        self.message = message
+        self.status = status
+        self.retry_after = retry_after
+        self.close_code = close_code
+        self.close_reason = close_reason
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether a later try may succeed."""
+        return self.status is None or self.status == 429 or self.status >= 500
+
+
+def to_utc(time: int, clock_offset_seconds: int) -> int:
+    """The UTC time, in epoch seconds, of a bar. `clock_offset_seconds` is the feed's, from `status()`."""
+    return time + clock_offset_seconds
+
+
+def seconds(time: int | float | datetime) -> int:
+    """Epoch seconds of a time on the feed's clock. A datetime without a zone counts as the feed's wall clock."""
+    if isinstance(time, datetime):
+        time = (time if time.tzinfo else time.replace(tzinfo=timezone.utc)).timestamp()
+    if not 0 <= time <= TIME_MAX:
+        raise ValueError(f"time is {time!r}; it must be epoch seconds from 0 to {TIME_MAX}, or a datetime.")
+    return int(time)

@@ -1,0 +1,47 @@
+"""Whether the feeds are alive: judged by what the service says and by complete minutes, never by a timeout on bars."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+Verdict = Literal["live", "quiet", "dead", "unknown"]
+
+
+class _Seen:
+    def __init__(self) -> None:
+        self.status = ""
+        self.source = ""
+        #: Whether a bar came since the last complete minute, and in that minute.
+        self.now = self.before = False
+
+
+class Liveness:
+    def __init__(self) -> None:
+        self._feeds: dict[str, _Seen] = {}
+
+    def status(self, feed: str, fields: dict[str, Any]) -> None:
+        """Takes a feed of `/v1/status`, or a `feed` frame."""
+        seen = self._of(feed)
+        seen.status, seen.source = fields["status"], fields["liveness_source"]
+
+    def bar(self, feed: str) -> None:
+        self._of(feed).now = True
+
+    def minute(self, feed: str) -> None:
+        seen = self._of(feed)
+        seen.before, seen.now = seen.now, False
+
+    def verdicts(self, reading: bool, sound: bool) -> dict[str, Verdict]:
+        """`reading`: the buffer has room. `sound`: the socket is open and answers pings."""
+
+        def judge(seen: _Seen) -> Verdict:
+            if not reading or seen.source != "heartbeat":
+                return "unknown"
+            if not sound or seen.status != "live":
+                return "dead"
+            return "live" if seen.now or seen.before else "quiet"
+
+        return {feed: judge(seen) for feed, seen in self._feeds.items()}
+
+    def _of(self, feed: str) -> _Seen:
+        return self._feeds.setdefault(feed, _Seen())

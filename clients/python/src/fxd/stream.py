@@ -1,0 +1,274 @@
+"""Drives the rules of `Follow` with a socket, requests and a clock, and fills an outbox."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import math
+from collections import deque
+from collections.abc import Coroutine
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
+
+from .follow import Follow, Job
+from .history import read
+from .http import REQUESTS_MAX, Http, pause_after, refusal
+from .items import FxdError, Item
+from .liveness import Verdict
+
+_PING_EVERY, _HEARD_LATE = 20.0, 60.0
+_STATUS_EVERY = 600.0
+#: While the event loop was blocked longer than this, silence says nothing about the service.
+_LAG_MAX = 5.0
+_OPEN_TIMEOUT = 15.0
+#: Offsets are measured to the quarter of an hour.
+_CLOCK_STEP = 900
+#: About how many items the reader takes at once.
+_TAKE = 1_000
+
+
+class Outbox:
+    """Items that wait for the reader, at most `limit` and one frame or page more."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._batches: deque[list[Item]] = deque()
+        self._count = 0
+        self._changed = asyncio.Event()
+        self._drained = asyncio.Event()
+        self._drained.set()
+        self._end: BaseException | None = None
+
+    @property
+    def full(self) -> bool:
+        return self._count >= self._limit
+
+    def put(self, items: list[Item]) -> None:
+        if items:
+            self._batches.append(items)
+            self._count += len(items)
+            self._changed.set()
+            self._drained.clear()
+
+    def end(self, error: BaseException) -> None:
+        self._end = error
+        self._changed.set()
+
+    async def drained(self) -> None:
+        await self._drained.wait()
+
+    async def take(self) -> list[Item]:
+        """The next items, not empty. Raises what ended the stream once all items were taken."""
+        while not self._batches:
+            self._drained.set()
+            if self._end is not None:
+                raise self._end
+            self._changed.clear()
+            await self._changed.wait()
+        items: list[Item] = []
+        while self._batches and len(items) < _TAKE:
+            items += self._batches.popleft()
+        self._count -= len(items)
+        return items
+
+
+class Stream:
+    """Follows symbols until `run` is cancelled or the service says that a person must act."""
+
+    def __init__(
+        self, http: Http, ws_url: str, follow: Follow, outbox: Outbox, logger: logging.Logger
+    ) -> None:
+        self._http = http
+        self._url = f"{ws_url.rstrip('/')}/v1/stream"
+        self._follow = follow
+        self._outbox = outbox
+        self._logger = logger
+        #: The feeds that the key may use.
+        self.feeds: set[str] = set()
+        self._offsets: dict[str, int] = {}
+        self._socket: ClientConnection | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._main: asyncio.Task[Any] | None = None
+        self._requests = 0
+        self._failures = 0
+        #: The first time is a warning.
+        self._full_level = logging.WARNING
+        #: When the last frame came.
+        self._heard = 0.0
+        self._loop_time = asyncio.get_running_loop().time
+
+    async def run(self) -> None:
+        self._main = asyncio.current_task()
+        self._spawn(self._beats())
+        try:
+            while True:
+                await self._connection()
+        except Exception as error:
+            self._outbox.end(error)
+        finally:
+            for task in self._tasks:
+                task.cancel()
+
+    def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
+        async def run() -> None:
+            try:
+                await work
+            except Exception as error:
+                self._outbox.end(error)
+                if self._main is not None:
+                    self._main.cancel()
+
+        task = asyncio.create_task(run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    @property
+    def liveness(self) -> dict[str, Verdict]:
+        sound = self._socket is not None and self._loop_time() - self._heard <= _HEARD_LATE
+        return self._follow.liveness.verdicts(not self._outbox.full, sound)
+
+    async def present(self) -> dict[str, int]:
+        """The time on the clock of each feed whose clock is known."""
+        status = await self._http.get("/v1/status", patience=math.inf)
+        present = {}
+        self.feeds = set(status["feeds"])
+        for feed, fields in status["feeds"].items():
+            self._follow.liveness.status(feed, fields)
+            offset = fields.get("clock_offset_seconds")
+            if offset is not None:
+                by = offset - self._offsets.setdefault(feed, offset)
+                self._offsets[feed] = offset
+                if by >= _CLOCK_STEP:
+                    self._outbox.put(self._follow.clock_set_back(feed, by))
+                present[feed] = status["server_time"] - offset
+        return present
+
+    async def _connection(self) -> None:
+        """One socket, from its upgrade to its close and the pause after it."""
+        retry_after: float | None = None
+        why: object
+        key = self._http.key()
+        try:
+            present = await self.present()
+            async with connect(
+                self._url,
+                additional_headers={"X-API-Key": key},
+                ping_interval=None,
+                max_size=None,
+                open_timeout=_OPEN_TIMEOUT,
+            ) as self._socket:
+                self._heard = self._loop_time()
+                self._follow.opened(present)
+                await self._read(self._socket)
+            return await self._pause_full()
+        except InvalidStatus as error:
+            response = error.response
+            refused = refusal(response.status_code, response.headers.get("Retry-After"), response.body)
+            if not refused.may_pass and self._http.key() == key:
+                raise refused from None
+            retry_after, why = refused.retry_after, refused
+        except ConnectionClosed as error:
+            why = self._closed(error, key)
+        except (OSError, TimeoutError, asyncio.TimeoutError, WebSocketException) as error:
+            why = error
+        finally:
+            self._socket = None
+        pause = pause_after(self._failures, retry_after)
+        self._failures += 1
+        self._logger.info("connection lost; retrying: why=%s pause=%.1f", why, pause)
+        await asyncio.sleep(pause)
+
+    def _closed(self, error: ConnectionClosed, key: str) -> str:
+        """Why the socket closed, if the client may return: it may with another key."""
+        code = 1006 if error.rcvd is None else error.rcvd.code
+        reason = "" if error.rcvd is None else error.rcvd.reason
+        if 4500 <= code <= 4999 and self._http.key() == key:
+            named, message = self._follow.refusal or ("CLOSED", reason)
+            raise FxdError(named, message, close_code=code, close_reason=reason) from None
+        return f"closed with {code} {reason}".strip()
+
+    async def _read(self, socket: ClientConnection) -> None:
+        """Reads frames until the outbox is full."""
+        follow, outbox, now = self._follow, self._outbox, self._loop_time
+        await self._act()
+        async for frame in socket:
+            self._heard = at = now()
+            outbox.put(follow.frame(frame, at))
+            if follow.dirty:
+                self._failures = 0
+                await self._act()
+            if outbox.full:
+                # A close in order would wait for frames that nobody reads.
+                return socket.transport.abort()
+
+    async def _pause_full(self) -> None:
+        level, self._full_level = self._full_level, logging.INFO
+        self._logger.log(level, "buffer full; the socket is closed until the buffer is empty")
+        await self._outbox.drained()
+
+    async def _act(self) -> None:
+        """Sends and reads what the rules want now."""
+        follow, now = self._follow, self._loop_time()
+        follow.dirty = False
+        while self._requests < REQUESTS_MAX and not self._outbox.full:
+            job = follow.next_job(now)
+            if job is None:
+                break
+            self._requests += 1
+            self._spawn(self._work(job))
+        socket = self._socket
+        for message in follow.messages(now) if socket is not None else []:
+            await self._send(socket, message)
+
+    async def _work(self, job: Job) -> None:
+        follow, symbol = self._follow, job.series.key
+        try:
+            bars = await read(self._http, symbol, "1", job.start, job.end, math.inf)
+            if job.behind:
+                self._outbox.put(follow.behind(job, bars))
+            else:
+                ranges = None
+                if follow.needs_coverage(job, bars):
+                    answer = await self._http.get("/v1/coverage", {"symbol": symbol}, math.inf)
+                    ranges = answer["coverage"]
+                self._outbox.put(follow.held(job, bars, ranges, self._loop_time()))
+        finally:
+            # The next job takes the place of this one.
+            self._requests -= 1
+            follow.dirty = True
+
+    async def _beats(self) -> None:
+        """Each second: due work. Each 20 s: a ping. Each 10 min: the clocks of the feeds."""
+        now = self._loop_time
+        beat = pinged = asked = now()
+        while True:
+            await asyncio.sleep(0.2 if self._follow.dirty else 1)
+            lag, beat = now() - beat, now()
+            if lag > _LAG_MAX:
+                self._heard = beat
+            # As tasks: a socket that takes nothing must not stop this loop.
+            self._spawn(self._act())
+            socket = self._socket
+            if socket is None:
+                continue
+            if beat - self._heard > _HEARD_LATE:
+                self._logger.warning("no answer to pings; the socket is closed")
+                socket.transport.abort()
+            elif beat - pinged >= _PING_EVERY:
+                pinged = beat
+                self._spawn(self._send(socket, {"action": "ping"}))
+            if beat - asked >= _STATUS_EVERY:
+                asked = beat
+                self._spawn(self.present())
+
+    async def _send(self, socket: ClientConnection | None, message: dict[str, Any]) -> None:
+        try:
+            if socket is not None:
+                await socket.send(json.dumps(message, separators=(",", ":")))
+        except ConnectionClosed:
+            pass  # The reader learns it too.
+
+
