@@ -134,11 +134,9 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
       upgrade?.listener(request, socket, head)
     }
   })
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // A second head must not be written into an answer.
-    if (connections.isAnswering(socket as Socket)) socket.destroy()
-    else answerBrokenRequest(error.code, socket)
-  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) =>
+    refuseBrokenRequest(connections, error.code, socket as Socket),
+  )
   const port = await listen(server, deps.address, deps.variable)
   server.on('error', (cause) => deps.acceptFailed?.(cause))
 
@@ -152,14 +150,18 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
       connections.drain()
       server.closeIdleConnections()
       const done = new AbortController()
-      const late = clock.sleep(graceMs, done.signal).then(() => {
-        connections.destroy()
-      })
+      const late = clock.sleep(graceMs, done.signal).then(() => connections.destroy())
       await closed
       done.abort()
       await late
     },
   }
+}
+
+function refuseBrokenRequest(connections: HttpConnections, code: string | undefined, socket: Socket): void {
+  // A second head must not be written into an answer.
+  if (connections.isAnswering(socket)) socket.destroy()
+  else answerBrokenRequest(code, socket)
 }
 
 function createEncrypted<R extends typeof IncomingMessage, S extends typeof ServerResponse<InstanceType<R>>>(

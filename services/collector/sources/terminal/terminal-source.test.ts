@@ -303,10 +303,11 @@ describe('live bars', () => {
       { line: 'complete', series, span: { from: feedSeconds(span.from), to: feedSeconds(span.to) } },
     )
     await suite.clock.advance(60_000)
-    await until(terminal, async () => {
-      const covered = await suite.covered('EURUSD')
-      return covered.length === 1 && (covered[0]?.[1] ?? 0) >= suite.noon + 4 * minute
-    })
+    await until(
+      terminal,
+      async () => ((await suite.covered('EURUSD')).at(-1)?.[1] ?? 0) >= suite.noon + 4 * minute,
+    )
+    expect(await suite.covered('EURUSD')).toHaveLength(1)
   })
 
   test('go on after a restart of the collector, with those that closed meanwhile', async () => {
