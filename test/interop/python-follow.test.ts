@@ -148,7 +148,7 @@ describe('a key', () => {
   test('that is revoked ends the iterator with its code', async () => {
     const made = await issueKey()
     await write(minutes(minutesAgo('BROKERA:ZERO', 30), 3, 1.1, 5))
-    const follower = follow({ key: made.key, start: minutesAgo('BROKERA:ZERO', 60) })
+    const follower = follow({ key: made.key, start: minutesAgo('BROKERA:ZERO', 30) })
     await until('the bars', () => itemsOf(follower).length === 3)
     await revokeKey(made.id)
     const end = await follower.next('the end', (line) => 'failed' in line)

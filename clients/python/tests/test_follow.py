@@ -154,14 +154,14 @@ class FollowTest(unittest.TestCase):
         self.follow.opened({})
         self.assertEqual(self.actions(), [("subscribe", {KEY: T + 82_800})])
 
-    def test_the_first_bar_of_a_socket_with_minutes_missing_before_it_comes_by_a_second_replay(self) -> None:
+    def test_minutes_that_are_missing_before_the_first_bar_of_a_socket_are_looked_for_in_history(self) -> None:
         self.open()
         self.assertEqual(self.follow.frame(rows(3), 10), [])
-        self.assertEqual(self.actions(11), [("unsubscribe", [KEY])])
-        self.assertEqual(self.actions(12), [("subscribe", {KEY: T})])
-        self.follow.frame(subscribed(KEY, since={KEY: T}), 12)
-        given = [item for minute in (2, 3) for item in self.follow.frame(rows(minute), 12)]
-        self.assertEqual(given, [bar(2), bar(3)])
+        bars = [bar(1), bar(2), bar(3)]
+        self.assertEqual(self.follow.held(self.job(10), bars, None, 10), bars)
+        self.assertEqual(self.actions(12), [("unsubscribe", [KEY]), ("subscribe", {KEY: T + 180})])
+        self.follow.frame(subscribed(KEY, since={KEY: T + 180}), 12)
+        self.assertEqual(self.follow.frame(rows(6), 12), [bar(6)], "once for each socket")
 
     def test_later_bars_that_history_shows_and_nobody_pushes_are_read(self) -> None:
         self.open()

@@ -24,8 +24,6 @@ _REPLAY = 86_400
 #: Symbols of one message; 64 KiB are allowed.
 _MESSAGE_SYMBOLS = 400
 _REJECTED_AGAIN = 60.0
-#: Seconds after the first bar of a new socket, if minutes are missing before it.
-_SECOND_LOOK = 2.0
 #: A bar of a delayed symbol comes later than the `minute` frame of its minute, by less than this.
 _DELAY_MAX = 3_600
 _PAGE = PAGE_BARS * 60
@@ -124,9 +122,9 @@ class Follow:
                 continue
             if series.state is State.LIVE:
                 if series.fresh and series.last is not None and time > series.last + 60:
-                    # Stored bars between may come just now, and are not pushed: a second replay has them.
-                    series.fresh, series.state, series.due = False, State.IDLE, now + _SECOND_LOOK
-                    self.dirty = True
+                    # Bars between may still be on their way into history, and are not pushed: as after a GAP.
+                    series.fresh, series.held, self.dirty = False, time, True
+                    series.hold(None, now)
                 elif series.last is None or time > series.last:
                     series.last, series.fresh = time, False
                     items.append(Bar(series.key, time, *prices))
