@@ -88,10 +88,5 @@ export class HistoryReader {
       await windows.send(series.name, series.resolution, claim)
       series.covered = joinSpans([...series.covered, claim])
     }
-    // The last bar was still forming when the source read it: what is left is read again.
-    const end = claims.at(-1)?.to
-    if (end === undefined || end >= span.to) return
-    this.#queue.add(series, [{ from: end, to: span.to }])
-    await this.run()
   }
 }

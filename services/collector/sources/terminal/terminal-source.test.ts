@@ -9,7 +9,6 @@ import {
 import { MemoryFolder } from '../../../../test/support/fixtures/memory-folder.ts'
 import { PostingTerminal } from '../../../../test/support/samples/posting-terminal.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
-import type { AnswerLine } from '../../../core/terminal/lines.ts'
 import { silentLog } from '../../../platform/log/log.ts'
 import { openSpool } from '../../spool/spool.ts'
 import { NotTaken } from './terminal-feed.ts'
@@ -281,33 +280,6 @@ describe('live bars', () => {
     await expect.poll(isBack, patience).toBe(true)
     expect(suite.pushed()).toEqual(minutes(noon, noon + 3 * minute))
     await spool.close()
-  })
-
-  test('of which one was still forming in an answer are claimed, since it is read again', async () => {
-    const { terminal } = await collecting({ spool: await spoolIn(new MemoryFolder()) })
-    await suite.restart(undefined, async () => {
-      for (let i = 0; i < 3; i++) {
-        await suite.clock.advance(60_000)
-        await terminal.turn()
-      }
-    })
-    const wants = () => toldOf(terminal, 'want').filter((each) => each.line === 'want')
-    const before = wants().length
-    await suite.clock.advance(5_000)
-    await until(terminal, () => wants().length > before)
-    const { series, span } = wants().at(-1) as Extract<AnswerLine, { line: 'want' }>
-    if (!series) throw new Error('nothing is wanted')
-    const bars = terminal.bars(span.from, span.to)
-    await terminal.post(
-      { line: 'bars', series, bars, lastIsOpen: true },
-      { line: 'complete', series, span: { from: feedSeconds(span.from), to: feedSeconds(span.to) } },
-    )
-    await suite.clock.advance(60_000)
-    await until(
-      terminal,
-      async () => ((await suite.covered('EURUSD')).at(-1)?.[1] ?? 0) >= suite.noon + 4 * minute,
-    )
-    expect(await suite.covered('EURUSD')).toHaveLength(1)
   })
 
   test('go on after a restart of the collector, with those that closed meanwhile', async () => {
