@@ -47,6 +47,7 @@ test('without any variable every setting has its default', () => {
     terminalPlain: 'false',
     spoolMib: 256,
     spoolHours: 24,
+    apiKey: '',
     canarySymbols: [],
     canarySettleSeconds: 60,
     trustedProxies: [],
