@@ -44,8 +44,9 @@ test('a symbol appears late: it is whole from its first bar on', async () => {
   await expectWhole(terminal, end, raw)
   await expectBars(terminal, end, other)
   const [[from, to] = [0, 0] as const, ...more] = await suite.covered(other, end)
-  // It is known since the minute in which it appeared.
-  expect([from - (from % 60), to, more]).toEqual([minuteOf(terminal.since, other), end, []])
+  expect([to, more]).toEqual([end, []])
+  // The terminal also answers that the minute before its first bar has none.
+  expect(minuteOf(terminal.since, other) - from).toBeOneOf([0, 60])
 })
 
 test('a symbol vanishes: its closed bars stay, and the other symbols go on', async () => {

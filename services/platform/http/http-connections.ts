@@ -39,11 +39,6 @@ export class HttpConnections {
     return this.#open.size
   }
 
-  /** Open connections without a request under way, upgraded ones excluded. */
-  get idle(): Iterable<Socket> {
-    return this.#idle
-  }
-
   get unreadBytes(): number {
     return this.#unread.bytes
   }

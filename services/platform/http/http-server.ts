@@ -16,7 +16,6 @@ import { answerBrokenRequest, headFault } from './broken-request.ts'
 import { answerError } from './error-answer.ts'
 import { type CutReason, HttpConnections } from './http-connections.ts'
 import { pathOf } from './request-path.ts'
-import { RequestReads } from './request-reads.ts'
 import { RequestTurns } from './request-turns.ts'
 
 /** Timeouts. Node's defaults let one slow client keep a connection for minutes (headers 60 s, request 300 s). */
@@ -87,7 +86,6 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
   const { upgrade } = deps
   const connections = new HttpConnections(deps)
   const turns = new RequestTurns(clock)
-  const reads = new RequestReads(clock, () => connections.idle)
   const { BoundedRequest, CountedResponse } = countedBy(connections)
   /** The answer to an earlier request would be written between the frames of a WebSocket. */
   const isFirst = ({ socket }: IncomingMessage): boolean => !connections.isAnswering(socket)
@@ -115,7 +113,6 @@ export async function openHttpServer(deps: HttpServerDeps, clock: Clock): Promis
   const handle: RequestListener = (request, response) => {
     response.setMaxListeners(responseListenersMax)
     if (!connections.begin(request.socket, response)) return
-    reads.arrived()
     response.once('close', () => {
       if (isDraining) server.closeIdleConnections()
     })
