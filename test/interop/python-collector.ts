@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,12 +6,14 @@ import { target } from '../acceptance/client/target.ts'
 import { ForeignProcess, type Line, python } from './foreign-process.ts'
 
 const protos = fileURLToPath(new URL('../../proto', import.meta.url))
-/** Folder for the stubs that each collector generates from the .proto files. */
+/** Folder for the stubs that each collector generates from the .proto files. Test files of one worker share it. */
 const stubs = mkdtempSync(join(tmpdir(), 'fxd-stubs-'))
-export const discardStubs = (): void => rmSync(stubs, { recursive: true })
+export const discardStubs = (): void => rmSync(stubs, { recursive: true, force: true })
 
-export const openCollector = (token = readFileSync(target().token, 'utf8').trim()): ForeignProcess =>
-  new ForeignProcess(python(), 'collector.py', [protos, stubs, target().grpc, token])
+export const openCollector = (token = readFileSync(target().token, 'utf8').trim()): ForeignProcess => {
+  mkdirSync(stubs, { recursive: true })
+  return new ForeignProcess(python(), 'collector.py', [protos, stubs, target().grpc, token])
+}
 
 /** Closed minutes as delta-coded integer columns with `scale` 5. */
 export const columns = (symbol: string, times: readonly number[], price: number) => {
