@@ -25,10 +25,12 @@ export class Followed {
   covered = 0
   /** Last minute that must be read from history. */
   historyTo = 0
-  /** Minutes before the next bar may be missing, since no bar came on this socket. */
+  /** Minutes before the next bar may be missing, since the socket is new, or no bar came on it. */
   isInDoubt: boolean
   /** The bar before which minutes are missing. */
   held: number | undefined
+  /** Up to here coverage has all minutes, or `gaps` names them. */
+  sure = 0
   /** Missing minutes that are named before the next later bar. */
   gaps: Range[] = []
   /** When the GAP came, or a bar was held, that is not filled yet. */
@@ -49,13 +51,12 @@ export class Followed {
 
   /** Whether bars before this one may still be on their way into history, and would not be pushed. */
   mayMiss(time: number): boolean {
-    const { isInDoubt, since } = this
-    return isInDoubt && since !== undefined && time > since + minute
+    const { isInDoubt, since, sure } = this
+    return isInDoubt && since !== undefined && time > Math.max(since, sure) + minute
   }
 
-  /** Nothing is missing before the next bar any more, or `gaps` names it. */
+  /** Nothing is missing any more, or `gaps` names it. */
   settle(): void {
-    this.isInDoubt = false
     this.held = undefined
     this.gapMs = undefined
     this.attempts = 0

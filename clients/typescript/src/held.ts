@@ -1,6 +1,7 @@
 import type { Followed } from './followed.ts'
 import { missing } from './missing.ts'
 import { jitterMs } from './pause.ts'
+import { minute } from './time.ts'
 import type { Range } from './types.ts'
 
 /** Bars that stay missing for longer are named as a gap. */
@@ -44,6 +45,7 @@ export class Held {
       const gaps = missing(coverage[symbol] ?? [], since, held)
       if (gaps.length === 0 || now - gapMs > unfilledMs) {
         each.gaps = gaps
+        each.sure = held - minute
         each.settle()
       }
       each.state = 'idle'

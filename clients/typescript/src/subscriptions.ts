@@ -11,6 +11,8 @@ import type { Bar, Item, Logger, RevisedItem } from './types.ts'
 /** The service ends a replay after two minutes, so a GAP that comes later is another one. */
 const replayMs = 130_000
 const rejectedMs = 60_000
+/** Since a new socket. A collector that was away at the same time may bring what it missed in parts. */
+const doubtMs = 120_000
 /** A bar of a delayed symbol comes later than the frame of its minute. */
 const delayMax = 60 * minute
 /** History is read for longer than asked, since the reach of the service moves on meanwhile. */
@@ -43,6 +45,7 @@ export class Subscriptions {
   #leaving: string[] = []
   #maxSymbols = 0
   #sockets = 0
+  #openedMs = 0
   #isOpen = false
 
   constructor(
@@ -61,6 +64,7 @@ export class Subscriptions {
   opened(): void {
     this.#isOpen = true
     this.#sockets += 1
+    this.#openedMs = Date.now()
     this.#flush(true)
   }
 
@@ -179,6 +183,7 @@ export class Subscriptions {
     if (followed?.state !== 'live') return
     if (followed.mayMiss(bar.time)) return this.#hold(followed, bar.time)
     this.#give(followed, bar)
+    if (Date.now() - this.#openedMs > doubtMs) followed.isInDoubt = false
   }
 
   #hold(followed: Followed, time: number): void {
@@ -199,8 +204,10 @@ export class Subscriptions {
   #give(followed: Followed, { time, open, high, low, close, volume }: Bar): boolean {
     if (followed.last !== undefined && time <= followed.last) return true
     const { symbol } = followed
-    while (followed.gaps[0] && followed.gaps[0].from < time)
-      this.#deps.give({ type: 'gap', symbol, ...followed.gaps.shift()!, reason: 'unfilled' })
+    for (let [gap] = followed.gaps; gap && gap.from < time; [gap] = followed.gaps) {
+      this.#deps.give({ type: 'gap', symbol, ...gap, reason: 'unfilled' })
+      followed.gaps.shift()
+    }
     if (!this.#deps.give({ type: 'bar', symbol, time, open, high, low, close, volume })) return false
     followed.last = time
     if (followed.state === 'live' && time >= (followed.held ?? 0)) followed.settle()
