@@ -10,7 +10,7 @@ import { refusal } from './refusal.ts'
 import type { Rest } from './rest.ts'
 import { Socket, type SocketEnd } from './socket.ts'
 import { Subscriptions } from './subscriptions.ts'
-import type { Item, Logger, Position, Verdict } from './types.ts'
+import type { Item, Logger, Position, Range, Verdict } from './types.ts'
 
 const tickMs = 1_000
 const reviewTicks = 20
@@ -142,6 +142,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
       began: (symbol, time) => void (this.#position[symbol] = time),
       send: (message) => this.#socket?.send(message),
       fail: (error) => this.#fail(error),
+      coverage: (symbols) => this.#coverage(symbols),
       readHistory: (followed) => {
         this.#toRead.push(followed)
         void this.#readHistory().catch((cause: unknown) => this.#fail(asFxdError(cause)))
@@ -149,6 +150,22 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
     })
     this.#timer = setInterval(() => this.#tick(), tickMs)
     await this.#keepConnected(this.#subscriptions, signal)
+  }
+
+  /** A failure that stays shows nothing: a key that is refused also loses its socket. */
+  async #coverage(symbols: readonly string[]): Promise<Readonly<Record<string, readonly Range[]>>> {
+    const { rest } = this.#deps
+    const [symbol, ...others] = symbols
+    const only = others.length === 0 ? symbol : undefined
+    const ask = <T>(): Promise<{ readonly coverage: T }> =>
+      rest.getPatiently('coverage', { symbol: only }, undefined, this.#abort.signal)
+    try {
+      return only === undefined
+        ? (await ask<Record<string, Range[]>>()).coverage
+        : { [only]: (await ask<Range[]>()).coverage }
+    } catch {
+      return {}
+    }
   }
 
   async #keepConnected(subscriptions: Subscriptions, signal: AbortSignal): Promise<void> {

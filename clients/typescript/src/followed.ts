@@ -1,10 +1,12 @@
 import { feedOf } from './frames.ts'
+import { minute } from './time.ts'
+import type { Range } from './types.ts'
 
 /**
  * - `idle`: to be subscribed to on the next occasion;
  * - `asked`: the subscription is not answered yet;
  * - `live`: each bar that comes is the next one;
- * - `waiting`: unsubscribed after a GAP, until `dueMs`;
+ * - `waiting`: unsubscribed after a GAP, or because minutes are missing, until `dueMs`;
  * - `rejected`: the same, after a rejection;
  * - `history`: unsubscribed, bars are read from history.
  */
@@ -23,7 +25,15 @@ export class Followed {
   covered = 0
   /** Last minute that must be read from history. */
   historyTo = 0
-  /** When the GAP came that is not filled yet. */
+  /** Minutes before the next bar may be missing, since the socket is new, or no bar came on it. */
+  isInDoubt: boolean
+  /** The bar before which minutes are missing. */
+  held: number | undefined
+  /** Up to here coverage has all minutes, or `gaps` names them. */
+  sure = 0
+  /** Missing minutes that are named before the next later bar. */
+  gaps: Range[] = []
+  /** When the GAP came, or a bar was held, that is not filled yet. */
   gapMs: number | undefined
   /** When the subscription was answered; 0: never. */
   liveMs = 0
@@ -36,6 +46,20 @@ export class Followed {
     this.feed = feedOf(symbol)
     this.last = last
     this.floor = floor
+    this.isInDoubt = last !== undefined
+  }
+
+  /** Whether bars before this one may still be on their way into history, and would not be pushed. */
+  mayMiss(time: number): boolean {
+    const { isInDoubt, since, sure } = this
+    return isInDoubt && since !== undefined && time > Math.max(since, sure) + minute
+  }
+
+  /** Nothing is missing any more, or `gaps` names it. */
+  settle(): void {
+    this.held = undefined
+    this.gapMs = undefined
+    this.attempts = 0
   }
 
   get position(): number | undefined {

@@ -4,7 +4,7 @@ import type { FxdError } from './error.ts'
 import type { Followed } from './followed.ts'
 import { Liveness } from './liveness.ts'
 import { Subscriptions } from './subscriptions.ts'
-import type { Item } from './types.ts'
+import type { Item, Range } from './types.ts'
 
 const symbol = 'A:B:C'
 const now = 1_000_020
@@ -21,6 +21,8 @@ const open = (start?: number, { room = 1_000, wanted = symbol }: { room?: number
   const sent: Record<string, unknown>[] = []
   const failures: FxdError[] = []
   const toRead: Followed[] = []
+  const asked: (readonly string[])[] = []
+  let ranges: readonly Range[] = []
   const subscriptions = new Subscriptions([wanted], () => start, {
     clocks: { newestClosed: () => minute(16), saw: () => undefined } as unknown as Clocks,
     liveness: new Liveness(),
@@ -30,6 +32,10 @@ const open = (start?: number, { room = 1_000, wanted = symbol }: { room?: number
     began: () => undefined,
     send: (message) => void sent.push(JSON.parse(JSON.stringify(message)) as Record<string, unknown>),
     fail: (error) => void failures.push(error),
+    coverage: (symbols) => {
+      asked.push(symbols)
+      return Promise.resolve({ [symbol]: ranges })
+    },
     readHistory: (followed) => void toRead.push(followed),
   })
   subscriptions.opened()
@@ -50,7 +56,37 @@ const open = (start?: number, { room = 1_000, wanted = symbol }: { room?: number
       subscriptions.tick()
     }
   }
-  return { subscriptions, items, sent, failures, toRead, subscribed, gap, push, pass }
+  /** The same, with this coverage, and what the answer to its question begins. */
+  const passCovered = async (seconds: number, ...covered: readonly Range[]) => {
+    ranges = covered
+    for (let i = 0; i < seconds; i++) {
+      pass(1)
+      await Promise.resolve()
+      await Promise.resolve()
+    }
+  }
+  const reopen = () => {
+    subscriptions.closed()
+    subscriptions.opened()
+    subscribed(minute(1))
+  }
+  const revised = (to: number) =>
+    subscriptions.received({ type: 'revised', symbol, resolution: '1', from: minute(2), to })
+  return {
+    subscriptions,
+    items,
+    sent,
+    failures,
+    toRead,
+    asked,
+    subscribed,
+    gap,
+    push,
+    pass,
+    passCovered,
+    reopen,
+    revised,
+  }
 }
 
 test('bars come once and ascending, and those before the answer to the subscription are not given', () => {
@@ -210,4 +246,89 @@ test('a symbol that joins a feed without a start is live at once', () => {
   subscribed()
   push(minute(17))
   expect(items).toEqual([item(minute(17))])
+})
+
+test('the first bar of a new socket waits for the minutes before it, until coverage has them', async () => {
+  const { items, sent, asked, subscribed, push, passCovered, reopen } = open(minute(0))
+  subscribed(minute(0))
+  push(minute(1))
+  reopen()
+  push(minute(4))
+  await passCovered(1, { from: minute(0), to: minute(1) }, { from: minute(4), to: minute(4) })
+  expect(sent.at(-1)).toMatchObject({ action: 'subscribe', since: { [symbol]: minute(1) } })
+  subscribed(minute(1))
+  for (const n of [2, 4]) push(minute(n))
+  expect(items).toEqual([1, 2].map((n) => item(minute(n))))
+  await passCovered(9, { from: minute(0), to: minute(4) })
+  subscribed(minute(2))
+  for (const n of [4, 5]) push(minute(n))
+  expect(items.slice(2)).toEqual([4, 5].map((n) => item(minute(n))))
+  expect(asked).toEqual([[symbol], [symbol]])
+})
+
+test('minutes that come before the first bar of a new socket need no coverage', async () => {
+  const { items, subscribed, push, passCovered, reopen } = open(minute(0))
+  subscribed(minute(0))
+  push(minute(1))
+  reopen()
+  push(minute(3))
+  await passCovered(1)
+  subscribed(minute(1))
+  for (const n of [2, 3, 4]) push(minute(n))
+  expect(items).toEqual([1, 2, 3, 4].map((n) => item(minute(n))))
+})
+
+test('minutes that coverage lacks for two minutes are gaps between the bars that came', async () => {
+  const { items, subscribed, push, passCovered, reopen } = open(minute(0))
+  subscribed(minute(0))
+  push(minute(1))
+  reopen()
+  push(minute(6))
+  const covered = [1, 4, 6].map((n) => ({ from: minute(n), to: minute(n) }))
+  for (let i = 0; i < 13; i++) {
+    await passCovered(10, ...covered)
+    subscribed(minute(1))
+    for (const n of [4, 6]) push(minute(n))
+  }
+  const gap = { type: 'gap', symbol, reason: 'unfilled' }
+  expect(items).toEqual([
+    item(minute(1)),
+    { ...gap, from: minute(2), to: minute(3) },
+    item(minute(4)),
+    { ...gap, from: minute(5), to: minute(5) },
+    item(minute(6)),
+  ])
+})
+
+test('later bars that a revised frame names are asked for before live ones', () => {
+  const { items, sent, subscribed, push, pass, revised } = open(minute(0))
+  subscribed(minute(0))
+  push(minute(1))
+  revised(minute(1))
+  push(minute(2))
+  revised(minute(4))
+  push(minute(5))
+  pass(1)
+  expect(sent.at(-1)).toMatchObject({ action: 'subscribe', since: { [symbol]: minute(2) } })
+  subscribed(minute(2))
+  for (const n of [3, 4, 5]) push(minute(n))
+  expect(items).toEqual([1, 2, 3, 4, 5].map((n) => item(minute(n))))
+})
+
+test('for two minutes each bar of a new socket waits for the minutes before it, then only the first one', async () => {
+  const { items, sent, subscribed, push, passCovered, reopen } = open(minute(0))
+  subscribed(minute(0))
+  push(minute(1))
+  reopen()
+  push(minute(2))
+  push(minute(4))
+  expect(items.at(-1)).toEqual(item(minute(2)))
+  await passCovered(1)
+  subscribed(minute(2))
+  push(minute(3))
+  await passCovered(121)
+  push(minute(4))
+  push(minute(6))
+  expect(items.at(-1)).toEqual(item(minute(6)))
+  expect(sent.at(-1)).toMatchObject({ action: 'subscribe', since: { [symbol]: minute(2) } })
 })

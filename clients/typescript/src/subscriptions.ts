@@ -2,19 +2,17 @@ import type { Clocks } from './clocks.ts'
 import { FxdError } from './error.ts'
 import { Followed } from './followed.ts'
 import { type Frame, feedOf } from './frames.ts'
+import { attemptMs, Held, type ReadCoverage, unfilledMs } from './held.ts'
 import type { Liveness } from './liveness.ts'
-import { jitterMs } from './pause.ts'
+import { chunks, named } from './names.ts'
 import { minute } from './time.ts'
-import type { Bar, Item, Logger } from './types.ts'
+import type { Bar, Item, Logger, RevisedItem } from './types.ts'
 
-/** The service reads messages of 64 KiB, and lists of 5,000 names. */
-const messageCharsMax = 60_000
-const unfilledMs = 120_000
 /** The service ends a replay after two minutes, so a GAP that comes later is another one. */
 const replayMs = 130_000
 const rejectedMs = 60_000
-/** Longest pause between attempts to fill a gap: 8 s. */
-const attemptsMax = 4
+/** Since a new socket. A collector that was away at the same time may bring what it missed in parts. */
+const doubtMs = 120_000
 /** A bar of a delayed symbol comes later than the frame of its minute. */
 const delayMax = 60 * minute
 /** History is read for longer than asked, since the reach of the service moves on meanwhile. */
@@ -31,6 +29,7 @@ export interface SubscriptionsDeps {
   began(symbol: string, time: number): void
   send(message: object): void
   fail(error: FxdError): void
+  readonly coverage: ReadCoverage
   /** The symbol is in state `history` now. */
   readHistory(followed: Followed): void
 }
@@ -42,9 +41,11 @@ export class Subscriptions {
   readonly #followed = new Map<string, Followed>()
   /** The time after which bars of a symbol begin. */
   readonly #startOf: (symbol: string) => number | undefined
+  readonly #held: Held
   #leaving: string[] = []
   #maxSymbols = 0
   #sockets = 0
+  #openedMs = 0
   #isOpen = false
 
   constructor(
@@ -54,6 +55,7 @@ export class Subscriptions {
   ) {
     this.#deps = deps
     this.#startOf = startOf
+    this.#held = new Held(deps.coverage)
     const isFeed = (name: string): boolean => name.split(':').length === 2
     this.#feeds = new Set(wanted.filter(isFeed))
     for (const symbol of wanted) if (!isFeed(symbol)) this.#follow(symbol)
@@ -62,6 +64,7 @@ export class Subscriptions {
   opened(): void {
     this.#isOpen = true
     this.#sockets += 1
+    this.#openedMs = Date.now()
     this.#flush(true)
   }
 
@@ -73,6 +76,9 @@ export class Subscriptions {
       each.state = 'idle'
       // While there is no connection nothing can be filled.
       each.gapMs = undefined
+      each.held = undefined
+      each.gaps = []
+      each.isInDoubt = each.position !== undefined
     }
   }
 
@@ -80,11 +86,17 @@ export class Subscriptions {
   tick(): void {
     if (!this.#isOpen) return
     const now = Date.now()
+    const held: Followed[] = []
     for (const each of this.#followed.values()) {
       if ((each.state !== 'waiting' && each.state !== 'rejected') || now < each.dueMs) continue
+      if (each.held !== undefined && each.state === 'waiting') {
+        held.push(each)
+        continue
+      }
       if (each.gapMs !== undefined && now - each.gapMs > unfilledMs) this.#giveUp(each)
       each.state = 'idle'
     }
+    void this.#held.review(held, () => this.#isOpen && this.#flush(false))
     this.#flush(false)
   }
 
@@ -113,7 +125,7 @@ export class Subscriptions {
         liveness.status(frame.feed, frame)
         break
       case 'revised':
-        if (this.#deps.withRevisions) this.#deps.give(frame)
+        this.#revised(frame)
         break
       case 'connected':
         this.#maxSymbols = frame.limits.max_symbols
@@ -142,6 +154,7 @@ export class Subscriptions {
   /** History up to `historyTo` was given: the service can replay the rest. */
   historyRead(followed: Followed): void {
     followed.covered = followed.historyTo
+    followed.gapMs = undefined
     followed.state = 'idle'
     if (this.#isOpen) this.#flush(false)
   }
@@ -167,16 +180,37 @@ export class Subscriptions {
 
   #bar(symbol: string, bar: Bar): void {
     const followed = this.#followed.get(symbol)
-    if (followed?.state === 'live') this.#give(followed, bar)
+    if (followed?.state !== 'live') return
+    if (followed.mayMiss(bar.time)) return this.#hold(followed, bar.time)
+    this.#give(followed, bar)
+    if (Date.now() - this.#openedMs > doubtMs) followed.isInDoubt = false
+  }
+
+  #hold(followed: Followed, time: number): void {
+    const isFirst = followed.held === undefined
+    followed.held ??= time
+    followed.gapMs ??= Date.now()
+    this.#retry(followed, isFirst ? 0 : attemptMs(followed))
+  }
+
+  #revised(frame: RevisedItem): void {
+    const followed = this.#followed.get(frame.symbol)
+    // History has later bars that will not be pushed.
+    if (followed?.state === 'live' && frame.resolution === '1' && frame.to > (followed.since ?? frame.to))
+      this.#retry(followed, 0)
+    if (this.#deps.withRevisions) this.#deps.give(frame)
   }
 
   #give(followed: Followed, { time, open, high, low, close, volume }: Bar): boolean {
     if (followed.last !== undefined && time <= followed.last) return true
     const { symbol } = followed
+    for (let [gap] = followed.gaps; gap && gap.from < time; [gap] = followed.gaps) {
+      this.#deps.give({ type: 'gap', symbol, ...gap, reason: 'unfilled' })
+      followed.gaps.shift()
+    }
     if (!this.#deps.give({ type: 'bar', symbol, time, open, high, low, close, volume })) return false
     followed.last = time
-    followed.gapMs = undefined
-    followed.attempts = 0
+    if (followed.state === 'live' && time >= (followed.held ?? 0)) followed.settle()
     return true
   }
 
@@ -234,7 +268,7 @@ export class Subscriptions {
       // The clock is unknown and no bar came yet: there is nothing to fill.
       if (followed.last === undefined) continue
       if (followed.gapMs === undefined || now - followed.liveMs > replayMs) followed.gapMs = now
-      this.#retry(followed, 500 + jitterMs(Math.min(followed.attempts++, attemptsMax)))
+      this.#retry(followed, attemptMs(followed))
     }
     this.#flush(false)
   }
@@ -262,7 +296,7 @@ export class Subscriptions {
     if (!isNew) for (const { symbol, feed } of idle) if (this.#feeds.has(feed)) this.#leaving.push(symbol)
     for (const symbols of chunks(this.#leaving)) this.#deps.send({ action: 'unsubscribe', symbols })
     this.#leaving = []
-    const events = ['feed', ...(this.#deps.withRevisions ? ['revised'] : [])]
+    const events = ['feed', 'revised']
     const options = { action: 'subscribe', type: 'bar', markers: true, format: 'rows', events }
     for (const symbols of chunks(idle.map(({ symbol }) => symbol))) {
       const since: Record<string, number> = {}
@@ -277,23 +311,3 @@ export class Subscriptions {
     if (isNew && this.#feeds.size > 0) this.#deps.send({ ...options, symbols: [], feeds: [...this.#feeds] })
   }
 }
-
-/** Lists that fit into a message, each name twice and with a time. */
-function* chunks(names: readonly string[]): Generator<readonly string[]> {
-  let chunk: string[] = []
-  let chars = 0
-  for (const name of names) {
-    const more = 2 * name.length + 24
-    if (chars + more > messageCharsMax) {
-      yield chunk
-      chunk = []
-      chars = 0
-    }
-    chunk.push(name)
-    chars += more
-  }
-  if (chunk.length > 0) yield chunk
-}
-
-const named = (names: readonly string[]): string =>
-  names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '')
