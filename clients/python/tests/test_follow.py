@@ -163,6 +163,13 @@ class FollowTest(unittest.TestCase):
         self.follow.frame(subscribed(KEY, since={KEY: T + 180}), 12)
         self.assertEqual(self.follow.frame(rows(6), 12), [bar(6)], "once for each socket")
 
+    def test_the_first_bar_after_a_complete_minute_of_the_socket_is_given_at_once(self) -> None:
+        self.open()
+        self.open()
+        self.follow.frame(json.dumps({"type": "minute", "feed": FEED, "time": T + 60}), 0)
+        self.assertEqual(self.follow.frame(rows(480), 0), [bar(480)])
+        self.assertIsNone(self.follow.next_job(0))
+
     def test_later_bars_that_history_shows_and_nobody_pushes_are_read(self) -> None:
         self.open()
         frame = {"type": "revised", "symbol": KEY, "resolution": "1", "from": T + 60, "to": T + 120}

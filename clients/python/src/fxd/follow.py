@@ -148,6 +148,8 @@ class Follow:
         self.liveness.minute(feed)
         for series in self._by_feed.get(feed, {}).values():
             if series.state is State.LIVE:
+                # A quiet market is no hole. History that comes later is named in a `revised` frame.
+                series.fresh = False
                 # Without this, each symbol that was quiet for a day would be read from history after a reconnect.
                 series.last = max(series.last or 0, time - _DELAY_MAX)
 

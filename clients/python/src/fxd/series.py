@@ -47,7 +47,7 @@ class Series:
         self.deadline: float | None = None
         self.reading = False
         self.growth = 1
-        #: No bar came on the present socket.
+        #: Neither a bar nor a complete minute came on the present socket.
         self.fresh = True
 
     def hold(self, until: int | None, now: float) -> None:
