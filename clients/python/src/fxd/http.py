@@ -27,7 +27,7 @@ _PAUSE_MIN, _PAUSE_MAX = 0.5, 30.0
 
 def pause_after(failures: int, retry_after: float | None = None) -> float:
     """Seconds until the next try: full jitter, and never before `retry_after`."""
-    jitter = random.uniform(_PAUSE_MIN, min(_PAUSE_MAX, 2.0**failures))
+    jitter = random.uniform(_PAUSE_MIN, min(_PAUSE_MAX, 2.0 ** min(failures, 6)))
     return jitter if retry_after is None else retry_after + jitter
 
 
