@@ -77,7 +77,7 @@ class AsyncBars:
     async def _run(self) -> None:
         try:
             self._stream = await self._prepare()
-        except FxdError as error:
+        except Exception as error:
             return self._outbox.end(error)
         await self._stream.run()
 
