@@ -162,8 +162,10 @@ class Stream:
             ) as self._socket:
                 self._heard = self._loop_time()
                 self._follow.opened(present)
-                await self._read(self._socket)
-            return await self._pause_full()
+                full = await self._read(self._socket)
+            if full:
+                return await self._pause_full()
+            why = "closed in order"
         except InvalidStatus as error:
             response = error.response
             refused = refusal(response.status_code, response.headers.get("Retry-After"), response.body)
@@ -190,8 +192,8 @@ class Stream:
             raise FxdError(named, message, close_code=code, close_reason=reason) from None
         return f"closed with {code} {reason}".strip()
 
-    async def _read(self, socket: ClientConnection) -> None:
-        """Reads frames until the outbox is full."""
+    async def _read(self, socket: ClientConnection) -> bool:
+        """Reads frames until the socket is closed in order, or, with True, until the outbox is full."""
         follow, outbox, now = self._follow, self._outbox, self._loop_time
         await self._act()
         async for frame in socket:
@@ -202,7 +204,9 @@ class Stream:
                 await self._act()
             if outbox.full:
                 # A close in order would wait for frames that nobody reads.
-                return socket.transport.abort()
+                socket.transport.abort()
+                return True
+        return False
 
     async def _pause_full(self) -> None:
         level, self._full_level = self._full_level, logging.INFO
