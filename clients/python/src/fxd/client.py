@@ -93,8 +93,8 @@ class AsyncFxd:
     """A client of one service.
 
     `key` is an API key, or a function that returns the present one, so that keys can be rotated. Absent:
-    `FXD_API_KEY`. `buffer` is how many bars wait for a slow reader. Methods raise `FxdError`; 429, 5xx and lost
-    connections are retried for 2 minutes.
+    `FXD_API_KEY`. `buffer` is how many bars wait for a slow reader. Methods raise `FxdError`; 429, 5xx, lost
+    connections and answers of others, such as a proxy, are retried for 2 minutes.
     """
 
     def __init__(

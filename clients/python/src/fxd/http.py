@@ -45,7 +45,7 @@ class Http:
     async def get(
         self, path: str, query: Mapping[str, object] | None = None, patience: float = PATIENCE
     ) -> Any:
-        """The answer of a path, as parsed JSON. 429, 5xx and lost connections are retried for `patience` seconds."""
+        """The answer of a path, as parsed JSON. What may pass is retried for `patience` seconds."""
         given = {name: value for name, value in (query or {}).items() if value is not None}
         target = f"{self._url}{path}?{urlencode(given)}" if given else f"{self._url}{path}"
         loop = asyncio.get_running_loop()
@@ -81,7 +81,7 @@ class Http:
 
 def refusal(status: int, retry_after: str | None, body: bytes | bytearray | None) -> FxdError:
     """The error of an HTTP answer."""
-    code, message = "UNAVAILABLE" if status >= 500 else "REFUSED", f"HTTP status {status}"
+    code, message = "UNAVAILABLE", f"HTTP status {status}"
     try:
         error = json.loads(body or b"")["error"]
         code, message = str(error["code"]), str(error["message"])

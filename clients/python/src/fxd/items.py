@@ -61,7 +61,7 @@ Item = Bar | Gap | Revised
 class FxdError(Exception):
     """A refusal or a failure.
 
-    `code` is the service's (`KEY_INACTIVE`, `SYMBOL_NOT_FOUND`, …), or `UNAVAILABLE` if nothing answered, or
+    `code` is the service's (`KEY_INACTIVE`, `SYMBOL_NOT_FOUND`, …), or `UNAVAILABLE` if the service did not answer, or
     `SYMBOL_REJECTED` if a subscription was not accepted, or `CLOSED`. `status` is that of HTTP. `close_code` and `close_reason` are
     those of the WebSocket. `retry_after` is in seconds.
     """
@@ -87,7 +87,8 @@ class FxdError(Exception):
     @property
     def may_pass(self) -> bool:
         """Whether a later try may succeed."""
-        return self.status is None or self.status == 429 or self.status >= 500
+        foreign = self.code == "UNAVAILABLE"
+        return foreign or self.status is None or self.status == 429 or self.status >= 500
 
 
 def to_utc(time: int, clock_offset_seconds: int) -> int:
