@@ -34,7 +34,7 @@ class StreamTest(unittest.IsolatedAsyncioTestCase):
 
     async def test_a_close_in_order_is_not_a_full_buffer(self) -> None:
         frames = Frames('{"type":"pong"}')
-        self.assertFalse(await self.stream(1)._read(frames))
+        self.assertIs(await self.stream(1)._read(frames), False)
         self.assertFalse(frames.aborted)
 
     async def test_a_full_buffer_ends_the_reading_of_a_socket(self) -> None:

@@ -62,7 +62,7 @@ class FxdError(Exception):
     """A refusal or a failure.
 
     `code` is the service's (`KEY_INACTIVE`, `SYMBOL_NOT_FOUND`, …), or `UNAVAILABLE` if the service did not answer, or
-    `SYMBOL_REJECTED` if a subscription was not accepted, or `CLOSED`. `status` is that of HTTP. `close_code` and `close_reason` are
+    `SYMBOL_REJECTED` if a subscription was not accepted, or `REDIRECTED`, or `CLOSED`. `status` is that of HTTP. `close_code` and `close_reason` are
     those of the WebSocket. `retry_after` is in seconds.
     """
 

@@ -75,6 +75,12 @@ class Outbox:
         return items
 
 
+class Upgrade(connect):
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        """A redirect is not followed: the key would go to another host."""
+        return exc
+
+
 class Stream:
     """Follows symbols until `run` is cancelled or the service says that a person must act."""
 
@@ -153,7 +159,7 @@ class Stream:
         key = self._http.key()
         try:
             present = await self.present()
-            async with connect(
+            async with Upgrade(
                 self._url,
                 additional_headers={"X-API-Key": key},
                 ping_interval=None,
@@ -168,7 +174,9 @@ class Stream:
             why = "closed in order"
         except InvalidStatus as error:
             response = error.response
-            refused = refusal(response.status_code, response.headers.get("Retry-After"), response.body)
+            headers = response.headers
+            location = headers.get("Location")
+            refused = refusal(response.status_code, headers.get("Retry-After"), response.body, location)
             if not refused.may_pass and self._http.key() == key:
                 raise refused from None
             retry_after, why = refused.retry_after, refused
