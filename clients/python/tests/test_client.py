@@ -25,6 +25,22 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         with self.assertRaisesRegex(RuntimeError, "shutdown"):
             await self.first(client)
 
+    async def test_a_closed_iterator_has_no_part_in_the_liveness_of_the_client(self) -> None:
+        client = AsyncFxd("http://127.0.0.1:9", "fxd_x")
+        bars = client.bars(KEY)
+        self.assertEqual(list(client._open), [bars])
+        await bars.aclose()
+        self.assertEqual(list(client._open), [])
+
+    async def test_an_iterator_that_ended_with_an_error_has_no_part_in_the_liveness_of_the_client(self) -> None:
+        def key() -> str:
+            raise OSError("no file of the key")
+
+        client = AsyncFxd("http://127.0.0.1:9", key)
+        with self.assertRaises(OSError):
+            await self.first(client)
+        self.assertEqual(list(client._open), [])
+
 
 if __name__ == "__main__":
     unittest.main()

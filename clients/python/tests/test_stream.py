@@ -42,6 +42,24 @@ class StreamTest(unittest.IsolatedAsyncioTestCase):
         self.assertTrue(await self.stream(0)._read(frames))
         self.assertTrue(frames.aborted)
 
+    def verdict(self, stream: Stream) -> str:
+        stream._follow.liveness.status("A:B", {"status": "live", "liveness_source": "heartbeat"})
+        return stream.liveness["A:B"]
+
+    async def test_the_verdict_is_unknown_before_the_first_socket_and_dead_once_it_is_lost(self) -> None:
+        stream = self.stream(1)
+        self.assertEqual(self.verdict(stream), "unknown")
+        stream._opened({})
+        self.assertEqual(self.verdict(stream), "dead")
+
+    async def test_the_verdict_is_unknown_from_a_full_buffer_to_the_next_socket(self) -> None:
+        stream = self.stream(1)
+        stream._opened({})
+        await stream._pause_full()
+        self.assertEqual(self.verdict(stream), "unknown")
+        stream._opened({})
+        self.assertEqual(self.verdict(stream), "dead")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -100,6 +100,8 @@ class Stream:
         self._main: asyncio.Task[Any] | None = None
         self._requests = 0
         self._failures = 0
+        #: A socket was open, and a full buffer did not close it.
+        self._reading = False
         #: The first time is a warning.
         self._full_level = logging.WARNING
         #: When the last frame came.
@@ -134,7 +136,7 @@ class Stream:
     @property
     def liveness(self) -> dict[str, Verdict]:
         sound = self._socket is not None and self._loop_time() - self._heard <= _HEARD_LATE
-        return self._follow.liveness.verdicts(not self._outbox.full, sound)
+        return self._follow.liveness.verdicts(self._reading and not self._outbox.full, sound)
 
     async def present(self) -> dict[str, int]:
         """The time on the clock of each feed whose clock is known."""
@@ -166,8 +168,7 @@ class Stream:
                 max_size=None,
                 open_timeout=_OPEN_TIMEOUT,
             ) as self._socket:
-                self._heard = self._loop_time()
-                self._follow.opened(present)
+                self._opened(present)
                 full = await self._read(self._socket)
             if full:
                 return await self._pause_full()
@@ -190,6 +191,10 @@ class Stream:
         self._failures += 1
         self._logger.info("connection lost; retrying: why=%s pause=%.1f", why, pause)
         await asyncio.sleep(pause)
+
+    def _opened(self, present: dict[str, int]) -> None:
+        self._reading, self._heard = True, self._loop_time()
+        self._follow.opened(present)
 
     def _closed(self, error: ConnectionClosed, key: str) -> str:
         """Why the socket closed, if the client may return: it may with another key."""
@@ -217,6 +222,7 @@ class Stream:
         return False
 
     async def _pause_full(self) -> None:
+        self._reading = False
         level, self._full_level = self._full_level, logging.INFO
         self._logger.log(level, "buffer full; the socket is closed until the buffer is empty")
         await self._outbox.drained()
