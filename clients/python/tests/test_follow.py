@@ -212,6 +212,21 @@ class FollowTest(unittest.TestCase):
         self.follow.frame(subscribed(KEY, reason="joined"), 0)
         self.assertEqual(self.actions(), [("unsubscribe", [KEY]), ("subscribe", {KEY: T})])
 
+    def test_a_followed_symbol_of_a_whole_feed_is_asked_for_each_minute_once_it_is_rejected(self) -> None:
+        self.follow = self.new(feeds=[FEED])
+        self.open()
+        self.open()
+        self.follow.messages(0)
+        self.follow.opened({})
+        self.follow.messages(0)
+        self.follow.frame(subscribed(rejected=[KEY]), 0)
+        self.assertEqual(self.actions(59), [("subscribe", [])], "the feed does not wait for it")
+        self.assertEqual(self.actions(61), [("subscribe", {KEY: T})])
+        self.follow.frame(subscribed(rejected=[KEY]), 61)
+        self.assertEqual(self.actions(62), [])
+        self.follow.frame(subscribed(KEY, reason="joined"), 63)
+        self.assertEqual(self.actions(64), [("unsubscribe", [KEY]), ("subscribe", {KEY: T})])
+
     def test_a_lost_grant_ends_the_iterator(self) -> None:
         self.open()
         frame = {"type": "unsubscribed", "symbols": [KEY], "reason": "SYMBOL_NOT_PERMITTED"}

@@ -165,7 +165,7 @@ class Follow:
                 series.state = State.LIVE if series.last is None else State.IDLE
             elif series.state is State.JOINING:
                 self._joined(series, begins.get(key), now)
-            elif series.due == math.inf:
+            elif series.waits(now):
                 # A rejected symbol of a whole feed found a place.
                 series.subscribed, series.due = True, None
             series.accepted = True
@@ -197,9 +197,9 @@ class Follow:
                 continue
             if not whole and not series.accepted:
                 raise rejection(key)
-            # The service lets symbols of a whole feed join once there is a place.
+            # The service lets new symbols of a whole feed join once there is a place.
             series.state, series.subscribed = State.IDLE, False
-            series.due = math.inf if whole else now + _REJECTED_AGAIN
+            series.due = now + _REJECTED_AGAIN if series.accepted else math.inf
 
     def _error(self, message: dict[str, Any], now: float) -> None:
         if message["code"] != "GAP":
@@ -226,9 +226,10 @@ class Follow:
         left: list[str] = []
         complete = True
         for series in self.series.values():
-            if series.state is State.IDLE and (series.due is None or series.due <= now):
+            waits = series.waits(now)
+            if series.state is State.IDLE and not waits:
                 idle.append(series)
-            complete = complete and (series.state in (State.LIVE, State.HOLDING) or series.due == math.inf)
+            complete = complete and (series.state in (State.LIVE, State.HOLDING) or waits)
             if series.subscribed and series.state in (State.IDLE, State.BEHIND):
                 series.subscribed = False
                 left.append(series.key)

@@ -41,7 +41,7 @@ class Series:
         #: Open of the first bar that was dropped since the GAP.
         self.held: int | None = None
         self.until: int | None = None
-        #: When history is read next; None: once a live bar comes.
+        #: HOLDING: when history is read next; None: once a live bar comes. IDLE: when it is subscribed; None: now.
         self.due: float | None = None
         self.tries = 0
         self.deadline: float | None = None
@@ -49,6 +49,10 @@ class Series:
         self.growth = 1
         #: Neither a bar nor a complete minute came on the present socket.
         self.fresh = True
+
+    def waits(self, now: float) -> bool:
+        """Whether it was rejected, and is not asked for yet."""
+        return self.state is State.IDLE and self.due is not None and self.due > now
 
     def hold(self, until: int | None, now: float) -> None:
         self.until = until if self.until is None or until is None else max(self.until, until)
