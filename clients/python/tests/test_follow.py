@@ -177,6 +177,30 @@ class FollowTest(unittest.TestCase):
         self.assertEqual(self.follow.held(self.job(0), [bar(1), bar(2)], None, 0), [bar(1), bar(2)])
         self.assertEqual(self.follow.frame(rows(3), 0), [bar(3)])
 
+    def minute(self, minute: int) -> None:
+        frame = json.dumps({"type": "minute", "feed": FEED, "time": T + minute * 60})
+        self.assertEqual(self.follow.frame(frame, 0), [])
+
+    def revised(self, start: int, end: int) -> list[object]:
+        frame = {"type": "revised", "symbol": KEY, "resolution": "1", "from": T + start * 60, "to": T + end * 60}
+        return list(self.follow.frame(json.dumps(frame), 0))
+
+    def test_history_behind_later_bars_is_a_gap_where_no_minute_was_complete(self) -> None:
+        self.open()
+        self.minute(1)
+        self.minute(400)
+        self.assertEqual(self.follow.frame(rows(401), 0), [bar(401)])
+        self.assertEqual(self.revised(0, 390), [Gap(KEY, T + 60, T + 390 * 60, "unfilled")])
+        self.assertEqual(self.revised(390, 401), [Gap(KEY, T + 390 * 60, T + 399 * 60, "unfilled")])
+
+    def test_a_correction_of_given_bars_and_of_complete_minutes_is_no_gap(self) -> None:
+        self.open()
+        self.follow.frame(rows(1), 0)
+        for minute in range(1, 9):
+            self.minute(minute)
+        self.assertEqual(self.follow.frame(rows(9), 0), [bar(9)])
+        self.assertEqual(self.revised(0, 9), [])
+
     def test_corrections_come_only_if_wanted(self) -> None:
         frame = json.dumps({"type": "revised", "symbol": KEY, "resolution": "1", "from": T, "to": T + 60})
         self.assertEqual(self.follow.frame(frame, 0), [])

@@ -28,7 +28,7 @@ class Bar(NamedTuple):
 class Gap(NamedTuple):
     """One-minute bars that open from `start` to `end`, both included, may be missing.
 
-    `unfilled`: history did not show them within 2 minutes. `clock`: the broker set its clock back, these times
+    `unfilled`: history did not show them within 2 minutes, or only behind later bars. `clock`: the broker set its clock back, these times
     came twice, and only the first reading was given.
     """
 
@@ -61,9 +61,9 @@ Item = Bar | Gap | Revised
 class FxdError(Exception):
     """A refusal or a failure.
 
-    `code` is the service's (`KEY_INACTIVE`, `SYMBOL_NOT_FOUND`, …), or `UNAVAILABLE` if the service did not answer, or
-    `SYMBOL_REJECTED` if a subscription was not accepted, or `REDIRECTED`, or `CLOSED`. `status` is that of HTTP. `close_code` and `close_reason` are
-    those of the WebSocket. `retry_after` is in seconds.
+    `code` is the service's (`KEY_INACTIVE`, `SYMBOL_NOT_FOUND`, …), or `UNAVAILABLE` if the service did not answer,
+    or `SYMBOL_REJECTED` if a subscription was not accepted, or `REDIRECTED`, or `CLOSED`. `status` is that of HTTP.
+    `close_code` and `close_reason` are those of the WebSocket. `retry_after` is in seconds.
     """
 
     def __init__(
