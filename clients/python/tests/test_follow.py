@@ -163,12 +163,43 @@ class FollowTest(unittest.TestCase):
         self.follow.frame(subscribed(KEY, since={KEY: T + 180}), 12)
         self.assertEqual(self.follow.frame(rows(6), 12), [bar(6)], "once for each socket")
 
+    def test_the_first_bar_after_a_complete_minute_of_the_socket_is_given_at_once(self) -> None:
+        self.open()
+        self.open()
+        self.follow.frame(json.dumps({"type": "minute", "feed": FEED, "time": T + 60}), 0)
+        self.assertEqual(self.follow.frame(rows(480), 0), [bar(480)])
+        self.assertIsNone(self.follow.next_job(0))
+
     def test_later_bars_that_history_shows_and_nobody_pushes_are_read(self) -> None:
         self.open()
         frame = {"type": "revised", "symbol": KEY, "resolution": "1", "from": T + 60, "to": T + 120}
         self.assertEqual(self.follow.frame(json.dumps(frame), 0), [])
         self.assertEqual(self.follow.held(self.job(0), [bar(1), bar(2)], None, 0), [bar(1), bar(2)])
         self.assertEqual(self.follow.frame(rows(3), 0), [bar(3)])
+
+    def minute(self, minute: int) -> None:
+        frame = json.dumps({"type": "minute", "feed": FEED, "time": T + minute * 60})
+        self.assertEqual(self.follow.frame(frame, 0), [])
+
+    def revised(self, start: int, end: int) -> list[object]:
+        frame = {"type": "revised", "symbol": KEY, "resolution": "1", "from": T + start * 60, "to": T + end * 60}
+        return list(self.follow.frame(json.dumps(frame), 0))
+
+    def test_history_behind_later_bars_is_a_gap_where_no_minute_was_complete(self) -> None:
+        self.open()
+        self.minute(1)
+        self.minute(400)
+        self.assertEqual(self.follow.frame(rows(401), 0), [bar(401)])
+        self.assertEqual(self.revised(0, 390), [Gap(KEY, T + 60, T + 390 * 60, "unfilled")])
+        self.assertEqual(self.revised(390, 401), [Gap(KEY, T + 390 * 60, T + 399 * 60, "unfilled")])
+
+    def test_a_correction_of_given_bars_and_of_complete_minutes_is_no_gap(self) -> None:
+        self.open()
+        self.follow.frame(rows(1), 0)
+        for minute in range(1, 9):
+            self.minute(minute)
+        self.assertEqual(self.follow.frame(rows(9), 0), [bar(9)])
+        self.assertEqual(self.revised(0, 9), [])
 
     def test_corrections_come_only_if_wanted(self) -> None:
         frame = json.dumps({"type": "revised", "symbol": KEY, "resolution": "1", "from": T, "to": T + 60})
@@ -204,6 +235,21 @@ class FollowTest(unittest.TestCase):
         self.assertEqual(self.actions(1e9), [("subscribe", [])])
         self.follow.frame(subscribed(KEY, reason="joined"), 0)
         self.assertEqual(self.actions(), [("unsubscribe", [KEY]), ("subscribe", {KEY: T})])
+
+    def test_a_followed_symbol_of_a_whole_feed_is_asked_for_each_minute_once_it_is_rejected(self) -> None:
+        self.follow = self.new(feeds=[FEED])
+        self.open()
+        self.open()
+        self.follow.messages(0)
+        self.follow.opened({})
+        self.follow.messages(0)
+        self.follow.frame(subscribed(rejected=[KEY]), 0)
+        self.assertEqual(self.actions(59), [("subscribe", [])], "the feed does not wait for it")
+        self.assertEqual(self.actions(61), [("subscribe", {KEY: T})])
+        self.follow.frame(subscribed(rejected=[KEY]), 61)
+        self.assertEqual(self.actions(62), [])
+        self.follow.frame(subscribed(KEY, reason="joined"), 63)
+        self.assertEqual(self.actions(64), [("unsubscribe", [KEY]), ("subscribe", {KEY: T})])
 
     def test_a_lost_grant_ends_the_iterator(self) -> None:
         self.open()

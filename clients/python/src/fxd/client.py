@@ -41,8 +41,15 @@ class Given:
 class AsyncBars:
     """An asynchronous iterator of `Bar`, `Gap` and, if wanted, `Revised`. It ends with an `FxdError` or not at all."""
 
-    def __init__(self, prepare: Callable[[], Coroutine[Any, Any, Stream]], given: Given, outbox: Outbox) -> None:
+    def __init__(
+        self,
+        prepare: Callable[[], Coroutine[Any, Any, Stream]],
+        given: Given,
+        outbox: Outbox,
+        open_ones: dict[AsyncBars, None],
+    ) -> None:
         self._prepare = prepare
+        self._open_ones = open_ones
         self._given = given
         self._outbox = outbox
         self._stream: Stream | None = None
@@ -77,15 +84,18 @@ class AsyncBars:
     async def _run(self) -> None:
         try:
             self._stream = await self._prepare()
-        except FxdError as error:
-            return self._outbox.end(error)
-        await self._stream.run()
+            await self._stream.run()
+        except Exception as error:
+            self._outbox.end(error)
+        finally:
+            self._open_ones.pop(self, None)
 
     async def aclose(self) -> None:
         """Closes the socket. Breaking out of the loop does not, so use `contextlib.aclosing` or close the client."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        self._open_ones.pop(self, None)
         self._outbox.end(StopAsyncIteration())
 
 
@@ -93,8 +103,8 @@ class AsyncFxd:
     """A client of one service.
 
     `key` is an API key, or a function that returns the present one, so that keys can be rotated. Absent:
-    `FXD_API_KEY`. `buffer` is how many bars wait for a slow reader. Methods raise `FxdError`; 429, 5xx and lost
-    connections are retried for 2 minutes.
+    `FXD_API_KEY`. `buffer` is how many bars wait for a slow reader. Methods raise `FxdError`; 429, 5xx, lost
+    connections and answers of others, such as a proxy, are retried for 2 minutes.
     """
 
     def __init__(
@@ -110,7 +120,7 @@ class AsyncFxd:
         self._http = Http(url, _key_of(key), self._logger)
         self._ws_url = ws_url or url.replace("http", "ws", 1)
         self._buffer = buffer
-        self._open: list[AsyncBars] = []
+        self._open: dict[AsyncBars, None] = {}
 
     def bars(
         self,
@@ -154,8 +164,8 @@ class AsyncFxd:
                     given.position[key] = max(0, last)
             return stream
 
-        bars = AsyncBars(prepare, given, outbox)
-        self._open.append(bars)
+        bars = AsyncBars(prepare, given, outbox, self._open)
+        self._open[bars] = None
         return bars
 
     async def history(
@@ -204,12 +214,17 @@ class AsyncFxd:
 
     @property
     def liveness(self) -> dict[str, Verdict]:
-        """The verdicts of all iterators."""
-        return {feed: verdict for bars in self._open for feed, verdict in bars.liveness.items()}
+        """The verdicts of all open iterators. One that knows nothing yet changes none."""
+        verdicts: dict[str, Verdict] = {}
+        for bars in list(self._open):
+            for feed, verdict in bars.liveness.items():
+                if verdict != "unknown" or feed not in verdicts:
+                    verdicts[feed] = verdict
+        return verdicts
 
     async def aclose(self) -> None:
         """Closes all iterators and requests."""
-        for bars in self._open:
+        for bars in list(self._open):
             await bars.aclose()
         self._http.close()
 

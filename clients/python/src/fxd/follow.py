@@ -55,6 +55,8 @@ class Follow:
         #: Code and message of the `error` frame that precedes a close.
         self.refusal: tuple[str, str] | None = None
         self._by_feed: dict[str, dict[str, Series]] = {}
+        #: By feed: the last minutes that were complete one after another, as first and last open.
+        self._complete: dict[str, tuple[int, int]] = {}
         self._whole = list(feeds)
         self._whole_sent = True
         self._start = start
@@ -126,6 +128,7 @@ class Follow:
                     series.fresh, series.held, self.dirty = False, time, True
                     series.hold(None, now)
                 elif series.last is None or time > series.last:
+                    series.skip(time, self._complete.get(feed, (time, time))[0])
                     series.last, series.fresh = time, False
                     items.append(Bar(series.key, time, *prices))
             elif series.state is State.HOLDING and series.held is None:
@@ -140,16 +143,29 @@ class Follow:
                 # History has bars that will not be pushed, such as those of a collector that was away.
                 series.hold(message["to"], now)
                 self.dirty = True
-        if not self._revisions:
-            return []
-        return [Revised(message["symbol"], message["resolution"], message["from"], message["to"])]
+        items: list[Item] = []
+        if series is not None and message["resolution"] == "1":
+            start, end = max(message["from"], series.skipped[0]), min(message["to"], series.skipped[1])
+            if start <= end:
+                # Later bars were given, and bars stay in order.
+                items.append(Gap(series.key, start, end, "unfilled"))
+        if self._revisions:
+            items.append(Revised(message["symbol"], message["resolution"], message["from"], message["to"]))
+        return items
 
     def _minute(self, feed: str, time: int) -> None:
         self.liveness.minute(feed)
+        first, last = self._complete.get(feed, (time, time))
+        first = first if time <= last + 60 else time
+        self._complete[feed] = (first, time)
         for series in self._by_feed.get(feed, {}).values():
             if series.state is State.LIVE:
+                # A quiet market is no hole. History that comes later is named in a `revised` frame.
+                series.fresh = False
                 # Without this, each symbol that was quiet for a day would be read from history after a reconnect.
-                series.last = max(series.last or 0, time - _DELAY_MAX)
+                if time - _DELAY_MAX > (series.last or 0):
+                    series.skip(time - _DELAY_MAX + 60, first)
+                    series.last = time - _DELAY_MAX
 
     def _subscribed(self, message: dict[str, Any], now: float) -> None:
         self.dirty = True
@@ -163,7 +179,7 @@ class Follow:
                 series.state = State.LIVE if series.last is None else State.IDLE
             elif series.state is State.JOINING:
                 self._joined(series, begins.get(key), now)
-            elif series.due == math.inf:
+            elif series.waits(now):
                 # A rejected symbol of a whole feed found a place.
                 series.subscribed, series.due = True, None
             series.accepted = True
@@ -195,9 +211,9 @@ class Follow:
                 continue
             if not whole and not series.accepted:
                 raise rejection(key)
-            # The service lets symbols of a whole feed join once there is a place.
+            # The service lets new symbols of a whole feed join once there is a place.
             series.state, series.subscribed = State.IDLE, False
-            series.due = math.inf if whole else now + _REJECTED_AGAIN
+            series.due = now + _REJECTED_AGAIN if series.accepted else math.inf
 
     def _error(self, message: dict[str, Any], now: float) -> None:
         if message["code"] != "GAP":
@@ -224,9 +240,10 @@ class Follow:
         left: list[str] = []
         complete = True
         for series in self.series.values():
-            if series.state is State.IDLE and (series.due is None or series.due <= now):
+            waits = series.waits(now)
+            if series.state is State.IDLE and not waits:
                 idle.append(series)
-            complete = complete and (series.state in (State.LIVE, State.HOLDING) or series.due == math.inf)
+            complete = complete and (series.state in (State.LIVE, State.HOLDING) or waits)
             if series.subscribed and series.state in (State.IDLE, State.BEHIND):
                 series.subscribed = False
                 left.append(series.key)

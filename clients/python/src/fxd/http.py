@@ -12,7 +12,7 @@ from logging import Logger
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlencode
-from urllib.request import Request, urlopen
+from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from .items import FxdError
 
@@ -25,9 +25,17 @@ _TIMEOUT = 30
 _PAUSE_MIN, _PAUSE_MAX = 0.5, 30.0
 
 
+class _NoRedirect(HTTPRedirectHandler):
+    def redirect_request(self, *_: object) -> None:
+        """The key would go to another host."""
+
+
+OPENER = build_opener(_NoRedirect)
+
+
 def pause_after(failures: int, retry_after: float | None = None) -> float:
     """Seconds until the next try: full jitter, and never before `retry_after`."""
-    jitter = random.uniform(_PAUSE_MIN, min(_PAUSE_MAX, 2.0**failures))
+    jitter = random.uniform(_PAUSE_MIN, min(_PAUSE_MAX, 2.0 ** min(failures, 6)))
     return jitter if retry_after is None else retry_after + jitter
 
 
@@ -45,7 +53,7 @@ class Http:
     async def get(
         self, path: str, query: Mapping[str, object] | None = None, patience: float = PATIENCE
     ) -> Any:
-        """The answer of a path, as parsed JSON. 429, 5xx and lost connections are retried for `patience` seconds."""
+        """The answer of a path, as parsed JSON. What may pass is retried for `patience` seconds."""
         given = {name: value for name, value in (query or {}).items() if value is not None}
         target = f"{self._url}{path}?{urlencode(given)}" if given else f"{self._url}{path}"
         loop = asyncio.get_running_loop()
@@ -71,17 +79,22 @@ class Http:
     def _ask(self, target: str, key: str) -> Any:
         request = Request(target, headers={"X-API-Key": key, "Accept": "application/json"})
         try:
-            with urlopen(request, timeout=_TIMEOUT) as response:
+            with OPENER.open(request, timeout=_TIMEOUT) as response:
                 return json.load(response)
         except HTTPError as error:
-            raise refusal(error.code, error.headers.get("Retry-After"), error.read()) from None
+            headers = error.headers
+            raise refusal(error.code, headers.get("Retry-After"), error.read(), headers.get("Location")) from None
         except (OSError, HTTPException, ValueError) as error:
             raise FxdError("UNAVAILABLE", f"no answer: {error}") from error
 
 
-def refusal(status: int, retry_after: str | None, body: bytes | bytearray | None) -> FxdError:
+def refusal(
+    status: int, retry_after: str | None, body: bytes | bytearray | None, location: str | None = None
+) -> FxdError:
     """The error of an HTTP answer."""
-    code, message = "UNAVAILABLE" if status >= 500 else "REFUSED", f"HTTP status {status}"
+    if 300 <= status < 400:
+        return FxdError("REDIRECTED", f"HTTP status {status} to {location}; give this address as url.", status=status)
+    code, message = "UNAVAILABLE", f"HTTP status {status}"
     try:
         error = json.loads(body or b"")["error"]
         code, message = str(error["code"]), str(error["message"])

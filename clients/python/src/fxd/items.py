@@ -28,7 +28,7 @@ class Bar(NamedTuple):
 class Gap(NamedTuple):
     """One-minute bars that open from `start` to `end`, both included, may be missing.
 
-    `unfilled`: history did not show them within 2 minutes. `clock`: the broker set its clock back, these times
+    `unfilled`: history did not show them within 2 minutes, or only behind later bars. `clock`: the broker set its clock back, these times
     came twice, and only the first reading was given.
     """
 
@@ -61,9 +61,9 @@ Item = Bar | Gap | Revised
 class FxdError(Exception):
     """A refusal or a failure.
 
-    `code` is the service's (`KEY_INACTIVE`, `SYMBOL_NOT_FOUND`, …), or `UNAVAILABLE` if nothing answered, or
-    `SYMBOL_REJECTED` if a subscription was not accepted, or `CLOSED`. `status` is that of HTTP. `close_code` and `close_reason` are
-    those of the WebSocket. `retry_after` is in seconds.
+    `code` is the service's (`KEY_INACTIVE`, `SYMBOL_NOT_FOUND`, …), or `UNAVAILABLE` if the service did not answer,
+    or `SYMBOL_REJECTED` if a subscription was not accepted, or `REDIRECTED`, or `CLOSED`. `status` is that of HTTP.
+    `close_code` and `close_reason` are those of the WebSocket. `retry_after` is in seconds.
     """
 
     def __init__(
@@ -87,7 +87,8 @@ class FxdError(Exception):
     @property
     def may_pass(self) -> bool:
         """Whether a later try may succeed."""
-        return self.status is None or self.status == 429 or self.status >= 500
+        foreign = self.code == "UNAVAILABLE"
+        return foreign or self.status is None or self.status == 429 or self.status >= 500
 
 
 def to_utc(time: int, clock_offset_seconds: int) -> int:

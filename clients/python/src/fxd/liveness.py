@@ -32,7 +32,7 @@ class Liveness:
         seen.before, seen.now = seen.now, False
 
     def verdicts(self, reading: bool, sound: bool) -> dict[str, Verdict]:
-        """`reading`: the buffer has room. `sound`: the socket is open and answers pings."""
+        """`reading`: the program reads, and a socket was open. `sound`: the socket is open and answers pings."""
 
         def judge(seen: _Seen) -> Verdict:
             if not reading or seen.source != "heartbeat":

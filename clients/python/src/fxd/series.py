@@ -24,7 +24,7 @@ class State(Enum):
 class Series:
     __slots__ = (
         "key", "last", "state", "subscribed", "accepted", "target", "doubt", "held", "until", "due", "tries",
-        "deadline", "reading", "growth", "fresh",
+        "deadline", "reading", "growth", "fresh", "skipped",
     )  # fmt: skip
 
     def __init__(self, key: str, last: int | None) -> None:
@@ -41,14 +41,29 @@ class Series:
         #: Open of the first bar that was dropped since the GAP.
         self.held: int | None = None
         self.until: int | None = None
-        #: When history is read next; None: once a live bar comes.
+        #: HOLDING: when history is read next; None: once a live bar comes.
+        #: IDLE: when it is subscribed; None: now.
         self.due: float | None = None
         self.tries = 0
         self.deadline: float | None = None
         self.reading = False
         self.growth = 1
-        #: No bar came on the present socket.
+        #: Neither a bar nor a complete minute came on the present socket.
         self.fresh = True
+        #: The last minutes that were passed over though nothing said that they had no bar, as first and last open.
+        self.skipped = (0, -1)
+
+    def skip(self, to: int, complete: int) -> None:
+        """Passes over the minutes before `to`. From `complete` on those without a bar had no trade."""
+        if self.last is None:
+            return
+        start, end = next_minute(self.last), min(to, complete) - 60
+        if start <= end:
+            self.skipped = (self.skipped[0] if start == self.skipped[1] + 60 else start, end)
+
+    def waits(self, now: float) -> bool:
+        """Whether it was rejected, and is not asked for yet."""
+        return self.state is State.IDLE and self.due is not None and self.due > now
 
     def hold(self, until: int | None, now: float) -> None:
         self.until = until if self.until is None or until is None else max(self.until, until)

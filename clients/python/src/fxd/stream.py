@@ -75,6 +75,12 @@ class Outbox:
         return items
 
 
+class Upgrade(connect):
+    def process_redirect(self, exc: Exception) -> Exception | str:
+        """A redirect is not followed: the key would go to another host."""
+        return exc
+
+
 class Stream:
     """Follows symbols until `run` is cancelled or the service says that a person must act."""
 
@@ -94,6 +100,8 @@ class Stream:
         self._main: asyncio.Task[Any] | None = None
         self._requests = 0
         self._failures = 0
+        #: A socket was open, and a full buffer did not close it.
+        self._reading = False
         #: The first time is a warning.
         self._full_level = logging.WARNING
         #: When the last frame came.
@@ -128,7 +136,7 @@ class Stream:
     @property
     def liveness(self) -> dict[str, Verdict]:
         sound = self._socket is not None and self._loop_time() - self._heard <= _HEARD_LATE
-        return self._follow.liveness.verdicts(not self._outbox.full, sound)
+        return self._follow.liveness.verdicts(self._reading and not self._outbox.full, sound)
 
     async def present(self) -> dict[str, int]:
         """The time on the clock of each feed whose clock is known."""
@@ -153,20 +161,23 @@ class Stream:
         key = self._http.key()
         try:
             present = await self.present()
-            async with connect(
+            async with Upgrade(
                 self._url,
                 additional_headers={"X-API-Key": key},
                 ping_interval=None,
                 max_size=None,
                 open_timeout=_OPEN_TIMEOUT,
             ) as self._socket:
-                self._heard = self._loop_time()
-                self._follow.opened(present)
-                await self._read(self._socket)
-            return await self._pause_full()
+                self._opened(present)
+                full = await self._read(self._socket)
+            if full:
+                return await self._pause_full()
+            why = "closed in order"
         except InvalidStatus as error:
             response = error.response
-            refused = refusal(response.status_code, response.headers.get("Retry-After"), response.body)
+            headers = response.headers
+            location = headers.get("Location")
+            refused = refusal(response.status_code, headers.get("Retry-After"), response.body, location)
             if not refused.may_pass and self._http.key() == key:
                 raise refused from None
             retry_after, why = refused.retry_after, refused
@@ -181,6 +192,10 @@ class Stream:
         self._logger.info("connection lost; retrying: why=%s pause=%.1f", why, pause)
         await asyncio.sleep(pause)
 
+    def _opened(self, present: dict[str, int]) -> None:
+        self._reading, self._heard = True, self._loop_time()
+        self._follow.opened(present)
+
     def _closed(self, error: ConnectionClosed, key: str) -> str:
         """Why the socket closed, if the client may return: it may with another key."""
         code = 1006 if error.rcvd is None else error.rcvd.code
@@ -190,8 +205,8 @@ class Stream:
             raise FxdError(named, message, close_code=code, close_reason=reason) from None
         return f"closed with {code} {reason}".strip()
 
-    async def _read(self, socket: ClientConnection) -> None:
-        """Reads frames until the outbox is full."""
+    async def _read(self, socket: ClientConnection) -> bool:
+        """Reads frames until the socket is closed in order, or, with True, until the outbox is full."""
         follow, outbox, now = self._follow, self._outbox, self._loop_time
         await self._act()
         async for frame in socket:
@@ -202,9 +217,12 @@ class Stream:
                 await self._act()
             if outbox.full:
                 # A close in order would wait for frames that nobody reads.
-                return socket.transport.abort()
+                socket.transport.abort()
+                return True
+        return False
 
     async def _pause_full(self) -> None:
+        self._reading = False
         level, self._full_level = self._full_level, logging.INFO
         self._logger.log(level, "buffer full; the socket is closed until the buffer is empty")
         await self._outbox.drained()
