@@ -49,7 +49,9 @@ export const clientMessages = {
       feeds: Type.Optional(feeds),
       markers: Type.Optional(Type.Boolean({ description: 'true or false' })),
       events: Type.Optional(events),
-      format: Type.Optional(Type.Literal('rows', { description: 'rows' })),
+      format: Type.Optional(
+        Type.Unsafe<'bar' | 'rows'>({ type: 'string', enum: ['bar', 'rows'], description: 'bar or rows' }),
+      ),
       since: Type.Optional(
         Type.Union(
           [

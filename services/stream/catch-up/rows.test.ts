@@ -76,6 +76,14 @@ describe('a socket whose first subscribe has `format: "rows"`', () => {
     expect(framesOf(single).map(({ type }) => type)).toEqual(['bar'])
   })
 
+  test('a first `format` of bar decides for single frames', async () => {
+    const socket = await opened()
+    expect(await ask(socket, { symbols: [a], format: 'bar' })).toMatchObject({ symbols: [a] })
+    await ask(socket, { symbols: [b], format: 'rows' })
+    await fixture.publish([b], 2103)
+    expect(await socket.next('bar')).toMatchObject({ symbol: b })
+  })
+
   test('a socket that takes the place of one with rows gets single frames', async () => {
     const first = await opened()
     await ask(first, { symbols: [a], format: 'rows' })
@@ -87,12 +95,12 @@ describe('a socket whose first subscribe has `format: "rows"`', () => {
     expect(await second.next('bar')).toMatchObject({ symbol: a })
   })
 
-  test.each(['"bar"', '""', '1', 'null', '["rows"]'])('a `format` of %s is refused', async (format) => {
+  test.each(['"bars"', '""', '1', 'null', '["rows"]'])('a `format` of %s is refused', async (format) => {
     const socket = await opened()
     socket.send(`{"action":"subscribe","symbols":["${a}"],"format":${format}}`)
     expect(await socket.next('error')).toMatchObject({
       code: 'BAD_MESSAGE',
-      message: expect.stringMatching(/^format is .*; it must be rows\.$/) as string,
+      message: expect.stringMatching(/^format is .*; it must be bar or rows\.$/) as string,
     })
   })
 })

@@ -8,11 +8,12 @@ import {
   fixture,
   foreign,
   opened,
+  store,
   useResumableStream,
 } from '../../../test/support/fixtures/resumable-stream-fixture.ts'
-import { live, timeOf, zero } from '../../../test/support/fixtures/stream-fixture.ts'
+import { live, tadil, timeOf, zero } from '../../../test/support/fixtures/stream-fixture.ts'
 import { type FeedSeconds, toSeconds, utcMs } from '../../core/clocks/feed-clock.ts'
-import type { CompoundKey, FeedKey } from '../../core/feeds/compound-key.ts'
+import { type CompoundKey, compoundKey, type FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 
 useResumableStream()
@@ -68,6 +69,26 @@ describe('the event `feed`', () => {
         expect.objectContaining({ feed: live, status: 'live' }),
       ]),
     )
+  })
+
+  test('comes for feeds with live bars while the store read of another feed waits', async () => {
+    await received(zero)
+    const silent = compoundKey(tadil, 'SYM0')
+    const gate = Promise.withResolvers<void>()
+    store.newestGate = gate.promise
+    const [first, second] = [await opened(), await opened()]
+    await ask(first, { symbols: [a, silent], events: ['feed'] })
+    expect(await first.next('feed')).toMatchObject({ feed: zero, status: 'live' })
+    await ask(second, { symbols: [a], events: ['feed'] })
+    expect(await second.next('feed')).toMatchObject({ feed: zero, status: 'live' })
+    await first.settled()
+    expect(framesOf(first, 'feed')).toHaveLength(1)
+    gate.resolve()
+    expect(await first.next('feed')).toMatchObject({
+      feed: tadil,
+      status: 'offline',
+      liveness_source: 'none',
+    })
   })
 
   test('comes no more after `events` without it, or without a symbol of the feed', async () => {

@@ -67,18 +67,19 @@ export class FeedEvents {
     const feeds = this.#listeners.feeds()
     if (nowMs - this.#readMs >= freshMs || feeds.some((feed) => !this.#shown.has(feed))) {
       await this.#statuses.readBoard(feeds)
-      await this.#readStore(feeds, nowMs)
       this.#readMs = nowMs
+      for (const feed of feeds) void this.#readStore(feed, nowMs).then(() => this.#show(feed))
     }
-    for (const feed of feeds) this.#show(feed)
+    // Only the first status of a feed waits for the store, which is not read for feeds with a live bar.
+    for (const feed of feeds) if (this.#shown.has(feed)) this.#show(feed)
   }
 
   /** While the store is unavailable the last known bars count. */
-  async #readStore(feeds: readonly FeedKey[], nowMs: number): Promise<void> {
-    const due = feeds.filter((feed) => nowMs - (this.#storeMs.get(feed) ?? -storeEveryMs) >= storeEveryMs)
+  async #readStore(feed: FeedKey, nowMs: number): Promise<void> {
+    if (nowMs - (this.#storeMs.get(feed) ?? -storeEveryMs) < storeEveryMs) return
     try {
-      await this.#statuses.readNewest(due)
-      for (const feed of due) this.#storeMs.set(feed, nowMs)
+      await this.#statuses.readNewest([feed])
+      this.#storeMs.set(feed, nowMs)
     } catch {
       // It is read again with the next read of the board.
     }

@@ -1,25 +1,44 @@
-import { type Series, seriesId } from '../../core/bars/series.ts'
+import { seriesId } from '../../core/bars/series.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
+import { TurnTime } from '../../platform/turn-time.ts'
+import type { Cancel } from '../../ports/clock.ts'
 import type { Connection } from '../connection/connection.ts'
 import { messages, type Revised } from '../connection/protocol.ts'
 import type { SharedDeps } from '../deps.ts'
 import { type Frames, textFrame } from '../fan-out/frame.ts'
+import type { SymbolId } from '../fan-out/symbol-table.ts'
 import { Listeners } from './listeners.ts'
 
 /** Changes of one series within this time are one frame. */
 const sendEveryMs = 1_000
+/** Maximum milliseconds per turn of the event loop; further sockets get their frames in the next turn. */
+const turnMs = 5
+
+interface Change {
+  readonly id: SymbolId
+  readonly frame: Frames
+}
 
 /** Tells sockets which ranges of their symbols history shows differently, at most once a second and series. */
 export class RevisedEvents {
+  readonly #clock: SharedDeps['clock']
   readonly #subscriptions: SharedDeps['subscriptions']
   readonly #listeners = new Listeners()
   /** By series: at most as many as the registry has. */
   readonly #pending = new Map<string, Revised>()
-  readonly close: () => void
+  /** The changes that are being sent, and the sockets that have not got theirs. */
+  readonly #changes = new Map<FeedKey, Change[]>()
+  readonly #unserved = new Set<Connection>()
+  readonly #turn: TurnTime
+  /** Set from the first change until all sockets have it. */
+  #cancel: Cancel | undefined
 
   constructor({ clock, subscriptions }: Pick<SharedDeps, 'clock' | 'subscriptions'>) {
+    this.#clock = clock
     this.#subscriptions = subscriptions
-    this.close = clock.every(sendEveryMs, () => this.#send())
+    this.#turn = new TurnTime(clock, () => {
+      if (this.#unserved.size > 0) this.#serve()
+    })
   }
 
   listen(connection: Connection, feeds: Iterable<FeedKey>, isWanted: boolean): void {
@@ -43,23 +62,52 @@ export class RevisedEvents {
       from: before && before.from < from ? before.from : from,
       to: before && before.to > to ? before.to : to,
     })
+    this.#sendLater()
+  }
+
+  close(): void {
+    this.#cancel?.()
+    this.#unserved.clear()
+  }
+
+  #sendLater(): void {
+    this.#cancel ??= this.#clock.after(sendEveryMs, () => this.#send())
   }
 
   #send(): void {
-    if (this.#pending.size === 0) return
-    const frames = new Map<Connection, Frames>()
     for (const { series, from, to } of this.#pending.values()) {
-      const frame = textFrame(messages.revised({ series, from, to }))
-      for (const connection of this.#subscribers(series))
-        frames.set(connection, (frames.get(connection) ?? '') + frame)
+      const id = this.#subscriptions.symbols.knownId(series.symbol)
+      if (id === undefined) continue
+      const changes = this.#changes.get(series.feed) ?? []
+      this.#changes.set(series.feed, changes)
+      changes.push({ id, frame: textFrame(messages.revised({ series, from, to })) })
     }
     this.#pending.clear()
-    for (const [connection, all] of frames) connection.write(all)
+    for (const feed of this.#changes.keys())
+      for (const connection of this.#listeners.of(feed)) this.#unserved.add(connection)
+    this.#serve()
   }
 
-  #subscribers({ feed, symbol }: Series): Connection[] {
-    const id = this.#subscriptions.symbols.knownId(symbol)
-    if (id === undefined) return []
-    return [...this.#listeners.of(feed)].filter(({ row }) => this.#subscriptions.has(row, id))
+  /** Sends while this turn has time. The next second begins once all sockets are served. */
+  #serve(): void {
+    for (const connection of this.#unserved) {
+      if (!this.#turn.isLeft(turnMs, this.#clock.monotonicMs())) return
+      this.#unserved.delete(connection)
+      const frames = this.#framesFor(connection)
+      if (frames !== '') connection.write(frames)
+    }
+    this.#changes.clear()
+    this.#cancel = undefined
+    if (this.#pending.size > 0) this.#sendLater()
+  }
+
+  /** For one write. The socket may have left a feed or a symbol since the changes were announced. */
+  #framesFor(connection: Connection): Frames {
+    let frames = ''
+    for (const [feed, changes] of this.#changes) {
+      if (!this.#listeners.of(feed).has(connection)) continue
+      for (const { id, frame } of changes) if (this.#subscriptions.has(connection.row, id)) frames += frame
+    }
+    return frames
   }
 }

@@ -71,6 +71,7 @@ export class Answers {
       if (record) this.#subscribeTo(connection, symbol, since !== undefined)
       if (record && since !== undefined) resumed.set(symbol, this.#deps.resumption.start(record, since))
     }
+    this.#deps.wholeFeeds.want(connection, symbols.keys())
     const whole = message.feeds && this.#subscribeToFeeds(connection, key, message, view)
     for (const feed of whole?.feeds ?? []) feeds.add(feed)
     // Before the answer: the answer may close it, and closing frees everything that it has.
@@ -146,7 +147,7 @@ export class Answers {
     resumption.review(connection, wholeFeeds.of(connection))
     if (feeds) connection.write(unsubscribedFrames([...ended]))
     else connection.send(messages.unsubscribed([...ended]))
-    wholeFeeds.fill(connection)
+    wholeFeeds.fillLater(connection)
     return ended.size - symbols.size
   }
 

@@ -161,9 +161,35 @@ describe('the symbols of a whole feed', () => {
     const socket = await socketOf(3)
     await ask(socket, { feeds: [zero] })
     await leave(socket, { symbols: [all[1], all[4]] })
+    await fixture.clock.advance(1_000)
     expect(await socket.next('subscribed')).toEqual(joined([all[3]!]))
     await leave(socket, { symbols: [all[0], all[2]] })
+    await fixture.clock.advance(1_000)
     expect(await socket.next('subscribed')).toEqual(joined([all[5]!, all[6]!]))
+  })
+
+  test('one that the client subscribes to again within a second keeps its place', async () => {
+    const socket = await socketOf(3)
+    await ask(socket, { feeds: [zero] })
+    await leave(socket, { symbols: [all[1]] })
+    await fixture.clock.advance(900)
+    await fixture.change(symbolBody(live, 'NEW'))
+    expect(await ask(socket, { symbols: [all[1]] })).toMatchObject({ symbols: [all[1]], rejected: [] })
+    await fixture.clock.advance(1_000)
+    await socket.settled()
+    expect(socket.messages.filter(({ reason }) => reason === 'joined')).toEqual([])
+  })
+
+  test('one that the client left, and was refused when it asked again, joins once a place is free', async () => {
+    const socket = await socketOf(3)
+    await ask(socket, { feeds: [zero] })
+    await leave(socket, { symbols: [all[1]] })
+    await fixture.clock.advance(1_000)
+    expect(await socket.next('subscribed')).toEqual(joined([all[3]!]))
+    expect(await ask(socket, { symbols: [all[1]] })).toMatchObject({ symbols: [], rejected: [all[1]] })
+    await leave(socket, { symbols: [all[3]] })
+    await fixture.clock.advance(1_000)
+    expect(await socket.next('subscribed')).toEqual(joined([all[1]!]))
   })
 
   test('rejected ones join when the cap of the key is raised', async () => {
@@ -181,6 +207,7 @@ describe('the symbols of a whole feed', () => {
     await update({ feeds: [live] })
     expect(await socket.next('unsubscribed')).toMatchObject({ reason: 'SYMBOL_NOT_PERMITTED' })
     const others = symbolNames.map((name) => symbolOf(name, live)).sort()
+    await fixture.clock.advance(1_000)
     expect(await socket.next('subscribed')).toEqual(joined(others))
     await update({ feeds: [zero, live] })
     await fixture.change(symbolBody(zero, 'NEW'))

@@ -3,9 +3,13 @@ import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compoun
 import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import type { KeyRecord } from '../../core/keys/api-key.ts'
 import type { RegistryView } from '../../core/registry/registry.ts'
+import type { Cancel } from '../../ports/clock.ts'
 import type { Connection } from '../connection/connection.ts'
 import { subscribedFrames } from '../connection/name-symbols.ts'
 import type { SharedDeps } from '../deps.ts'
+
+/** Symbols that waited get free places only after this time: a client that subscribes again at once keeps its symbol. */
+const fillDelayMs = 1_000
 
 /** A feed that a socket subscribed to with all its symbols. */
 interface WholeFeed {
@@ -20,12 +24,12 @@ interface Outcome {
   readonly rejected: CompoundKey[]
 }
 
-type WholeFeedsDeps = Pick<SharedDeps, 'registry' | 'subscriptions' | 'fanOut'>
+type WholeFeedsDeps = Pick<SharedDeps, 'clock' | 'registry' | 'subscriptions' | 'fanOut'>
 
 const byCompoundKey = (a: FeedKey, b: FeedKey): number => (`${a}:` < `${b}:` ? -1 : 1)
 
 /**
- * Sockets that subscribed to whole feeds. A new symbol joins by itself. A symbol that found no place joins once one is
+ * Sockets that subscribed to whole feeds. A new symbol joins by itself. A symbol that found no place joins soon after one is
  * free, in the order of the requests, then by compound key.
  */
 export class WholeFeeds {
@@ -33,11 +37,17 @@ export class WholeFeeds {
   readonly #sockets = new Map<Connection, Map<FeedKey, WholeFeed>>()
   /** Symbols of each feed that a socket asked for, as of the last change of the registry. */
   readonly #known = new Map<FeedKey, readonly SymbolRecord[]>()
+  /** Sockets whose free places are kept for their client until a timer ends. */
+  readonly #kept = new Map<Connection, Cancel>()
   readonly close: () => void
 
   constructor(deps: WholeFeedsDeps) {
     this.#deps = deps
-    this.close = deps.registry.onChange((view) => this.#follow(view))
+    const stop = deps.registry.onChange((view) => this.#follow(view))
+    this.close = () => {
+      stop()
+      for (const cancel of this.#kept.values()) cancel()
+    }
   }
 
   of(connection: Connection): Iterable<FeedKey> {
@@ -89,13 +99,36 @@ export class WholeFeeds {
     }
   }
 
+  /** The client subscribed to symbols, perhaps without success: those that it had left join by themselves again. */
+  want(connection: Connection, names: Iterable<string>): void {
+    const own = this.#sockets.get(connection)
+    if (!own) return
+    for (const name of names) {
+      const symbol = name as CompoundKey
+      const whole = own.get(feedOf(symbol))
+      if (whole?.declined.delete(symbol)) whole.hasRejected = true
+    }
+  }
+
   /** Must be called after places of the socket became free. */
-  fill(connection: Connection): void {
-    this.#join(connection, this.#deps.registry.view(), new Map())
+  fillLater(connection: Connection): void {
+    if (!this.#sockets.has(connection)) return
+    this.#kept.get(connection)?.()
+    const fill = (): void => {
+      this.#kept.delete(connection)
+      this.#deps.fanOut.flush()
+      this.#join(connection, this.#deps.registry.view(), new Map())
+    }
+    this.#kept.set(
+      connection,
+      this.#deps.clock.after(fillDelayMs, () => connection.attempt(fill)),
+    )
   }
 
   forget(connection: Connection): void {
     this.#sockets.delete(connection)
+    this.#kept.get(connection)?.()
+    this.#kept.delete(connection)
   }
 
   #follow(view: RegistryView): void {
@@ -125,17 +158,14 @@ export class WholeFeeds {
     const all: Outcome = { symbols: [], rejected: [] }
     for (const [feed, whole] of this.#sockets.get(connection) ?? []) {
       const fresh = added.get(feed) ?? []
-      if (
-        !isGranted(key, feed) ||
-        !(fresh.length > 0 || (whole.hasRejected && this.#isFree(connection, key)))
-      )
-        continue
-      const wanted = whole.hasRejected ? view.symbolsOf(feed).map(({ symbol }) => symbol) : fresh
+      const fills = whole.hasRejected && !this.#kept.has(connection)
+      if (!isGranted(key, feed) || !(fresh.length > 0 || (fills && this.#isFree(connection, key)))) continue
+      const wanted = fills ? view.symbolsOf(feed).map(({ symbol }) => symbol) : fresh
       const missing = wanted.filter(
         (symbol) => !whole.declined.has(symbol) && !this.#isSubscribed(connection, symbol),
       )
       const { symbols, rejected } = this.#subscribe(connection, key, missing)
-      whole.hasRejected = rejected.length > 0
+      whole.hasRejected = rejected.length > 0 || (whole.hasRejected && !fills)
       all.symbols.push(...symbols)
       const isFresh = new Set(fresh)
       all.rejected.push(...rejected.filter((symbol) => isFresh.has(symbol)))

@@ -4,14 +4,14 @@ import { serverFrames } from '../../../frames/server-frames.ts'
 const summaries: Readonly<Record<keyof typeof clientMessages | keyof typeof serverFrames, string>> = {
   subscribe:
     'Adds symbols, and all symbols of `feeds`, now and later. With `since` the closed bars after a time come first; its symbols must be in `symbols`. ' +
-    'With `format` of the first subscribe the bars of this connection come in `bars` frames.',
+    'With the `format` rows of the first subscribe the bars of this connection come in `bars` frames; bar is the default.',
   unsubscribe: 'Removes symbols, and all symbols of `feeds`.',
   ping: 'Asks for a pong. A client that sends neither message nor ping for 60 s is closed with 4000.',
   connected: 'The first frame of each connection.',
   subscribed: 'Answers subscribe, or comes when symbols of a whole feed join.',
   unsubscribed: 'Answers unsubscribe, or comes when a grant is withdrawn.',
   bar: 'One closed minute of a subscribed symbol.',
-  bars: 'Closed minutes of one feed with one time. Instead of `bar`, if the first subscribe had `format`.',
+  bars: 'Closed minutes of one feed with one time. Instead of `bar`, if the first subscribe had the `format` rows.',
   pong: 'Answers ping.',
   minute: 'All bars of a minute of a feed were sent. Only after a subscribe with `markers`.',
   feed: 'The status of a feed, first and within 5 s of a change. Only after a subscribe with `events`.',

@@ -91,7 +91,7 @@ export class SocketReview {
     resumption.review(connection, wholeFeeds.of(connection))
     const ended = ids.map((id) => symbols.symbol(id))
     if (ended.length > 0) connection.send(messages.unsubscribed(ended, 'SYMBOL_NOT_PERMITTED'))
-    wholeFeeds.fill(connection)
+    wholeFeeds.fillLater(connection)
   }
 
   /** Takes slots again for sockets without one; over the cap the newest sockets are closed. */
