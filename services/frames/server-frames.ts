@@ -12,7 +12,7 @@ const utcTime = (description: string) => integer(`${description} Epoch seconds, 
 
 const last = Type.Optional(
   Type.Literal(true, {
-    description: 'The last frame of an answer about whole feeds, which has 5,000 names a frame.',
+    description: 'Set on the last frame of an answer about whole feeds. Each frame has at most 5,000 names.',
   }),
 )
 

@@ -43,7 +43,7 @@ export class Answers {
     return message.entries
   }
 
-  /** Returns the number of symbols that the message names by their feeds. */
+  /** Returns how many symbols the answer names because of `feeds`. */
   #subscribe(connection: Connection, message: Subscribe): number {
     const { symbols, resumes, markers, events, format } = message
     this.#deps.fanOut.flush()
