@@ -1,6 +1,6 @@
 const shownLength = 48
 /** API keys and tokens of terminals. */
-const keyShape = /(fx[dt]_)[0-9a-f]{32}/gi
+const secretShape = /(fx[dt]_)[0-9a-f]{32}/gi
 
 /** Control characters, invisible characters, other line ends, and U+FFFD, which marks bytes that are not text. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}\uFFFD]/gu
@@ -19,7 +19,7 @@ export function show(value: unknown): string {
 }
 
 function quote(text: string): string {
-  const masked = text.replace(keyShape, (_key, prefix: string) => `${prefix.toLowerCase()}…`)
+  const masked = text.replace(secretShape, (_key, prefix: string) => `${prefix.toLowerCase()}…`)
   const short = masked.length > shownLength ? `${masked.slice(0, shownLength)}…` : masked
   return JSON.stringify(short).replace(unprintable, escaped)
 }

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { oneOf } from './one-of.ts'
 
 /** Maximum symbols, and maximum entries of `since`, in one message of any plan. */
 const listMax = 5_000
@@ -31,13 +32,14 @@ export const mustBeSince = `it must be ${sinceWanted}.`
 
 const eventNames = ['feed', 'revised'] as const
 export type EventName = (typeof eventNames)[number]
-const events = Type.Array(
-  Type.Unsafe<EventName>({ type: 'string', enum: [...eventNames], description: 'feed or revised' }),
-  {
-    maxItems: eventNames.length,
-    description: 'an array of feed, revised or both',
-  },
-)
+const events = Type.Array(oneOf(eventNames, 'feed or revised'), {
+  maxItems: eventNames.length,
+  description: 'an array of feed, revised or both',
+})
+
+const formats = ['bar', 'rows'] as const
+/** `bar`: each bar in a frame of its own. `rows`: bars of one feed and one time in one frame. */
+export type Format = (typeof formats)[number]
 
 /** By action. Other fields are ignored. Error messages quote the description of an invalid field. */
 export const clientMessages = {
@@ -49,9 +51,7 @@ export const clientMessages = {
       feeds: Type.Optional(feeds),
       markers: Type.Optional(Type.Boolean({ description: 'true or false' })),
       events: Type.Optional(events),
-      format: Type.Optional(
-        Type.Unsafe<'bar' | 'rows'>({ type: 'string', enum: ['bar', 'rows'], description: 'bar or rows' }),
-      ),
+      format: Type.Optional(oneOf(formats, 'bar or rows')),
       since: Type.Optional(
         Type.Union(
           [

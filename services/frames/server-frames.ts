@@ -1,10 +1,9 @@
 import { type TSchema, Type } from 'typebox'
+import { oneOf } from './one-of.ts'
 
 /** Objects are closed: a field without a schema is a defect. */
 const closed = <P extends Record<string, TSchema>>(properties: P) =>
   Type.Object(properties, { additionalProperties: false })
-const oneOf = <V extends string>(values: readonly V[], description: string) =>
-  Type.Unsafe<V>({ type: 'string', enum: [...values], description })
 const integer = (description: string) => Type.Integer({ description })
 const names = (description: string) => Type.Array(Type.String(), { description })
 
@@ -13,7 +12,7 @@ const utcTime = (description: string) => integer(`${description} Epoch seconds, 
 
 const last = Type.Optional(
   Type.Literal(true, {
-    description: 'The last frame of an answer about whole feeds, which has 5,000 names a frame.',
+    description: 'Set on the last frame of an answer about whole feeds. Each frame has at most 5,000 names.',
   }),
 )
 

@@ -1,8 +1,8 @@
 import type { Clock } from '../ports/clock.ts'
 
 /**
- * Turns of the event loop between two pieces of work that take milliseconds. Node accepts one connection in each turn, so
- * new clients would wait for one such piece for each connection before theirs. An empty turn takes some microseconds.
+ * Turns of the event loop between two long pieces of work. Node accepts one connection a turn; without them each new
+ * client waits for one piece per earlier connection. An empty turn takes some microseconds.
  */
 export const turnsBetween = 16
 /** Maximum time for these turns: they may have other work. */

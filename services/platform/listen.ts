@@ -32,7 +32,7 @@ export function listenFailure(address: Address, variable: string, cause: unknown
   )
 }
 
-/** Maximum connections that wait to be accepted. Node's 511 are fewer than come at once: others try again after 1 s. */
+/** Maximum connections that wait to be accepted. With Node's 511, further clients would retry after 1 s. */
 const backlog = 4_096
 
 /** Resolves with the port once the server listens; the error names the variable to set. */

@@ -15,9 +15,9 @@ interface Waiting {
 }
 
 /**
- * Turns for work that takes milliseconds of CPU without a pause: a list, or a slice of a long answer. One starts in
- * several turns of the event loop, and keys take turns. Otherwise the answers of a few keys, made in one turn, would
- * delay all other clients.
+ * Turns for work that takes milliseconds of CPU without a pause: a list, or a slice of a long answer. 16 turns of the
+ * event loop, or 1 ms, pass between two starts, and keys take turns. Otherwise the answers of a few keys, made in one
+ * turn, would delay all other clients.
  */
 export class FairTurns {
   readonly #clock: Clock

@@ -55,7 +55,7 @@ export class Hub {
     const shared = { ...deps, sockets, fanOut }
     const feeds = new LiveFeeds(shared)
     const events = new Events(shared)
-    const resumption = new Resumption({ ...shared, feeds, events })
+    const resumption = new Resumption({ ...shared, feeds })
     const delivery = new LiveDelivery({ ...shared, feeds, events })
     const wholeFeeds = new WholeFeeds(shared)
     const answers = new Answers({ ...shared, feeds, resumption, events, wholeFeeds })
@@ -64,7 +64,7 @@ export class Hub {
       (connection, text) => answers.answer(connection, text),
       () => metrics.throttled.inc(),
     )
-    const closingSockets = new ClosingSockets({ ...shared, throttle, feeds, resumption, wholeFeeds })
+    const closingSockets = new ClosingSockets({ ...shared, throttle, feeds, resumption, events, wholeFeeds })
     const backlogLimit = new BacklogLimit(sockets, deps.log, deps.backlogBytesMax ?? allBacklogBytesMax)
     this.sockets = sockets
     this.#resumption = resumption
@@ -79,7 +79,7 @@ export class Hub {
       failed: ({ sessionId }, cause) => deps.onFault('socket', cause, sessionId),
     }
     this.#listen = createListeners(throttle, (socket) => sockets.gone(socket))
-    this.#review = new SocketReview({ ...shared, resumption, wholeFeeds })
+    this.#review = new SocketReview({ ...shared, resumption, events, wholeFeeds })
     this.close = () => {
       this.#review.close()
       throttle.close()

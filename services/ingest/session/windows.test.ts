@@ -178,18 +178,18 @@ describe('windows', () => {
     await session.close()
   })
 
-  test('sessions that begin at once share a read of the windows', async () => {
-    const readsOfEight = async (): Promise<number> => {
-      const sessions = Array.from({ length: 8 }, () => suite.connect())
-      suite.windowReads = 0
-      await Promise.all(
-        sessions.map((session, i) => session.hello(suite.feed.key, { mode: 'IMPORT', id: `i${i}` })),
-      )
-      await Promise.all(sessions.map((session) => session.close()))
-      return suite.windowReads
-    }
-    // On a busy machine the sessions may begin one after another.
-    await expect.poll(readsOfEight).toBeLessThan(8)
+  test('sessions that begin during a read of the windows share the next read', async () => {
+    const sessions = Array.from({ length: 8 }, () => suite.connect())
+    const gate = Promise.withResolvers<void>()
+    suite.readGate = gate.promise
+    suite.windowReads = 0
+    const begun = sessions.map((session, i) => session.hello(suite.feed.key, { mode: 'IMPORT', id: `i${i}` }))
+    await expect.poll(() => suite.fixture.metrics.total('fxd_ingest_sessions', { mode: 'import' })).toBe(8)
+    expect(suite.windowReads).toBe(1)
+    gate.resolve()
+    await Promise.all(begun)
+    expect(suite.windowReads).toBe(2)
+    await Promise.all(sessions.map((session) => session.close()))
   })
 
   test('windows that arrive during a write share the next write', async () => {

@@ -8,7 +8,7 @@ import type { ProcessContext } from '../process/process-context.ts'
 import { type Watched, watch } from './watch.ts'
 
 export type TlsPlace = Pick<Config, 'tlsCert' | 'tlsKey'> & Partial<Pick<Config, 'tlsCa'>>
-/** Begins the names of the variables of the files. */
+/** The prefix of the variables that name the files. */
 type TlsPrefix = 'FXD_TLS' | 'FXD_TERMINAL_TLS'
 
 /** Contents of the files: PEM, checked. */

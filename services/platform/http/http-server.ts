@@ -31,7 +31,7 @@ export const httpTimings = {
 
 const headerBytesMax = 16_384
 const handshakeTimeoutMs = 10_000
-/** Connections of TLS count once their handshake is done; so many times the maximum may be open with those before it. */
+/** A TLS connection counts after its handshake. Those before it included, twice the maximum may be open. */
 const handshakesFactor = 2
 /** Maximum listeners of an answer's end; Node warns above this, because more would be a leak. */
 const responseListenersMax = 20

@@ -13,8 +13,9 @@ interface WaitingRequest {
 
 /**
  * Starts requests. `turnMsMax` after the first start in a turn of the event loop, further requests wait for a later turn.
- * What a start does in promises counts as well if others wait. Without the limit one client with many connections stops all sockets, because
- * its requests arrive in one turn. Callers take turns, since a request would otherwise wait for thousands of another caller.
+ * If others wait, the promises of a start count too. Without the limit one client with many connections stops all
+ * sockets, because its requests arrive in one turn. Callers take turns, since a request would otherwise wait for
+ * thousands of another caller.
  */
 export class RequestTurns {
   readonly #clock: Clock

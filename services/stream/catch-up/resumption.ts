@@ -7,7 +7,6 @@ import type { Connection } from '../connection/connection.ts'
 import { nameGaps } from '../connection/name-gaps.ts'
 import type { SymbolGap } from '../connection/protocol.ts'
 import type { SharedDeps } from '../deps.ts'
-import type { Events } from '../events/events.ts'
 import type { LiveFeeds } from '../live/live-feeds.ts'
 import { FeedClocks } from './feed-clocks.ts'
 import { Replays } from './replays.ts'
@@ -15,14 +14,11 @@ import { Replays } from './replays.ts'
 /** Maximum age of replayed bars; a GAP frame names older bars that a client asked for. */
 const backMaxSeconds = 86_400
 
-type ResumptionDeps = Omit<SharedDeps, 'bus' | 'bars'> & {
-  readonly feeds: LiveFeeds
-  readonly events: Events
-}
+type ResumptionDeps = Omit<SharedDeps, 'bus' | 'bars'> & { readonly feeds: LiveFeeds }
 
 /** Two extensions for clients that ask: `since` replays missed bars, `markers` announces complete minutes. */
 export class Resumption {
-  readonly #deps: Pick<ResumptionDeps, 'subscriptions' | 'feeds' | 'events' | 'metrics'>
+  readonly #deps: Pick<ResumptionDeps, 'feeds' | 'metrics'>
   readonly #clocks: FeedClocks
   readonly #replays: Replays
 
@@ -67,23 +63,18 @@ export class Resumption {
     this.#replays.begin(connection, resumed)
   }
 
-  /** Must be called after subscriptions of the socket ended. `whole`: feeds that it keeps, even without a symbol. */
-  review(connection: Connection, whole: Iterable<FeedKey>): void {
+  /** Must be called after subscriptions of the socket ended. `feedsLeft` is called only if the socket has markers. */
+  review(connection: Connection, feedsLeft: () => ReadonlySet<FeedKey>): void {
     this.#replays.review(connection)
-    const { subscriptions, feeds, events } = this.#deps
-    const marked = [...feeds.all()].filter(({ markers }) => markers.has(connection))
-    if (marked.length === 0 && !events.has(connection)) return
-    const { symbols } = subscriptions
-    const own = subscriptions.idsOf(connection.row).map((id) => feedOf(symbols.symbol(id)))
-    const left = new Set([...own, ...whole])
+    const marked = [...this.#deps.feeds.all()].filter(({ markers }) => markers.has(connection))
+    if (marked.length === 0) return
+    const left = feedsLeft()
     for (const { key, markers } of marked) if (!left.has(key)) markers.listen(connection, false)
-    events.keep(connection, left)
   }
 
   forget(connection: Connection): void {
     this.#replays.forget(connection)
     for (const { markers } of this.#deps.feeds.all()) markers.forget(connection)
-    this.#deps.events.forget(connection)
   }
 
   unsentGaps(connection: Connection): readonly SymbolGap[] {

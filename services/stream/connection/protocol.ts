@@ -2,10 +2,9 @@ import type { FeedSeconds, UtcSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, type FeedKey, parseCompoundKey } from '../../core/feeds/compound-key.ts'
 import type { FeedStatus } from '../../core/feeds/feed-status.ts'
 import { show } from '../../core/show.ts'
-import { type EventName, mustBeSince } from '../../frames/client-messages.ts'
+import { type EventName, type Format, mustBeSince } from '../../frames/client-messages.ts'
 import { firstFault, isAction } from '../../frames/first-fault.ts'
 import type { BusEvent } from '../../ports/bus.ts'
-import type { Format } from '../fan-out/formats.ts'
 
 /** A client message, validated. `symbols` are as the client sent them: any strings, each once, in its order. */
 export type ClientMessage =

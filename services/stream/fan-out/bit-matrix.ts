@@ -51,7 +51,7 @@ export class BitMatrix {
     return columns
   }
 
-  /** Writes those of the symbols whose columns are set in this row to `found`, from `first` on; returns the place behind. */
+  /** Writes the encoded symbols that the row has to `found`, beginning at `first`. Returns the index after the last. */
   common(
     row: number,
     { words, mask }: Pick<Encoded, 'words' | 'mask'>,

@@ -1,5 +1,4 @@
-/** `bar`: each bar in a frame of its own. `rows`: bars of one feed and one time in one frame. */
-export type Format = 'bar' | 'rows'
+import type { Format } from '../../frames/client-messages.ts'
 
 /** The format of the bars of each socket, by its row in the subscriptions. The first choice of a socket stays. */
 export class Formats {

@@ -27,7 +27,7 @@ export class LiveDelivery {
     const { feeds, events, fanOut } = this.#deps
     if (event.type === 'registry') return
     if (event.type === 'revised') {
-      events.revised.revised(event)
+      events.revised(event)
       const { feed, symbol, resolution } = event.series
       if (resolution === '1') feeds.of(feed).revised(symbol, event.to)
       return

@@ -1,8 +1,8 @@
 import type { Bar } from '../../core/bars/bar.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import { type CompoundKey, feedOf } from '../../core/feeds/compound-key.ts'
+import type { Format } from '../../frames/client-messages.ts'
 import type { Connection } from '../connection/connection.ts'
-import type { Format } from '../fan-out/formats.ts'
 import {
   barEntry,
   barFrame,

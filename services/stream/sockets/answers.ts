@@ -43,7 +43,7 @@ export class Answers {
     return message.entries
   }
 
-  /** Returns the number of symbols that the message names by their feeds. */
+  /** Returns how many symbols the answer names because of `feeds`. */
   #subscribe(connection: Connection, message: Subscribe): number {
     const { symbols, resumes, markers, events, format } = message
     this.#deps.fanOut.flush()
@@ -133,7 +133,7 @@ export class Answers {
 
   /** Returns as `#subscribe` does. */
   #unsubscribe(connection: Connection, { symbols, feeds }: Unsubscribe): number {
-    const { fanOut, subscriptions, wholeFeeds, resumption } = this.#deps
+    const { fanOut, subscriptions, wholeFeeds, resumption, events } = this.#deps
     fanOut.flush()
     if (!connection.open) return 0
     const ended = new Set(symbols)
@@ -144,7 +144,9 @@ export class Answers {
     }
     wholeFeeds.remove(connection, (feeds ?? []) as Iterable<FeedKey>)
     wholeFeeds.decline(connection, symbols)
-    resumption.review(connection, wholeFeeds.of(connection))
+    const feedsLeft = () => wholeFeeds.feedsOf(connection)
+    resumption.review(connection, feedsLeft)
+    events.review(connection, feedsLeft)
     if (feeds) connection.write(unsubscribedFrames([...ended]))
     else connection.send(messages.unsubscribed([...ended]))
     wholeFeeds.fillLater(connection)

@@ -2,6 +2,7 @@ import type { Resumption } from '../catch-up/resumption.ts'
 import type { Connection } from '../connection/connection.ts'
 import { nameGaps } from '../connection/name-gaps.ts'
 import type { SharedDeps } from '../deps.ts'
+import type { Events } from '../events/events.ts'
 import type { LiveFeeds } from '../live/live-feeds.ts'
 import type { OpenSockets } from './open-sockets.ts'
 import type { Sessions } from './sessions.ts'
@@ -14,6 +15,7 @@ interface ClosingSocketsDeps extends Pick<SharedDeps, 'subscriptions' | 'fanOut'
   readonly throttle: Throttle
   readonly feeds: LiveFeeds
   readonly resumption: Resumption
+  readonly events: Events
   readonly wholeFeeds: WholeFeeds
   /** Called after a socket was removed. */
   readonly onLeave: () => void
@@ -48,11 +50,12 @@ export class ClosingSockets {
   }
 
   #forget(connection: Connection): void {
-    const { sockets, throttle, resumption, wholeFeeds, subscriptions, onLeave } = this.#deps
+    const { sockets, throttle, resumption, events, wholeFeeds, subscriptions, onLeave } = this.#deps
     sockets.remove(connection)
     throttle.left(connection)
     onLeave()
     resumption.forget(connection)
+    events.forget(connection)
     wholeFeeds.forget(connection)
     subscriptions.closeRow(connection.row)
   }

@@ -180,7 +180,7 @@ describe('the symbols of a whole feed', () => {
     expect(socket.messages.filter(({ reason }) => reason === 'joined')).toEqual([])
   })
 
-  test('one that the client left, and was refused when it asked again, joins once a place is free', async () => {
+  test('a symbol that the client left and asked for in vain joins once a place is free', async () => {
     const socket = await socketOf(3)
     await ask(socket, { feeds: [zero] })
     await leave(socket, { symbols: [all[1]] })

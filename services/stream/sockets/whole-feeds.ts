@@ -54,6 +54,13 @@ export class WholeFeeds {
     return this.#sockets.get(connection)?.keys() ?? []
   }
 
+  /** The feeds of all symbols of the socket, and its whole feeds, which may have no symbol. */
+  feedsOf(connection: Connection): ReadonlySet<FeedKey> {
+    const { subscriptions } = this.#deps
+    const own = subscriptions.idsOf(connection.row).map((id) => feedOf(subscriptions.symbols.symbol(id)))
+    return new Set([...own, ...this.of(connection)])
+  }
+
   /** Subscribes to all symbols of these granted feeds but `named`, which the same message lists. */
   add(
     connection: Connection,

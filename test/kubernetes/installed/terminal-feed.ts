@@ -156,7 +156,7 @@ export class TerminalFeed {
     return (await Promise.all(compared)).flat()
   }
 
-  /** The bars of all sockets, in their order. */
+  /** The bars that all sockets received, in order of arrival. */
   #pushed(symbol: string): readonly Bar[] {
     const seen = this.#client?.records.flatMap((record) => record.seen) ?? []
     return seen.flatMap((each) => (each.type === 'bar' && each.symbol === symbol ? [each.bar] : []))

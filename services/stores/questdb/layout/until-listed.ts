@@ -8,8 +8,8 @@ const listedDeadlineMs = 5_000
 const pollMs = 20
 
 /**
- * Waits until a server that has just started lists our tables. It reads them one after another; until then `tables()`
- * omits the rest, as if they were gone.
+ * Waits until `tables()` lists all our tables. A server that has just started reads them one after another, and omits
+ * the rest as if they were gone. Any server omits a table that it has just renamed.
  */
 export async function untilListed(names: TableNames, admin: ServerQueries, clock: Clock): Promise<void> {
   const end = clock.monotonicMs() + listedDeadlineMs

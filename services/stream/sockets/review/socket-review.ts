@@ -7,6 +7,7 @@ import { closings } from '../../connection/close-codes.ts'
 import type { Connection } from '../../connection/connection.ts'
 import { messages } from '../../connection/protocol.ts'
 import type { SharedDeps } from '../../deps.ts'
+import type { Events } from '../../events/events.ts'
 import type { OpenSockets } from '../open-sockets.ts'
 import { type Sessions, slotsAtOnce } from '../sessions.ts'
 import type { WholeFeeds } from '../whole-feeds.ts'
@@ -21,6 +22,7 @@ interface SocketReviewDeps
   readonly sockets: OpenSockets
   readonly sessions: Sessions
   readonly resumption: Resumption
+  readonly events: Events
   readonly wholeFeeds: WholeFeeds
 }
 
@@ -76,7 +78,7 @@ export class SocketReview {
   }
 
   #endUngranted(connection: Connection): void {
-    const { subscriptions, fanOut, resumption, wholeFeeds } = this.#deps
+    const { subscriptions, fanOut, resumption, events, wholeFeeds } = this.#deps
     const whole = [...wholeFeeds.of(connection)].filter((feed) => !isGranted(connection.key, feed))
     wholeFeeds.remove(connection, whole)
     const { symbols } = subscriptions
@@ -88,7 +90,9 @@ export class SocketReview {
     // It may have been closed as too slow just now.
     if (!connection.open) return
     for (const id of ids) subscriptions.remove(connection.row, id)
-    resumption.review(connection, wholeFeeds.of(connection))
+    const feedsLeft = () => wholeFeeds.feedsOf(connection)
+    resumption.review(connection, feedsLeft)
+    events.review(connection, feedsLeft)
     const ended = ids.map((id) => symbols.symbol(id))
     if (ended.length > 0) connection.send(messages.unsubscribed(ended, 'SYMBOL_NOT_PERMITTED'))
     wholeFeeds.fillLater(connection)
