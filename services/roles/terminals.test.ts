@@ -13,9 +13,9 @@ import { temporaryFolder } from '../../test/support/fixtures/temporary-folder.ts
 import { wrongClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { feedManifest } from '../../test/support/samples/feed-manifest.ts'
 import { PostingTerminal, terminalHello } from '../../test/support/samples/posting-terminal.ts'
-import { tokenDigest } from '../collector/sources/terminal/endpoint/terminal-tokens.ts'
 import { formatPost } from '../core/terminal/format-post.ts'
 import { parseConfig } from '../platform/config.ts'
+import { terminalTokenDigest } from '../platform/credentials/terminal-token.ts'
 import { silentLog } from '../platform/log/log.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -34,7 +34,7 @@ async function open(source: object, more: Readonly<Record<string, string>> = {},
   mkdirSync(feeds)
   mkdirSync(join(home, 'data'), { mode: 0o700 })
   define(source)
-  writeFileSync(join(home, 'data', 'terminal-tokens'), `BROKERA:ZERO ${tokenDigest(token)}\n`)
+  writeFileSync(join(home, 'data', 'terminal-tokens'), `BROKERA:ZERO ${terminalTokenDigest(token)}\n`)
   const environment = {
     FXD_FEEDS: feeds,
     FXD_DATA_DIR: join(home, 'data'),
