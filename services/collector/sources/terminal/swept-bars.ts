@@ -1,4 +1,4 @@
-import { clockStepSecondsMax, type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, feedSeconds, wasSetBack } from '../../../core/clocks/feed-clock.ts'
 import { barEnd, type Resolution } from '../../../core/feeds/resolution.ts'
 import type { TerminalBar, TerminalSeries } from '../../../core/terminal/lines.ts'
 import type { SourceBars } from '../../source.ts'
@@ -6,8 +6,6 @@ import { toBars } from './terminal-bars.ts'
 
 /** Closed bars of a series that are remembered; a terminal sends its newest bars again each minute. */
 const rememberedMax = 10
-/** Steps of broker clocks are at least a quarter of an hour. */
-const stepSecondsMin = 900
 
 interface Swept extends TerminalSeries {
   /** The newest bar, which may still change. */
@@ -19,9 +17,6 @@ interface Swept extends TerminalSeries {
   /** Its newest bars come later: the forming one may not have its last value. */
   isLate: boolean
 }
-
-const wasSetBack = (before: FeedSeconds, reported: FeedSeconds): boolean =>
-  before - reported >= stepSecondsMin && before - reported <= clockStepSecondsMax
 
 /**
  * The newest bars of all series as a terminal sweeps over them. Decides which have closed, and drops those that were

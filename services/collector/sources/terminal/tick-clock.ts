@@ -1,5 +1,6 @@
 import { closeToleranceSeconds } from '../../../core/bars/closed.ts'
 import {
+  clockStepSecondsMin,
   type FeedClock,
   type FeedSeconds,
   feedSeconds,
@@ -9,8 +10,6 @@ import {
   type UtcMs,
 } from '../../../core/clocks/feed-clock.ts'
 
-/** Steps of broker clocks are at least a quarter of an hour. */
-const stepSecondsMin = 900
 /** For so long ticks have to go on before the newest one until they show that the clock was set back. */
 const setBackMs = 60_000
 const setBackTicksSeconds = 30
@@ -43,7 +42,7 @@ export class TickClock {
   }
 
   #takeOlder(tick: FeedSeconds, newest: FeedSeconds): boolean {
-    if (newest - tick < stepSecondsMin) return false
+    if (newest - tick < clockStepSecondsMin) return false
     const nowMs = this.#time.utcMs()
     if (!this.#older || tick < this.#older.first) this.#older = { first: tick, sinceMs: nowMs }
     const { first, sinceMs } = this.#older
