@@ -7,12 +7,12 @@ import {
   minutes,
 } from '../../../../test/support/fixtures/collector-fixture.ts'
 import { MemoryFolder } from '../../../../test/support/fixtures/memory-folder.ts'
+import { createTerminalSource } from '../../../../test/support/fixtures/terminal-source-fixture.ts'
 import { PostingTerminal } from '../../../../test/support/samples/posting-terminal.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import { silentLog } from '../../../platform/log/log.ts'
 import { openSpool } from '../../spool/spool.ts'
 import { NotTaken } from './terminal-feed.ts'
-import { TerminalSource } from './terminal-source.ts'
 
 const suite = new CollectorFixture({ source: { type: 'Terminal' } })
 /** Timeout for a busy machine. */
@@ -20,7 +20,7 @@ const patience = { timeout: 20_000, interval: 5 }
 
 function open() {
   const { feed: definition, clock } = suite
-  const source = new TerminalSource({ definition, clock, log: silentLog })
+  const source = createTerminalSource(definition, clock)
   const terminal = new PostingTerminal(source, () => Math.floor(clock.utcMs() / 1_000))
   return { source, terminal }
 }

@@ -30,7 +30,7 @@ export interface TerminalSourceDeps {
   readonly definition: FeedDefinition
   readonly clock: Clock
   readonly log: Log
-  readonly metrics?: TerminalMetrics | undefined
+  readonly metrics: TerminalMetrics
 }
 
 /** For so long the answer to history waits for the next range that is wanted. */
@@ -170,9 +170,9 @@ export class TerminalSource implements Source, TerminalFeed {
       session.isConnected = line.is
       this.#showConnected()
     }
-    if (line.line === 'memory') metrics?.memory(line.usedMb, line.totalMb)
+    if (line.line === 'memory') metrics.memory(line.usedMb, line.totalMb)
     if (line.line === 'error') {
-      metrics?.failed(line.number)
+      metrics.failed(line.number)
       const { number, function: called, raw } = line
       const about = { feed: definition.key, number, function: called, raw }
       const cause = `error ${number} ${called}`
@@ -204,7 +204,7 @@ export class TerminalSource implements Source, TerminalFeed {
         break
       case 'loading':
         if (!this.#wants.loading(line.series)) return
-        this.#deps.metrics?.loading()
+        this.#deps.metrics.loading()
         this.#notices.warn(
           'loading',
           { feed, ...line.series },
