@@ -4,6 +4,7 @@ import { type Span, windowFromMin } from '../../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import type { AnswerLine, TerminalHello, TerminalLine, TerminalSeries } from '../../../core/terminal/lines.ts'
+import { LimitedLog } from '../../../platform/log/limited-log.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import {
@@ -17,7 +18,6 @@ import {
 } from '../../source.ts'
 import { DerivedBars, finerSpan, foldAnswer } from './derived-bars.ts'
 import { FeedSeries } from './feed-series.ts'
-import { Notices } from './notices.ts'
 import { SweptBars } from './swept-bars.ts'
 import { FirstTerminal, NotTaken, type TerminalFeed, type TerminalPin } from './terminal-feed.ts'
 import type { TerminalMetrics } from './terminal-metrics.ts'
@@ -54,7 +54,7 @@ export class TerminalSource implements Source, TerminalFeed {
     readjusts: true,
   }
   readonly #deps: TerminalSourceDeps
-  readonly #notices: Notices
+  readonly #log: LimitedLog
   readonly #series: FeedSeries
   readonly #sessions = new Map<number, TerminalSession>()
   readonly #wants = new Wants()
@@ -66,7 +66,7 @@ export class TerminalSource implements Source, TerminalFeed {
   constructor(deps: TerminalSourceDeps) {
     const { definition } = deps
     this.#deps = deps
-    this.#notices = new Notices(deps)
+    this.#log = new LimitedLog(deps.log, deps.clock)
     this.#series = new FeedSeries(definition)
     this.#swept = new SweptBars((raw) => this.#series.isDelayed(raw))
   }
@@ -94,11 +94,9 @@ export class TerminalSource implements Source, TerminalFeed {
 
   async begin(id: number, hello: TerminalHello): Promise<readonly AnswerLine[]> {
     const opened = this.#open()
-    const { program, version, kind, build, server, company, role } = hello
-    this.#deps.log.info(
-      { feed: this.#deps.definition.key, program, version, kind, build, server, company, role },
-      'terminal began a session',
-    )
+    const { account: _, newestTick, ...about } = hello
+    const { kind, role } = hello
+    this.#deps.log.info({ feed: this.#deps.definition.key, ...about }, 'terminal began a session')
     this.#hello = hello
     this.#series.isMt4 = kind === 'MT4'
     const session = new TerminalSession(hello, role !== 'History' || this.#series.raws.size === 0)
@@ -106,7 +104,7 @@ export class TerminalSource implements Source, TerminalFeed {
     session.list(this.#series)
     if (session.isHistory) this.#wants.restart()
     if (session.isLive) this.#swept.restart()
-    if (hello.newestTick !== undefined) this.#tick(session, opened, hello.newestTick)
+    if (newestTick !== undefined) this.#tick(session, opened, newestTick)
     return this.#answer(session, opened)
   }
 
@@ -172,11 +170,9 @@ export class TerminalSource implements Source, TerminalFeed {
     }
     if (line.line === 'memory') metrics.memory(line.usedMb, line.totalMb)
     if (line.line === 'error') {
-      metrics.failed(line.number)
       const { number, function: called, raw } = line
-      const about = { feed: definition.key, number, function: called, raw }
-      const cause = `error ${number} ${called}`
-      this.#notices.warn(cause, about, 'function of the terminal failed')
+      const fields = { feed: definition.key, number, function: called, raw }
+      this.#log.write('warn', fields, 'function of the terminal failed', metrics.failed(number))
     }
   }
 
@@ -185,8 +181,8 @@ export class TerminalSource implements Source, TerminalFeed {
     switch (line.line) {
       case 'symbol':
         if (!session.addSymbol(line.symbol))
-          this.#notices.warn(
-            'symbols',
+          this.#log.write(
+            'warn',
             { feed, symbolsMax },
             'too many symbols in the terminal; the last ones are ignored',
           )
@@ -205,11 +201,7 @@ export class TerminalSource implements Source, TerminalFeed {
       case 'loading':
         if (!this.#wants.loading(line.series)) return
         this.#deps.metrics.loading()
-        this.#notices.warn(
-          'loading',
-          { feed, ...line.series },
-          'history not loaded by the terminal yet; retrying',
-        )
+        this.#log.write('warn', { feed, ...line.series }, 'history not loaded by the terminal yet; retrying')
         break
       case 'late':
         this.#late(session, line.series)
@@ -217,9 +209,9 @@ export class TerminalSource implements Source, TerminalFeed {
       case 'beyond':
         if (!this.#series.isCollected(line.series)) return
         this.#wants.beyond(line.series, line.oldest)
-        this.#notices.warn(
-          'beyond',
-          { feed, ...line.series, oldest: line.oldest },
+        this.#log.write(
+          'warn',
+          { feed, ...line.series, oldest: line.oldest, maxBars: this.#hello?.maxBars },
           'older bars unavailable in the terminal: its server has none, or "Max bars in chart" is too small',
         )
         break
@@ -237,8 +229,8 @@ export class TerminalSource implements Source, TerminalFeed {
     const { definition, clock } = this.#deps
     const symbols = session.takeSymbols(count, clock.monotonicMs())
     if (!symbols) {
-      this.#notices.warn(
-        'catalogue',
+      this.#log.write(
+        'warn',
         { feed: definition.key, count },
         'symbols of the terminal not complete; asking again',
       )
@@ -270,7 +262,7 @@ export class TerminalSource implements Source, TerminalFeed {
     for (const resolution of this.#series.givenBy(series.resolution))
       if (this.#series.isCollected({ ...series, resolution })) this.#swept.late({ ...series, resolution })
     const about = { feed: this.#deps.definition.key, ...series }
-    this.#notices.warn('late', about, 'newest bars not loaded by the terminal yet; no window claims them')
+    this.#log.write('warn', about, 'newest bars not loaded by the terminal yet; no window claims them')
   }
 
   #sweep({ series, bars, lastIsOpen }: Omit<Line<'bars'>, 'line'>): void {
