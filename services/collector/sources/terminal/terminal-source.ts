@@ -12,14 +12,14 @@ import {
   type SourceAnswer,
   type SourceCapabilities,
   type SourceListener,
-  type SourcePin,
   type SourceSeries,
   sourceBarsMax,
 } from '../../source.ts'
+import { TerminalPin } from '../../terminal-pin.ts'
 import { DerivedBars, finerSpan, foldAnswer } from './derived-bars.ts'
 import { FeedSeries } from './feed-series.ts'
 import { SweptBars } from './swept-bars.ts'
-import { FirstTerminal, NotTaken, type TerminalFeed, type TerminalPin } from './terminal-feed.ts'
+import { NotTaken, type TerminalFeed } from './terminal-feed.ts'
 import type { TerminalMetrics } from './terminal-metrics.ts'
 import { TerminalSession } from './terminal-session.ts'
 import { symbolsMax, toSourceSymbol } from './terminal-symbols.ts'
@@ -46,7 +46,7 @@ interface Opened {
 
 /** A source whose terminal posts to it, in any number of sessions. It has no terminal at first. */
 export class TerminalSource implements Source, TerminalFeed {
-  readonly pin: TerminalPin & SourcePin = new FirstTerminal()
+  readonly pin = new TerminalPin()
   readonly capabilities: SourceCapabilities = {
     rereadable: true,
     reads: 'pieces',

@@ -105,7 +105,7 @@ describe('without TLS', () => {
     ['::ffff:127.0.0.1', undefined, undefined],
   ])('behind trusted proxies a post of the peer %s for %s is %s', async (peer, forwarded, refusal) => {
     const feed = new RecordedFeed()
-    feed.pin.identity = 'unknown'
+    feed.pin.isKnown = false
     const digests = new Map([[zero, [terminalTokenDigest(terminalToken)]]])
     const posts = new TerminalPosts({
       isPlainAllowed: false,

@@ -146,8 +146,7 @@ export class FeedSessions {
 
   /** Ingest may have named another terminal since the hello, or a person may have accepted another one. */
   #checkPin(session: Session): void {
-    const pinned = this.#feed.pin.identity
-    if (pinned === session.identity) return
+    if (this.#feed.pin.identity === session.identity) return
     // Otherwise its posts would keep the terminal of the pinned account away.
     this.#end(session)
     this.#refuseOther(session.identity)
@@ -155,10 +154,10 @@ export class FeedSessions {
   }
 
   #refuseOther(identity: string): void {
-    const pinned = this.#feed.pin.identity
-    if (pinned === undefined || pinned === identity) return
-    if (pinned === 'unknown')
+    const { isKnown, identity: pinned } = this.#feed.pin
+    if (!isKnown)
       throw new Refusal('NOT_TAKEN', 'The collector has not reached ingest yet; post the same again.')
+    if (pinned === undefined || pinned === identity) return
     throw new Refusal(
       'OTHER_ACCOUNT',
       `This feed takes bars of ${pinned}, and this terminal is ${identity}; "fxd feeds terminal ${this.#key} --accept" accepts it.`,

@@ -256,7 +256,7 @@ describe('the pinned terminal', () => {
 
   test('is unknown before ingest has said it: the hello is NOT_TAKEN', async () => {
     const { post, feed } = await openEndpoint()
-    feed.pin.identity = 'unknown'
+    feed.pin.isKnown = false
     expect(await post(helloText())).toMatchObject({
       status: 503,
       text: expect.stringContaining('NOT_TAKEN\tThe collector has not reached ingest yet') as string,
