@@ -1,6 +1,6 @@
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
-import type { AnswerLine, TerminalHello, TerminalSymbol } from '../../../core/terminal/lines.ts'
+import type { AnswerLine, TerminalRole, TerminalSymbol } from '../../../core/terminal/lines.ts'
 import type { FeedSeries } from './feed-series.ts'
 import { symbolsMax } from './terminal-symbols.ts'
 import { type SweptFrom, ToldSeries } from './told-series.ts'
@@ -10,7 +10,7 @@ const retryMs = 10_000
 
 /** What one session of a terminal has said, and what it was told. */
 export class TerminalSession {
-  readonly hello: TerminalHello
+  readonly #role: TerminalRole
   /** The newest tick that it reported; it may be an old one. */
   tick: FeedSeconds | undefined
   /** Whether the terminal is connected to its broker; `undefined` until it has said so. */
@@ -24,17 +24,17 @@ export class TerminalSession {
   #askAtMs: number | undefined
 
   /** `asksAtOnce`: the catalogue is not known, or the session sweeps. */
-  constructor(hello: TerminalHello, asksAtOnce: boolean) {
-    this.hello = hello
+  constructor(role: TerminalRole, asksAtOnce: boolean) {
+    this.#role = role
     this.#askAtMs = asksAtOnce ? 0 : undefined
   }
 
   get isLive(): boolean {
-    return this.hello.role !== 'History'
+    return this.#role !== 'History'
   }
 
   get isHistory(): boolean {
-    return this.hello.role !== 'Live'
+    return this.#role !== 'Live'
   }
 
   /** Returns whether there is room for it. */

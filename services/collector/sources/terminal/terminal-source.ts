@@ -99,7 +99,7 @@ export class TerminalSource implements Source, TerminalFeed {
     this.#deps.log.info({ feed: this.#deps.definition.key, ...about }, 'terminal began a session')
     this.#hello = hello
     this.#series.isMt4 = kind === 'MT4'
-    const session = new TerminalSession(hello, role !== 'History' || this.#series.raws.size === 0)
+    const session = new TerminalSession(role, role !== 'History' || this.#series.raws.size === 0)
     this.#sessions.set(id, session)
     session.list(this.#series)
     if (session.isHistory) this.#wants.restart()

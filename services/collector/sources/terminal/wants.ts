@@ -74,9 +74,9 @@ export class Wants {
     if (this.#open.length > 0) run()
   }
 
-  /** All open ranges: the terminal takes a repeated one as the same. */
+  /** All open ranges, at most `sourceReadsMax`: the terminal takes a repeated one as the same. */
   get lines(): AnswerLine[] {
-    return this.#open.slice(0, sourceReadsMax).map((want) => {
+    return this.#open.map((want) => {
       want.isAsked = true
       return { line: 'want', series: want.series, span: want.span }
     })
