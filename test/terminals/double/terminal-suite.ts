@@ -196,6 +196,7 @@ export class TerminalSuite {
       trustedProxies: [],
       feedOf: (token) => (token === terminalToken ? feed.key : undefined),
       terminalOf: () => source,
+      acceptFailed: () => undefined,
       clock,
       log: silentLog,
       metrics: createMetrics({ ofProcess: false }),

@@ -24,7 +24,7 @@ const textType = 'text/plain; charset=utf-8'
 
 /** Serves docs/terminal-protocol.md to the terminals of all feeds of this process. Throws `ConfigError`. */
 export async function serveTerminals(deps: TerminalEndpointDeps): Promise<TerminalEndpoint> {
-  const { address, tls, clock, log, metrics } = deps
+  const { address, tls, clock, log, metrics, acceptFailed } = deps
   refusePlainAddress(deps)
   const posts = new TerminalPosts(deps)
   const lines = new LimitedLog(log, clock)
@@ -52,7 +52,7 @@ export async function serveTerminals(deps: TerminalEndpointDeps): Promise<Termin
       callerOf: (request) => posts.callerOf(request),
       connectionsMax,
       dropped: () => dropped.inc(),
-      acceptFailed: (cause) => log.error({ err: cause }, 'failed to accept a connection of a terminal'),
+      acceptFailed,
     },
     clock,
   )

@@ -26,7 +26,7 @@ export interface PostOrigin {
   feed?: FeedKey
 }
 
-export type PostsDeps = Omit<TerminalEndpointDeps, 'address' | 'log' | 'metrics'>
+export type PostsDeps = Omit<TerminalEndpointDeps, 'address' | 'acceptFailed' | 'log' | 'metrics'>
 
 /** Takes posts: checks who sends them, reads them, and finds the session of each. */
 export class TerminalPosts {
