@@ -20,10 +20,11 @@ interface CollectedFeed {
   bodies: number
 }
 
-/** Where a post came from, for the log. */
+/** Where a post came from. */
 export interface PostOrigin {
   readonly address: string
-  feed?: FeedKey
+  /** The feed of its token; `undefined` without a known one. */
+  readonly feed: FeedKey | undefined
 }
 
 export type PostsDeps = Omit<TerminalEndpointDeps, 'address' | 'acceptFailed' | 'log' | 'metrics'>
@@ -40,10 +41,11 @@ export class TerminalPosts {
     this.#isTrusted = addressMatcher(deps.trustedProxies)
   }
 
-  originOf({ socket, headers }: IncomingMessage): PostOrigin {
-    const forwardedFor = headers['x-forwarded-for']
-    const peer = socket.remoteAddress
-    return { address: clientAddress({ peer, forwardedFor, trusted: this.#isTrusted }) }
+  originOf(request: IncomingMessage): PostOrigin {
+    const forwardedFor = request.headers['x-forwarded-for']
+    const peer = request.socket.remoteAddress
+    const address = clientAddress({ peer, forwardedFor, trusted: this.#isTrusted })
+    return { address, feed: this.#feedOf(request) }
   }
 
   /** The feed of the request's token; empty without a known one. */
@@ -52,15 +54,13 @@ export class TerminalPosts {
   }
 
   /** Resolves with the text of the answer; rejects with a `Refusal`. */
-  async answer(request: IncomingMessage, origin: PostOrigin): Promise<string> {
+  async answer(request: IncomingMessage, { address, feed }: PostOrigin): Promise<string> {
     if (this.isStopping) throw new Refusal('NOT_TAKEN', 'The collector is stopping; post the same again.')
     this.#refusePlain(request)
-    const key = this.#feedOf(request)
-    if (key === undefined) throw new Refusal('TOKEN_INVALID', tokenInvalid)
-    origin.feed = key
-    const collected = this.#collected(key)
+    if (feed === undefined) throw new Refusal('TOKEN_INVALID', tokenInvalid)
+    const collected = this.#collected(feed)
     const text = await this.#read(request, collected)
-    return this.#process(text, collected.sessions, origin.address)
+    return this.#process(text, collected.sessions, address)
   }
 
   endSilent(): void {
