@@ -65,7 +65,7 @@ export class HistoryReader {
     let read: { readonly bars: Bars; readonly derived: boolean }[] = []
     let claims: Span[] = []
     await lanes.idle(series.resolution)
-    // Sent after the read: while these bars wait for room, the source is asked for the next unit.
+    // Bars are sent after the read. While they wait for room, the source is asked for the next unit.
     await reader.read(
       series,
       span,

@@ -54,10 +54,7 @@ export class SweptBars {
     this.#close(series, [...(isRead ? [] : [forming]), ...(lastIsOpen ? bars.slice(0, -1) : bars)])
   }
 
-  /**
-   * Another session of the terminal sweeps from now on, perhaps from later bars on: those that were forming have not
-   * their last values.
-   */
+  /** Another session sweeps now, perhaps from later bars on. The forming bars lack their last values: forget them. */
   restart(): void {
     for (const all of this.#series.values()) for (const series of all.values()) series.forming = undefined
   }
@@ -74,8 +71,8 @@ export class SweptBars {
   }
 
   /**
-   * The terminal has posted all bars that opened before `to` and have closed, but those of late series. Returns the time
-   * before which no bar is forming any more.
+   * The terminal has posted every closed bar that opened before `to`, except bars of late series. Returns the time before
+   * which no bar forms.
    */
   watched(resolution: Resolution, to: FeedSeconds, tick: FeedSeconds | undefined): FeedSeconds {
     const ended = Math.max(to, tick ?? to)
@@ -90,10 +87,9 @@ export class SweptBars {
   }
 
   /**
-   * Returns the bars that closed with this post. A bar that this post has, and that a tick shows as ended, has its last
-   * value. For one of an earlier post the value may have changed before that tick: a sweep follows. `endedWithoutTick`:
-   * bars that had ended when this post was made are closed if no tick came since. Minutes may be of an earlier post if this
-   * one sweeps. Longer bars must be in this post: a terminal reads them at the start of their period, and again at its end.
+   * Returns the bars that closed with this post. A bar in this post closes if a tick shows its end. A bar of an earlier post
+   * waits for the next sweep: its value may have changed. Without a tick since, `endedWithoutTick` closes bars of this
+   * post, and minutes of earlier posts if this one sweeps.
    */
   closed(
     tick: FeedSeconds | undefined,

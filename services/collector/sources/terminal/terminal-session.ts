@@ -15,7 +15,7 @@ export class TerminalSession {
   tick: FeedSeconds | undefined
   /** Whether the terminal is connected to its broker; `undefined` until it has said so. */
   isConnected: boolean | undefined
-  /** Until when bars had ended without a tick, when its last sweep was answered: its next sweep is made later. */
+  /** The time until which bars had ended without a tick, when the last sweep was answered. The next sweep is later. */
   endedWithoutTick: FeedSeconds | undefined
   #symbols: TerminalSymbol[] = []
   #told = new ToldSeries()
@@ -58,7 +58,7 @@ export class TerminalSession {
     this.#select = listed
   }
 
-  /** Whether a sweep of this session to this time was one over all series that are collected. */
+  /** Whether a sweep of this session to this time covered all collected series. */
   isWhole(resolution: Resolution, to: FeedSeconds, listener: SweptFrom): boolean {
     return this.#told.isWhole(resolution, to, listener)
   }

@@ -10,7 +10,7 @@ import {
   type UtcMs,
 } from '../../../core/clocks/feed-clock.ts'
 
-/** For so long ticks have to go on before the newest one until they show that the clock was set back. */
+/** Older ticks show a clock that was set back only after they have gone on for this long. */
 const setBackMs = 60_000
 const setBackTicksSeconds = 30
 
@@ -53,7 +53,7 @@ export class TickClock {
     return true
   }
 
-  /** Bars that open later cannot have ended: neither a tick nor the clock has come so far. */
+  /** Bars that open later cannot have ended. Neither a tick nor the clock has reached them. */
   get latest(): FeedSeconds {
     return feedSeconds(Math.max(this.newest ?? 0, this.endedWithoutTick ?? 0))
   }

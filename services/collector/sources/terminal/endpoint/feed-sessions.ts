@@ -110,7 +110,7 @@ export class FeedSessions {
     const feed = this.#feed
     const identity = terminalIdentity(hello)
     this.#refuseOther(identity)
-    // Without a pin a person has accepted another terminal: no session keeps it away.
+    // Without a pin, a person has accepted another terminal. No open session may keep it away.
     const isPinned = feed.pin.identity !== undefined
     const before = [...this.#open.values()].filter(({ role }) => !isPinned || overlap(role, hello.role))
     if (isPinned) this.#refuseSecond(before, hello, identity)
@@ -147,7 +147,7 @@ export class FeedSessions {
   /** Ingest may have named another terminal since the hello, or a person may have accepted another one. */
   #checkPin(session: Session): void {
     if (this.#feed.pin.identity === session.identity) return
-    // Otherwise its posts would keep the terminal of the pinned account away.
+    // An open session would keep the pinned account's terminal away.
     this.#end(session)
     this.#refuseOther(session.identity)
     throw new Refusal('NO_SESSION', 'The terminal of this feed is to be pinned again; begin with hello.')

@@ -17,7 +17,7 @@ const terminalPath = '/v1/terminal'
 const connectionsMax = 1_000
 /** Interval at which sessions of silent terminals are ended. */
 const silenceCheckMs = 1_000
-/** Maximum bytes of a refused body that are skipped to keep the connection, so that its sender can read the answer. */
+/** Maximum bytes of a refused body that are read and dropped, so that its sender gets the answer. */
 const skippedBytesMax = 16 * 1_048_576
 
 const textType = 'text/plain; charset=utf-8'
@@ -85,8 +85,8 @@ function createApp(posts: TerminalPosts, lines: LimitedLog, counted: Counter<'re
     logger: false,
     trustProxy: false,
     return503OnClosing: false,
-    // The router would answer a broken escape in the framework's own words.
-    // The path may have a prefix, so that proxies need not rewrite it.
+    // Proxies need not rewrite the path: any prefix is taken. The router never sees a broken escape, which it would answer
+    // itself.
     rewriteUrl: ({ url = '' }) => (pathOf(url).endsWith(terminalPath) ? terminalPath : '/unknown'),
   })
   // The route reads the body itself, after it has checked who sends it.
