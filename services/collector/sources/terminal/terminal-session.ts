@@ -1,8 +1,8 @@
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { AnswerLine, TerminalRole, TerminalSymbol } from '../../../core/terminal/lines.ts'
+import { catalogueSymbolsMax } from '../../../wire/limits.ts'
 import type { FeedSeries } from './feed-series.ts'
-import { symbolsMax } from './terminal-symbols.ts'
 import { type SweptFrom, ToldSeries } from './told-series.ts'
 
 /** Pause before a catalogue that was empty or not whole is asked for again. */
@@ -39,7 +39,7 @@ export class TerminalSession {
 
   /** Returns whether there is room for it. */
   addSymbol(symbol: TerminalSymbol): boolean {
-    if (this.#symbols.length >= symbolsMax) return false
+    if (this.#symbols.length >= catalogueSymbolsMax) return false
     this.#symbols.push(symbol)
     return true
   }
@@ -48,7 +48,7 @@ export class TerminalSession {
   takeSymbols(count: number, nowMs: number): readonly TerminalSymbol[] | undefined {
     const symbols = this.#symbols
     this.#symbols = []
-    if (symbols.length > 0 && symbols.length === Math.min(count, symbolsMax)) return symbols
+    if (symbols.length > 0 && symbols.length === Math.min(count, catalogueSymbolsMax)) return symbols
     this.#askAtMs = nowMs + retryMs
     return undefined
   }

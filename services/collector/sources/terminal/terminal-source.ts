@@ -6,6 +6,7 @@ import type { AnswerLine, TerminalHello, TerminalLine } from '../../../core/term
 import { LimitedLog } from '../../../platform/log/limited-log.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { catalogueSymbolsMax } from '../../../wire/limits.ts'
 import {
   type Source,
   type SourceAnswer,
@@ -21,7 +22,7 @@ import { Sweeps } from './sweeps.ts'
 import { NotTaken, type TerminalFeed } from './terminal-feed.ts'
 import type { TerminalMetrics } from './terminal-metrics.ts'
 import { TerminalSession } from './terminal-session.ts'
-import { symbolsMax, toSourceSymbol } from './terminal-symbols.ts'
+import { toSourceSymbol } from './terminal-symbols.ts'
 import { TickClock } from './tick-clock.ts'
 import { type WantAnswer, Wants } from './wants.ts'
 
@@ -180,7 +181,7 @@ export class TerminalSource implements Source, TerminalFeed {
         if (!session.addSymbol(line.symbol))
           this.#log.write(
             'warn',
-            { feed, symbolsMax },
+            { feed, symbolsMax: catalogueSymbolsMax },
             'too many symbols in the terminal; the last ones are ignored',
           )
         break
