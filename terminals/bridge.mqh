@@ -19,7 +19,7 @@ struct BridgeSymbol {
   bool   mayTick;        // more ticks may have come within the second of `copied`
   long   newest[CODES];  // newest bar that the collector has; 0: none; -1: the series is not swept
   bool   due[CODES];     // a period ended: copy the series
-  bool   loading[CODES]; // the last copy failed
+  bool   late[CODES];    // the last copy failed
   int    tries[CODES];   // reads of its history that had no answer
   long   oldest[CODES];  // its first bar at that time
 };
@@ -84,7 +84,7 @@ int Find(const string raw) {
   symbols[size].raw=raw; symbols[size].digits=(int)SymbolInfoInteger(raw,SYMBOL_DIGITS);
   symbols[size].tick=0; symbols[size].changedAt=0; symbols[size].copied=-1; symbols[size].mayTick=false;
   for(int code=0; code<CODES; code++) {
-    symbols[size].newest[code]=-1; symbols[size].due[code]=false; symbols[size].loading[code]=false;
+    symbols[size].newest[code]=-1; symbols[size].due[code]=false; symbols[size].late[code]=false;
     symbols[size].tries[code]=0; symbols[size].oldest[code]=0;
   }
   foundAt=size; return size;
@@ -240,7 +240,7 @@ bool AddBars(const int at,const int code,const MqlRates &rates[],const long from
   return true;
 }
 // The series has no bars to read now; `line` is added if it is not empty.
-void AddLoading(const int at,const int number,const string line) {
+void AddUnread(const int at,const int number,const string line) {
   string cause=IntegerToString(number);
   if(line!="") Add(line);
   if(number!=0 && Say("copy"+cause,"No bars of "+symbols[at].raw+" yet (error "+cause+" of CopyRates); trying again."))
@@ -258,11 +258,11 @@ bool CopyNewest(const int at,const int code,const long back) {
   long last=0;
   for(int i=0; i<ArraySize(rates); i++) last=MathMax(last,(long)rates[i].time);
   if(count<=0 || (from>0 && last-from>2*Spans[code] && !IsLoaded(raw,Frames[code]))) {
-    AddLoading(at,GetLastError(),symbols[at].loading[code] ? "" : "late"+SeriesOf(at,code));
-    symbols[at].loading[code]=true;
+    AddUnread(at,GetLastError(),symbols[at].late[code] ? "" : "late"+SeriesOf(at,code));
+    symbols[at].late[code]=true;
     return true;
   }
-  symbols[at].loading[code]=false; symbols[at].due[code]=false; symbols[at].newest[code]=last;
+  symbols[at].late[code]=false; symbols[at].due[code]=false; symbols[at].newest[code]=last;
   if(code==0) { symbols[at].copied=symbols[at].tick; symbols[at].mayTick=symbols[at].tick>=newestTick; }
   return AddBars(at,code,rates,from>0 ? MathMin(from-back,last) : last,last+1,last);
 }
@@ -296,11 +296,11 @@ bool SweepSeries(const int code,const bool isFast,const bool isAgain) {
   for(int at=0; at<ArraySize(symbols); at++) {
     if(symbols[at].newest[code]<0) continue;
     isSwept=true; if(isEnded) symbols[at].due[code]=true;
-    if(isFast && symbols[at].loading[code]) continue;
+    if(isFast && symbols[at].late[code]) continue;
     long tick=symbols[at].tick,copied=symbols[at].copied;
     bool isTicked=tick!=copied || (symbols[at].mayTick && (newestTick>copied || !isFast));
     bool isRead=code>0 ? symbols[at].due[code] : isTicked || (isAgain && newestTick-tick<3600);
-    if((isRead || symbols[at].loading[code]) && !CopyNewest(at,code,back)) return false;
+    if((isRead || symbols[at].late[code]) && !CopyNewest(at,code,back)) return false;
   }
   if(isSwept && start>watched[code]) { Add("watched\t"+Resolutions[code]+"\t"+IntegerToString(start)); watched[code]=start; }
   return true;
@@ -342,7 +342,7 @@ bool ReadWant() {
               && SeriesInfoInteger(raw,Frames[code],SERIES_BARS_COUNT)<TerminalInfoInteger(TERMINAL_MAXBARS);
   if(isLoading) {
     symbols[at].tries[code]=oldest==symbols[at].oldest[code] ? tries+1 : 1;
-    symbols[at].oldest[code]=oldest; AddLoading(at,count<=0 ? number : 0,"");
+    symbols[at].oldest[code]=oldest; AddUnread(at,count<=0 ? number : 0,"");
     EndWant("loading"+series);
     return true;
   }

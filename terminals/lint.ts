@@ -6,7 +6,7 @@ import { subset } from './subset.ts'
  * it allows a small part of MQL that means the same in C++, and refuses every other word.
  */
 
-/** Same length, with texts and characters emptied, and comments gone. */
+/** Returns the line with its literals emptied, and without its comment. */
 const withoutTexts = (line: string): string =>
   line
     .replace(/"(?:[^"\\]|\\.)*"/g, '""')

@@ -1,7 +1,3 @@
-/**
- * The words of MQL that the programs may use. They were written down from general knowledge of MQL4 and MQL5, and
- * not yet compared with the references. Compare a word with both before it is added.
- */
 const words = (text: string): string[] => text.trim().split(/\s+/)
 
 const ofBoth = [
@@ -33,7 +29,10 @@ const ofBoth = [
   ...words('WHOLE_ARRAY'),
 ]
 
-/** Words of each terminal. */
+/**
+ * The words of MQL that the program of each terminal may use. They were written down from general knowledge of MQL4 and
+ * MQL5, and not yet compared with the references. Compare a word with both before it is added.
+ */
 export const subset = {
   mt5: new Set([...ofBoth, ...words('OnStart PERIOD_H2 PERIOD_M10 SERIES_SYNCHRONIZED TimeTradeServer')]),
   mt4: new Set([

@@ -1,3 +1,4 @@
+import { newTerminalToken } from '../../services/platform/credentials/terminal-token.ts'
 import type { Feed__Output } from '../../services/wire/gen/fxd/v1/Feed.ts'
 import { type Controller, type ControllerDeps, unavailable, unloadedMs } from '../controller.ts'
 import { applyOwned, ownerOf } from '../kube/apply-owned.ts'
@@ -19,7 +20,6 @@ import {
 import { feedStatusOf } from './status.ts'
 import {
   isTerminal,
-  newTerminalToken,
   terminalAddresses,
   terminalNames,
   terminalSecret,

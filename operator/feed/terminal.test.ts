@@ -1,14 +1,9 @@
 import { hash } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { newTerminalToken } from '../../services/platform/credentials/terminal-token.ts'
 import type { FeedObject, Secret } from '../kube/resources.ts'
 import { collectorSet } from './objects.ts'
-import {
-  newTerminalToken,
-  terminalAddresses,
-  terminalSecret,
-  terminalServices,
-  withEndpoint,
-} from './terminal.ts'
+import { terminalAddresses, terminalSecret, terminalServices, withEndpoint } from './terminal.ts'
 
 const feedOf = (collector: FeedObject['spec']['collector'] = {}): FeedObject => ({
   metadata: { name: 'zero', namespace: 'bars', uid: 'u' },

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto'
+import { isTerminalToken, terminalTokenDigest } from '../../services/platform/credentials/terminal-token.ts'
 import { listOf } from '../kube/object.ts'
 import { type FeedObject, feedLabel, group, type Secret } from '../kube/resources.ts'
 import {
@@ -15,8 +15,6 @@ const port = 8090
 const folder = '/etc/fxd/terminal'
 const volume = 'terminal'
 const digestsField = 'digests'
-const tokenBytes = 16
-const tokenShape = /^fxt_[0-9a-f]{32}$/
 const issueAnnotation = `${group}/terminal-token-issue`
 
 export const isTerminal = ({ spec }: FeedObject): boolean => spec.source.type === 'Terminal'
@@ -53,9 +51,6 @@ export const terminalServices = ({ metadata: { name } }: FeedObject) =>
     },
   }))
 
-export const newTerminalToken = (randomHex: (bytes: number) => string): string =>
-  `fxt_${randomHex(tokenBytes)}`
-
 /**
  * The Secret with the token for the terminal, and with the digests for the collector: of the token and of the one before
  * it. It has `fresh` as the token, unless the existing Secret has a token of this issue or a later one.
@@ -66,8 +61,8 @@ export function terminalSecret(feed: FeedObject, existing: Secret | undefined, f
   const had = tokenIn(existing)
   const isCurrent = had !== undefined && had.issue >= issue
   const token = isCurrent ? had.token : fresh
-  const older = isCurrent ? had.older : had && digestOf(had.token)
-  const lines = [digestOf(token), older].filter((digest) => digest !== undefined)
+  const older = isCurrent ? had.older : had && terminalTokenDigest(had.token)
+  const lines = [terminalTokenDigest(token), older].filter((digest) => digest !== undefined)
   return {
     apiVersion: 'v1',
     kind: 'Secret',
@@ -99,7 +94,8 @@ function tokenIn(secret: Secret | undefined): Token | undefined {
   const [current, older] = textOf(digestsField)
     .split('\n')
     .map((line) => line.split(' ')[1])
-  if (!Number.isInteger(issue) || !tokenShape.test(token) || current !== digestOf(token)) return undefined
+  if (!Number.isInteger(issue) || !isTerminalToken(token) || current !== terminalTokenDigest(token))
+    return undefined
   return { issue, token, older }
 }
 
@@ -137,5 +133,4 @@ export function withEndpoint(
   }
 }
 
-const digestOf = (token: string): string => hash('sha256', token)
 const base64 = (text: string): string => Buffer.from(text).toString('base64')

@@ -1,4 +1,5 @@
 import { type ServiceError, status } from '@grpc/grpc-js'
+import { isLoopback } from '../platform/addresses.ts'
 import type { Config } from '../platform/config.ts'
 import { readTls } from '../platform/credentials/tls.ts'
 import { readToken, tokenPath } from '../platform/credentials/token.ts'
@@ -11,7 +12,6 @@ import { configOf, type Terminal } from './terminal.ts'
 
 /** Timeout of a call; a purge of a large feed takes longest. */
 const callTimeoutMs = 60_000
-const loopback = ['127.0.0.1', '::1', 'localhost']
 
 export interface RegistryCaller {
   call<Name extends RegistryCall>(name: Name, request: RequestOf<Name>): Promise<AnswerOf<Name>>
@@ -49,7 +49,7 @@ export function neededIdentity(config: Config): ClientIdentity {
 function identityFor({ variable, config }: Service): ClientIdentity {
   const identity = neededIdentity(config)
   const { pair, ca } = identity.tls ?? {}
-  const isBeside = variable === 'FXD_GRPC_ADDR' && loopback.includes(reachable(config.grpcAddr).host)
+  const isBeside = variable === 'FXD_GRPC_ADDR' && isLoopback(reachable(config.grpcAddr).host)
   if (!isBeside || identity.token === undefined || pair === undefined || ca !== undefined) return identity
   return { ...identity, tls: { pinned: pair.cert } }
 }

@@ -1,5 +1,6 @@
 import { barAt, barCount, type RevisedBar, timeAt } from '../core/bars/bar.ts'
 import type { Span } from '../core/bars/window.ts'
+import { clockStepSecondsMin } from '../core/clocks/feed-clock.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { ReceivedBars, ReceivedSeries } from '../wire/decode-bars.ts'
 import type { Known__Output } from '../wire/gen/fxd/v1/Known.ts'
@@ -12,8 +13,6 @@ export const unackedBarsMax = 5_000
 /** Batches at which a collector must stop; ingest then sends Slow. */
 const backfillBatchesMax = 12
 
-/** A live time that is earlier by less is no clock that was set back: brokers set theirs by a quarter of an hour or more. */
-const setBackSecondsMin = 900
 /** Smaller revisions mark derived bars, which nobody read. */
 const readRevisionMin = 1e9
 /** A live bar that was read longer ago waited in the collector. */
@@ -132,7 +131,7 @@ export class BarsJudge {
     const name = nameOf(series)
     const first = timeAt(bars, 0)
     const before = this.#liveTimes.get(name) ?? Number.NEGATIVE_INFINITY
-    if (first < before && before - first < setBackSecondsMin)
+    if (first < before && before - first < clockStepSecondsMin)
       findings.wrong('order', `${name}: the live bar ${first} came after ${before}`)
     const last = barAt(bars, barCount(bars) - 1)
     const same = newest.get(name)

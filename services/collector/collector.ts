@@ -209,7 +209,7 @@ class Collector {
       ...(spooled && { spooledBars: spooled.bars, spoolAgeSeconds: Math.floor(spooled.ageMs / 1_000) }),
       ...(newestTick !== undefined && { newestTick }),
       ...(rejectedLines !== undefined && { rejectedLines }),
-      ...(terminalIdentity !== undefined && terminalIdentity !== 'unknown' && { terminalIdentity }),
+      ...(terminalIdentity !== undefined && { terminalIdentity }),
       ...(this.#deps.source.capabilities.readjusts && {
         readjustedSymbols: this.#relay.readjustments.symbols,
         readjustmentsHeld: this.#relay.readjustments.isHeld,

@@ -3,6 +3,7 @@ import type { Span } from '../core/bars/window.ts'
 import type { FeedSeconds, UtcMs } from '../core/clocks/feed-clock.ts'
 import type { Resolution } from '../core/feeds/resolution.ts'
 import type { Session, SymbolType } from '../core/feeds/symbol.ts'
+import type { TerminalPin } from './terminal-pin.ts'
 
 /**
  * The origin of bars: one implementation of this interface per kind of terminal.
@@ -18,7 +19,7 @@ export interface Source {
   /** Lines of its files that are rejected, as the files are now; absent for a source without files. */
   readonly rejectedLines?: () => number
   /** The terminal that the source accepts; absent: it has no pin. */
-  readonly pin?: SourcePin
+  readonly pin?: TerminalPin
   /**
    * Starts watching. Resolves once the listener has received the first catalogue snapshot. Calls the
    * listener until the signal aborts. Rejects when the terminal is unavailable: the collector opens the
@@ -34,14 +35,6 @@ export interface Source {
    * last bar may still be forming: the session keeps it until it closes.
    */
   read(series: SourceSeries, span: Span, signal: AbortSignal): AsyncIterable<SourceAnswer>
-}
-
-/** The terminal that a feed accepts; ingest keeps it. */
-export interface SourcePin {
-  /** `undefined`: the next one. `unknown` until ingest has said it. */
-  readonly identity: string | undefined
-  /** Ingest has said which terminal the feed accepts. */
-  told(identity: string | undefined): void
 }
 
 export interface SourceCapabilities {

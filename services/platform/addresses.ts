@@ -16,6 +16,12 @@ export function plainAddress(address: string): string {
   return mapped?.[1] ?? unzoned
 }
 
+/** Whether only programs of this machine reach the host or have the address. */
+export function isLoopback(host: string): boolean {
+  const plain = plainAddress(host)
+  return plain === 'localhost' || plain === '::1' || /^127(?:\.\d{1,3}){3}$/.test(plain)
+}
+
 /** Whether an address is in any of the blocks; each block must pass `isAddressBlock`. */
 export function addressMatcher(blocks: readonly string[]): (address: string) => boolean {
   const list = new BlockList()

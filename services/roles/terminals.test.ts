@@ -13,9 +13,9 @@ import { temporaryFolder } from '../../test/support/fixtures/temporary-folder.ts
 import { wrongClock } from '../../test/support/fixtures/virtual-clock.ts'
 import { feedManifest } from '../../test/support/samples/feed-manifest.ts'
 import { PostingTerminal, terminalHello } from '../../test/support/samples/posting-terminal.ts'
-import { tokenDigest } from '../collector/sources/terminal/endpoint/terminal-tokens.ts'
 import { formatPost } from '../core/terminal/format-post.ts'
 import { parseConfig } from '../platform/config.ts'
+import { terminalTokenDigest } from '../platform/credentials/terminal-token.ts'
 import { silentLog } from '../platform/log/log.ts'
 import { systemClock } from '../platform/system-clock.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -34,7 +34,7 @@ async function open(source: object, more: Readonly<Record<string, string>> = {},
   mkdirSync(feeds)
   mkdirSync(join(home, 'data'), { mode: 0o700 })
   define(source)
-  writeFileSync(join(home, 'data', 'terminal-tokens'), `BROKERA:ZERO ${tokenDigest(token)}\n`)
+  writeFileSync(join(home, 'data', 'terminal-tokens'), `BROKERA:ZERO ${terminalTokenDigest(token)}\n`)
   const environment = {
     FXD_FEEDS: feeds,
     FXD_DATA_DIR: join(home, 'data'),
@@ -123,7 +123,6 @@ test('a terminal of another account is refused, after a restart of its collector
       )
   const [live, demo] = ['0123456789abcdef', 'fedcba9876543210']
   await expect.poll(() => begin(live), patience).toBe('begun')
-  expect(await shown()).toMatch(/accepts (the next terminal that posts|Broker Ltd)/)
   await expect.poll(shown, patience).toBe(`BROKERA:ZERO accepts Broker Ltd / Broker-Live / ${live} only.\n`)
   expect(await begin(demo)).toBe('403 error OTHER_ACCOUNT')
   define({ type: 'Push' })
@@ -152,7 +151,8 @@ test('bad posts each get a sentence while 1,000 connections of strangers stay op
     for (const socket of strangers) socket.destroy()
   })
   await expect.poll(() => metricOf(service.opsPort, 'fxd_terminal_connections'), patience).toBe(1_000)
-  const terminal = new PostingTerminal(new TerminalPoster(`127.0.0.1:${port}`, token), now)
+  const poster = new TerminalPoster(`127.0.0.1:${port}`, token)
+  const terminal = new PostingTerminal(poster, now)
   await expect.poll(() => terminal.begin().then(Boolean, () => false), patience).toBe(true)
   const post = async (body: string | Uint8Array, of = token): Promise<string> => {
     const headers = { authorization: `Bearer ${of}` }
@@ -172,8 +172,9 @@ test('bad posts each get a sentence while 1,000 connections of strangers stay op
     lines: [{ line: 'hello', hello: { ...terminalHello, account: 'fedcba9876543210' } }],
   })
   expect(await post(hello)).toMatch(/^403 error\tOTHER_ACCOUNT\tThis feed takes bars of Broker Ltd/)
-  const badBar = 'fxd\t1\t7\t1\nbars\tEURUSD.z\t1\t1\n60\t1,1\t1\t1\t1\t1\n'
-  expect(await post(badBar)).toMatch(/^410 error\tNO_SESSION\t/)
+  const badBar = `fxd\t1\t${poster.session}\t1\nbars\tEURUSD.z\t1\t1\n60\t1,1\t1\t1\t1\t1\n`
+  expect(await post(badBar)).toMatch(/^400 error\tBAD_POST\t.*"1,1"/)
+  expect(await post('fxd\t1\t7\t1\nconnected\t1\n')).toMatch(/^410 error\tNO_SESSION\t/)
   const history = async (): Promise<number> => {
     await terminal.turn()
     const url = `http://127.0.0.1:${service.httpPort}/v1/history?symbol=${symbol}&resolution=1&countback=1500`

@@ -50,7 +50,7 @@ async function listen(
   context: ProcessContext,
   feeds: ReadonlyMap<FeedKey, TerminalFeed>,
 ): Promise<Listening> {
-  const { config, clock, log } = context
+  const { config, clock, log, handles } = context
   const { terminalAddr, terminalTlsCert, terminalTlsKey, terminalPlain, trustedProxies } = config
   const tlsFiles = { tlsCert: terminalTlsCert, tlsKey: terminalTlsKey }
   const tls = watchTls(tlsFiles, clock, log, 'FXD_TERMINAL_TLS')
@@ -66,6 +66,7 @@ async function listen(
       trustedProxies,
       feedOf: (token) => feedOfToken(token, tokens.value),
       terminalOf: (feed) => feeds.get(feed),
+      acceptFailed: (cause) => handles.failed('terminals', cause),
     })
     return {
       port: endpoint.port,

@@ -157,6 +157,7 @@ describe.for(['mt5', 'mt4'] as const)('the program of %s', (kind) => {
     await vi.waitFor(() => expect(responder.posts.length).toBeGreaterThanOrEqual(5), 20_000)
     const said = terminal.printed.filter((line) => line.includes('This token is not one of feed zero.'))
     expect(said[0]).toBe('fxd: The collector refuses: This token is not one of feed zero.')
+    expect(said.length).toBeGreaterThan(1)
     // It waits 30 s after each.
     expect(said.length).toBeLessThanOrEqual(Math.ceil(responder.posts.length / 2) + 1)
   })

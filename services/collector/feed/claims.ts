@@ -46,8 +46,8 @@ export class Claims {
    * The source has watched all symbols since `span.from` and reported all bars that opened before `span.to`.
    * The feed-wide window grows by that span. In a new session it begins at the latest time that any series
    * was read to. Series that were read less far get separate windows up to that time. Nothing is claimed in
-   * two cases: `early` (a series is not live yet) and `interrupted` (the source missed bars of a series). While some
-   * series are late, the others get separate windows, and the feed-wide one grows over that time later.
+   * two cases: `early` (a series is not live yet) and `interrupted` (the source missed bars of a series).
+   * While some series are late, the others get windows of their own. The feed-wide window grows over that time later.
    */
   watched(r: Resolution, span: Span, late?: ReadonlySet<string>): 'claimed' | 'early' | 'interrupted' {
     const collected = this.#deps.bars.of(r)

@@ -61,11 +61,11 @@ export class HistoryReader {
   }
 
   async #read({ item: series, span }: HistoryUnit<CollectedSeries>): Promise<void> {
-    const { windows, reader, lanes, time } = this.#deps
+    const { windows, reader, lanes, time, signal } = this.#deps
     let read: { readonly bars: Bars; readonly derived: boolean }[] = []
     let claims: Span[] = []
     await lanes.idle(series.resolution)
-    // Sent after the read: while these bars wait for room, the source is asked for the next unit.
+    // Bars are sent after the read. While they wait for room, the source is asked for the next unit.
     await reader.read(
       series,
       span,
@@ -80,7 +80,7 @@ export class HistoryReader {
         claims = []
       },
     )
-    if (series.isGone) return
+    if (signal.aborted || series.isGone) return
     const stored: Promise<void>[] = []
     for (const { bars, derived } of read) stored.push(...(await lanes.sendHistory(series, bars, derived)))
     await Promise.all(stored)

@@ -85,8 +85,8 @@ export class CollectedSeries implements SeriesIdentity {
   }
 
   /**
-   * The time from which bars have to be reported: earlier ones were, or are read. 0 while no time is known. After the broker
-   * has set its clock back, the next bars are before the newest one that was sent.
+   * The source must report bars from this time on. Earlier bars were reported, or are read. 0 while no time is known. After
+   * the broker has set its clock back, the next bars are before the newest one that was sent.
    */
   reportFrom(now: FeedSeconds | undefined): FeedSeconds {
     const openAt = (time: FeedSeconds | undefined): number =>

@@ -1,18 +1,11 @@
 import { type Bars, barCount, sliceBars, timeAt } from '../../core/bars/bar.ts'
 import { isClosed } from '../../core/bars/closed.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
-import { clockStepSecondsMax, type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, feedSeconds, wasSetBack } from '../../core/clocks/feed-clock.ts'
 import type { SourceAnswer } from '../source.ts'
 import type { CollectedSeries } from './collected-series.ts'
 
 export const formingCheckMs = 1_000
-
-/** Steps of broker clocks are at least a quarter of an hour. */
-const clockStepSecondsMin = 900
-
-/** Whether a bar that was reported after another one shows that the broker set its clock back between. */
-const wasSetBack = (before: FeedSeconds, reported: FeedSeconds): boolean =>
-  before - reported >= clockStepSecondsMin && before - reported <= clockStepSecondsMax
 
 /**
  * Returns the source's bars (ascending) that have closed. A last bar that is still forming is kept in its

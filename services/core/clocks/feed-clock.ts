@@ -19,6 +19,8 @@ export const offsetSecondsMax = 1_000_000_000
 
 /** Maximum step of a broker's clock that is put back or forward, such as at the end of summer time. */
 export const clockStepSecondsMax = 7_200
+/** Minimum step: brokers set theirs by a quarter of an hour or more. */
+export const clockStepSecondsMin = 900
 
 export const feedSeconds = (value: number): FeedSeconds => value as FeedSeconds
 export const utcMs = (value: number): UtcMs => value as UtcMs
@@ -27,6 +29,10 @@ export const toSeconds = (at: UtcMs): UtcSeconds => Math.floor(at / 1000) as Utc
 /** The only conversion between the clocks: real_utc = feed_timestamp + clock_offset_seconds. */
 export const toFeed = (at: UtcSeconds, offsetSeconds: number): FeedSeconds =>
   (at - offsetSeconds) as FeedSeconds
+
+/** Whether a time that was reported after another one shows that the broker set its clock back between. */
+export const wasSetBack = (before: FeedSeconds, reported: FeedSeconds): boolean =>
+  before - reported >= clockStepSecondsMin && before - reported <= clockStepSecondsMax
 
 /** The later of two times of one clock; an unknown time is before all others. */
 export function later<T extends number>(a: T | undefined, b: T | undefined): T | undefined {

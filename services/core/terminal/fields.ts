@@ -16,7 +16,7 @@ export interface TextLine {
   readonly fields: readonly string[]
 }
 
-/** The message is a sentence: the line's number, the field, what it is and what was wanted. */
+/** A sentence with the number of the line, the field, its value and what was wanted. */
 export class LineFault extends Error {}
 
 /** Reads the fields of one line in their order. Each read throws `LineFault`. */

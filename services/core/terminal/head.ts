@@ -33,7 +33,7 @@ export function readHead(lines: TextLines): Head | PostFault {
   const [name, version] = line?.fields ?? []
   if (line === undefined || name !== 'fxd')
     throw new LineFault(
-      `line 1: it begins with ${show(name ?? '')}, wanted fxd, the version ${terminalProtocol}, session and sequence, separated by tabs`,
+      `line 1: begins with ${show(name ?? '')}, wanted: fxd, version ${terminalProtocol}, session, sequence, separated by tabs`,
     )
   if (version !== String(terminalProtocol)) {
     const sentence = `The protocol version is ${show(version)}; this collector speaks ${terminalProtocol}.`

@@ -80,6 +80,8 @@ export type AnswerLine =
   | { readonly line: 'select'; readonly raw: string }
   | { readonly line: 'newest'; readonly series: TerminalSeries; readonly time: FeedSeconds | undefined }
   | { readonly line: 'want'; readonly series: TerminalSeries; readonly span: Span }
+  /** Not sent by this version; a program must obey it. */
   | { readonly line: 'pause'; readonly ms: number }
   | { readonly line: 'standby' }
+  /** Not sent by this version; a program must obey it. */
   | { readonly line: 'say'; readonly text: string }

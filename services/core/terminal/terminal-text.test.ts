@@ -170,8 +170,12 @@ const bar2 = '1700000100\t1\t1\t1\t1\t7'
 const long = 'x'.repeat(513)
 
 test.each([
-  ['an empty text', '', 'line 1: it begins with "", wanted fxd, the version 1, session and sequence'],
-  ['a page of HTML', '<html>\n', 'line 1: it begins with "<html>", wanted fxd'],
+  [
+    'an empty text',
+    '',
+    'line 1: begins with "", wanted: fxd, version 1, session, sequence, separated by tabs',
+  ],
+  ['a page of HTML', '<html>\n', 'line 1: begins with "<html>", wanted: fxd'],
   ['a last line without an end', 'fxd\t1\t7\t3', 'line 1: it does not end with a line break'],
   [
     'a head without a sequence',

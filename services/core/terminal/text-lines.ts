@@ -1,6 +1,6 @@
 import { LineFault, type TextLine } from './fields.ts'
 
-/** Reads the lines of a text one by one, so that a text of noise costs little. Each line ends with `\n` or `\r\n`. */
+/** Reads lines one by one: a body of noise is refused at its first line. Each line ends with `\n` or `\r\n`. */
 export class TextLines {
   readonly #text: string
   #at = 0

@@ -1,22 +1,28 @@
 import { terminalPinId } from '../../core/registry/terminal-pin.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { Clock } from '../../ports/clock.ts'
 import { SessionEnd } from '../session-end.ts'
 import type { FeedState } from './feed-state.ts'
-import type { MeasureDeps } from './measured-clock.ts'
 
 /** Delay before a failed write is retried, with the next heartbeat after it. */
 const retryMs = 10_000
 const identityLengthMax = 2_048
 
+interface PinDeps {
+  readonly clock: Clock
+  readonly log: Log
+}
+
 /** Stores the terminal that the collector of one live session names first. Ends the session when a person accepts another. */
 export class PinnedTerminal {
-  readonly #deps: MeasureDeps
+  readonly #deps: PinDeps
   readonly #state: FeedState
   /** What the collector knows: that of its Welcome, or the one that it named. */
   #known: string | undefined
   #isWriting = false
   #notBeforeMs = 0
 
-  constructor(deps: MeasureDeps, state: FeedState) {
+  constructor(deps: PinDeps, state: FeedState) {
     this.#deps = deps
     this.#state = state
     this.#known = this.#stored()

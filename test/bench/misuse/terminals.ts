@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
-import { tokenDigest } from '../../../services/collector/sources/terminal/endpoint/terminal-tokens.ts'
+import { terminalTokenDigest } from '../../../services/platform/credentials/terminal-token.ts'
 import { TerminalPoster } from '../../support/clients/terminal-poster.ts'
 import { feedManifest } from '../../support/samples/feed-manifest.ts'
 import { PostingTerminal } from '../../support/samples/posting-terminal.ts'
@@ -19,7 +19,7 @@ export function addTerminalFeed(home: string): void {
   const spec = { broker: 'VICTIM', account: 'LIVE', source: { type: 'Terminal' }, depth: { 1: '1d' } }
   writeFileSync(join(home, 'feeds', 'terminal.yaml'), JSON.stringify(feedManifest(spec)))
   mkdirSync(join(home, 'data'), { mode: 0o700 })
-  writeFileSync(join(home, 'data', 'terminal-tokens'), `VICTIM:LIVE ${tokenDigest(token)}\n`)
+  writeFileSync(join(home, 'data', 'terminal-tokens'), `VICTIM:LIVE ${terminalTokenDigest(token)}\n`)
 }
 
 /** The victim's terminal, which posts bars of 20 symbols. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { tokenDigest } from '../../../services/collector/sources/terminal/endpoint/terminal-tokens.ts'
+import { terminalTokenDigest } from '../../../services/platform/credentials/terminal-token.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { type RunningService, startService } from '../../support/processes/service-process.ts'
@@ -79,7 +79,9 @@ export class TerminalBench {
     mkdirSync(join(home, 'feeds'))
     mkdirSync(join(home, 'data'), { mode: 0o700 })
     writeFileSync(join(home, 'feeds', 'brokera-zero.yaml'), JSON.stringify(manifest))
-    writeFileSync(join(home, 'data', 'terminal-tokens'), `${feed} ${tokenDigest(token)}\n`, { mode: 0o600 })
+    writeFileSync(join(home, 'data', 'terminal-tokens'), `${feed} ${terminalTokenDigest(token)}\n`, {
+      mode: 0o600,
+    })
     const [port = 0] = await freePorts(1)
     const service = await startService(home, {
       store: 'embedded',

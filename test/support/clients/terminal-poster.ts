@@ -16,6 +16,11 @@ export class TerminalPoster implements PostedTo {
     this.#token = token
   }
 
+  /** The number of the session; 0: none. */
+  get session(): number {
+    return this.#session
+  }
+
   begin(_session: number, hello: TerminalHello): Promise<readonly AnswerLine[]> {
     this.#session = 0
     this.#sequence = 0

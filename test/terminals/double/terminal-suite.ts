@@ -2,7 +2,6 @@ import { afterEach, beforeEach, vi } from 'vitest'
 import { type CallStream, type Dial, dialGrpc } from '../../../services/collector/connection/dial.ts'
 import type { TerminalEndpoint } from '../../../services/collector/sources/terminal/endpoint/endpoint-deps.ts'
 import { serveTerminals } from '../../../services/collector/sources/terminal/endpoint/serve-terminals.ts'
-import { TerminalSource } from '../../../services/collector/sources/terminal/terminal-source.ts'
 import { openSpool, type Spool } from '../../../services/collector/spool/spool.ts'
 import { feedSeconds } from '../../../services/core/clocks/feed-clock.ts'
 import { silentLog } from '../../../services/platform/log/log.ts'
@@ -11,6 +10,7 @@ import { CollectorFixture, minutes } from '../../support/fixtures/collector-fixt
 import { MemoryFolder } from '../../support/fixtures/memory-folder.ts'
 import { spoolBounds } from '../../support/fixtures/spool-bounds.ts'
 import { terminalToken } from '../../support/fixtures/terminal-fixture.ts'
+import { createTerminalSource } from '../../support/fixtures/terminal-source-fixture.ts'
 import { formingVolume, minute, textOf } from './market.ts'
 import { TerminalDouble } from './terminal-double.ts'
 
@@ -187,7 +187,7 @@ export class TerminalSuite {
   async #collect(port: number): Promise<void> {
     const { feed, clock } = this.collectors
     const definition = { ...feed, depth: { '1': { since: feedSeconds(this.#from) } } }
-    const source = new TerminalSource({ definition, clock, log: silentLog })
+    const source = createTerminalSource(definition, clock)
     const spool = await openSpool({ folder: this.#folder, clock, log: silentLog, ...spoolBounds })
     const { dial, cut } = cuttable()
     const endpoint = await serveTerminals({
@@ -196,6 +196,7 @@ export class TerminalSuite {
       trustedProxies: [],
       feedOf: (token) => (token === terminalToken ? feed.key : undefined),
       terminalOf: () => source,
+      acceptFailed: () => undefined,
       clock,
       log: silentLog,
       metrics: createMetrics({ ofProcess: false }),

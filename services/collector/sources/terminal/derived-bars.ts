@@ -31,7 +31,7 @@ export const finerSpan = ({ from, to }: Span, r: Resolution): Span => ({
   to: nextOpen(to, r),
 })
 
-/** The longer bars that open in the span, of which the terminal gave all finer ones. */
+/** The longer bars that open in the span, if the terminal gave all their finer bars. */
 export function foldAnswer({ bars, complete }: WantAnswer, wanted: Span, r: Resolution): WantAnswer {
   if (!complete) return { bars: noBars }
   const given = { from: nextOpen(complete.from, r), to: bucketOpen(complete.to, r) }

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { CollectorFixture, minute } from '../../../../test/support/fixtures/collector-fixture.ts'
+import { createTerminalSource } from '../../../../test/support/fixtures/terminal-source-fixture.ts'
 import { PostingTerminal } from '../../../../test/support/samples/posting-terminal.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
-import { silentLog } from '../../../platform/log/log.ts'
-import { TerminalSource } from './terminal-source.ts'
 
 const suite = new CollectorFixture({ source: { type: 'Terminal' }, clock: { mode: 'Measured' } })
 const patience = { timeout: 20_000, interval: 5 }
@@ -12,7 +11,7 @@ const aheadSeconds = 7_200
 /** A terminal two hours ahead of UTC, whose ticks have shown that to ingest. */
 async function measured() {
   const { feed: definition, clock } = suite
-  const source = new TerminalSource({ definition, clock, log: silentLog })
+  const source = createTerminalSource(definition, clock)
   const terminal = new PostingTerminal(source, () => Math.floor(clock.utcMs() / 1_000) + aheadSeconds)
   suite.collect(source)
   await expect.poll(() => terminal.begin().then(Boolean, () => false), patience).toBe(true)

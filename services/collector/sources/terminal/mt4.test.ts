@@ -1,15 +1,12 @@
 import { expect, test } from 'vitest'
-import { defineFeed } from '../../../../test/support/fixtures/ingest-fixture.ts'
+import { onlyEurusd, openTerminalSource } from '../../../../test/support/fixtures/terminal-source-fixture.ts'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { terminalHello } from '../../../../test/support/samples/posting-terminal.ts'
-import { quietListener } from '../../../../test/support/samples/quiet-listener.ts'
 import { toList } from '../../../core/bars/bar.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { TerminalBar, TerminalLine } from '../../../core/terminal/lines.ts'
-import { silentLog } from '../../../platform/log/log.ts'
-import type { SourceAnswer, SourceListener } from '../../source.ts'
-import { TerminalSource } from './terminal-source.ts'
+import type { SourceAnswer } from '../../source.ts'
 
 const noon = Date.UTC(2026, 0, 5, 12) / 1_000
 const at = (minutes: number) => feedSeconds(noon + minutes * 60)
@@ -37,25 +34,18 @@ async function begin(kind: 'MT4' | 'MT5', from: number, resolutions: readonly Re
   const clock = createVirtualClock({ start: (noon + 7 * 60) * 1_000 })
   const closed: [Resolution, number, number[]][] = []
   const watched: [Resolution, number][] = []
-  const quiet = quietListener(clock)
-  const listener: SourceListener = {
-    ...quiet,
+  const { source, post } = await openTerminalSource(clock, resolutions, {
     reportFrom: () => at(from),
     closed(batch) {
       for (const { resolution, bars, derived } of batch)
         for (const { time, open, high, low, close, volume } of toList(bars))
           closed.push([resolution, (time - noon) / 60, derived ? [open, high, low, close, volume] : []])
-      return quiet.closed(batch)
+      return { spooled: Promise.resolve() }
     },
     watched: (resolution, { to }) => void watched.push([resolution, (to - noon) / 60]),
-  }
-  const definition = defineFeed({ resolutions, source: { type: 'Terminal' } })
-  const source = new TerminalSource({ definition, clock, log: silentLog })
-  await source.open(listener, never)
+  })
   await source.begin(1, { ...terminalHello, kind })
-  const post = (...lines: TerminalLine[]) => source.take(1, lines)
-  const symbol = { raw: 'EURUSD', digits: 5, path: 'Forex', description: '' }
-  const told = await post({ line: 'symbol', symbol }, { line: 'catalogue', count: 1 })
+  const told = await post(...onlyEurusd)
   return { source, post, told, closed, watched }
 }
 

@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest'
-import { defineFeed } from '../../../../test/support/fixtures/ingest-fixture.ts'
+import { openTerminalSource } from '../../../../test/support/fixtures/terminal-source-fixture.ts'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { terminalHello } from '../../../../test/support/samples/posting-terminal.ts'
-import { quietListener } from '../../../../test/support/samples/quiet-listener.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { AnswerLine, TerminalRole } from '../../../core/terminal/lines.ts'
-import { silentLog } from '../../../platform/log/log.ts'
-import { TerminalSource } from './terminal-source.ts'
 
 const series = { raw: 'EURUSD', resolution: '1' } as const
 const { signal } = new AbortController()
@@ -16,8 +13,7 @@ const wantOf = (day: number): AnswerLine => ({ line: 'want', series, span: spanO
 /** A session that was asked for one day, and its post with the answer to it. */
 async function answering(role: TerminalRole) {
   const clock = createVirtualClock()
-  const source = new TerminalSource({ definition: defineFeed({}), clock, log: silentLog })
-  await source.open(quietListener(clock), signal)
+  const { source, post } = await openTerminalSource(clock, ['1'])
   const read = async (day: number): Promise<void> => {
     for await (const _ of source.read(series, spanOf(day), signal));
   }
@@ -26,7 +22,7 @@ async function answering(role: TerminalRole) {
     wantOf(2),
   ])
   const answers: (readonly AnswerLine[])[] = []
-  const taken = source.take(1, [{ line: 'complete', series, span: spanOf(2) }])
+  const taken = post({ line: 'complete', series, span: spanOf(2) })
   void taken.then((lines) => void answers.push(lines))
   await whole
   return { clock, read, answers }

@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest'
-import { defineFeed } from '../../../../test/support/fixtures/ingest-fixture.ts'
+import { onlyEurusd, openTerminalSource } from '../../../../test/support/fixtures/terminal-source-fixture.ts'
 import { createVirtualClock } from '../../../../test/support/fixtures/virtual-clock.ts'
 import { terminalHello } from '../../../../test/support/samples/posting-terminal.ts'
-import { quietListener } from '../../../../test/support/samples/quiet-listener.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { TerminalLine } from '../../../core/terminal/lines.ts'
-import { silentLog } from '../../../platform/log/log.ts'
-import type { SourceListener } from '../../source.ts'
-import { TerminalSource } from './terminal-source.ts'
 
 const noon = Date.UTC(2026, 0, 5, 12) / 1_000
 const at = (seconds: number) => feedSeconds(noon + seconds)
@@ -25,27 +21,20 @@ async function begin() {
   const clock = createVirtualClock({ start: noon * 1_000 })
   const closed: [Resolution, number, number | undefined][] = []
   const watched: [Resolution, number][] = []
-  const quiet = quietListener(clock)
-  const listener: SourceListener = {
-    ...quiet,
+  const { source, post } = await openTerminalSource(clock, ['1', '5'], {
     reportFrom: () => at(0),
     closed(batch) {
       for (const { resolution, bars } of batch)
         bars.time.forEach((time, i) => {
           closed.push([resolution, time - noon, bars.close[i]])
         })
-      return quiet.closed(batch)
+      return { spooled: Promise.resolve() }
     },
     watched: (resolution, { to }) => void watched.push([resolution, to - noon]),
-  }
-  const definition = defineFeed({ resolutions: ['1', '5'], source: { type: 'Terminal' } })
-  const source = new TerminalSource({ definition, clock, log: silentLog })
-  await source.open(listener, new AbortController().signal)
+  })
   await source.begin(1, terminalHello)
-  const post = (...lines: TerminalLine[]) => source.take(1, lines)
   const sweep = (...lines: TerminalLine[]) => post(...lines, { line: 'connected', is: true })
-  const symbol = { raw: 'EURUSD', digits: 5, path: 'Forex', description: '' }
-  await post({ line: 'symbol', symbol }, { line: 'catalogue', count: 1 })
+  await post(...onlyEurusd)
   await clock.advance(290_000)
   await sweep({ line: 'tick', time: at(290), raw: 'EURUSD' })
   return { clock, post, sweep, closed, watched }
@@ -75,7 +64,7 @@ test('a minute does not close without a tick in a post that does not sweep: it m
   expect(closed.filter(([resolution]) => resolution === '1')).toEqual([['1', 240, 1.11]])
 })
 
-test('a sweep claims nothing after the newest tick and the clock', async () => {
+test('a sweep claims no time that neither tick nor clock has reached', async () => {
   const { clock, post, watched } = await begin()
   await post({ line: 'watched', resolution: '1', to: at(3_600) })
   await clock.advance(75_000)

@@ -1,4 +1,4 @@
-import { clockStepSecondsMax, type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import { type FeedSeconds, feedSeconds, wasSetBack } from '../../../core/clocks/feed-clock.ts'
 import { barEnd, type Resolution } from '../../../core/feeds/resolution.ts'
 import type { TerminalBar, TerminalSeries } from '../../../core/terminal/lines.ts'
 import type { SourceBars } from '../../source.ts'
@@ -6,8 +6,6 @@ import { toBars } from './terminal-bars.ts'
 
 /** Closed bars of a series that are remembered; a terminal sends its newest bars again each minute. */
 const rememberedMax = 10
-/** Steps of broker clocks are at least a quarter of an hour. */
-const stepSecondsMin = 900
 
 interface Swept extends TerminalSeries {
   /** The newest bar, which may still change. */
@@ -19,9 +17,6 @@ interface Swept extends TerminalSeries {
   /** Its newest bars come later: the forming one may not have its last value. */
   isLate: boolean
 }
-
-const wasSetBack = (before: FeedSeconds, reported: FeedSeconds): boolean =>
-  before - reported >= stepSecondsMin && before - reported <= clockStepSecondsMax
 
 /**
  * The newest bars of all series as a terminal sweeps over them. Decides which have closed, and drops those that were
@@ -59,10 +54,7 @@ export class SweptBars {
     this.#close(series, [...(isRead ? [] : [forming]), ...(lastIsOpen ? bars.slice(0, -1) : bars)])
   }
 
-  /**
-   * Another session of the terminal sweeps from now on, perhaps from later bars on: those that were forming have not
-   * their last values.
-   */
+  /** Another session sweeps now, perhaps from later bars on. The forming bars lack their last values: forget them. */
   restart(): void {
     for (const all of this.#series.values()) for (const series of all.values()) series.forming = undefined
   }
@@ -79,8 +71,8 @@ export class SweptBars {
   }
 
   /**
-   * The terminal has posted all bars that opened before `to` and have closed, but those of late series. Returns the time
-   * before which no bar is forming any more.
+   * The terminal has posted every closed bar that opened before `to`, except bars of late series. Returns the time before
+   * which no bar forms.
    */
   watched(resolution: Resolution, to: FeedSeconds, tick: FeedSeconds | undefined): FeedSeconds {
     const ended = Math.max(to, tick ?? to)
@@ -95,10 +87,9 @@ export class SweptBars {
   }
 
   /**
-   * Returns the bars that closed with this post. A bar that this post has, and that a tick shows as ended, has its last
-   * value. For one of an earlier post the value may have changed before that tick: a sweep follows. `endedWithoutTick`:
-   * bars that had ended when this post was made are closed if no tick came since. Minutes may be of an earlier post if this
-   * one sweeps. Longer bars must be in this post: a terminal reads them at the start of their period, and again at its end.
+   * Returns the bars that closed with this post. A bar in this post closes if a tick shows its end. A bar of an earlier post
+   * waits for the next sweep: its value may have changed. Without a tick since, `endedWithoutTick` closes bars of this
+   * post, and minutes of earlier posts if this one sweeps.
    */
   closed(
     tick: FeedSeconds | undefined,

@@ -3,8 +3,8 @@ import type { Metrics } from '../../../platform/metrics.ts'
 
 export interface TerminalMetrics {
   memory(usedMb: number, totalMb: number): void
-  /** A function of the terminal failed with this number. */
-  failed(number: number): void
+  /** A function of the terminal failed with this number. Returns the label that counts it. */
+  failed(number: number): string
   /** The terminal is still loading history that was asked for. */
   loading(): void
 }
@@ -39,7 +39,9 @@ export function createTerminalMetrics(metrics: Metrics): TerminalMetricsOf {
     },
     failed(number) {
       if (numbers.size < numbersMax) numbers.add(number)
-      errors.inc({ feed, number: numbers.has(number) ? String(number) : 'other' })
+      const label = numbers.has(number) ? String(number) : 'other'
+      errors.inc({ feed, number: label })
+      return label
     },
     loading: () => loads.inc({ feed }),
   })

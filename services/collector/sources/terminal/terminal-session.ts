@@ -1,8 +1,8 @@
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
-import type { AnswerLine, TerminalHello, TerminalSymbol } from '../../../core/terminal/lines.ts'
+import type { AnswerLine, TerminalRole, TerminalSymbol } from '../../../core/terminal/lines.ts'
+import { catalogueSymbolsMax } from '../../../wire/limits.ts'
 import type { FeedSeries } from './feed-series.ts'
-import { symbolsMax } from './terminal-symbols.ts'
 import { type SweptFrom, ToldSeries } from './told-series.ts'
 
 /** Pause before a catalogue that was empty or not whole is asked for again. */
@@ -10,12 +10,12 @@ const retryMs = 10_000
 
 /** What one session of a terminal has said, and what it was told. */
 export class TerminalSession {
-  readonly hello: TerminalHello
+  readonly #role: TerminalRole
   /** The newest tick that it reported; it may be an old one. */
   tick: FeedSeconds | undefined
   /** Whether the terminal is connected to its broker; `undefined` until it has said so. */
   isConnected: boolean | undefined
-  /** Until when bars had ended without a tick, when its last sweep was answered: its next sweep is made later. */
+  /** The time until which bars had ended without a tick, when the last sweep was answered. The next sweep is later. */
   endedWithoutTick: FeedSeconds | undefined
   #symbols: TerminalSymbol[] = []
   #told = new ToldSeries()
@@ -24,22 +24,22 @@ export class TerminalSession {
   #askAtMs: number | undefined
 
   /** `asksAtOnce`: the catalogue is not known, or the session sweeps. */
-  constructor(hello: TerminalHello, asksAtOnce: boolean) {
-    this.hello = hello
+  constructor(role: TerminalRole, asksAtOnce: boolean) {
+    this.#role = role
     this.#askAtMs = asksAtOnce ? 0 : undefined
   }
 
   get isLive(): boolean {
-    return this.hello.role !== 'History'
+    return this.#role !== 'History'
   }
 
   get isHistory(): boolean {
-    return this.hello.role !== 'Live'
+    return this.#role !== 'Live'
   }
 
   /** Returns whether there is room for it. */
   addSymbol(symbol: TerminalSymbol): boolean {
-    if (this.#symbols.length >= symbolsMax) return false
+    if (this.#symbols.length >= catalogueSymbolsMax) return false
     this.#symbols.push(symbol)
     return true
   }
@@ -48,7 +48,7 @@ export class TerminalSession {
   takeSymbols(count: number, nowMs: number): readonly TerminalSymbol[] | undefined {
     const symbols = this.#symbols
     this.#symbols = []
-    if (symbols.length > 0 && symbols.length === Math.min(count, symbolsMax)) return symbols
+    if (symbols.length > 0 && symbols.length === Math.min(count, catalogueSymbolsMax)) return symbols
     this.#askAtMs = nowMs + retryMs
     return undefined
   }
@@ -58,7 +58,7 @@ export class TerminalSession {
     this.#select = listed
   }
 
-  /** Whether a sweep of this session to this time was one over all series that are collected. */
+  /** Whether a sweep of this session to this time covered all collected series. */
   isWhole(resolution: Resolution, to: FeedSeconds, listener: SweptFrom): boolean {
     return this.#told.isWhole(resolution, to, listener)
   }

@@ -1,28 +1,28 @@
 import { barCount, noBars, sliceBars } from '../../../core/bars/bar.ts'
-import { bucketOpen } from '../../../core/bars/derive.ts'
-import { type Span, windowFromMin } from '../../../core/bars/window.ts'
-import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
+import type { Span } from '../../../core/bars/window.ts'
+import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
-import type { AnswerLine, TerminalHello, TerminalLine, TerminalSeries } from '../../../core/terminal/lines.ts'
+import type { AnswerLine, TerminalHello, TerminalLine } from '../../../core/terminal/lines.ts'
+import { LimitedLog } from '../../../platform/log/limited-log.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
+import { catalogueSymbolsMax } from '../../../wire/limits.ts'
 import {
   type Source,
   type SourceAnswer,
   type SourceCapabilities,
   type SourceListener,
-  type SourcePin,
   type SourceSeries,
   sourceBarsMax,
 } from '../../source.ts'
-import { DerivedBars, finerSpan, foldAnswer } from './derived-bars.ts'
+import { TerminalPin } from '../../terminal-pin.ts'
+import { finerSpan, foldAnswer } from './derived-bars.ts'
 import { FeedSeries } from './feed-series.ts'
-import { Notices } from './notices.ts'
-import { SweptBars } from './swept-bars.ts'
-import { FirstTerminal, NotTaken, type TerminalFeed, type TerminalPin } from './terminal-feed.ts'
+import { Sweeps } from './sweeps.ts'
+import { NotTaken, type TerminalFeed } from './terminal-feed.ts'
 import type { TerminalMetrics } from './terminal-metrics.ts'
 import { TerminalSession } from './terminal-session.ts'
-import { symbolsMax, toSourceSymbol } from './terminal-symbols.ts'
+import { toSourceSymbol } from './terminal-symbols.ts'
 import { TickClock } from './tick-clock.ts'
 import { type WantAnswer, Wants } from './wants.ts'
 
@@ -30,7 +30,7 @@ export interface TerminalSourceDeps {
   readonly definition: FeedDefinition
   readonly clock: Clock
   readonly log: Log
-  readonly metrics?: TerminalMetrics | undefined
+  readonly metrics: TerminalMetrics
 }
 
 /** For so long the answer to history waits for the next range that is wanted. */
@@ -46,7 +46,7 @@ interface Opened {
 
 /** A source whose terminal posts to it, in any number of sessions. It has no terminal at first. */
 export class TerminalSource implements Source, TerminalFeed {
-  readonly pin: TerminalPin & SourcePin = new FirstTerminal()
+  readonly pin = new TerminalPin()
   readonly capabilities: SourceCapabilities = {
     rereadable: true,
     reads: 'pieces',
@@ -54,21 +54,20 @@ export class TerminalSource implements Source, TerminalFeed {
     readjusts: true,
   }
   readonly #deps: TerminalSourceDeps
-  readonly #notices: Notices
+  readonly #log: LimitedLog
   readonly #series: FeedSeries
   readonly #sessions = new Map<number, TerminalSession>()
   readonly #wants = new Wants()
-  readonly #derived = new DerivedBars()
-  readonly #swept: SweptBars
+  readonly #sweeps: Sweeps
   #opened: Opened | undefined
   #hello: TerminalHello | undefined
 
   constructor(deps: TerminalSourceDeps) {
     const { definition } = deps
     this.#deps = deps
-    this.#notices = new Notices(deps)
+    this.#log = new LimitedLog(deps.log, deps.clock)
     this.#series = new FeedSeries(definition)
-    this.#swept = new SweptBars((raw) => this.#series.isDelayed(raw))
+    this.#sweeps = new Sweeps(this.#series)
   }
 
   get terminal(): string {
@@ -94,19 +93,17 @@ export class TerminalSource implements Source, TerminalFeed {
 
   async begin(id: number, hello: TerminalHello): Promise<readonly AnswerLine[]> {
     const opened = this.#open()
-    const { program, version, kind, build, server, company, role } = hello
-    this.#deps.log.info(
-      { feed: this.#deps.definition.key, program, version, kind, build, server, company, role },
-      'terminal began a session',
-    )
+    const { account: _, newestTick, ...about } = hello
+    const { kind, role } = hello
+    this.#deps.log.info({ feed: this.#deps.definition.key, ...about }, 'terminal began a session')
     this.#hello = hello
     this.#series.isMt4 = kind === 'MT4'
-    const session = new TerminalSession(hello, role !== 'History' || this.#series.raws.size === 0)
+    const session = new TerminalSession(role, role !== 'History' || this.#series.raws.size === 0)
     this.#sessions.set(id, session)
     session.list(this.#series)
     if (session.isHistory) this.#wants.restart()
-    if (session.isLive) this.#swept.restart()
-    if (hello.newestTick !== undefined) this.#tick(session, opened, hello.newestTick)
+    if (session.isLive) this.#sweeps.restart()
+    if (newestTick !== undefined) this.#tick(session, opened, newestTick)
     return this.#answer(session, opened)
   }
 
@@ -119,7 +116,7 @@ export class TerminalSource implements Source, TerminalFeed {
       this.#note(session, opened, line)
       if (takesBars) this.#apply(session, opened, line)
     }
-    if (takesBars) await this.#report(session, opened, lines)
+    if (takesBars) await this.#sweeps.report(session, opened, lines)
     if (session.isHistory) await this.#nextWants(session, lines)
     return this.#answer(session, opened)
   }
@@ -132,9 +129,8 @@ export class TerminalSource implements Source, TerminalFeed {
   }
 
   /**
-   * The reads that this post answered are over in a later turn, and the next ones wait for their range. If all wait until
-   * their bars are stored, a terminal with nothing to say would post again after a second: the answer waits instead.
-   * That of a session that sweeps does not.
+   * The reads that this post answered end in a later turn; only then is the next range wanted. The answer waits for it,
+   * since the terminal would post again only after 1 s. The answer to a sweep does not wait.
    */
   async #nextWants({ isLive }: TerminalSession, lines: readonly TerminalLine[]): Promise<void> {
     const { clock } = this.#deps
@@ -170,13 +166,11 @@ export class TerminalSource implements Source, TerminalFeed {
       session.isConnected = line.is
       this.#showConnected()
     }
-    if (line.line === 'memory') metrics?.memory(line.usedMb, line.totalMb)
+    if (line.line === 'memory') metrics.memory(line.usedMb, line.totalMb)
     if (line.line === 'error') {
-      metrics?.failed(line.number)
       const { number, function: called, raw } = line
-      const about = { feed: definition.key, number, function: called, raw }
-      const cause = `error ${number} ${called}`
-      this.#notices.warn(cause, about, 'function of the terminal failed')
+      const fields = { feed: definition.key, number, function: called, raw }
+      this.#log.write('warn', fields, 'function of the terminal failed', metrics.failed(number))
     }
   }
 
@@ -185,9 +179,9 @@ export class TerminalSource implements Source, TerminalFeed {
     switch (line.line) {
       case 'symbol':
         if (!session.addSymbol(line.symbol))
-          this.#notices.warn(
-            'symbols',
-            { feed, symbolsMax },
+          this.#log.write(
+            'warn',
+            { feed, symbolsMax: catalogueSymbolsMax },
             'too many symbols in the terminal; the last ones are ignored',
           )
         break
@@ -198,28 +192,30 @@ export class TerminalSource implements Source, TerminalFeed {
         this.#bars(session, line)
         break
       case 'complete':
-        // The terminal has not got the newest bars: it is asked again, since later ones would be left out.
+        // The terminal lacks the newest bars. Ask again: `complete` would claim a time whose bars are missing.
         if (this.#isCutOff && line.span.to > (opened.ticks.newest ?? 0)) this.#wants.loading(line.series)
         else this.#wants.complete(line.series, line.span)
         break
       case 'loading':
         if (!this.#wants.loading(line.series)) return
-        this.#deps.metrics?.loading()
-        this.#notices.warn(
-          'loading',
-          { feed, ...line.series },
-          'history not loaded by the terminal yet; retrying',
-        )
+        this.#deps.metrics.loading()
+        this.#log.write('warn', { feed, ...line.series }, 'history not loaded by the terminal yet; retrying')
         break
       case 'late':
-        this.#late(session, line.series)
+        if (!session.isLive) return
+        this.#sweeps.late(line.series)
+        this.#log.write(
+          'warn',
+          { feed, ...line.series },
+          'newest bars not loaded by the terminal yet; no window claims them',
+        )
         break
       case 'beyond':
         if (!this.#series.isCollected(line.series)) return
         this.#wants.beyond(line.series, line.oldest)
-        this.#notices.warn(
-          'beyond',
-          { feed, ...line.series, oldest: line.oldest },
+        this.#log.write(
+          'warn',
+          { feed, ...line.series, oldest: line.oldest, maxBars: this.#hello?.maxBars },
           'older bars unavailable in the terminal: its server has none, or "Max bars in chart" is too small',
         )
         break
@@ -237,15 +233,15 @@ export class TerminalSource implements Source, TerminalFeed {
     const { definition, clock } = this.#deps
     const symbols = session.takeSymbols(count, clock.monotonicMs())
     if (!symbols) {
-      this.#notices.warn(
-        'catalogue',
+      this.#log.write(
+        'warn',
         { feed: definition.key, count },
         'symbols of the terminal not complete; asking again',
       )
       return
     }
     this.#series.raws = new Set(symbols.map(({ raw }) => raw))
-    this.#swept.keepOnly((raw) => this.#series.raws.has(raw))
+    this.#sweeps.keepListed()
     listener.catalogue(
       symbols.map((symbol) => toSourceSymbol(symbol, this.#series.resolutions)),
       { snapshot: true },
@@ -253,61 +249,12 @@ export class TerminalSource implements Source, TerminalFeed {
     for (const each of this.#sessions.values()) each.list(this.#series)
   }
 
-  #bars(session: TerminalSession, { series, bars, lastIsOpen }: Line<'bars'>): void {
+  #bars(session: TerminalSession, group: Line<'bars'>): void {
+    const { series, bars, lastIsOpen } = group
     if (!this.#series.raws.has(series.raw)) return
-    const last = bars.at(-1)
-    const others = this.#wants.take(series, bars, lastIsOpen, this.#swept.formingAt(series))
+    const others = this.#wants.take(series, bars, lastIsOpen, this.#sweeps.formingAt(series))
     // The session that sweeps may have posted later values of these bars since they were read.
-    if (!session.isLive) return
-    const isFolded = this.#series.longerOf(series.resolution) !== undefined
-    const derived = isFolded ? this.#derived.take(series, bars, lastIsOpen) : undefined
-    this.#sweep({ series, bars: others, lastIsOpen: lastIsOpen && others.at(-1) === last })
-    if (derived) this.#sweep(derived)
-  }
-
-  #late(session: TerminalSession, series: TerminalSeries): void {
-    if (!session.isLive) return
-    for (const resolution of this.#series.givenBy(series.resolution))
-      if (this.#series.isCollected({ ...series, resolution })) this.#swept.late({ ...series, resolution })
-    const about = { feed: this.#deps.definition.key, ...series }
-    this.#notices.warn('late', about, 'newest bars not loaded by the terminal yet; no window claims them')
-  }
-
-  #sweep({ series, bars, lastIsOpen }: Omit<Line<'bars'>, 'line'>): void {
-    if (this.#series.isCollected(series)) this.#swept.take(series, bars, lastIsOpen)
-  }
-
-  /** Resolves once the bars that have closed with this post are spooled. */
-  async #report(session: TerminalSession, opened: Opened, lines: readonly TerminalLine[]): Promise<void> {
-    const { listener, ticks } = opened
-    const isSweep = lines.some(({ line }) => line === 'connected')
-    const watched = lines.flatMap((line) => {
-      if (line.line !== 'watched') return []
-      const { resolution } = line
-      const to = feedSeconds(Math.min(line.to, ticks.latest))
-      if (!session.isWhole(resolution, to, listener)) return []
-      return this.#series.givenBy(resolution).map((each) => ({
-        resolution: each,
-        to: this.#swept.watched(each, bucketOpen(to, each), session.tick),
-      }))
-    })
-    const ended = session.isLive && session.isConnected ? session.endedWithoutTick : undefined
-    const closed = this.#swept.closed(session.tick, ended, isSweep)
-    try {
-      const batch = closed.map((each) => ({
-        ...each,
-        isClosed: true,
-        derived: this.#series.finerOf(each.resolution) !== undefined,
-      }))
-      if (batch.length > 0) await listener.closed(batch).spooled
-    } catch (cause) {
-      this.#swept.forget(closed)
-      throw new NotTaken('The collector could not write to its disk.', { cause })
-    }
-    if (isSweep) session.endedWithoutTick = ticks.endedWithoutTick
-    // The sweep goes on from the newest bar that the collector has, so none is ever missed.
-    for (const { resolution, to } of watched)
-      listener.watched(resolution, { from: windowFromMin, to }, this.#swept.lateOf(resolution))
+    if (session.isLive) this.#sweeps.take(group, others)
   }
 
   #answer(session: TerminalSession, { listener }: Opened): AnswerLine[] {
@@ -317,9 +264,7 @@ export class TerminalSource implements Source, TerminalFeed {
     }
     const from = { reportFrom: (series: SourceSeries) => this.#series.sweptFrom(series, listener) }
     const lines = session.lines(from, this.#deps.clock.monotonicMs())
-    for (const line of lines)
-      if (line.line === 'newest' && this.#series.longerOf(line.series.resolution))
-        this.#derived.begin(line.series, line.time)
+    for (const line of lines) if (line.line === 'newest') this.#sweeps.begin(line.series, line.time)
     return session.isHistory ? [...lines, ...this.#wants.lines] : lines
   }
 

@@ -4,9 +4,6 @@ import { descriptionLengthMax } from '../../../core/feeds/symbol.ts'
 import type { TerminalSymbol } from '../../../core/terminal/lines.ts'
 import type { SourceSymbol } from '../../source.ts'
 
-/** Maximum symbols of a catalogue; ingest accepts no more. */
-export const symbolsMax = 10_000
-
 const typeNames: readonly (readonly [SymbolType, RegExp])[] = [
   ['forex', /^(forex|fx|currenc)/i],
   ['crypto', /^(crypto|coin)/i],

@@ -1,5 +1,6 @@
 import { closeToleranceSeconds } from '../../../core/bars/closed.ts'
 import {
+  clockStepSecondsMin,
   type FeedClock,
   type FeedSeconds,
   feedSeconds,
@@ -9,9 +10,7 @@ import {
   type UtcMs,
 } from '../../../core/clocks/feed-clock.ts'
 
-/** Steps of broker clocks are at least a quarter of an hour. */
-const stepSecondsMin = 900
-/** For so long ticks have to go on before the newest one until they show that the clock was set back. */
+/** Older ticks show a clock that was set back only after they have gone on for this long. */
 const setBackMs = 60_000
 const setBackTicksSeconds = 30
 
@@ -43,7 +42,7 @@ export class TickClock {
   }
 
   #takeOlder(tick: FeedSeconds, newest: FeedSeconds): boolean {
-    if (newest - tick < stepSecondsMin) return false
+    if (newest - tick < clockStepSecondsMin) return false
     const nowMs = this.#time.utcMs()
     if (!this.#older || tick < this.#older.first) this.#older = { first: tick, sinceMs: nowMs }
     const { first, sinceMs } = this.#older
@@ -54,7 +53,7 @@ export class TickClock {
     return true
   }
 
-  /** Bars that open later cannot have ended: neither a tick nor the clock has come so far. */
+  /** Bars that open later cannot have ended. Neither a tick nor the clock has reached them. */
   get latest(): FeedSeconds {
     return feedSeconds(Math.max(this.newest ?? 0, this.endedWithoutTick ?? 0))
   }

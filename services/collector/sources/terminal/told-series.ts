@@ -45,7 +45,7 @@ export class ToldSeries {
     return lines
   }
 
-  /** Whether a sweep to this time was one over all series that are collected. */
+  /** Whether a sweep to this time covered all collected series. */
   isWhole(resolution: Resolution, to: FeedSeconds, listener: SweptFrom): boolean {
     if (!this.#tickAtTold.has(resolution) || to <= (this.#tickAtTold.get(resolution) ?? 0)) return false
     return !this.#left.some(

@@ -92,7 +92,7 @@ test('a range before the oldest bar ends without a claim, and is not asked for a
   expect([barCount(again.bars), again.complete, wants.lines]).toEqual([0, undefined, []])
 })
 
-test('a new session of the terminal is asked again', async () => {
+test('a new session of the terminal is asked for the whole range again, and bars that it was not asked for do not count', async () => {
   const { wants, read, told } = ask(span(10, 20))
   wants.take(series, bars(11), false)
   wants.restart()
@@ -111,10 +111,4 @@ test('a read that is aborted is not wanted any more', async () => {
   ending.abort(new Error('the session ended'))
   await expect(read).rejects.toThrow('the session ended')
   expect(wants.lines).toEqual([])
-})
-
-test('of many reads at most four are wanted at a time', () => {
-  const wants = new Wants()
-  for (let i = 0; i < 6; i++) void wants.read(series, span(i * 10, i * 10 + 10), never)
-  expect(wants.lines).toHaveLength(4)
 })

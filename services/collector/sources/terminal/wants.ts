@@ -22,7 +22,7 @@ interface Want {
   isAsked: boolean
   /** Open time of the bar that may still be forming; it is no part of the answer. */
   formingAt: FeedSeconds | undefined
-  /** How often the terminal has said that it cannot give what lies before the range. */
+  /** How often the terminal said `beyond` without changing this range. */
   repeated: number
 }
 
@@ -36,7 +36,7 @@ export class Wants {
   /** The terminal cannot give earlier bars of these series. */
   readonly #oldest = new Map<RawSeriesId, FeedSeconds>()
 
-  /** Resolves once the terminal has answered; rejects with `NotLoadedYet` while it loads, and with the reason of the signal. */
+  /** Resolves once the terminal has answered. Rejects with `NotLoadedYet` while it loads, or with the signal's reason. */
   async read(series: TerminalSeries, wanted: Span, signal: AbortSignal): Promise<WantAnswer> {
     const oldest = this.#oldest.get(rawSeriesId(series)) ?? wanted.from
     if (oldest >= wanted.to) return { bars: noBars }
@@ -74,9 +74,9 @@ export class Wants {
     if (this.#open.length > 0) run()
   }
 
-  /** All open ranges: the terminal takes a repeated one as the same. */
+  /** All open ranges, at most `sourceReadsMax`: the terminal takes a repeated one as the same. */
   get lines(): AnswerLine[] {
-    return this.#open.slice(0, sourceReadsMax).map((want) => {
+    return this.#open.map((want) => {
       want.isAsked = true
       return { line: 'want', series: want.series, span: want.span }
     })
@@ -92,8 +92,8 @@ export class Wants {
   }
 
   /**
-   * Takes the bars that answer a range. Returns the others, always with one that may still be forming, and with those
-   * from `formingAt` on: that bar was swept before, and they have its last value.
+   * Takes the bars that answer a range, and returns the others. It also returns a bar that may still form, and all bars
+   * from `formingAt` on.
    */
   take(
     series: TerminalSeries,

@@ -14,19 +14,20 @@ import {
   zero,
 } from '../../../../../test/support/fixtures/terminal-fixture.ts'
 import { createVirtualClock } from '../../../../../test/support/fixtures/virtual-clock.ts'
+import { terminalTokenDigest } from '../../../../platform/credentials/terminal-token.ts'
 import { watchTls } from '../../../../platform/credentials/tls.ts'
 import { reloadMs } from '../../../../platform/credentials/watch.ts'
 import { silentLog } from '../../../../platform/log/log.ts'
 import { systemClock } from '../../../../platform/system-clock.ts'
 import { TerminalPosts } from './terminal-posts.ts'
-import { feedOfToken, readTerminalTokens, tokenDigest, watchTerminalTokens } from './terminal-tokens.ts'
+import { feedOfToken, readTerminalTokens, watchTerminalTokens } from './terminal-tokens.ts'
 
 describe('a post without a good token', () => {
   test.each([
     ['no header', {}],
     ['another token', { authorization: `Bearer fxt_${'f'.repeat(32)}` }],
     ['an API key', { authorization: `Bearer fxd_${'0123456789abcdef'.repeat(2)}` }],
-    ['the digest of the token', { authorization: `Bearer ${tokenDigest(terminalToken)}` }],
+    ['the digest of the token', { authorization: `Bearer ${terminalTokenDigest(terminalToken)}` }],
     ['Basic', { authorization: `Basic ${terminalToken}` }],
     ['the token in capitals', { authorization: `Bearer ${terminalToken.toUpperCase()}` }],
   ])('is TOKEN_INVALID: %s', async (_what, headers) => {
@@ -104,8 +105,8 @@ describe('without TLS', () => {
     ['::ffff:127.0.0.1', undefined, undefined],
   ])('behind trusted proxies a post of the peer %s for %s is %s', async (peer, forwarded, refusal) => {
     const feed = new RecordedFeed()
-    feed.pin.identity = 'unknown'
-    const digests = new Map([[zero, [tokenDigest(terminalToken)]]])
+    feed.pin.isKnown = false
+    const digests = new Map([[zero, [terminalTokenDigest(terminalToken)]]])
     const posts = new TerminalPosts({
       isPlainAllowed: false,
       trustedProxies: ['10.0.0.0/8'],
@@ -182,7 +183,7 @@ describe('with TLS', () => {
 })
 
 describe('the file of digests', () => {
-  const digest = tokenDigest(terminalToken)
+  const digest = terminalTokenDigest(terminalToken)
   const fileOf = (text: string): string => {
     const path = join(temporaryFolder(), 'terminal-tokens')
     writeFileSync(path, text)
@@ -192,7 +193,7 @@ describe('the file of digests', () => {
   test('names the feeds of tokens; comments and empty lines are skipped', () => {
     const other = `fxt_${'1'.repeat(32)}`
     const path = fileOf(
-      `# terminals\n\n${zero} ${digest}\n${zero}\t${tokenDigest(other)} # the new one\r\nBROKERB:MAIN ${'0'.repeat(64)}\n`,
+      `# terminals\n\n${zero} ${digest}\n${zero}\t${terminalTokenDigest(other)} # the new one\r\nBROKERB:MAIN ${'0'.repeat(64)}\n`,
     )
     const digests = readTerminalTokens(path)
     expect(feedOfToken(terminalToken, digests)).toBe(zero)

@@ -168,18 +168,13 @@ test('with 1,000 idle connections open a terminal is served', async () => {
 test('a stop lets the post under way finish, and refuses the next one as NOT_TAKEN or by the closed port', async () => {
   const { post, greet, feed, endpoint } = await openEndpoint()
   const session = await greet()
-  const gate = Promise.withResolvers<void>()
-  const reached = Promise.withResolvers<void>()
-  feed.before = () => {
-    reached.resolve()
-    return gate.promise
-  }
+  const held = feed.hold()
   const first = post(postText(session, 1))
-  await reached.promise
+  await held.reached
   const closed = endpoint.close(5_000)
   const second = await post(postText(session, 2)).catch(() => undefined)
   expect(second?.status ?? 503).toBe(503)
-  gate.resolve()
+  held.release()
   expect((await first).status).toBe(200)
   await closed
 })

@@ -18,6 +18,8 @@ export interface TerminalEndpointDeps {
   readonly feedOf: (token: string) => FeedKey | undefined
   /** `undefined` while this process does not collect the feed. */
   readonly terminalOf: (feed: FeedKey) => TerminalFeed | undefined
+  /** Called when no connection could be accepted. */
+  readonly acceptFailed: (cause: Error) => void
   readonly clock: Clock
   readonly log: Log
   readonly metrics: Metrics

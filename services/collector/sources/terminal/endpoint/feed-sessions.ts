@@ -110,7 +110,7 @@ export class FeedSessions {
     const feed = this.#feed
     const identity = terminalIdentity(hello)
     this.#refuseOther(identity)
-    // Without a pin a person has accepted another terminal: no session keeps it away.
+    // Without a pin, a person has accepted another terminal. No open session may keep it away.
     const isPinned = feed.pin.identity !== undefined
     const before = [...this.#open.values()].filter(({ role }) => !isPinned || overlap(role, hello.role))
     if (isPinned) this.#refuseSecond(before, hello, identity)
@@ -146,19 +146,18 @@ export class FeedSessions {
 
   /** Ingest may have named another terminal since the hello, or a person may have accepted another one. */
   #checkPin(session: Session): void {
-    const pinned = this.#feed.pin.identity
-    if (pinned === session.identity) return
-    // Otherwise its posts would keep the terminal of the pinned account away.
+    if (this.#feed.pin.identity === session.identity) return
+    // An open session would keep the pinned account's terminal away.
     this.#end(session)
     this.#refuseOther(session.identity)
     throw new Refusal('NO_SESSION', 'The terminal of this feed is to be pinned again; begin with hello.')
   }
 
   #refuseOther(identity: string): void {
-    const pinned = this.#feed.pin.identity
-    if (pinned === undefined || pinned === identity) return
-    if (pinned === 'unknown')
+    const { isKnown, identity: pinned } = this.#feed.pin
+    if (!isKnown)
       throw new Refusal('NOT_TAKEN', 'The collector has not reached ingest yet; post the same again.')
+    if (pinned === undefined || pinned === identity) return
     throw new Refusal(
       'OTHER_ACCOUNT',
       `This feed takes bars of ${pinned}, and this terminal is ${identity}; "fxd feeds terminal ${this.#key} --accept" accepts it.`,

@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { failureFields } from '../../../../core/fault-place.ts'
 import { formatRefusal } from '../../../../core/terminal/answer.ts'
+import { isLoopback } from '../../../../platform/addresses.ts'
 import { ConfigError } from '../../../../platform/config.ts'
 import { openHttpServer } from '../../../../platform/http/http-server.ts'
 import { pathOf } from '../../../../platform/http/request-path.ts'
@@ -9,7 +10,6 @@ import { formatAddress } from '../../../../platform/listen.ts'
 import { LimitedLog } from '../../../../platform/log/limited-log.ts'
 import { type Counter, fromZero } from '../../../../platform/metrics.ts'
 import type { TerminalEndpoint, TerminalEndpointDeps } from './endpoint-deps.ts'
-import { isLoopback } from './loopback.ts'
 import { Refusal, refusalCodes } from './refusal.ts'
 import { type PostOrigin, TerminalPosts } from './terminal-posts.ts'
 
@@ -17,14 +17,14 @@ const terminalPath = '/v1/terminal'
 const connectionsMax = 1_000
 /** Interval at which sessions of silent terminals are ended. */
 const silenceCheckMs = 1_000
-/** Maximum bytes of a refused body that are skipped to keep the connection, so that its sender can read the answer. */
+/** Maximum bytes of a refused body that are read and dropped, so that its sender gets the answer. */
 const skippedBytesMax = 16 * 1_048_576
 
 const textType = 'text/plain; charset=utf-8'
 
 /** Serves docs/terminal-protocol.md to the terminals of all feeds of this process. Throws `ConfigError`. */
 export async function serveTerminals(deps: TerminalEndpointDeps): Promise<TerminalEndpoint> {
-  const { address, tls, clock, log, metrics } = deps
+  const { address, tls, clock, log, metrics, acceptFailed } = deps
   refusePlainAddress(deps)
   const posts = new TerminalPosts(deps)
   const lines = new LimitedLog(log, clock)
@@ -52,7 +52,7 @@ export async function serveTerminals(deps: TerminalEndpointDeps): Promise<Termin
       callerOf: (request) => posts.callerOf(request),
       connectionsMax,
       dropped: () => dropped.inc(),
-      acceptFailed: (cause) => log.error({ err: cause }, 'failed to accept a connection of a terminal'),
+      acceptFailed,
     },
     clock,
   )
@@ -85,8 +85,8 @@ function createApp(posts: TerminalPosts, lines: LimitedLog, counted: Counter<'re
     logger: false,
     trustProxy: false,
     return503OnClosing: false,
-    // The router would answer a broken escape in the framework's own words.
-    // The path may have a prefix, so that proxies need not rewrite it.
+    // Proxies need not rewrite the path: any prefix is taken. The router never sees a broken escape, which it would answer
+    // itself.
     rewriteUrl: ({ url = '' }) => (pathOf(url).endsWith(terminalPath) ? terminalPath : '/unknown'),
   })
   // The route reads the body itself, after it has checked who sends it.

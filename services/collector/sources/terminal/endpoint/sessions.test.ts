@@ -52,19 +52,14 @@ describe('a session', () => {
   test('has one post under way: a second one is BUSY, and the first is answered', async () => {
     const { post, greet, feed } = await openEndpoint()
     const session = await greet()
-    const gate = Promise.withResolvers<void>()
-    const reached = Promise.withResolvers<void>()
-    feed.before = () => {
-      reached.resolve()
-      return gate.promise
-    }
+    const held = feed.hold()
     const first = post(postText(session, 1, tick))
-    await reached.promise
+    await held.reached
     expect(await post(postText(session, 1, tick))).toMatchObject({
       status: 409,
       text: expect.stringContaining('error\tBUSY\tA post of this session is under way') as string,
     })
-    gate.resolve()
+    held.release()
     expect((await first).status).toBe(200)
     expect(feed.taken).toHaveLength(1)
   })
@@ -195,20 +190,14 @@ describe('a second terminal', () => {
     expect((await post(postText(both, 1, tick))).status).toBe(200)
   })
 
-  test('that begins while a post of the first is under way leaves that post without an answer of its session', async () => {
+  test('that begins during a post of the first: that post gets no answer of its session', async () => {
     const { post, greet, feed } = await openEndpoint()
     const first = await greet()
-    const gate = Promise.withResolvers<void>()
-    const reached = Promise.withResolvers<void>()
-    feed.before = () => {
-      reached.resolve()
-      return gate.promise
-    }
+    const held = feed.hold()
     const slow = post(postText(first, 1, tick))
-    await reached.promise
-    feed.before = () => Promise.resolve()
+    await held.reached
     await greet()
-    gate.resolve()
+    held.release()
     expect((await slow).status).toBe(410)
   })
 })
@@ -256,7 +245,7 @@ describe('the pinned terminal', () => {
 
   test('is unknown before ingest has said it: the hello is NOT_TAKEN', async () => {
     const { post, feed } = await openEndpoint()
-    feed.pin.identity = 'unknown'
+    feed.pin.isKnown = false
     expect(await post(helloText())).toMatchObject({
       status: 503,
       text: expect.stringContaining('NOT_TAKEN\tThe collector has not reached ingest yet') as string,

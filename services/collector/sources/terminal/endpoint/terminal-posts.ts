@@ -2,12 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import type { FeedKey } from '../../../../core/feeds/compound-key.ts'
 import { type PostFault, parseHead } from '../../../../core/terminal/head.ts'
 import { parsePost } from '../../../../core/terminal/parse-post.ts'
-import { addressMatcher } from '../../../../platform/addresses.ts'
+import { addressMatcher, isLoopback } from '../../../../platform/addresses.ts'
 import { clientAddress } from '../../../../platform/http/client-address.ts'
 import type { TerminalFeed } from '../terminal-feed.ts'
 import type { TerminalEndpointDeps } from './endpoint-deps.ts'
 import { FeedSessions } from './feed-sessions.ts'
-import { isLoopback } from './loopback.ts'
 import { readBody, refuseLarge } from './read-body.ts'
 import { Refusal } from './refusal.ts'
 
@@ -21,13 +20,14 @@ interface CollectedFeed {
   bodies: number
 }
 
-/** Where a post came from, for the log. */
+/** Where a post came from. */
 export interface PostOrigin {
   readonly address: string
-  feed?: FeedKey
+  /** The feed of its token; `undefined` without a known one. */
+  readonly feed: FeedKey | undefined
 }
 
-export type PostsDeps = Omit<TerminalEndpointDeps, 'address' | 'log' | 'metrics'>
+export type PostsDeps = Omit<TerminalEndpointDeps, 'address' | 'acceptFailed' | 'log' | 'metrics'>
 
 /** Takes posts: checks who sends them, reads them, and finds the session of each. */
 export class TerminalPosts {
@@ -41,10 +41,11 @@ export class TerminalPosts {
     this.#isTrusted = addressMatcher(deps.trustedProxies)
   }
 
-  originOf({ socket, headers }: IncomingMessage): PostOrigin {
-    const forwardedFor = headers['x-forwarded-for']
-    const peer = socket.remoteAddress
-    return { address: clientAddress({ peer, forwardedFor, trusted: this.#isTrusted }) }
+  originOf(request: IncomingMessage): PostOrigin {
+    const forwardedFor = request.headers['x-forwarded-for']
+    const peer = request.socket.remoteAddress
+    const address = clientAddress({ peer, forwardedFor, trusted: this.#isTrusted })
+    return { address, feed: this.#feedOf(request) }
   }
 
   /** The feed of the request's token; empty without a known one. */
@@ -53,15 +54,13 @@ export class TerminalPosts {
   }
 
   /** Resolves with the text of the answer; rejects with a `Refusal`. */
-  async answer(request: IncomingMessage, origin: PostOrigin): Promise<string> {
+  async answer(request: IncomingMessage, { address, feed }: PostOrigin): Promise<string> {
     if (this.isStopping) throw new Refusal('NOT_TAKEN', 'The collector is stopping; post the same again.')
     this.#refusePlain(request)
-    const key = this.#feedOf(request)
-    if (key === undefined) throw new Refusal('TOKEN_INVALID', tokenInvalid)
-    origin.feed = key
-    const collected = this.#collected(key)
+    if (feed === undefined) throw new Refusal('TOKEN_INVALID', tokenInvalid)
+    const collected = this.#collected(feed)
     const text = await this.#read(request, collected)
-    return this.#process(text, collected.sessions, origin.address)
+    return this.#process(text, collected.sessions, address)
   }
 
   endSilent(): void {

@@ -1,34 +1,33 @@
-import { hash, timingSafeEqual } from 'node:crypto'
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { timingSafeEqual } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FeedKey, isFeedKey } from '../../../../core/feeds/compound-key.ts'
 import { show } from '../../../../core/show.ts'
 import { type Config, ConfigError } from '../../../../platform/config.ts'
+import { isTerminalToken, terminalTokenDigest } from '../../../../platform/credentials/terminal-token.ts'
 import { type Watched, watch } from '../../../../platform/credentials/watch.ts'
-import { fileReason, pathReason } from '../../../../platform/files/path-failures.ts'
+import { fileReason } from '../../../../platform/files/path-failures.ts'
 import type { Log } from '../../../../platform/log/log.ts'
-import { Fatal } from '../../../../platform/process/exit.ts'
 import type { Clock } from '../../../../ports/clock.ts'
 
 /** Two while a token is replaced: the terminal still has the old one. */
-const digestsPerFeedMax = 2
+export const digestsPerFeedMax = 2
 const linesMax = 10_000
 
-const tokenShape = /^fxt_[0-9a-f]{32}$/
 const digestShape = /^[0-9a-f]{64}$/
 
-export const tokenDigest = (token: string): string => hash('sha256', token, 'hex')
-
-/** The digests of each feed, the oldest first. */
+/** The digests of each feed, in the order of the file. */
 export type TokenDigests = ReadonlyMap<FeedKey, readonly string[]>
 
 export const terminalTokensPath = ({ terminalTokens, dataDir }: Pick<Config, 'terminalTokens' | 'dataDir'>) =>
   terminalTokens ?? join(dataDir, 'terminal-tokens')
 
 /** Reads the file of FXD_TERMINAL_TOKENS; a file that does not exist has no digests. Throws `ConfigError`. */
-export const readTerminalTokens = (path: string): TokenDigests => parseTokens(readTokens(path), path)
+export const readTerminalTokens = (path: string): TokenDigests =>
+  parseTerminalTokens(readTokensText(path), path)
 
-function readTokens(path: string): string {
+/** The text of the file; empty for a file that does not exist. Throws `ConfigError`. */
+export function readTokensText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
@@ -39,36 +38,8 @@ function readTokens(path: string): string {
   }
 }
 
-export interface NewToken {
-  readonly path: string
-  readonly feed: FeedKey
-  readonly digest: string
-  /** Keeps no earlier digest of the feed; otherwise the newest one stays. */
-  readonly removeOlder: boolean
-}
-
-/** Adds a digest to the file; other lines stay. Returns how many earlier ones of the feed it keeps. Throws `Fatal`. */
-export function addTerminalToken({ path, feed, digest, removeOlder }: NewToken): number {
-  const text = readTokens(path)
-  const earlier = parseTokens(text, path).get(feed) ?? []
-  const kept = removeOlder ? [] : earlier.slice(-(digestsPerFeedMax - 1))
-  const removed = earlier.slice(0, earlier.length - kept.length)
-  const lines = text.split('\n').filter((line) => !removed.some((old) => line.includes(old)))
-  const others = lines.join('\n').replace(/([^\n])$/, '$1\n')
-  const draft = `${path}.${digest.slice(0, 8)}`
-  // Renamed only when complete: a crash must leave no file that refuses every terminal.
-  try {
-    writeFileSync(draft, `${others}${feed} ${digest}\n`, { flag: 'wx', mode: 0o600, flush: true })
-    renameSync(draft, path)
-  } catch (cause) {
-    rmSync(draft, { force: true })
-    const reason = pathReason(cause) ?? (cause as Error).message
-    throw new Fatal('system', `The file ${path} (FXD_TERMINAL_TOKENS) cannot be written: ${reason}.`, cause)
-  }
-  return kept.length
-}
-
-function parseTokens(text: string, path: string): TokenDigests {
+/** Throws `ConfigError` for a line with a fault. */
+export function parseTerminalTokens(text: string, path: string): TokenDigests {
   const fault = (number: number, what: string): ConfigError =>
     new ConfigError(`${path} (FXD_TERMINAL_TOKENS), line ${number}: ${what}.`)
   const digests = new Map<FeedKey, readonly string[]>()
@@ -102,8 +73,8 @@ export const watchTerminalTokens = (path: string, clock: Clock, log: Log): Watch
 
 /** The feed of a token; `undefined` for an unknown one. Each digest is compared in constant time. */
 export function feedOfToken(token: string, digests: TokenDigests): FeedKey | undefined {
-  if (!tokenShape.test(token)) return undefined
-  const offered = hash('sha256', token, 'buffer')
+  if (!isTerminalToken(token)) return undefined
+  const offered = Buffer.from(terminalTokenDigest(token), 'hex')
   let found: FeedKey | undefined
   for (const [feed, known] of digests)
     for (const digest of known) if (timingSafeEqual(offered, Buffer.from(digest, 'hex'))) found = feed

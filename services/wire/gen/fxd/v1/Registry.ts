@@ -76,7 +76,8 @@ export interface RegistryClient extends grpc.Client {
   acceptTables(argument: _fxd_v1_AcceptTablesRequest, callback: grpc.requestCallback<_fxd_v1_AcceptTablesResponse__Output>): grpc.ClientUnaryCall;
   
   /**
-   * The feed accepts the next terminal, whatever its account. Its session ends within 5 s and starts again. Idempotent.
+   * Accepts the next terminal of the feed, whatever its account. The collector's session ends within 5 s and begins again.
+   * Idempotent.
    * FAILED_PRECONDITION: the source of the feed is not Terminal.
    */
   AcceptTerminal(argument: _fxd_v1_AcceptTerminalRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_AcceptTerminalResponse__Output>): grpc.ClientUnaryCall;
@@ -84,7 +85,8 @@ export interface RegistryClient extends grpc.Client {
   AcceptTerminal(argument: _fxd_v1_AcceptTerminalRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_AcceptTerminalResponse__Output>): grpc.ClientUnaryCall;
   AcceptTerminal(argument: _fxd_v1_AcceptTerminalRequest, callback: grpc.requestCallback<_fxd_v1_AcceptTerminalResponse__Output>): grpc.ClientUnaryCall;
   /**
-   * The feed accepts the next terminal, whatever its account. Its session ends within 5 s and starts again. Idempotent.
+   * Accepts the next terminal of the feed, whatever its account. The collector's session ends within 5 s and begins again.
+   * Idempotent.
    * FAILED_PRECONDITION: the source of the feed is not Terminal.
    */
   acceptTerminal(argument: _fxd_v1_AcceptTerminalRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_fxd_v1_AcceptTerminalResponse__Output>): grpc.ClientUnaryCall;
@@ -445,7 +447,8 @@ export interface RegistryHandlers extends grpc.UntypedServiceImplementation {
   AcceptTables: grpc.handleUnaryCall<_fxd_v1_AcceptTablesRequest__Output, _fxd_v1_AcceptTablesResponse>;
   
   /**
-   * The feed accepts the next terminal, whatever its account. Its session ends within 5 s and starts again. Idempotent.
+   * Accepts the next terminal of the feed, whatever its account. The collector's session ends within 5 s and begins again.
+   * Idempotent.
    * FAILED_PRECONDITION: the source of the feed is not Terminal.
    */
   AcceptTerminal: grpc.handleUnaryCall<_fxd_v1_AcceptTerminalRequest__Output, _fxd_v1_AcceptTerminalResponse>;
