@@ -11,6 +11,7 @@ from websockets.datastructures import Headers
 from websockets.exceptions import InvalidStatus
 from websockets.http11 import Response
 
+from fxd import FxdError
 from fxd.http import OPENER, pause_after, refusal
 from fxd.stream import Upgrade
 
@@ -29,6 +30,10 @@ class HttpTest(unittest.IsolatedAsyncioTestCase):
         body = json.dumps({"error": {"code": "KEY_EXPIRED", "message": "expired"}}).encode()
         passes = {status: refusal(status, None, body).may_pass for status in (400, 401, 403, 404, 429, 503)}
         self.assertEqual([status for status, may in passes.items() if may], [429, 503])
+
+    def test_a_failure_of_the_socket_with_a_code_does_not_pass_and_no_answer_does(self) -> None:
+        passes = {code: FxdError(code, "").may_pass for code in ("SYMBOL_REJECTED", "CLOSED", "UNAVAILABLE")}
+        self.assertEqual([code for code, may in passes.items() if may], ["UNAVAILABLE"])
 
     def test_a_request_does_not_follow_a_redirect(self) -> None:
         headers = Message()

@@ -25,9 +25,10 @@ export class FxdError extends Error {
     Object.assign(this, fields)
   }
 
-  /** Whether the same request may succeed later. */
+  /** Whether the same request may succeed later. A failure without a code of the service came from a proxy. */
   get isTransient(): boolean {
-    return this.status === undefined ? this.code === 'UNAVAILABLE' : this.status === 429 || this.status >= 500
+    const { code, status = 0 } = this
+    return code === 'UNAVAILABLE' || status === 429 || status >= 500
   }
 }
 
