@@ -9,7 +9,7 @@ export interface FxdErrorFields {
 /** A failure that the service named, or `UNAVAILABLE`: no answer of the service arrived. */
 export class FxdError extends Error {
   override readonly name = 'FxdError'
-  /** A code of the service, such as `KEY_INVALID`, or `UNAVAILABLE`, `SYMBOL_REJECTED`, `CLOSED`. */
+  /** A code of the service, such as `KEY_INVALID`, or `UNAVAILABLE`, `REDIRECTED`, `SYMBOL_REJECTED`, `CLOSED`. */
   readonly code: string
   /** HTTP status, if there was an answer. */
   declare readonly status?: number
