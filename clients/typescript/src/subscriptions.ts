@@ -240,14 +240,18 @@ export class Subscriptions {
     this.#deps.readHistory(followed)
   }
 
-  /** A symbol that was accepted before may come back. Others end the iterator, as long as nobody can rely on it. */
+  /**
+   * A symbol that was accepted before may come back, and one of a whole feed joins once there is a place. Others end
+   * the iterator, as long as nobody can rely on it.
+   */
   #rejected(names: readonly string[], isUnasked: boolean): void {
     const why = `unknown, not granted, or more than ${this.#maxSymbols} symbols`
+    const mayJoin = (name: string): boolean => !this.#feeds.has(name) && this.#feeds.has(feedOf(name))
     const isKnown = (name: string): boolean => (this.#followed.get(name)?.liveMs ?? 0) > 0
-    const wrong = names.filter((name) => !isKnown(name))
+    const wrong = names.filter((name) => !isKnown(name) && !mayJoin(name))
     if (wrong.length > 0 && this.#sockets === 1 && !isUnasked)
       return this.#deps.fail(new FxdError('SYMBOL_REJECTED', `rejected: ${named(wrong)}: ${why}`))
-    this.#deps.logger.warn?.('symbols rejected; retrying', { symbols: named(names), why })
+    this.#deps.logger.warn?.('symbols rejected', { symbols: named(names), why })
     for (const name of names) {
       const followed = this.#followed.get(name)
       if (!followed) continue
