@@ -27,5 +27,9 @@ test.each([
   ['an error that names it', [{ type: 'error', code: 'KEY_EXPIRED', message: '' }], 'KEY_EXPIRED'],
 ])('a close with 4500 after %s ends the iterator with the right code', async (_, frames, code) => {
   const fxd = new Fxd({ url: await serve(frames), key: 'fxd_x' })
-  await expect(fxd.bars('A:B:C').next()).rejects.toMatchObject({ code, closeCode: 4500, closeReason: 'ended' })
+  await expect(fxd.bars('A:B:C').next()).rejects.toMatchObject({
+    code,
+    closeCode: 4500,
+    closeReason: 'ended',
+  })
 })
