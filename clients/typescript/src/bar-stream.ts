@@ -211,7 +211,6 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
     return new Promise((resolve) => {
       this.#endSocket = () => resolve({ wasOpen: true, code: 1000, reason: '' })
       this.#socket = new Socket(url, {
-        opened: () => undefined,
         received: (frame) => this.#receive(frame, subscriptions),
         ended: resolve,
       })

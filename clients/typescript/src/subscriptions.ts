@@ -4,7 +4,7 @@ import { Followed } from './followed.ts'
 import { type Frame, feedOf } from './frames.ts'
 import { attemptMs, Held, type ReadCoverage, unfilledMs } from './held.ts'
 import type { Liveness } from './liveness.ts'
-import { chunks, named } from './names.ts'
+import { chunks, named } from './message-lists.ts'
 import { minute } from './time.ts'
 import type { Bar, Item, Logger, RevisedItem } from './types.ts'
 
