@@ -4,7 +4,7 @@ import { Followed } from './followed.ts'
 import { type Frame, feedOf } from './frames.ts'
 import { attemptMs, Held, type ReadCoverage, unfilledMs } from './held.ts'
 import type { Liveness } from './liveness.ts'
-import { chunks, named } from './message-lists.ts'
+import { named, subscribe, unsubscribe } from './messages.ts'
 import { minute } from './time.ts'
 import type { Bar, Item, Logger, RevisedItem } from './types.ts'
 
@@ -298,20 +298,11 @@ export class Subscriptions {
     const idle = [...this.#followed.values()].filter(({ state }) => state === 'idle')
     // A symbol may have joined with its whole feed, and the service ignores the time of a symbol that is subscribed.
     if (!isNew) for (const { symbol, feed } of idle) if (this.#feeds.has(feed)) this.#leaving.push(symbol)
-    for (const symbols of chunks(this.#leaving)) this.#deps.send({ action: 'unsubscribe', symbols })
+    for (const each of idle) each.state = 'asked'
+    const since = new Map(idle.map((each) => [each.symbol, each.since]))
+    const feeds = isNew ? [...this.#feeds] : []
+    for (const message of [...unsubscribe(this.#leaving), ...subscribe(since, feeds)])
+      this.#deps.send(message)
     this.#leaving = []
-    const events = ['feed', 'revised']
-    const options = { action: 'subscribe', type: 'bar', markers: true, format: 'rows', events }
-    for (const symbols of chunks(idle.map(({ symbol }) => symbol))) {
-      const since: Record<string, number> = {}
-      for (const symbol of symbols) {
-        const followed = this.#followed.get(symbol)
-        if (!followed) continue
-        followed.state = 'asked'
-        if (followed.since !== undefined) since[symbol] = followed.since
-      }
-      this.#deps.send({ ...options, symbols, since })
-    }
-    if (isNew && this.#feeds.size > 0) this.#deps.send({ ...options, symbols: [], feeds: [...this.#feeds] })
   }
 }
