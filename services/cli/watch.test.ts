@@ -1,10 +1,6 @@
-import { networkInterfaces } from 'node:os'
 import { expect, test } from 'vitest'
 import { fxd } from '../../test/support/fixtures/cli-fixture.ts'
-import { startHttpServer } from '../../test/support/fixtures/http-server.ts'
-import { printItem } from './watch.ts'
-
-const hasIpv6 = networkInterfaces()['lo']?.some(({ address }) => address === '::1')
+import { printItem, urlOf } from './watch.ts'
 
 test('fxd watch without a key names FXD_API_KEY and the command that makes one', async () => {
   expect(await fxd('watch A:B:C', {})).toEqual({
@@ -14,14 +10,12 @@ test('fxd watch without a key names FXD_API_KEY and the command that makes one',
   })
 })
 
-test.skipIf(!hasIpv6)('fxd watch asks loopback if the service listens on all addresses of IPv6', async () => {
-  const { port } = await startHttpServer({
-    address: { host: '::1', port: 0 },
-    handle: (_, response) =>
-      void response.writeHead(401).end('{"error":{"code":"KEY_INVALID","message":"the key is unknown"}}'),
-  })
-  const outcome = await fxd('watch A:B:C', { FXD_API_KEY: 'fxd_x', FXD_HTTP_ADDR: `[::]:${port}` })
-  expect(outcome.err).toContain('KEY_INVALID: the key is unknown')
+test.each([
+  ['::', 'http://[::1]:8080'],
+  ['0.0.0.0', 'http://127.0.0.1:8080'],
+  ['localhost', 'http://localhost:8080'],
+])('fxd watch asks a service that listens on %s at %s', (host, url) => {
+  expect(urlOf({ host, port: 8080 })).toBe(url)
 })
 
 test('a gap is printed with its symbol, its range and its reason to stderr', () => {

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import type { BarItem, FxdError, GapItem, Logger } from '../../clients/typescript/src/index.ts'
+import type { Address } from '../platform/config.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
 import { Fatal } from '../platform/process/exit.ts'
 import { outliveReaders } from '../platform/process/standard-streams.ts'
@@ -33,12 +34,15 @@ export function addWatch(program: Command, terminal: Terminal): void {
     .action((symbols: readonly string[], options: WatchOptions) => watch(symbols, options, terminal))
 }
 
+/** Where a service that listens on this address answers on this machine. */
+export const urlOf = (listening: Address): string => `http://${formatAddress(reachable(listening))}`
+
 async function watch(symbols: readonly string[], options: WatchOptions, terminal: Terminal): Promise<void> {
   const { apiKey: key, httpAddr } = configOf(terminal)
   if (key === '') throw new Fatal('usage', 'FXD_API_KEY is not set; "fxd keys create" makes a key.')
   const from = options.from === undefined ? {} : { from: parseFeedTime('--from', options.from, 0) }
   const { Fxd } = await import('../../clients/typescript/src/index.ts')
-  const url = options.url ?? `http://${formatAddress(reachable(httpAddr))}`
+  const url = options.url ?? urlOf(httpAddr)
   const items = new Fxd({ url, key, logger: loggerOf(terminal) }).bars(symbols, from)
   if (terminal.written) outliveReaders()
   if (options.csv) terminal.out(`${columns.join(',')}\n`)
