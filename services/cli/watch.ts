@@ -1,5 +1,7 @@
 import { type Command, Option } from 'commander'
-import type { FxdError, Item, Logger } from '../../clients/typescript/src/index.ts'
+import type { BarItem, FxdError, GapItem, Logger } from '../../clients/typescript/src/index.ts'
+import type { Address } from '../platform/config.ts'
+import { formatAddress, reachable } from '../platform/listen.ts'
 import { Fatal } from '../platform/process/exit.ts'
 import { outliveReaders } from '../platform/process/standard-streams.ts'
 import { parseFeedTime, timeHelp } from './feed-time.ts'
@@ -32,19 +34,22 @@ export function addWatch(program: Command, terminal: Terminal): void {
     .action((symbols: readonly string[], options: WatchOptions) => watch(symbols, options, terminal))
 }
 
+/** Where a service that listens on this address answers on this machine. */
+export const urlOf = (listening: Address): string => `http://${formatAddress(reachable(listening))}`
+
 async function watch(symbols: readonly string[], options: WatchOptions, terminal: Terminal): Promise<void> {
   const { apiKey: key, httpAddr } = configOf(terminal)
   if (key === '') throw new Fatal('usage', 'FXD_API_KEY is not set; "fxd keys create" makes a key.')
   const from = options.from === undefined ? {} : { from: parseFeedTime('--from', options.from, 0) }
   const { Fxd } = await import('../../clients/typescript/src/index.ts')
-  const url = options.url ?? `http://${httpAddr.host}:${httpAddr.port}`
+  const url = options.url ?? urlOf(httpAddr)
   const items = new Fxd({ url, key, logger: loggerOf(terminal) }).bars(symbols, from)
   if (terminal.written) outliveReaders()
   if (options.csv) terminal.out(`${columns.join(',')}\n`)
   try {
     let count = 0
     for await (const item of items) {
-      print(item, options, terminal)
+      printItem(item, options, terminal)
       if (count++ % writeEvery === 0) await terminal.written?.()
     }
   } catch (cause) {
@@ -55,12 +60,17 @@ async function watch(symbols: readonly string[], options: WatchOptions, terminal
   }
 }
 
-function print(item: Item, { json, csv }: WatchOptions, terminal: Terminal): void {
+/** A gap goes to `err` unless JSON is printed, so that `out` has only bars. */
+export function printItem(
+  item: BarItem | GapItem,
+  { json, csv }: WatchOptions,
+  terminal: Pick<Terminal, 'out' | 'err'>,
+): void {
   if (json) return terminal.out(`${JSON.stringify(item)}\n`)
-  if (item.type !== 'bar')
-    return terminal.err(
-      `fxd: ${item.symbol}: no bars from ${minuteText(item.from)} to ${minuteText(item.to)}\n`,
-    )
+  if (item.type === 'gap') {
+    const range = `from ${minuteText(item.from)} to ${minuteText(item.to)}`
+    return terminal.err(`fxd: ${item.symbol}: bars ${range} may be missing (${item.reason})\n`)
+  }
   if (csv) return terminal.out(`${columns.map((column) => item[column]).join(',')}\n`)
   const { symbol, time, open, high, low, close, volume } = item
   terminal.out(`${[symbol, minuteText(time), open, high, low, close, volume].join('  ')}\n`)

@@ -1,4 +1,6 @@
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { Fxd } from '../../clients/typescript/src/index.ts'
 import { minutesAgo } from '../acceptance/client/clocks.ts'
 import { until } from '../acceptance/client/until.ts'
@@ -15,6 +17,21 @@ afterEach(async () => {
 afterAll(discardStubs)
 
 const symbol = 'BROKERE:LIVE:EURUSD'
+/** The symbol leaves the feed and returns: the service names what it did not push meanwhile in a GAP. */
+const leaveAndReturn = async (fxd: Fxd): Promise<void> => {
+  const manifest = join(service.home, 'feeds/brokere-live.yaml')
+  const text = readFileSync(manifest, 'utf8')
+  const apply = async (list: string, isThere: boolean): Promise<void> => {
+    writeFileSync(manifest, list)
+    service.process.kill('SIGHUP')
+    await until('the list', async () => {
+      const found = await Array.fromAsync(fxd.symbols())
+      return found.some((each) => each.symbol === symbol) === isThere
+    })
+  }
+  await apply(text.replace('raw: EURUSD', 'raw: EURNOK'), false)
+  await apply(text, true)
+}
 const connected = async () => {
   const collector = (await openSession('BROKERE:LIVE', 'EURUSD')).terminal
   let sequence = 0
@@ -27,7 +44,7 @@ const connected = async () => {
 }
 
 test('bars that a collector brings after a kill of the service and after a live bar are given before it', async () => {
-  const times = [8, 7, 6, 5, 4].map((back) => minutesAgo('BROKERB:LIVE', back))
+  const times = [12, 11, 10, 9, 8].map((back) => minutesAgo('BROKERB:LIVE', back))
   const first = await connected()
   await first('LANE_LIVE', times.slice(0, 1))
   const fxd = new Fxd({ url: service.url, key: service.key })
@@ -43,4 +60,25 @@ test('bars that a collector brings after a kill of the service and after a live 
   await until('the newest bar', () => taken.bars(symbol).at(-1)?.time === times[4])
   expect(taken.items).toHaveLength(5)
   expect(taken.bars(symbol).map(({ time }) => time)).toEqual(times)
+})
+
+test('bars that a GAP names are given before later ones', async () => {
+  const times = [6, 5, 4, 3, 2].map((back) => minutesAgo('BROKERB:LIVE', back))
+  const send = await connected()
+  await send('LANE_LIVE', times.slice(0, 1))
+  const fxd = new Fxd({ url: service.url, key: service.key })
+  const { now } = Date
+  // A client that connected two minutes ago looks for missing minutes only after a GAP.
+  const past = vi.spyOn(Date, 'now').mockImplementation(() => now() - 121_000)
+  const taken = new Taken(fxd.bars(symbol, { from: times[0]! }))
+  await taken.untilBars(symbol, 1)
+  past.mockRestore()
+  await send('LANE_LIVE', times.slice(1, 2))
+  await taken.untilBars(symbol, 2)
+  await leaveAndReturn(fxd)
+  await send('LANE_BACKFILL', times.slice(2, 4))
+  await send('LANE_LIVE', times.slice(4))
+  await taken.untilBars(symbol, times.length)
+  expect(taken.bars(symbol).map(({ time }) => time)).toEqual(times)
+  expect(taken.items).toHaveLength(times.length)
 })

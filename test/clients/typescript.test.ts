@@ -3,7 +3,6 @@ import { Fxd } from '../../clients/typescript/src/index.ts'
 import { minutesAgo } from '../acceptance/client/clocks.ts'
 import { issueKey, revokeKey, rotateKey } from '../acceptance/client/keys.ts'
 import { until } from '../acceptance/client/until.ts'
-import { openLossyRelay } from './lossy-relay.ts'
 import { symbolOf, useService } from './one-service.ts'
 import { endStreams, Taken } from './taken.ts'
 
@@ -46,21 +45,6 @@ test('a kill and a restart of the service loses no bar and repeats none', async 
   expect(taken.items).toHaveLength(stored.length + 20)
 })
 
-test('bars that a GAP frame names are given before later ones', async () => {
-  const { symbol, file, stored, next } = await prepare('AUDUSD')
-  const relay = await openLossyRelay(service.url.replace('http', 'ws'))
-  const taken = new Taken(client({ wsUrl: relay.url }).bars(symbol, { from: stored[0]!.time }))
-  await taken.untilBars(symbol, stored.length)
-  relay.lose()
-  file.append(...next.slice(0, 10))
-  await until('the lost bars', () => relay.lost.length >= 10)
-  relay.nameGap(symbol, stored.at(-1)!.time)
-  file.append(...next.slice(10))
-  expect(await taken.untilBars(symbol, stored.length + 20)).toEqual([...stored, ...next])
-  expect(taken.items).toHaveLength(stored.length + 20)
-  relay.close()
-})
-
 test('a program that takes nothing while the buffer is small gets every bar once it reads', async () => {
   const { symbol, file, stored, next } = await prepare('NZDUSD', 3_000)
   const warnings: string[] = []
@@ -70,7 +54,6 @@ test('a program that takes nothing while the buffer is small gets every bar once
   expect(first.value).toMatchObject({ type: 'bar', time: stored[3_000]?.time })
   await until('the full buffer', () => warnings.length > 0)
   expect(warnings).toEqual(['buffer is full; the socket is closed until it is empty'])
-  expect(stream.liveness['BROKERA:ZERO'] ?? 'unknown').toBe('unknown')
   file.append(...next)
   const taken = new Taken(stream)
   expect(await taken.untilBars(symbol, 79)).toEqual([...stored.slice(3_001), ...next])

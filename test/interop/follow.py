@@ -1,7 +1,7 @@
 """Follows bars with the client of clients/python, for tests. It prints each item as a line of JSON.
 
 usage: follow.py OPTIONS, a JSON object: url, key (or key_file), symbols; perhaps face, start, after, revisions, buffer, count, and
-pause: [items, seconds], after which so many seconds nothing is read. A line on stdin asks for position and liveness.
+pause: after so many items nothing is read until a line comes on stdin. Each line there asks for position and liveness.
 """
 
 import asyncio
@@ -9,7 +9,6 @@ import json
 import logging
 import sys
 import threading
-import time
 from contextlib import aclosing
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from fxd import AsyncFxd, Fxd, FxdError, Item
 options = json.loads(sys.argv[1])
 wanted = {name: options[name] for name in ("start", "after", "revisions") if name in options}
 count = options.get("count")
-pause_at, pause_seconds = options.get("pause", (-1, 0))
+asked = threading.Event()
 
 
 class Lines(logging.Handler):
@@ -38,6 +37,7 @@ def answer_lines(bars) -> None:
     def answer() -> None:
         for _ in sys.stdin:
             show({"position": bars.position, "liveness": bars.liveness})
+            asked.set()
 
     threading.Thread(target=answer, daemon=True).start()
 
@@ -60,8 +60,8 @@ def sync() -> None:
         answer_lines(bars)
         for at, item in enumerate(bars, 1):
             show_item(item)
-            if at == pause_at:
-                time.sleep(pause_seconds)
+            if at == options.get("pause"):
+                asked.wait()
             if at == count:
                 break
         show({"position": bars.position})
@@ -74,8 +74,8 @@ async def asynchronous() -> None:
         async for item in bars:
             at += 1
             show_item(item)
-            if at == pause_at:
-                await asyncio.sleep(pause_seconds)
+            if at == options.get("pause"):
+                await asyncio.to_thread(asked.wait)
             if at == count:
                 break
         show({"position": bars.position})

@@ -94,9 +94,11 @@ describe.for(['sync', 'async'])('the %s face', (face) => {
   test('a reader that stops, with a buffer of 50 bars, gets all bars, and one warning', async () => {
     const bars = minutes(minutesAgo('BROKERA:ZERO', 600), 500, 1.1, 5)
     const file = await write(bars.slice(0, 10))
-    const follower = follow({ face, start: bars[0]?.time, buffer: 50, pause: [10, 4] })
+    const follower = follow({ face, start: bars[0]?.time, buffer: 50, pause: 10 })
     await allOf(follower, bars.slice(0, 10))
     file.append(...bars.slice(10))
+    await follower.next('the warning', ({ level }) => level === 'WARNING')
+    follower.send({})
     await allOf(follower, bars)
     expect(itemsOf(follower)).toEqual(items(bars))
     const warnings = follower.lines.filter(({ level }) => level === 'WARNING').map(({ log }) => log)

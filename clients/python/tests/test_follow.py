@@ -258,6 +258,12 @@ class FollowTest(unittest.TestCase):
             self.follow.frame(json.dumps(frame), 0)
         self.assertEqual(raised.exception.code, "SYMBOL_NOT_PERMITTED")
 
+    def test_a_message_that_the_service_does_not_understand_ends_the_iterator(self) -> None:
+        for code in ("BAD_MESSAGE", "UNSUPPORTED_TYPE"):
+            frame = {"type": "error", "code": code, "message": 'unknown field "feeds"'}
+            with self.assertRaisesRegex(FxdError, f'{code}: the service does not support this client: .*"feeds"'):
+                self.follow.frame(json.dumps(frame), 0)
+
     def test_five_thousand_symbols_are_subscribed_in_messages_of_at_most_64_kib(self) -> None:
         for number in range(5_000):
             self.follow.add(f"BROKERNAME:ACCOUNTNAME:A_LONG_INSTRUMENT_{number}.EXCHANGE", T)

@@ -2,17 +2,9 @@
 
 import json
 import unittest
-from email.message import Message
-from io import BytesIO
-from urllib.error import HTTPError
-from urllib.request import Request
 
-from websockets.datastructures import Headers
-from websockets.exceptions import InvalidStatus
-from websockets.http11 import Response
-
-from fxd.http import OPENER, pause_after, refusal
-from fxd.stream import Upgrade
+from fxd import FxdError
+from fxd.http import pause_after, refusal
 
 ELSEWHERE = "http://elsewhere.example/"
 
@@ -30,18 +22,9 @@ class HttpTest(unittest.IsolatedAsyncioTestCase):
         passes = {status: refusal(status, None, body).may_pass for status in (400, 401, 403, 404, 429, 503)}
         self.assertEqual([status for status, may in passes.items() if may], [429, 503])
 
-    def test_a_request_does_not_follow_a_redirect(self) -> None:
-        headers = Message()
-        headers["Location"] = ELSEWHERE
-        request = Request("http://127.0.0.1:9/v1/status")
-        request.timeout = 1
-        with self.assertRaises(HTTPError) as raised:
-            OPENER.error("http", request, BytesIO(), 302, "Found", headers)
-        self.assertEqual(raised.exception.code, 302)
-
-    async def test_an_upgrade_does_not_follow_a_redirect(self) -> None:
-        answer = InvalidStatus(Response(302, "Found", Headers(Location=ELSEWHERE)))
-        self.assertIs(Upgrade("ws://127.0.0.1:9").process_redirect(answer), answer)
+    def test_a_failure_of_the_socket_with_a_code_does_not_pass_and_no_answer_does(self) -> None:
+        passes = {code: FxdError(code, "").may_pass for code in ("SYMBOL_REJECTED", "CLOSED", "UNAVAILABLE")}
+        self.assertEqual([code for code, may in passes.items() if may], ["UNAVAILABLE"])
 
     def test_a_redirect_is_an_error_that_names_its_address_and_does_not_pass(self) -> None:
         error = refusal(302, None, b"", ELSEWHERE)

@@ -6,7 +6,8 @@ from collections.abc import AsyncIterator
 
 from fxd.follow import Follow
 from fxd.http import Http
-from fxd.stream import Outbox, Stream
+from fxd.outbox import Outbox
+from fxd.stream import Stream
 
 
 class Frames:

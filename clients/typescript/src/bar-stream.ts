@@ -52,8 +52,8 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
   #isStarted = false
   #isReadingHistory = false
   #isFull = false
-  /** Code of the last `error` frame, which says why the service closes. */
-  #code = 'CLOSED'
+  /** Code of the last `error` frame of the socket, which says why the service closes. */
+  #code = ''
   #error: FxdError | undefined
 
   constructor(deps: BarStreamDeps) {
@@ -206,11 +206,11 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
   }
 
   #useSocket(key: string, subscriptions: Subscriptions): Promise<SocketEnd> {
+    this.#code = 'CLOSED'
     const url = `${this.#deps.wsUrl}/v1/stream?api_key=${encodeURIComponent(key)}`
     return new Promise((resolve) => {
       this.#endSocket = () => resolve({ wasOpen: true, code: 1000, reason: '' })
       this.#socket = new Socket(url, {
-        opened: () => undefined,
         received: (frame) => this.#receive(frame, subscriptions),
         ended: resolve,
       })
@@ -218,7 +218,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
   }
 
   #receive(frame: Frame, subscriptions: Subscriptions): void {
-    if (frame.type === 'error') this.#code = frame.code
+    if (frame.type === 'error' && frame.code !== 'GAP') this.#code = frame.code
     subscriptions.received(frame)
     if (frame.type === 'connected') subscriptions.opened()
   }

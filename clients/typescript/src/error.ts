@@ -9,7 +9,7 @@ export interface FxdErrorFields {
 /** A failure that the service named, or `UNAVAILABLE`: no answer of the service arrived. */
 export class FxdError extends Error {
   override readonly name = 'FxdError'
-  /** A code of the service, such as `KEY_INVALID`, or `UNAVAILABLE`, `SYMBOL_REJECTED`, `CLOSED`. */
+  /** A code of the service, such as `KEY_INVALID`, or `UNAVAILABLE`, `REDIRECTED`, `SYMBOL_REJECTED`, `CLOSED`. */
   readonly code: string
   /** HTTP status, if there was an answer. */
   declare readonly status?: number
@@ -25,9 +25,10 @@ export class FxdError extends Error {
     Object.assign(this, fields)
   }
 
-  /** Whether the same request may succeed later. */
+  /** Whether the same request may succeed later. A failure without a code of the service came from a proxy. */
   get isTransient(): boolean {
-    return this.status === undefined ? this.code === 'UNAVAILABLE' : this.status === 429 || this.status >= 500
+    const { code, status = 0 } = this
+    return code === 'UNAVAILABLE' || status === 429 || status >= 500
   }
 }
 

@@ -10,7 +10,7 @@ export type Frame =
       readonly symbols: readonly string[]
       readonly rejected: readonly string[]
       readonly rejected_feeds?: readonly string[]
-      /** Absent in an answer; else a feed has a new symbol. */
+      /** Absent in an answer. Else a symbol of a whole feed is new, or found a place. */
       readonly reason?: string
       readonly since?: Readonly<Record<string, number>>
     }

@@ -6,7 +6,7 @@ import type { Range } from './types.ts'
 
 /** Bars that stay missing for longer are named as a gap. */
 export const unfilledMs = 120_000
-/** Longest pause between attempts: 8 s. */
+/** The pause between attempts is at most 8.5 s. */
 const attemptsMax = 4
 
 /** Time until the next attempt. */

@@ -6,7 +6,7 @@ const slotMs = 5_000
 
 /**
  * Finds out why an upgrade was refused, since a WebSocket hides the status. Returns how long to wait at least,
- * in milliseconds. Throws if the key is refused.
+ * in milliseconds. Throws what does not pass, such as a refused key.
  */
 export async function refusal(rest: Rest, logger: Logger, signal: AbortSignal): Promise<number> {
   try {
@@ -19,7 +19,7 @@ export async function refusal(rest: Rest, logger: Logger, signal: AbortSignal): 
     return slotMs
   } catch (cause) {
     const error = asFxdError(cause)
-    if (error.status === 401) throw error
+    if (!error.isTransient) throw error
     return (error.retryAfter ?? 0) * 1_000
   }
 }

@@ -48,10 +48,11 @@ export class Rest {
       response = await fetch(`${this.#url}/v1/${path}${text && '?'}${text}`, {
         headers: { 'X-API-Key': key },
         // Never sends the key to another address.
-        redirect: 'error',
+        redirect: 'manual',
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       })
       const answer = await response.text()
+      if (isRedirect(response)) throw redirected(response)
       body = (response.ok ? JSON.parse(answer) : parsed(answer)) as T & Body
     } catch (cause) {
       throw asFxdError(cause)
@@ -83,6 +84,15 @@ export class Rest {
       }
     }
   }
+}
+
+/** A browser hides status and address of a redirect. */
+const isRedirect = ({ type, status }: Response): boolean =>
+  type === 'opaqueredirect' || (status >= 300 && status < 400)
+
+function redirected({ status, headers }: Response): FxdError {
+  const address = headers.get('Location') ?? 'another address'
+  return new FxdError('REDIRECTED', `the address redirects to ${address}; give this one as url`, { status })
 }
 
 /** The body of a failure may come from a proxy. */

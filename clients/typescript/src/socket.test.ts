@@ -21,15 +21,13 @@ async function open() {
   const frames: object[] = []
   const { port } = server.address() as AddressInfo
   const connected = once(server, 'connection') as Promise<[Peer]>
-  const isOpen = Promise.withResolvers<void>()
   const socket = new Socket(`ws://127.0.0.1:${port}`, {
-    opened: isOpen.resolve,
     received: (frame) => void frames.push(frame),
     ended: (end) => void ends.push(end),
   })
   opened.push({ server, socket })
   const [peer] = await connected
-  await isOpen.promise
+  await expect.poll(() => socket.isSound).toBe(true)
   return { socket, peer, ends, frames }
 }
 

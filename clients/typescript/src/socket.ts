@@ -14,7 +14,6 @@ export interface SocketEnd {
 }
 
 export interface SocketListener {
-  opened(): void
   received(frame: Frame): void
   ended(end: SocketEnd): void
 }
@@ -33,11 +32,10 @@ export class Socket {
     this.#socket = new WebSocket(url)
     this.#socket.onopen = () => {
       this.#wasOpen = true
-      this.#listener?.opened()
     }
     this.#socket.onmessage = ({ data }) => this.#receive(String(data))
     this.#socket.onclose = ({ code, reason }) => this.#end(code, reason)
-    // Node 22 sends no `close` after a refused upgrade, and another `error` when it is closed then.
+    // After a refused upgrade Node 22 sends no `close`. A call of close() then causes a second `error`.
     this.#socket.onerror = () => {
       if (this.#listener && !this.#wasOpen) this.#end(0, 'the connection did not open')
     }

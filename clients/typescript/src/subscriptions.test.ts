@@ -20,13 +20,14 @@ const open = (start?: number, { room = 1_000, wanted = symbol }: { room?: number
   const items: Item[] = []
   const sent: Record<string, unknown>[] = []
   const failures: FxdError[] = []
+  const warnings: object[] = []
   const toRead: Followed[] = []
   const asked: (readonly string[])[] = []
   let ranges: readonly Range[] = []
   const subscriptions = new Subscriptions([wanted], () => start, {
     clocks: { newestClosed: () => minute(16), saw: () => undefined } as unknown as Clocks,
     liveness: new Liveness(),
-    logger: {},
+    logger: { warn: (_, fields) => void warnings.push(fields) },
     withRevisions: false,
     give: (each) => items.length < room && items.push(each) > 0,
     began: () => undefined,
@@ -77,6 +78,7 @@ const open = (start?: number, { room = 1_000, wanted = symbol }: { room?: number
     items,
     sent,
     failures,
+    warnings,
     toRead,
     asked,
     subscribed,
@@ -239,6 +241,25 @@ test('symbols of a whole feed are given from the start on, also after they were 
     { action: 'subscribe', since: { [symbol]: minute(80) } },
   ])
   expect(items).toEqual([])
+})
+
+test('rejected symbols of a whole feed are logged, and give bars once they join', () => {
+  const { subscriptions, items, failures, warnings, subscribed, push } = open(undefined, { wanted: 'A:B' })
+  subscriptions.received({ type: 'subscribed', symbols: ['A:B:OTHER'], rejected: [symbol] })
+  expect(warnings).toEqual([{ symbols: symbol, why: expect.stringContaining('not granted') as unknown }])
+  subscribed()
+  push(minute(17))
+  expect(items).toEqual([item(minute(17))])
+  expect(failures).toEqual([])
+})
+
+test('a rejected whole feed, and a rejected symbol of another feed, end the stream', () => {
+  const whole = open(undefined, { wanted: 'A:B' })
+  whole.subscriptions.received({ type: 'subscribed', symbols: [], rejected: [], rejected_feeds: ['A:B'] })
+  const one = open()
+  one.subscriptions.received({ type: 'subscribed', symbols: [], rejected: [symbol] })
+  const codes = [...whole.failures, ...one.failures].map(({ code }) => code)
+  expect(codes).toEqual(['SYMBOL_REJECTED', 'SYMBOL_REJECTED'])
 })
 
 test('a symbol that joins a feed without a start is live at once', () => {

@@ -4,7 +4,7 @@ import { Followed } from './followed.ts'
 import { type Frame, feedOf } from './frames.ts'
 import { attemptMs, Held, type ReadCoverage, unfilledMs } from './held.ts'
 import type { Liveness } from './liveness.ts'
-import { chunks, named } from './names.ts'
+import { named, subscribe, unsubscribe } from './messages.ts'
 import { minute } from './time.ts'
 import type { Bar, Item, Logger, RevisedItem } from './types.ts'
 
@@ -240,14 +240,18 @@ export class Subscriptions {
     this.#deps.readHistory(followed)
   }
 
-  /** A symbol that was accepted before may come back. Others end the iterator, as long as nobody can rely on it. */
+  /**
+   * A symbol that was accepted before may come back, and one of a whole feed joins once there is a place. Others end
+   * the iterator, as long as nobody can rely on it.
+   */
   #rejected(names: readonly string[], isUnasked: boolean): void {
     const why = `unknown, not granted, or more than ${this.#maxSymbols} symbols`
+    const mayJoin = (name: string): boolean => !this.#feeds.has(name) && this.#feeds.has(feedOf(name))
     const isKnown = (name: string): boolean => (this.#followed.get(name)?.liveMs ?? 0) > 0
-    const wrong = names.filter((name) => !isKnown(name))
+    const wrong = names.filter((name) => !isKnown(name) && !mayJoin(name))
     if (wrong.length > 0 && this.#sockets === 1 && !isUnasked)
       return this.#deps.fail(new FxdError('SYMBOL_REJECTED', `rejected: ${named(wrong)}: ${why}`))
-    this.#deps.logger.warn?.('symbols rejected; retrying', { symbols: named(names), why })
+    this.#deps.logger.warn?.('symbols rejected', { symbols: named(names), why })
     for (const name of names) {
       const followed = this.#followed.get(name)
       if (!followed) continue
@@ -294,20 +298,11 @@ export class Subscriptions {
     const idle = [...this.#followed.values()].filter(({ state }) => state === 'idle')
     // A symbol may have joined with its whole feed, and the service ignores the time of a symbol that is subscribed.
     if (!isNew) for (const { symbol, feed } of idle) if (this.#feeds.has(feed)) this.#leaving.push(symbol)
-    for (const symbols of chunks(this.#leaving)) this.#deps.send({ action: 'unsubscribe', symbols })
+    for (const each of idle) each.state = 'asked'
+    const since = new Map(idle.map((each) => [each.symbol, each.since]))
+    const feeds = isNew ? [...this.#feeds] : []
+    for (const message of [...unsubscribe(this.#leaving), ...subscribe(since, feeds)])
+      this.#deps.send(message)
     this.#leaving = []
-    const events = ['feed', 'revised']
-    const options = { action: 'subscribe', type: 'bar', markers: true, format: 'rows', events }
-    for (const symbols of chunks(idle.map(({ symbol }) => symbol))) {
-      const since: Record<string, number> = {}
-      for (const symbol of symbols) {
-        const followed = this.#followed.get(symbol)
-        if (!followed) continue
-        followed.state = 'asked'
-        if (followed.since !== undefined) since[symbol] = followed.since
-      }
-      this.#deps.send({ ...options, symbols, since })
-    }
-    if (isNew && this.#feeds.size > 0) this.#deps.send({ ...options, symbols: [], feeds: [...this.#feeds] })
   }
 }

@@ -17,7 +17,8 @@ from .follow import Follow, feed_of, rejection
 from .http import PATIENCE, Http
 from .items import Bar, FxdError, Item, seconds
 from .liveness import Verdict
-from .stream import Outbox, Stream
+from .outbox import Outbox
+from .stream import Stream
 
 Time = int | float | datetime
 Key = str | Callable[[], str]

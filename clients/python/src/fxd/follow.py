@@ -216,6 +216,8 @@ class Follow:
             series.due = now + _REJECTED_AGAIN if series.accepted else math.inf
 
     def _error(self, message: dict[str, Any], now: float) -> None:
+        if message["code"] in ("BAD_MESSAGE", "UNSUPPORTED_TYPE"):
+            raise FxdError(message["code"], f"the service does not support this client: {message['message']}")
         if message["code"] != "GAP":
             self.refusal = (message["code"], message["message"])
             self._logger.warning("error frame: code=%s message=%s", message["code"], message["message"])

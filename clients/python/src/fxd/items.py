@@ -86,9 +86,9 @@ class FxdError(Exception):
 
     @property
     def may_pass(self) -> bool:
-        """Whether a later try may succeed."""
-        foreign = self.code == "UNAVAILABLE"
-        return foreign or self.status is None or self.status == 429 or self.status >= 500
+        """Whether a later try may succeed. A failure without a code of the service came from a proxy."""
+        status = self.status or 0
+        return self.code == "UNAVAILABLE" or status == 429 or status >= 500
 
 
 def to_utc(time: int, clock_offset_seconds: int) -> int:

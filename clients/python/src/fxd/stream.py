@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import math
-from collections import deque
 from collections.abc import Coroutine
 from typing import Any
 
@@ -16,8 +15,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketExce
 from .follow import Follow, Job
 from .history import read
 from .http import REQUESTS_MAX, Http, pause_after, refusal
-from .items import FxdError, Item
+from .items import FxdError
 from .liveness import Verdict
+from .outbox import Outbox
 
 _PING_EVERY, _HEARD_LATE = 20.0, 60.0
 _STATUS_EVERY = 600.0
@@ -26,53 +26,6 @@ _LAG_MAX = 5.0
 _OPEN_TIMEOUT = 15.0
 #: Offsets are measured to the quarter of an hour.
 _CLOCK_STEP = 900
-#: About how many items the reader takes at once.
-_TAKE = 1_000
-
-
-class Outbox:
-    """Items that wait for the reader, at most `limit` and one frame or page more."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._batches: deque[list[Item]] = deque()
-        self._count = 0
-        self._changed = asyncio.Event()
-        self._drained = asyncio.Event()
-        self._drained.set()
-        self._end: BaseException | None = None
-
-    @property
-    def full(self) -> bool:
-        return self._count >= self._limit
-
-    def put(self, items: list[Item]) -> None:
-        if items:
-            self._batches.append(items)
-            self._count += len(items)
-            self._changed.set()
-            self._drained.clear()
-
-    def end(self, error: BaseException) -> None:
-        self._end = error
-        self._changed.set()
-
-    async def drained(self) -> None:
-        await self._drained.wait()
-
-    async def take(self) -> list[Item]:
-        """The next items, not empty. Raises what ended the stream once all items were taken."""
-        while not self._batches:
-            self._drained.set()
-            if self._end is not None:
-                raise self._end
-            self._changed.clear()
-            await self._changed.wait()
-        items: list[Item] = []
-        while self._batches and len(items) < _TAKE:
-            items += self._batches.popleft()
-        self._count -= len(items)
-        return items
 
 
 class Upgrade(connect):
