@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 
-const randomBytes = 16
+const tokenBytes = 16
 const shape = /^fxt_[0-9a-f]{32}$/
 
 /** The token with which the terminal of one feed posts. */
 export const newTerminalToken = (randomHex: (bytes: number) => string): string =>
-  `fxt_${randomHex(randomBytes)}`
+  `fxt_${randomHex(tokenBytes)}`
 
 export const isTerminalToken = (text: string): boolean => shape.test(text)
 

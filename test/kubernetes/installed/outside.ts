@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
-import { type RequestOptions, request } from 'node:https'
+import { Agent, type RequestOptions, request } from 'node:https'
 import { connect, type LookupFunction } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type ClientOptions, WebSocket } from 'ws'
@@ -47,15 +47,20 @@ export class Outside {
     return answerOf((take) => request(this.#question(path, key, host, headers), take).end())
   }
 
-  /** Sends a GET request, and reads the body only after a pause. Resolves with the body, as far as it came. */
+  /**
+   * Sends a GET request, and reads the body only after a pause. Resolves with the body, as far as it came. The
+   * connection is kept: with `Connection: close` Envoy drops what a client has not read 1 s after the answer ended.
+   */
   async getSlowly(path: string, key: string, host: string, pauseMs: number): Promise<string> {
-    const asking = request(this.#question(path, key, host)).end()
+    const agent = new Agent({ keepAlive: true })
+    const asking = request({ ...this.#question(path, key, host), agent }).end()
     const [answer] = (await once(asking, 'response')) as [IncomingMessage]
     await pause(pauseMs)
     const parts: Buffer[] = []
     answer.on('data', (part: Buffer) => void parts.push(part))
     answer.on('error', () => undefined)
     if (!answer.closed) await new Promise((resolve) => void answer.once('close', resolve))
+    agent.destroy()
     return String(Buffer.concat(parts))
   }
 
