@@ -317,14 +317,14 @@ void AddUnread(const int at,const int number,const string line) {
 bool CopyNewest(const int at,const int code,const long back) {
   MqlRates rates[];
   string raw=symbols[at].raw;
-  long from=symbols[at].newest[code]; int count=0;
-  ResetLastError();
+  long from=symbols[at].newest[code],last=0; int count=0; ResetLastError();
   if(from>0) count=CopyRates(raw,Frames[code],(datetime)(from-back),(datetime)(MathMax(newestTick,from)+DAY),rates);
   // Nothing from there on: the broker set its clock back, or the collector has no bar yet.
-  if(count<=0) count=CopyRates(raw,Frames[code],0,1,rates);
-  long last=0;
+  bool isUnread=count<=0;
+  if(isUnread) count=CopyRates(raw,Frames[code],0,1,rates);
   for(int i=0; i<ArraySize(rates); i++) last=MathMax(last,(long)rates[i].time);
-  if(count<=0 || (from>0 && last-from>2*Spans[code] && !IsLoaded(raw,Frames[code]))) {
+  isUnread=isUnread ? last>from : last-from>2*Spans[code] && !IsLoaded(raw,Frames[code]);
+  if(count<=0 || (from>0 && isUnread)) {
     AddUnread(at,GetLastError(),symbols[at].late[code] ? "" : "late"+SeriesOf(at,code));
     symbols[at].late[code]=true;
     return true;

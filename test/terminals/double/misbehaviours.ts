@@ -14,6 +14,13 @@ export const passing = {
   firstCopiesReturnNothing: (faults) => faults.next(3, isCopy, () => ({ result: -1, error: 4401 })),
   /** Copies return the error of a series that did not come in time. */
   seriesIsLate: (faults) => faults.next(5, isCopy, () => ({ result: -1, error: 4403 })),
+  /** Copies fail over the end of a minute; then copies of the last bar succeed a few seconds before those of a range. */
+  onlyLastBarIsCopied: (faults) => {
+    faults.terminal.after(118, () => {
+      faults.during(4, calls('CopyLast'), () => ({ result: -1, error: 4403 }))
+      faults.during(7, calls('CopyRates'), () => ({ result: -1, error: 4403 }))
+    })
+  },
   /** The series says for a while that it is not whole. */
   seriesIsNotWhole: (faults) =>
     faults.next(20, calls('SeriesInfoInteger', 2, 'SYNCHRONIZED'), () => ({ result: 0 })),
