@@ -290,7 +290,7 @@ bool SweepSeries(const int code,const bool isFast,const bool isAgain) {
   long ended=start>0 && backAt>0 ? MathMax(start,PeriodOf(code,ServerTime()-10)) : start;
   bool isEnded=ended!=period[code],isSwept=false;
   bool isBack=isAgain && lostAt>0 && backAt>0 && Millis()-backAt>60000;
-  long back=code>0 ? Spans[code] : isAgain ? 300 : 0;
+  long back=code>0 ? Spans[code] : isAgain ? 300 : 0; // bars that may have changed, as while their series was not read
   if(isBack) { back+=MathMax(newestTick-lostAt,(long)0); lostAt=0; }
   period[code]=ended;
   for(int at=0; at<ArraySize(symbols); at++) {
@@ -298,9 +298,9 @@ bool SweepSeries(const int code,const bool isFast,const bool isAgain) {
     isSwept=true; if(isEnded) symbols[at].due[code]=true;
     if(isFast && symbols[at].late[code]) continue;
     long tick=symbols[at].tick,copied=symbols[at].copied;
-    bool isTicked=tick!=copied || (symbols[at].mayTick && (newestTick>copied || !isFast));
+    bool isLate=symbols[at].late[code],isTicked=tick!=copied || (symbols[at].mayTick && (newestTick>copied || !isFast));
     bool isRead=code>0 ? symbols[at].due[code] : isTicked || (isAgain && newestTick-tick<3600);
-    if((isRead || symbols[at].late[code]) && !CopyNewest(at,code,back)) return false;
+    if((isRead || isLate) && !CopyNewest(at,code,code==0 && (copied<0 || isLate) ? MathMax(back,(long)300) : back)) return false;
   }
   if(isSwept && start>watched[code]) { Add("watched\t"+Resolutions[code]+"\t"+IntegerToString(start)); watched[code]=start; }
   return true;

@@ -67,14 +67,16 @@ describe.for(['mt5', 'mt4'] as const)('the program of %s', (kind) => {
     expect(responder.lines('symbol')).toEqual([['symbol', 'EURUSD', '5', 'Forex\\EURUSD', 'Euro Dollar']])
   })
 
-  test('posts the bars from the newest of the collector on, and marks only the newest as open', async () => {
+  test('posts the newest bars of the collector again and all later ones, and marks only the newest as open', async () => {
     await begin(kind, collector(`newest\tEURUSD\t1\t${newestMinute - 180}`))
     await vi.waitFor(() => expect(responder.lines('watched').length).toBeGreaterThan(2), 20_000)
     const posted = bars()
-    expect(posted.slice(0, 4).map(([time, open]) => [time, open])).toEqual(
-      [180, 120, 60, 0].map((ago) => [String(newestMinute - ago), priceAt(newestMinute - ago)]),
+    // They may have changed while the terminal was away.
+    const first = [480, 420, 360, 300, 240, 180, 120, 60, 0].map((ago) => newestMinute - ago)
+    expect(posted.slice(0, 9).map(([time, open]) => [time, open])).toEqual(
+      first.map((time) => [String(time), priceAt(time)]),
     )
-    expect(posted.slice(0, 4).map((bar) => bar[6])).toEqual([undefined, undefined, undefined, 'open'])
+    expect(posted.slice(0, 9).map((bar) => bar[6])).toEqual([...first.slice(1).map(() => undefined), 'open'])
     // The clock of the terminal moved on: each minute came closed.
     const closed = new Set(posted.filter((bar) => bar[6] !== 'open').map(([time]) => Number(time)))
     expect([newestMinute, newestMinute + 60].filter((time) => !closed.has(time))).toEqual([])

@@ -147,6 +147,26 @@ describe('the live lane', () => {
     expect((await suite.times()).slice(-3)).toEqual(minutes(noon, noon + 3 * minute))
   })
 
+  test('a bar that was reported while its series could not be read, and has changed since, keeps the value that was read', async () => {
+    const { noon } = suite
+    const source = suite.terminal()
+    let isLoaded = false
+    source.beforeRead = () => {
+      if (!isLoaded) throw new NotLoadedYet()
+    }
+    suite.collect(source)
+    await expect.poll(() => source.reads.length).toBeGreaterThan(0)
+    source.listener.closed([source.closedBars('EURUSD.z', '1', noon - 10 * minute, noon - 9 * minute)])
+    source.shift = 3
+    isLoaded = true
+    await suite.clock.advance(60_000)
+    source.closeMinute()
+    // The window of this minute follows all bars that were sent before.
+    await expect.poll(async () => (await suite.covered('EURUSD')).at(-1)?.[1]).toBe(noon + minute)
+    const stored = (await suite.stored()).find(({ time }) => time === noon - 10 * minute)
+    expect(stored?.close).toBe(source.bars('1', noon - 10 * minute, noon - 9 * minute).close[0])
+  })
+
   test('a symbol that is added later is listed, read and followed', async () => {
     const { noon } = suite
     const source = suite.terminal()

@@ -33,6 +33,7 @@ export class SourceReader {
     let lastError = ''
     for (; !isOver(); attempted(), await clock.sleep(pauses.nextMs(), signal)) {
       await this.#semaphore.enter(1)
+      series.forgetWaiting(span)
       try {
         for await (const answer of source.read(series, span, signal)) {
           if (isOver()) return

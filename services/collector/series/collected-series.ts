@@ -6,6 +6,7 @@ import { type FeedSeconds, feedSeconds, later } from '../../core/clocks/feed-clo
 import type { Depth, FeedDefinition } from '../../core/feeds/feed.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import type { SourceBars, SourceSeries } from '../source.ts'
+import { outside } from './bar-spans.ts'
 import { closedUntil } from './closed-until.ts'
 import type { KnownFeed } from './known-feed.ts'
 import { UnstoredSpans } from './unstored-spans.ts'
@@ -131,6 +132,11 @@ export class CollectedSeries implements SeriesIdentity {
     if (this.waiting.reduce((sum, { bars }) => sum + barCount(bars), 0) <= waitingBarsMax) return
     this.waiting = []
     this.readAgain = true
+  }
+
+  /** Forgets the waiting bars of these times: a read that begins now gives them, perhaps with later values. */
+  forgetWaiting(span: Span): void {
+    this.waiting = this.waiting.map((given) => ({ ...given, bars: outside(given.bars, [span]) }))
   }
 
   /** Keeps a claim about waiting bars. Above the bound the oldest are dropped; the next session reads these spans. */

@@ -60,6 +60,16 @@ test('the bar that was forming, and later ones, are swept while the range is sti
   expect((await read).complete).toEqual(span(10, 13))
 })
 
+test('a bar that formed in the last session of the terminal is part of the answer once it comes closed', async () => {
+  const { wants, read } = ask(span(10, 20))
+  wants.take(series, bars(11, 12), true)
+  wants.restart()
+  expect(wants.lines).toHaveLength(1)
+  wants.take(series, bars(11, 12), false)
+  wants.complete(series, span(10, 20))
+  expect(await read).toEqual({ minutes: [11, 12], complete: span(10, 20) })
+})
+
 test('history that the terminal still loads is not loaded yet', async () => {
   const { wants, read } = ask(span(10, 20))
   expect(wants.loading(series)).toBe(true)

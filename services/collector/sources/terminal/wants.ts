@@ -108,7 +108,10 @@ export class Wants {
       const wants = asked.filter(({ span }) => bar.time >= span.from && bar.time < span.to)
       for (const want of wants) {
         if (bar === last) want.formingAt = bar.time
-        else want.bars.set(bar.time, bar)
+        else {
+          want.bars.set(bar.time, bar)
+          if (bar.time === want.formingAt) want.formingAt = undefined
+        }
       }
       return bar === last || wants.length === 0 || bar.time >= formingAt
     })
