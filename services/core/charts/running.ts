@@ -19,7 +19,7 @@ export function foldMinutes(
   folded: readonly RevisedBar[],
   minutes: Bars,
   openOf: (minute: FeedSeconds) => FeedSeconds,
-): readonly RevisedBar[] {
+): RevisedBar[] {
   const all = [...folded]
   for (let i = 0; i < barCount(minutes); i++) {
     const minute = barAt(minutes, i)

@@ -10,9 +10,9 @@ export interface TrueTime {
    * Ascends with its argument, and only two months may share a time. `undefined`: the clock was put forward over this time
    * and never showed it.
    */
-  toUtc(time: FeedSeconds): UtcSeconds | undefined
+  readonly toUtc: (time: FeedSeconds) => UtcSeconds | undefined
   /** The greatest time on the feed's clock whose `toUtc` is at most `at`. */
-  latestUntil(at: UtcSeconds): FeedSeconds
+  readonly latestUntil: (at: UtcSeconds) => FeedSeconds
 }
 
 /** Ascending bars with their times in true UTC, each time once; a bar that has none is left out. */

@@ -112,7 +112,10 @@ function describeWindows(open: Open<'limits'>): void {
       outcome: 'admitted',
       state: { remainingMinute: 0, remainingDay: 1 },
     })
-    expect(await limits().poll(key, rates, 'history')).toMatchObject({ outcome: 'refused', exceeded: 'minute' })
+    expect(await limits().poll(key, rates, 'history')).toMatchObject({
+      outcome: 'refused',
+      exceeded: 'minute',
+    })
     await toNextMinute()
     expect(await limits().poll(key, rates, 'history')).toMatchObject({ state: { remainingDay: 0 } })
     expect(await limits().poll(key, rates, 'history')).toMatchObject({ outcome: 'refused', exceeded: 'day' })
