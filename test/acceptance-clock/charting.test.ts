@@ -231,9 +231,11 @@ describe('an unmodified UDF client', () => {
     await expect(page({ ...info, ticker: 'REAL_UTC:NONE' }, '1', { to: end })).rejects.toThrow(
       'The symbol does not exist',
     )
-    client = await openClient(`${url}x`)
-    await expect(page(info, '1', { to: end })).rejects.toThrow('The chart token is unknown')
-    client = await openClient(url)
+    const refused = await fetch(`${url}x/history?symbol=REAL_UTC:BTCUSD&resolution=1&to=${end}&countback=2`)
+    expect([refused.status, await refused.json()]).toMatchObject([
+      200,
+      { s: 'error', errmsg: 'The chart token is unknown.' },
+    ])
   })
 
   test('may ask for more bars than an answer has', async () => {

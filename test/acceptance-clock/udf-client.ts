@@ -75,7 +75,7 @@ type Json = Readonly<Record<string, unknown>>
 /** What the client uses where `/config` fails: no search, and symbols by group, which this service has not. */
 const configWithoutServer: Config = { supports_search: false }
 
-export class UdfClient implements ChartClient {
+class UdfClient implements ChartClient {
   readonly #url: string
   readonly #config: Promise<Config | undefined>
 

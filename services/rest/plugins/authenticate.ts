@@ -14,8 +14,8 @@ import type { Log } from '../../platform/log/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Limits } from '../../ports/limits.ts'
 import { tokenOfPath } from '../chart-path.ts'
+import { isPoll } from '../chart-poll.ts'
 import type { RestDeps } from '../deps.ts'
-import { isPoll } from '../routes/udf/poll.ts'
 import { setRateHeaders } from './headers.ts'
 
 declare module 'fastify' {

@@ -41,9 +41,12 @@ const hours: Readonly<Record<Session, string>> = { '24x7': '24x7', '24x5': '2200
 export function chartSymbolView({ symbol: record, feed }: FoundSymbol) {
   const detail = symbolDetail(record, feed)
   const { exchange, data_status: status, delay_seconds: delay } = detail
+  const ticker = tickerOf(record.symbol)
   return {
     name: record.name,
-    ticker: tickerOf(record.symbol),
+    // By default a client makes it of exchange and name, which two accounts of a broker share.
+    full_name: ticker,
+    ticker,
     description: detail.description,
     type: detail.type,
     exchange,

@@ -91,7 +91,7 @@ describe('/udf/token', () => {
     const { status, body, headers } = await edge.ask('/udf/token', { key: 1 })
     expect(status).toBe(200)
     expect(body).toEqual({
-      token: expect.stringMatching(/^fxc_/),
+      token: expect.stringMatching(/^fxc_/) as unknown,
       path: `/udf/${body.token}`,
       expires: noon + day,
     })
@@ -234,6 +234,7 @@ describe('/udf/<token>/symbols and /search', () => {
   test('a symbol has the fields of the library, under its ticker in any case and under its compound key', async () => {
     const wanted = {
       name: 'EURUSD',
+      full_name: 'BROKERA_ZERO:EURUSD',
       ticker: 'BROKERA_ZERO:EURUSD',
       description: 'EURUSD (BROKERA ZERO)',
       type: 'forex',

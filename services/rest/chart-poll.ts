@@ -1,4 +1,4 @@
-import type { UtcMs } from '../../../core/clocks/feed-clock.ts'
+import type { UtcMs } from '../core/clocks/feed-clock.ts'
 
 const pollBarsMax = 5
 const pollSecondsMax = 900
