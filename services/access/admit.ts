@@ -23,9 +23,25 @@ export class RateExceeded extends Failure {
   }
 }
 
+/** How many polls of charts a key may send for each of its requests. */
+const pollsPerRequest = 10
+
+/** Counts a poll of a chart in the windows of polls and in the usage of the key. Throws `RateExceeded`, and counts nothing then. */
+export async function admitPoll(
+  limits: Limits,
+  { id, limits: of }: KeyRecord,
+  endpoint: Endpoint,
+): Promise<RateState> {
+  const polls = { rpm: of.rpm * pollsPerRequest, rpd: of.rpd * pollsPerRequest }
+  return stateOrThrow(await limits.poll(id, polls, endpoint))
+}
+
 /** Counts a request of the key in both windows and in its usage. Throws `RateExceeded`, and counts nothing then. */
 export async function admit(limits: Limits, key: KeyRecord, endpoint: Endpoint): Promise<RateState> {
-  const decision = await limits.admit(key.id, key.limits, endpoint)
+  return stateOrThrow(await limits.admit(key.id, key.limits, endpoint))
+}
+
+function stateOrThrow(decision: RateDecision): RateState {
   if (decision.outcome === 'refused') throw new RateExceeded(decision)
   return decision.state
 }

@@ -26,7 +26,8 @@ test('every value is shown on one short line', () => {
   )
 })
 
-test('an API key is never shown', () => {
+test('an API key and a token of a chart are never shown', () => {
   const key = `fxd_${'0123456789abcdef'.repeat(2)}`
   expect(show(`x ${key} ${key.toUpperCase()} y`)).toBe('"x fxd_… fxd_… y"')
+  expect(show(`/udf/fxc_eyJrIjoi_-.AbC-d_/time`)).toBe('"/udf/fxc_…/time"')
 })

@@ -1,13 +1,13 @@
 const shownLength = 48
-/** API keys and tokens of terminals. */
-const secretShape = /(fx[dt]_)[0-9a-f]{32}/gi
+/** API keys, tokens of terminals and of charts. */
+const secretShape = /(fx[dt]_)[0-9a-f]{32}|(fxc_)[\w.-]+/gi
 
 /** Control characters, invisible characters, other line ends, and U+FFFD, which marks bytes that are not text. */
 const unprintable = /[\p{C}\p{Zl}\p{Zp}\uFFFD]/gu
 
 const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`
 
-/** How an error shows a value: short, quoted, printable, on one line, never with an API key or a token of a terminal in it. */
+/** How an error shows a value: short, quoted, printable, on one line, never with an API key or a token of a terminal or a chart in it. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return quote(value)
   if (value === undefined) return 'nothing'
@@ -19,7 +19,10 @@ export function show(value: unknown): string {
 }
 
 function quote(text: string): string {
-  const masked = text.replace(secretShape, (_key, prefix: string) => `${prefix.toLowerCase()}…`)
+  const masked = text.replace(
+    secretShape,
+    (_key, random?: string, signed?: string) => `${(random ?? signed ?? '').toLowerCase()}…`,
+  )
   const short = masked.length > shownLength ? `${masked.slice(0, shownLength)}…` : masked
   return JSON.stringify(short).replace(unprintable, escaped)
 }

@@ -1,6 +1,8 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { type FastifyInstance, fastify } from 'fastify'
 import type { TObject } from 'typebox'
+import { chartTokenLengthMax } from '../access/chart-token.ts'
+import { createNewestBars } from '../bars/newest-bars.ts'
 import { pathOf } from '../platform/http/request-path.ts'
 import { isJsonText, sendJson, sendText } from './answer.ts'
 import { containFaults } from './contain-faults.ts'
@@ -10,14 +12,16 @@ import {
   acceptKey,
   countOnly,
   countOrRefuse,
+  countPolls,
   createCallerOf,
   createIdentify,
+  createIdentifyChart,
   requireKey,
 } from './plugins/authenticate.ts'
 import { allowAnyOrigin } from './plugins/cors.ts'
 import { answerFailures, refuseUnknown } from './plugins/errors.ts'
 import { addAnswerHeaders, addRequestId, makeRequestId } from './plugins/headers.ts'
-import { limitConcurrency, refuseBodies, setDeadlines } from './plugins/limits.ts'
+import { createConcurrency, limitConcurrency, refuseBodies, setDeadlines } from './plugins/limits.ts'
 import { logRequests, measureRequests } from './plugins/log-and-metrics.ts'
 import { parseQuery } from './query.ts'
 import { type OpenRoute, pathOfEndpoint, type Route } from './route.ts'
@@ -31,6 +35,7 @@ import { addPageRoute } from './routes/page/route.ts'
 import { createStatusRoute } from './routes/status/route.ts'
 import { addStreamRoute } from './routes/stream/route.ts'
 import { createSymbolsRoute } from './routes/symbols/route.ts'
+import { addChartRoutes, addChartTokenRoute } from './routes/udf/routes.ts'
 import { createUsageRoute } from './routes/usage/route.ts'
 
 export interface Rest {
@@ -58,6 +63,8 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
     ...keyed.map(({ schema }) => ({ schema, needsKey: true })),
   ])
   const identify = createIdentify(deps)
+  const newest = createNewestBars(deps.history, deps.bus)
+  const concurrency = createConcurrency(deps.clock, deps.metrics)
 
   addStreamRoute(app)
   addOpenapiRoute(app, openapi)
@@ -71,8 +78,15 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
   await app.register(async (guarded) => {
     requireKey(guarded, identify)
     countOrRefuse(guarded, deps.limits)
-    limitConcurrency(guarded, deps.clock, deps.metrics)
+    limitConcurrency(guarded, concurrency)
     for (const route of keyed) addKeyed(guarded, route as Route, deps)
+    addChartTokenRoute(guarded, deps)
+  })
+  await app.register(async (charts) => {
+    requireKey(charts, createIdentifyChart(deps))
+    countPolls(charts, deps.limits, deps.clock)
+    limitConcurrency(charts, concurrency)
+    addChartRoutes(charts, deps, { newest, turns })
   })
   await app.ready()
   const handle: RequestListener = (request, response) => app.routing(request, response)
@@ -80,7 +94,10 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
     handler: containFaults(handle, deps.log, deps.metrics),
     callerOf: createCallerOf(deps),
     openapi,
-    close: () => app.close(),
+    async close() {
+      newest.close()
+      await app.close()
+    },
   }
 }
 
@@ -95,7 +112,10 @@ function createApp({ clock, log, metrics }: RestDeps): FastifyInstance {
     trustProxy: false,
     return503OnClosing: false,
     rewriteUrl: ({ url = '/' }) => routedTarget(url),
-    routerOptions: { querystringParser: (text) => new URLSearchParams(text) as never },
+    routerOptions: {
+      maxParamLength: chartTokenLengthMax,
+      querystringParser: (text) => new URLSearchParams(text) as never,
+    },
   })
   addRequestId(app)
   addAnswerHeaders(app)

@@ -2,7 +2,7 @@ import { createTerminalMetrics } from '../collector/sources/terminal/terminal-me
 import type { CompoundKey } from '../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../core/feeds/feed.ts'
 import type { Config } from '../platform/config.ts'
-import { ownToken } from '../platform/credentials/token.ts'
+import { ownChartKeys, ownToken } from '../platform/credentials/token.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
 import { type ProcessContext, runProcess } from '../platform/process/process-context.ts'
 import { untilAvailable } from '../platform/until-available.ts'
@@ -12,7 +12,7 @@ import { collect, createCollectors } from './collectors.ts'
 import { applyManifests, createReload, demoFeeds, issueFirstKey } from './feeds.ts'
 import { startHttp, streamMaxima } from './http.ts'
 import { startIngestEdge, writerOf } from './ingest.ts'
-import { startRestEdge } from './rest.ts'
+import { startChartKeys, startRestEdge } from './rest.ts'
 import { openRuntime, type Runtime, startReading } from './runtime.ts'
 import type { RoleOverrides } from './stores.ts'
 import { startStreamEdge } from './stream.ts'
@@ -115,8 +115,10 @@ async function startParts(context: ProcessContext, overrides: RoleOverrides): Pr
 
 /** Starts REST and the stream on one HTTP server; returns its port. */
 async function startEdges(context: ProcessContext, runtime: Runtime): Promise<number> {
+  const { config, clock } = context
   const reading = await startReading(context, runtime)
-  const rest = await startRestEdge(context, runtime, reading)
+  const chartKeys = await startChartKeys(context, config.chartKeys ?? ownChartKeys(config.dataDir, clock))
+  const rest = await startRestEdge(context, runtime, reading, chartKeys)
   const stream = await startStreamEdge(context, runtime, reading)
   runtime.health.setCheck(() => stream.notReady())
   const { handler: handle, callerOf } = rest

@@ -169,6 +169,6 @@ describe('a key never appears in logs, metrics or errors', () => {
     const log = readFileSync(target().log, 'utf8')
     expect(log.length).toBeGreaterThan(100)
     expect(log).not.toContain(key)
-    expect(log).not.toMatch(/fxd_[0-9a-f]{32}/)
+    expect(log).not.toMatch(/fxd_[0-9a-f]{32}|fxc_[\w-]{20}/)
   })
 })

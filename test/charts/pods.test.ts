@@ -19,7 +19,7 @@ const everything = render({
 
 /** Allowed tokens, keys and passwords per pod. No pod that clients can reach has the administration token. */
 const mayHold: Readonly<Record<string, readonly string[]>> = {
-  rest: ['fxd-questdb-reader/password', 'fxd-redis-rest/password'],
+  rest: ['fxd-chart-keys/keys', 'fxd-questdb-reader/password', 'fxd-redis-rest/password'],
   stream: [
     'fxd-questdb-reader/password',
     'fxd-redis-stream/password',
@@ -90,6 +90,7 @@ test('the Job that creates secrets may only create; the Job that removes may del
   expect(rule?.verbs).toEqual(['get', 'delete'])
   expect(rule?.resourceNames).toEqual([
     'fxd-admin-token',
+    'fxd-chart-keys',
     'fxd-questdb-reader',
     'fxd-questdb-writer',
     'fxd-redis-ingest',

@@ -22,7 +22,8 @@ const trustedProxy = '127.0.0.2'
 const input = 'input'
 const httpPort = 8080
 const opsPort = 9464
-const keyShape = /fxd_[0-9a-f]{32}/
+/** API keys, and tokens of charts. */
+const keyShape = /fxd_[0-9a-f]{32}|fxc_[\w-]{20}/
 
 /** Installs the charts as the service of the acceptance suite, which uses it through the ingress with TLS. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {

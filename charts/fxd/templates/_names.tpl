@@ -67,6 +67,10 @@ annotations:
 {{- .Values.secrets.signingKeys.existingSecret | default (printf "%s-signing-keys" (include "fxd.fullname" .)) }}
 {{- end }}
 
+{{- define "fxd.chartSecret" -}}
+{{- .Values.secrets.chartKeys.existingSecret | default (printf "%s-chart-keys" (include "fxd.fullname" .)) }}
+{{- end }}
+
 {{/* (list root "writer") */}}
 {{- define "fxd.questdbSecret" -}}
 {{- $root := index . 0 -}}

@@ -38,8 +38,11 @@ export interface RateUse {
 
 export const noUse: RateUse = Object.freeze({ minute: 0, usedMinute: 0, day: 0, usedDay: 0 })
 
-/** How a request counts: `observe` consumes nothing and is always admitted. */
-export type RateCall = 'admit' | 'observe'
+/**
+ * How a request counts: `observe` consumes nothing and is always admitted. `poll` counts in two windows of its own,
+ * which are those of the polls of charts.
+ */
+export type RateCall = 'admit' | 'observe' | 'poll'
 
 /** Consumes 1 of both windows or, when one is full, nothing. */
 export function decide(

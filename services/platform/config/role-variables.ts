@@ -30,7 +30,7 @@ const token = ['tokenFile', 'dataDir'] as const
 
 /** The settings that each role with a separate process reads; it reads no others. */
 export const roleVariables = {
-  rest: [...process, ...stores, 'limitsPods', 'httpAddr', 'trustedProxies', 'drainSeconds'],
+  rest: [...process, ...stores, 'limitsPods', 'httpAddr', 'trustedProxies', 'drainSeconds', 'chartKeys'],
   stream: [
     ...process,
     ...stores,

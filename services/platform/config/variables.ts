@@ -171,6 +171,12 @@ export const variables = {
     'file with the keys of ingest that sign the tokens of feeds, one per line, 32 characters or more; the first signs, all are accepted; empty: the administration token signs',
     optional(parsePath),
   ),
+  chartKeys: variable(
+    'FXD_CHART_KEYS',
+    '',
+    'file with the keys of REST that sign the tokens of charts, one per line, 32 characters or more; the first signs, all are accepted; empty: fxd rest serves no charts, fxd all uses the file "chart-keys" in FXD_DATA_DIR, which it makes',
+    optional(parsePath),
+  ),
   tlsCert: variable(
     'FXD_TLS_CERT',
     '',

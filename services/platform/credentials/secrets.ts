@@ -27,7 +27,7 @@ export function readSecretFile(path: string, variable: string): readonly string[
   return values
 }
 
-/** Returns the current values of a secret, at least one. The first is used, all of them are accepted. */
+/** Returns the current values of a secret; none: it is not set. The first is used, all of them are accepted. */
 export type Secrets = () => readonly string[]
 
 /** The file of a secret, and the variable that names the file. */

@@ -24,11 +24,13 @@ export const readToken = (place: TokenPlace): string | undefined =>
   readSecretFile(tokenPath(place), tokenVariable(place))?.[0]
 
 /** Returns the token; creates its file when there is none, readable by its owner only. Throws `Fatal`. */
-export function ensureToken(place: TokenPlace, clock: Clock): string {
-  const existing = readToken(place)
+export const ensureToken = (place: TokenPlace, clock: Clock): string =>
+  ensureSecret({ path: tokenPath(place), variable: tokenVariable(place) }, clock)
+
+function ensureSecret({ path, variable }: SecretPlace, clock: Clock): string {
+  const existing = readSecretFile(path, variable)?.[0]
   if (existing !== undefined) return existing
   const token = clock.randomHex(tokenBytes)
-  const path = tokenPath(place)
   const draft = `${path}.${clock.randomHex(draftBytes)}`
   // Renamed only when complete: a crash must not leave an empty token, which every later start would reject.
   try {
@@ -37,11 +39,7 @@ export function ensureToken(place: TokenPlace, clock: Clock): string {
   } catch (cause) {
     rmSync(draft, { force: true })
     const reason = pathReason(cause) ?? (cause as Error).message
-    throw new Fatal(
-      'system',
-      `The token ${path} (${tokenVariable(place)}) cannot be written: ${reason}.`,
-      cause,
-    )
+    throw new Fatal('system', `The token ${path} (${variable}) cannot be written: ${reason}.`, cause)
   }
   return token
 }
@@ -49,6 +47,13 @@ export function ensureToken(place: TokenPlace, clock: Clock): string {
 export function ownToken(place: TokenPlace, clock: Clock): SecretPlace {
   ensureToken(place, clock)
   return { path: tokenPath(place), variable: tokenVariable(place) }
+}
+
+/** Path of the file of chart keys in the data folder, which is made when there is none. */
+export function ownChartKeys(dataDir: string, clock: Clock): string {
+  const path = join(dataDir, 'chart-keys')
+  ensureSecret({ path, variable: 'FXD_DATA_DIR' }, clock)
+  return path
 }
 
 /** Path of the administration token that all processes share. Throws `ConfigError` that `who` needs it. */

@@ -8,6 +8,7 @@ import { LimitedLog } from '../../platform/log/limited-log.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { sendJson, setHeaders } from '../answer.ts'
+import { tokenOfPath, withoutToken } from '../chart-path.ts'
 import { pathOfEndpoint } from '../route.ts'
 import { setExceeded } from './headers.ts'
 
@@ -40,13 +41,15 @@ function failureOf(error: unknown): Failure {
 
 function answerFailure(reply: FastifyReply, failure: Failure, isHistory: boolean): void {
   const { code, message, retryAfterSeconds } = failure
-  const { status } = failures[code]
+  const isChart = tokenOfPath(pathOf(reply.request.url)) !== undefined
+  // A charting client ignores the status, and takes a body without `s` for an answer.
+  const status = isChart ? 200 : failures[code].status
   if (retryAfterSeconds !== undefined) setHeaders(reply, { 'Retry-After': retryAfterSeconds })
   if (failure instanceof RateExceeded) setExceeded(reply, failure)
   setHeaders(reply, refusalHeaders(status))
   const body = errorBody(code, message)
   // The charting library reads `s` and `errmsg`, other clients read `error`.
-  sendJson(reply.code(status), isHistory ? { s: 'error', errmsg: message, ...body } : body)
+  sendJson(reply.code(status), isHistory || isChart ? { s: 'error', errmsg: message, ...body } : body)
 }
 
 /**
@@ -58,7 +61,7 @@ export function refuseUnknown(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => void paths.add(route.url))
   app.addHook('onRequest', (request, reply, next) => {
     if (!request.is404) return next()
-    if (!paths.has(pathOf(request.url))) return next(new Failure('NOT_FOUND'))
+    if (!paths.has(withoutToken(pathOf(request.url)))) return next(new Failure('NOT_FOUND'))
     setHeaders(reply, { Allow: allowedMethods })
     if (request.method !== 'OPTIONS') return next(new Failure('METHOD_NOT_ALLOWED'))
     setHeaders(reply, preflightHeaders)

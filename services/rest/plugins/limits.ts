@@ -8,7 +8,17 @@ import { Deadline } from '../deadline.ts'
 import { KeyConcurrency } from '../key-concurrency.ts'
 
 /** Lets a request wait until fewer of its key run; it counts as running until the client has read its answer. */
-export function limitConcurrency(app: FastifyInstance, clock: Clock, metrics: Metrics): void {
+export function limitConcurrency(app: FastifyInstance, concurrency: KeyConcurrency): void {
+  app.addHook('onRequest', async ({ caller, deadline }, reply) => {
+    if (!caller) return
+    await concurrency.enter(caller.id, deadline)
+    const leave = (): void => concurrency.leave(caller.id)
+    if (reply.raw.destroyed) leave()
+    else reply.raw.once('close', leave)
+  })
+}
+
+export function createConcurrency(clock: Clock, metrics: Metrics): KeyConcurrency {
   const concurrency = new KeyConcurrency(clock)
   metrics.gauge(
     'fxd_http_waiting_requests',
@@ -22,13 +32,7 @@ export function limitConcurrency(app: FastifyInstance, clock: Clock, metrics: Me
     [],
     (counter) => counter.inc(concurrency.refused),
   )
-  app.addHook('onRequest', async ({ caller, deadline }, reply) => {
-    if (!caller) return
-    await concurrency.enter(caller.id, deadline)
-    const leave = (): void => concurrency.leave(caller.id)
-    if (reply.raw.destroyed) leave()
-    else reply.raw.once('close', leave)
-  })
+  return concurrency
 }
 
 declare module 'fastify' {

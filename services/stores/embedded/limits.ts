@@ -9,6 +9,7 @@ import {
 import {
   type DailyCounters,
   type Day,
+  type Endpoint,
   greaterCounters,
   noCounters,
   usageDaysKept,
@@ -21,18 +22,26 @@ import type { Readers } from './threads/readers.ts'
 /** One process decides alone, within one turn of the event loop, so every step is exact. */
 export function embeddedLimits({ usage, uses }: Memory, readers: Readers, clock: Clock): Limits {
   const decideNow = (call: RateCall, keyId: string, limits: RateLimits): RateDecision => {
-    const { next, decision } = decide(call, uses.get(keyId) ?? noUse, limits, clock.utcMs())
-    if (call === 'admit' && decision.outcome === 'admitted') uses.set(keyId, next)
+    const id = call === 'poll' ? `${keyId} poll` : keyId
+    const { next, decision } = decide(call, uses.get(id) ?? noUse, limits, clock.utcMs())
+    if (call !== 'observe' && decision.outcome === 'admitted') uses.set(id, next)
+    return decision
+  }
+  const count = async (
+    call: 'admit' | 'poll',
+    keyId: string,
+    limits: RateLimits,
+    endpoint: Endpoint,
+  ): Promise<RateDecision> => {
+    const decision = decideNow(call, keyId, limits)
+    if (decision.outcome === 'admitted') usage.add(keyId, 'requests', endpoint)
+    else usage.add(keyId, 'rate_limited')
     return decision
   }
   return {
     daysKept: usageDaysKept,
-    async admit(keyId, limits, endpoint) {
-      const decision = decideNow('admit', keyId, limits)
-      if (decision.outcome === 'admitted') usage.add(keyId, 'requests', endpoint)
-      else usage.add(keyId, 'rate_limited')
-      return decision
-    },
+    admit: (keyId, limits, endpoint) => count('admit', keyId, limits, endpoint),
+    poll: (keyId, limits, endpoint) => count('poll', keyId, limits, endpoint),
     async observe(keyId, limits, endpoint) {
       usage.add(keyId, 'requests', endpoint)
       return decideNow('observe', keyId, limits).state

@@ -7,7 +7,7 @@ export interface Outcome {
 }
 
 /** Variables of the test suite; a command of the service would refuse them as unknown. */
-const suiteVariable = /^FXD_(ACCEPTANCE|TEST)_/
+const suiteVariable = /^FXD_(ACCEPTANCE|TEST|UDF)_/
 const environment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(process.env).filter(([name]) => !suiteVariable.test(name)))
 

@@ -103,6 +103,27 @@ function describeWindows(open: Open<'limits'>): void {
     expect(counters).toEqual({ ...noCounters, requests: 5, config: 5, rate_limited: 1 })
   })
 
+  test('polls have two windows of their own, and count in the usage of the key', async () => {
+    const key = freshName('key')
+    const rates = { rpm: 1, rpd: 2 }
+    await toNextMinute()
+    expect(await limits().admit(key, rates, 'history')).toMatchObject({ outcome: 'admitted' })
+    expect(await limits().poll(key, rates, 'history')).toMatchObject({
+      outcome: 'admitted',
+      state: { remainingMinute: 0, remainingDay: 1 },
+    })
+    expect(await limits().poll(key, rates, 'history')).toMatchObject({
+      outcome: 'refused',
+      exceeded: 'minute',
+    })
+    await toNextMinute()
+    expect(await limits().poll(key, rates, 'history')).toMatchObject({ state: { remainingDay: 0 } })
+    expect(await limits().poll(key, rates, 'history')).toMatchObject({ outcome: 'refused', exceeded: 'day' })
+    expect(await limits().admit(key, rates, 'history')).toMatchObject({ state: { remainingDay: 0 } })
+    const [counters] = (await limits().usage(key, '1970-01-01', '9999-12-31')).values()
+    expect(counters).toEqual({ ...noCounters, requests: 4, history: 4, rate_limited: 2 })
+  })
+
   test('after a limit was raised, earlier requests still count', async () => {
     const key = freshName('key')
     await toNextMinute()

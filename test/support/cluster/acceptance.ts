@@ -13,7 +13,8 @@ import { untilUpgraded } from './until-upgraded.ts'
 const repository = fileURLToPath(new URL('../../..', import.meta.url))
 /** The loopback address that the acceptance suite uses as a trusted proxy. */
 const trustedProxy = '127.0.0.2'
-const keyShape = /fxd_[0-9a-f]{32}/
+/** API keys, and tokens of charts. */
+const keyShape = /fxd_[0-9a-f]{32}|fxc_[\w-]{20}/
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -31,7 +31,8 @@ const existingTarget = (): Target | undefined => {
   return Object.fromEntries(entries) as Target
 }
 
-const keyShape = /fxd_[0-9a-f]{32}/
+/** API keys, and tokens of charts. */
+const keyShape = /fxd_[0-9a-f]{32}|fxc_[\w-]{20}/
 
 /** Throws, and so fails the run, if the log of the service contains a key. */
 const assertNoKeyWritten = (log: string): void => {

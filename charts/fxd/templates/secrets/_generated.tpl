@@ -5,6 +5,7 @@
 {{- if not .adminToken.existingSecret }}{{ $_ := set $made (include "fxd.adminSecret" $) .adminToken.key }}{{ end -}}
 {{- if not .shardToken.existingSecret }}{{ $_ := set $made (include "fxd.shardSecret" $) .shardToken.key }}{{ end -}}
 {{- if not .signingKeys.existingSecret }}{{ $_ := set $made (include "fxd.signingSecret" $) .signingKeys.key }}{{ end -}}
+{{- if not .chartKeys.existingSecret }}{{ $_ := set $made (include "fxd.chartSecret" $) .chartKeys.key }}{{ end -}}
 {{- end -}}
 {{- range list "writer" "reader" -}}
 {{- $user := index $.Values.questdb . -}}

@@ -1,7 +1,9 @@
 import { type Bars, barCount } from '../../../core/bars/bar.ts'
-import type { CompoundKey } from '../../../core/feeds/compound-key.ts'
-import type { Resolution } from '../../../core/feeds/resolution.ts'
+import type { Series } from '../../../core/bars/series.ts'
 import { numberText } from './number-text.ts'
+
+/** Maximum bars that are written as JSON in one turn of the event loop: about 2 ms. */
+export const barsPerTurn = 2_000
 
 /** The answer's arrays, in the specification's order. */
 const arrays = [
@@ -50,14 +52,15 @@ export class AnswerText {
     this.#count += barCount(slice)
   }
 
-  pieces(symbol: CompoundKey, resolution: Resolution): Buffer[] {
-    const meta = JSON.stringify({ symbol, resolution, bar_count: this.#count })
+  /** Without a series the answer has no `meta`. */
+  pieces(series?: Pick<Series, 'symbol' | 'resolution'>): Buffer[] {
+    const meta = series && { symbol: series.symbol, resolution: series.resolution, bar_count: this.#count }
     return [
       ...arrays.flatMap(([name, column], i) => [
         Buffer.from(`${i === 0 ? '{"s":"ok"' : ']'},"${name}":[`),
         ...this.#columns[column],
       ]),
-      Buffer.from(`],"meta":${meta}}`),
+      Buffer.from(meta ? `],"meta":${JSON.stringify(meta)}}` : ']}'),
     ]
   }
 }

@@ -12,14 +12,11 @@ import type { FairTurns } from '../../fair-turns.ts'
 import { findSymbol } from '../../found.ts'
 import type { Route } from '../../route.ts'
 import { AnswerMemory, type AnswerReservation, longBytes, readMsMax } from './answer-memory.ts'
-import { AnswerText } from './answer-text.ts'
+import { AnswerText, barsPerTurn } from './answer-text.ts'
 import { historySchema } from './schema.ts'
 
 type HistoryQuery = Static<typeof historySchema.query>
 type HistoryDeps = Pick<RestDeps, 'history' | 'clock' | 'metrics'>
-
-/** Maximum bars that are written as JSON in one turn of the event loop: about 2 ms. */
-const barsPerTurn = 2_000
 
 const noData = { s: 'no_data' } as const
 
@@ -45,7 +42,7 @@ export function createHistoryRoute(
         () => turns.enter(reader),
       )
       if (text.count === 0) return noData
-      const pieces = text.pieces(symbol, query.resolution)
+      const pieces = text.pieces(series)
       return { pieces, ...(reservation && { reserved: { ...reservation, ms: readMsMax(bytesOf(pieces)) } }) }
     },
   }

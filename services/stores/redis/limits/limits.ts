@@ -57,6 +57,7 @@ export function redisLimits(deps: SharesDeps): Limits {
   return {
     daysKept,
     admit: (keyId, limits, endpoint) => decide('admit', keyId, limits, endpoint),
+    poll: (keyId, limits, endpoint) => decide('poll', keyId, limits, endpoint),
     observe: async (keyId, limits, endpoint) => (await decide('observe', keyId, limits, endpoint)).state,
     async countRefusedUpgrade(keyId) {
       const args = [given(), '', 0, 0, 0, 'rate_limited', 1]

@@ -24,12 +24,13 @@ export class OutageShare {
     if (minute !== this.#minute) this.#used = new Map()
     this.#minute = minute
     const share = Math.max(1, Math.floor(limits.rpm / pods))
-    const before = this.#used.get(keyId) ?? 0
+    const id = call === 'poll' ? `${keyId} poll` : keyId
+    const before = this.#used.get(id) ?? 0
     const isFull = before >= share
-    const usedMinute = call === 'admit' && !isFull ? before + 1 : before
-    this.#used.set(keyId, usedMinute)
+    const usedMinute = call !== 'observe' && !isFull ? before + 1 : before
+    this.#used.set(id, usedMinute)
     const use = { minute, usedMinute, day: Math.floor(nowMs / dayMs), usedDay: 0 }
-    const exceeded = call === 'admit' && isFull ? 'minute' : undefined
+    const exceeded = call !== 'observe' && isFull ? 'minute' : undefined
     const decision = decisionOf(use, { ...limits, rpm: share }, nowMs, exceeded)
     const state = { ...decision.state, limitMinute: limits.rpm }
     if (decision.outcome === 'admitted') return { ...decision, state }

@@ -61,6 +61,7 @@ export class Shares {
     this.#count(decision.outcome)
     if (cause instanceof OutcomeUnknown) return decision
     if (decision.outcome === 'refused') this.#usage.count(keyId, nowMs, ['rate_limited'])
+    // The windows of polls begin again after an outage: what they allow is large, and memory answers polls.
     else this.#usage.count(keyId, nowMs, ['requests', endpoint], call === 'admit' ? 1 : 0)
     return decision
   }

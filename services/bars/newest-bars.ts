@@ -1,0 +1,105 @@
+import { type Bars, barCount, barsOf, noBars, timeAt, toList } from '../core/bars/bar.ts'
+import { barTimeMax } from '../core/bars/bar-rules.ts'
+import type { Series } from '../core/bars/series.ts'
+import { foldMinutes, runningOpen } from '../core/charts/running.ts'
+import { type FeedSeconds, feedSeconds } from '../core/clocks/feed-clock.ts'
+import type { Reader } from '../core/fair-queue.ts'
+import type { CompoundKey } from '../core/feeds/compound-key.ts'
+import { barEnd, durationSeconds, type Resolution } from '../core/feeds/resolution.ts'
+import type { Bus, BusEvent } from '../ports/bus.ts'
+import type { History } from './history.ts'
+
+/** Closed bars that are kept of a series: the minutes of a quarter of an hour, and the five of a poll. */
+export const newestCount = 21
+/** Maximum symbols whose bars are kept; the one that was read longest ago is forgotten first. */
+const symbolsMax = 2_048
+
+export interface Newest {
+  /** Ascending, at most `newestCount`; fewer are all that there are. */
+  readonly closed: Bars
+  /** Bars after the closed ones, folded from closed minutes; the last one is running. Empty for minutes themselves. */
+  readonly running: Bars
+}
+
+/** The newest bars of the series that charts ask for. They stay in memory until an event of the bus changes them. */
+export interface NewestBars {
+  /** `hasMinutes`: the feed has minutes, from which running bars are folded. */
+  of(series: Series, hasMinutes: boolean, reader: Reader): Promise<Newest>
+  close(): void
+}
+
+interface Kept {
+  newest?: Newest
+  /** The last minute that is folded. */
+  foldedTo?: FeedSeconds | undefined
+  /** Number of events that changed the series, now and when `newest` was read. */
+  changes: number
+  readAt: number
+}
+
+export function createNewestBars(history: History, bus: Pick<Bus, 'follow'>): NewestBars {
+  const kept = new Map<CompoundKey, Map<Resolution, Kept>>()
+
+  const deliver = (event: BusEvent): void => {
+    if (event.type === 'revised') kept.delete(event.series.symbol)
+    if (event.type !== 'bars') return
+    for (const { symbol } of event.bars) for (const each of kept.get(symbol)?.values() ?? []) each.changes++
+  }
+  const stop = bus.follow({
+    deliver: ({ event }) => deliver(event),
+    lost(feed) {
+      for (const symbol of kept.keys()) if (symbol.startsWith(`${feed}:`)) kept.delete(symbol)
+    },
+  })
+
+  /** What is kept of the series, to be filled: an event that comes before that still counts. */
+  const keptOf = ({ symbol, resolution }: Series): Kept => {
+    const ofSymbol = kept.get(symbol) ?? new Map<Resolution, Kept>()
+    const [oldest] = kept.keys()
+    if (kept.size >= symbolsMax && oldest !== undefined) kept.delete(oldest)
+    kept.delete(symbol)
+    kept.set(symbol, ofSymbol)
+    const own = ofSymbol.get(resolution) ?? { changes: 0, readAt: -1 }
+    ofSymbol.set(resolution, own)
+    return own
+  }
+
+  /** Folds the minutes that came since the last call, or those of the running bar and of the one before it. */
+  async function fold(series: Series, closed: Bars, { newest, foldedTo }: Kept, reader: Reader) {
+    const minutes: Series = { ...series, resolution: '1' }
+    const last = barCount(closed) > 0 ? timeAt(closed, barCount(closed) - 1) : undefined
+    const closedUntil = last === undefined ? -Infinity : barEnd(last, series.resolution)
+    const openOf = (minute: FeedSeconds): FeedSeconds => runningOpen(minute, series.resolution, last)
+    const firstMinute = async (): Promise<FeedSeconds> => {
+      const found = await history.countback(minutes, 1, undefined, reader)
+      if (barCount(found) === 0) return feedSeconds(barTimeMax)
+      const before = openOf(feedSeconds(openOf(timeAt(found, 0)) - 1))
+      return feedSeconds(Math.max(before, closedUntil))
+    }
+    const from = foldedTo === undefined ? await firstMinute() : feedSeconds(foldedTo + durationSeconds['1'])
+    let folded = newest ? toList(newest.running) : []
+    let to = foldedTo
+    for await (const slice of history.range(minutes, from, feedSeconds(barTimeMax), reader)) {
+      folded = foldMinutes(folded, slice, openOf)
+      to = timeAt(slice, barCount(slice) - 1)
+    }
+    const running = barsOf(folded.slice(-2).filter(({ time }) => time >= closedUntil))
+    return { newest: { closed, running }, foldedTo: to }
+  }
+
+  return {
+    async of(series, hasMinutes, reader) {
+      const own = keptOf(series)
+      if (own.newest && own.readAt === own.changes) return own.newest
+      const before = { ...own }
+      const closed = await history.countback(series, newestCount, undefined, reader)
+      const read =
+        hasMinutes && series.resolution !== '1'
+          ? await fold(series, closed, before, reader)
+          : { newest: { closed, running: noBars } }
+      Object.assign(own, read, { readAt: before.changes })
+      return read.newest
+    },
+    close: stop,
+  }
+}
