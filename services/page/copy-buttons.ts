@@ -5,7 +5,12 @@ import { copies, type Programs } from './texts/copies.ts'
 export function copyButtons(origin: string, programs: () => Programs): HTMLElement {
   const note = element('span', { class: 'soft', role: 'status' })
   const names = ['curl', 'TypeScript', 'Python'] as const
-  const shown = element('pre', { class: 'program', tabindex: 0, hidden: true, 'aria-label': 'The copied text' })
+  const shown = element('pre', {
+    class: 'program',
+    tabindex: 0,
+    hidden: true,
+    'aria-label': 'The copied text',
+  })
   const copy = async (name: (typeof names)[number]): Promise<void> => {
     const text = copies(origin, programs())[name]
     say(shown, text)

@@ -4,9 +4,16 @@ import { type Schema, schemaText, typeText } from './texts/schemas.ts'
 interface Operation {
   readonly summary: string
   readonly security: readonly object[]
-  readonly parameters: readonly { readonly name: string; readonly required: boolean; readonly schema: Schema }[]
+  readonly parameters: readonly {
+    readonly name: string
+    readonly required: boolean
+    readonly schema: Schema
+  }[]
   readonly responses: Readonly<
-    Record<string, { readonly description: string; readonly content?: { 'application/json': { schema: Schema } } }>
+    Record<
+      string,
+      { readonly description: string; readonly content?: { 'application/json': { schema: Schema } } }
+    >
   >
 }
 
@@ -26,7 +33,9 @@ async function show(): Promise<void> {
       ...Object.entries(paths).map(([path, { get }]) => pathOf(path, get)),
     )
   } catch {
-    main.replaceChildren(element('p', { class: 'note', role: 'alert' }, 'The service does not answer. Reload the page later.'))
+    main.replaceChildren(
+      element('p', { class: 'note', role: 'alert' }, 'The service does not answer. Reload the page later.'),
+    )
   }
 }
 
@@ -35,7 +44,9 @@ function pathOf(path: string, { summary, security, parameters, responses }: Oper
   const rows = parameters.map(({ name, required, schema }) => [
     name,
     typeText(schema),
-    required ? 'required' : `optional${schema.default === undefined ? '' : `, default ${schema.default}`}`,
+    required
+      ? 'required'
+      : `optional${schema.default === undefined ? '' : `, default ${String(schema.default)}`}`,
     schema.description ?? '',
   ])
   const ok = responses['200']?.content?.['application/json'].schema

@@ -30,7 +30,10 @@ export class Bands implements ISeriesPrimitive<Time> {
     target.useMediaCoordinateSpace(({ context, mediaSize }) => {
       context.fillStyle = this.color
       for (const { from, to } of this.bands) {
-        const [left, right] = [scale.timeToCoordinate(from as UTCTimestamp), scale.timeToCoordinate(to as UTCTimestamp)]
+        const [left, right] = [
+          scale.timeToCoordinate(from as UTCTimestamp),
+          scale.timeToCoordinate(to as UTCTimestamp),
+        ]
         if (left === null || right === null) continue
         if (right + half < 0 || left - half > mediaSize.width) continue
         context.fillRect(left - half, 0, Math.max(right - left + 2 * half, 2), mediaSize.height)

@@ -48,7 +48,12 @@ export class ChartPane {
       redrawLast: () => this.#redrawLast(),
       note: wanted.note,
     }
-    this.#source = new ChartSource(app, { symbol: details.symbol, resolution, hasMinutes }, shown, wanted.signal)
+    this.#source = new ChartSource(
+      app,
+      { symbol: details.symbol, resolution, hasMinutes },
+      shown,
+      wanted.signal,
+    )
     this.#place.addEventListener('keydown', (event) => this.#move(event))
     this.element = element('div', { class: 'panel' }, this.#legend, this.#place)
     const dark = matchMedia('(prefers-color-scheme: dark)')

@@ -13,7 +13,11 @@ import { symbolBox } from './symbol-box.ts'
 let clock: ClockName = 'feed'
 
 /** The chart of one symbol: `#chart/BROKER:ACCOUNT:NAME/60`, with `/2026-11-29T12:00` at a time. */
-export function openChart(app: App, [symbol = '', resolution = '1', time = '']: readonly string[], signal: AbortSignal): HTMLElement {
+export function openChart(
+  app: App,
+  [symbol = '', resolution = '1', time = '']: readonly string[],
+  signal: AbortSignal,
+): HTMLElement {
   const note = element('p', { class: 'note', role: 'status' })
   const show = (nextSymbol: string, nextResolution: string): void => {
     location.hash = `#chart/${nextSymbol}/${nextResolution}`
@@ -23,7 +27,11 @@ export function openChart(app: App, [symbol = '', resolution = '1', time = '']: 
     'section',
     { class: 'chart-view' },
     element('h1', { class: 'hidden' }, `Chart ${symbol}`),
-    element('div', { class: 'bar' }, symbolBox(app, symbol, (chosen) => show(chosen, resolution))),
+    element(
+      'div',
+      { class: 'bar' },
+      symbolBox(app, symbol, (chosen) => show(chosen, resolution)),
+    ),
     note,
     body,
   )
@@ -37,7 +45,10 @@ export function openChart(app: App, [symbol = '', resolution = '1', time = '']: 
       note: (text) => say(note, text),
       refused: (error) => app.refused(error),
     })
-    if (details) body.replaceChildren(...chartOf(app, details, resolution as Resolution, { note, signal, show, time: timeOf(time) }))
+    if (details)
+      body.replaceChildren(
+        ...chartOf(app, details, resolution as Resolution, { note, signal, show, time: timeOf(time) }),
+      )
   }
 }
 
@@ -49,7 +60,12 @@ interface Around {
   readonly show: (symbol: string, resolution: string) => void
 }
 
-function chartOf(app: App, details: SymbolDetails, resolution: Resolution, { note, signal, show, time }: Around): HTMLElement[] {
+function chartOf(
+  app: App,
+  details: SymbolDetails,
+  resolution: Resolution,
+  { note, signal, show, time }: Around,
+): HTMLElement[] {
   const { symbol, supported_resolutions: supported } = details
   if (!supported.includes(resolution)) {
     const [first] = supported
@@ -76,7 +92,14 @@ function chartOf(app: App, details: SymbolDetails, resolution: Resolution, { not
     return [symbol, resolution, first?.time ?? 0, last?.time ?? 0]
   }
   return [
-    element('div', { class: 'bar' }, resolutionButtons(supported, resolution, (next) => show(symbol, next)), clockBox(pane), jumpBox(pane), newest),
+    element(
+      'div',
+      { class: 'bar' },
+      resolutionButtons(supported, resolution, (next) => show(symbol, next)),
+      clockBox(pane),
+      jumpBox(pane),
+      newest,
+    ),
     element('p', { class: 'soft' }, details.description),
     pane.element,
     state,
@@ -85,7 +108,11 @@ function chartOf(app: App, details: SymbolDetails, resolution: Resolution, { not
       'p',
       { class: 'soft' },
       'Drawn by ',
-      element('a', { href: 'https://www.tradingview.com/', rel: 'noreferrer' }, 'TradingView Lightweight Charts™'),
+      element(
+        'a',
+        { href: 'https://www.tradingview.com/', rel: 'noreferrer' },
+        'TradingView Lightweight Charts™',
+      ),
       ', copyright TradingView, Inc.',
     ),
   ]

@@ -89,10 +89,21 @@ export class Plot {
   }
 
   /** Draws all bars again; `times` are those of the bars on the axis. */
-  draw(bars: readonly Bar[], times: readonly number[], blanks: readonly number[], bands: readonly Range[]): void {
+  draw(
+    bars: readonly Bar[],
+    times: readonly number[],
+    blanks: readonly number[],
+    bands: readonly Range[],
+  ): void {
     this.#times = times
     this.#points = times.length + blanks.length
-    const candles = bars.map(({ open, high, low, close }, i) => ({ time: at(times[i]), open, high, low, close }))
+    const candles = bars.map(({ open, high, low, close }, i) => ({
+      time: at(times[i]),
+      open,
+      high,
+      low,
+      close,
+    }))
     const volumes = bars.map(({ volume }, i) => ({ time: at(times[i]), value: volume }))
     const empty = blanks.map((time) => ({ time: at(time) }))
     const ascending = <T extends { time: UTCTimestamp }>(points: T[]): T[] =>

@@ -182,7 +182,8 @@ export class ChartSource {
       this.#shown.redrawLast()
       if (began && this.candles.resolution !== '1') await this.#refresh({ countback: tailBars })
     } else if (item.type === 'gap') await this.#refresh({ from: item.from, to: item.to })
-    else if (item.resolution === this.candles.resolution) await this.#refresh({ from: item.from, to: item.to })
+    else if (item.resolution === this.candles.resolution)
+      await this.#refresh({ from: item.from, to: item.to })
   }
 
   /** Reads bars again that are shown, and the holes at most once a minute. */

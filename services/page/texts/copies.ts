@@ -35,15 +35,20 @@ export const statusPrograms = both('/v1/status', 'status()')
 export const coveragePrograms = both('/v1/coverage', 'coverage()')
 export const usagePrograms = (days: number): Programs => both(`/v1/usage?days=${days}`, `usage(${days})`)
 
-/** The bars of a range, and if it is that of one-minute bars without an end, live bars too. */
+/** The bars of a range. */
 export function historyPrograms(symbol: string, resolution: string, from: number, to: number): Programs {
   const query = new URLSearchParams({ symbol, resolution, from: String(from), to: String(to) })
+  // JSON text is a text of both languages.
+  const [doubled, single] = [
+    JSON.stringify(symbol),
+    symbol.includes("'") ? JSON.stringify(symbol) : `'${symbol}'`,
+  ]
   return {
     // Colons need no escape in a query, and a person reads them.
     path: `/v1/history?${String(query).replaceAll('%3A', ':')}`,
-    typescript: `for await (const bar of fxd.history('${symbol}', { resolution: '${resolution}', from: ${from}, to: ${to} }))
+    typescript: `for await (const bar of fxd.history(${single}, { resolution: '${resolution}', from: ${from}, to: ${to} }))
   console.log(bar)`,
-    python: `for bar in fxd.history("${symbol}", resolution="${resolution}", start=${from}, end=${to}):
+    python: `for bar in fxd.history(${doubled}, resolution="${resolution}", start=${from}, end=${to}):
     print(bar)`,
   }
 }

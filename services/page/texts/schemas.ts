@@ -40,7 +40,8 @@ function fieldText(name: string, field: Schema, required: boolean, indent: strin
   return isNested(field) ? `${head}\n${schemaText(field, `${indent}  `)}` : head
 }
 
-const isRequired = ({ required = [] }: Schema, name: string): boolean => name === '<name>' || required.includes(name)
+const isRequired = ({ required = [] }: Schema, name: string): boolean =>
+  name === '<name>' || required.includes(name)
 
 /** The schema of the values of an object with any names. */
 function valuesOf({ patternProperties, additionalProperties }: Schema): Schema | undefined {

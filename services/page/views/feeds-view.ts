@@ -5,7 +5,16 @@ import { type Child, element, say, table } from '../elements.ts'
 import { statusPrograms } from '../texts/copies.ts'
 import { numberText, offsetText, spanText, timeText } from '../texts/words.ts'
 
-const head = ['Feed', 'State', 'Clock', 'Clock measured', 'Newest bar (feed)', 'Newest bar (UTC)', 'Delay', 'Symbols']
+const head = [
+  'Feed',
+  'State',
+  'Clock',
+  'Clock measured',
+  'Newest bar (feed)',
+  'Newest bar (UTC)',
+  'Delay',
+  'Symbols',
+]
 const states = { live: '● Live', stale: '◐ Stale', offline: '○ Offline' } as const
 
 /** The feeds of the key, renewed with each status. */

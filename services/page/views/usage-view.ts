@@ -65,16 +65,32 @@ function usageOf({ api_key: prefix, tier, limits, current, today, history }: Usa
       card('Symbols of one connection, at most', numberText(limits.ws_symbols)),
     ),
     element('h2', {}, `The last ${history.length} days`),
-    element('div', { class: 'counts' }, table('Use by day', ['Day', ...columns.map(([, name]) => name)], rows)),
+    element(
+      'div',
+      { class: 'counts' },
+      table('Use by day', ['Day', ...columns.map(([, name]) => name)], rows),
+    ),
   ]
 }
 
 const card = (name: string, value: string, ...more: HTMLElement[]): HTMLElement =>
-  element('div', { class: 'card' }, element('span', { class: 'soft' }, name), element('strong', {}, value), ...more)
+  element(
+    'div',
+    { class: 'card' },
+    element('span', { class: 'soft' }, name),
+    element('strong', {}, value),
+    ...more,
+  )
 
 const limitCard = (name: string, used: number, limit: number): HTMLElement =>
   card(
     name,
     `${numberText(used)} of ${numberText(limit)}`,
-    element('meter', { 'aria-label': name, min: 0, max: limit, high: limit * 0.8, value: Math.min(used, limit) }),
+    element('meter', {
+      'aria-label': name,
+      min: 0,
+      max: limit,
+      high: limit * 0.8,
+      value: Math.min(used, limit),
+    }),
   )

@@ -39,7 +39,7 @@ export function missingMinutes(ranges: readonly Range[], begin: number): Range[]
 
 export type CellState = 'full' | 'part' | 'none'
 
-export const stateOf = (answered: number): CellState =>
+const stateOf = (answered: number): CellState =>
   answered >= minutesOfDay ? 'full' : answered > 0 ? 'part' : 'none'
 
 export interface Run {

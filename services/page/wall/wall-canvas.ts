@@ -68,7 +68,9 @@ export class WallCanvas {
       }
     })
     context.fillStyle = color.panel
-    if (height > 6) for (let row = 0; row <= rows.length; row++) context.fillRect(0, headHeight + row * height, fullWidth, 1)
+    if (height > 6)
+      for (let row = 0; row <= rows.length; row++)
+        context.fillRect(0, headHeight + row * height, fullWidth, 1)
     for (let i = 0; i < days; i++) {
       const date = timeText(firstDay + i * day, true)
       if (width > 6) context.fillRect(left + i * width, 0, 1, fullHeight)

@@ -43,7 +43,12 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
   if (feeds.length === 0) return [element('p', {}, 'This key has no feed. Ask for access to one.')]
   const feed = select('feed', feeds, feeds.includes(wanted) ? wanted : (feeds[0] ?? ''))
   const span = select('days', spans.map(String), '90')
-  const filter = element('input', { id: 'filter', type: 'search', placeholder: 'All symbols', autocomplete: 'off' })
+  const filter = element('input', {
+    id: 'filter',
+    type: 'search',
+    placeholder: 'All symbols',
+    autocomplete: 'off',
+  })
   const detail = element('p', { class: 'detail', role: 'status' })
   const summary = element('p', { class: 'soft' })
   const link = element('a', { hidden: true }, 'Open this time in the chart')
@@ -60,7 +65,10 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
   })
   const draw = (): void => {
     wall = makeWall(app, coverage, { feed: feed.value, days: Number(span.value), search: filter.value })
-    say(summary, `${numberText(wall.rows.length)} symbols, ${wall.days} days on the clock of the feed. The newest day has not ended.`)
+    say(
+      summary,
+      `${numberText(wall.rows.length)} symbols, ${wall.days} days on the clock of the feed. The newest day has not ended.`,
+    )
     say(detail, 'Choose a cell to see its minutes.')
     link.hidden = true
     programs = coveragePrograms

@@ -38,7 +38,9 @@ export const pageFiles = (): PageFiles => (prepared ??= prepare())
 let prepared: PageFiles | undefined
 
 function prepare(): PageFiles {
-  const assets = new Map(['style.css', 'icon.svg'].map((name) => [`${page}/${name}`, read(`${page}/${name}`)]))
+  const assets = new Map(
+    ['style.css', 'icon.svg'].map((name) => [`${page}/${name}`, read(`${page}/${name}`)]),
+  )
   const modulesOf = new Map(['main.ts', 'docs.ts'].map((name) => [name, modules(`${page}/${name}`)]))
   for (const texts of modulesOf.values()) for (const [path, text] of texts) assets.set(path, text)
   const digest = hash('sha256', JSON.stringify([...assets])).slice(0, 16)
@@ -48,7 +50,9 @@ function prepare(): PageFiles {
     const preloads = [...(modulesOf.get(program)?.keys() ?? [])]
       .map((path) => `<link rel="modulepreload" href="${base}/${path}">`)
       .join('\n')
-    const text = read(`${page}/${name}`).replaceAll('ASSETS', `${base}/${page}`).replace('<!-- modules -->', preloads)
+    const text = read(`${page}/${name}`)
+      .replaceAll('ASSETS', `${base}/${page}`)
+      .replace('<!-- modules -->', preloads)
     return [name, packed(name, text)]
   }
   return {
@@ -66,7 +70,9 @@ function modules(first: string): Map<string, string> {
     const isLibrary = path === library.path
     const text = isLibrary ? readLibrary() : javascript(path)
     found.set(path, text)
-    if (!isLibrary) for (const [, specifier = ''] of text.matchAll(/from '(\.[^']+)'/g)) add(posix.join(dirname(path), specifier))
+    if (!isLibrary)
+      for (const [, specifier = ''] of text.matchAll(/from '(\.[^']+)'/g))
+        add(posix.join(dirname(path), specifier))
   }
   add(first)
   return found
@@ -74,14 +80,17 @@ function modules(first: string): Map<string, string> {
 
 /** Removes types as Node does when it runs a file. Lines keep their numbers. */
 function javascript(path: string): string {
-  const { emitWarning } = process
+  const warn = process.emitWarning.bind(process)
   // Node says once that this function may change; a fixed version of Node runs it.
   process.emitWarning = () => undefined
   try {
     const text = stripTypeScriptTypes(read(path))
-    return text.replace(`from '${library.specifier}'`, `from '${posix.relative(dirname(path), library.path)}'`)
+    return text.replace(
+      `from '${library.specifier}'`,
+      `from '${posix.relative(dirname(path), library.path)}'`,
+    )
   } finally {
-    process.emitWarning = emitWarning
+    process.emitWarning = warn
   }
 }
 

@@ -33,7 +33,11 @@ export function addPageRoutes(app: FastifyInstance): void {
   })
 }
 
-function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: PageFile | undefined): FastifyReply {
+function sendFile(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  file: PageFile | undefined,
+): FastifyReply {
   if (!file) throw new Failure('NOT_FOUND')
   setHeaders(reply, { Vary: 'Accept-Encoding' })
   reply.type(file.type)
