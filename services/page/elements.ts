@@ -57,3 +57,10 @@ export function table(
     ),
   )
 }
+
+/** Shows a table. If one is there already, only its rows change, so that focus and scrolling stay. */
+export function showTable(place: HTMLElement, made: HTMLElement): void {
+  const [present, next] = [place.querySelector('tbody'), made.querySelector('tbody')]
+  if (present && next) present.replaceWith(next)
+  else place.replaceChildren(made)
+}

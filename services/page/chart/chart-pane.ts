@@ -33,8 +33,9 @@ export class ChartPane {
   })
   #plot: Plot | undefined
   #clock: ClockName = 'feed'
+  /** Open times of the bars on the axis. */
   #times: number[] = []
-  /** The bar that the legend shows; `undefined`: the last. */
+  /** Open time of the bar that the legend shows; `undefined`: the last. */
   #marked: number | undefined
 
   constructor(app: App, details: SymbolDetails, resolution: Resolution, wanted: Wanted) {
@@ -132,7 +133,7 @@ export class ChartPane {
     const time = this.#onAxis(last.time)
     if (this.#times.at(-1) !== time) this.#times.push(time)
     this.#plot.drawLast(last, this.#times)
-    if (this.#marked === undefined) this.#describe(undefined)
+    this.#describe(this.#marked)
     this.#wanted.changed()
   }
 
@@ -143,14 +144,13 @@ export class ChartPane {
       isOfDays: isOfDays(this.#resolution),
       nearBegin: () => void this.#source.older(),
       nearEnd: () => void this.#source.newer(),
-      pointed: (index) => this.#describe(index),
+      pointed: (index) => this.#describe(this.#source.candles.bars[index ?? -1]?.time),
     })
   }
 
-  #describe(index: number | undefined): void {
-    const { bars } = this.#source.candles
-    this.#marked = index
-    const bar = bars[index ?? bars.length - 1]
+  #describe(time: number | undefined): void {
+    this.#marked = time
+    const bar = this.#source.candles.bars[this.#markedIndex]
     const offset = this.#offset
     if (!bar) return say(this.#legend, '')
     const utc = offset === undefined ? undefined : bar.time + offset
@@ -158,11 +158,17 @@ export class ChartPane {
     say(this.#legend, legendText({ bar, digits, isOfDays: isOfDays(this.#resolution), utc }))
   }
 
+  get #markedIndex(): number {
+    const { bars } = this.#source.candles
+    const index = bars.findLastIndex(({ time }) => time === this.#marked)
+    return index < 0 ? bars.length - 1 : index
+  }
+
   /** Arrows move from bar to bar, Home and End to the first and the last. */
   #move(event: KeyboardEvent): void {
     const { bars } = this.#source.candles
     const end = bars.length - 1
-    const present = this.#marked ?? end
+    const present = this.#markedIndex
     const goals: Readonly<Record<string, number>> = {
       ArrowLeft: present - 1,
       ArrowRight: present + 1,
@@ -176,6 +182,6 @@ export class ChartPane {
     const bar = bars[index]
     if (!bar) return
     this.#plot?.mark(index, bar)
-    this.#describe(index)
+    this.#describe(bar.time)
   }
 }

@@ -11,6 +11,8 @@ import { symbolBox } from './symbol-box.ts'
 
 /** Kept while views change, as a person expects of a setting. */
 let clock: ClockName = 'feed'
+/** A person has just chosen a length of bars, and goes on from that button. */
+let isChoosing = false
 
 /** The chart of one symbol: `#chart/BROKER:ACCOUNT:NAME/60`, with `/2026-11-29T12:00` at a time. */
 export function openChart(
@@ -45,10 +47,11 @@ export function openChart(
       note: (text) => say(note, text),
       refused: (error) => app.refused(error),
     })
-    if (details)
-      body.replaceChildren(
-        ...chartOf(app, details, resolution as Resolution, { note, signal, show, time: timeOf(time) }),
-      )
+    if (!details) return
+    const around = { note, signal, show, time: timeOf(time) }
+    body.replaceChildren(...chartOf(app, details, resolution as Resolution, around))
+    if (isChoosing) body.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus()
+    isChoosing = false
   }
 }
 
@@ -141,7 +144,10 @@ function resolutionButtons(
           'aria-label': words,
           title: words,
           disabled: !supported.includes(value),
-          click: () => chosen(value),
+          click: () => {
+            isChoosing = true
+            chosen(value)
+          },
         },
         label,
       ),

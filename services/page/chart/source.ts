@@ -45,7 +45,7 @@ export class ChartSource {
   #holes: readonly Range[] = []
   #coverageRead = 0
   #isAtBegin = false
-  #isBusy = false
+  readonly #busy = new Set<'older' | 'newer'>()
   /** Bars behind those that are shown; `undefined` while the newest bar is shown. */
   #ahead: AsyncGenerator<Bar, void, undefined> | undefined
   #live = new AbortController()
@@ -91,18 +91,19 @@ export class ChartSource {
     if (!bars) return
     candles.clear()
     candles.merge(bars)
-    await this.#readCoverage()
     const { last } = candles
     if (time !== undefined && last) this.#ahead = this.#behind(last.time)
     this.#shown.redraw(time ?? 'newest')
     if (this.isLive) void this.#follow(this.#live.signal)
+    await this.#readCoverage()
+    if (this.#holes.length > 0) this.#shown.redraw(time)
   }
 
   /** Adds a page before the first bar. */
   async older(): Promise<void> {
     const { first } = this.candles
     if (!first || this.#isAtBegin) return
-    await this.#alone(async () => {
+    await this.#once('older', async () => {
       const bars = await this.#ask({ countback: pageBars, to: first.time - 1 })
       if (!bars) return
       this.#isAtBegin = bars.length === 0
@@ -115,7 +116,7 @@ export class ChartSource {
   async newer(): Promise<void> {
     const ahead = this.#ahead
     if (!ahead) return
-    await this.#alone(async () => {
+    await this.#once('newer', async () => {
       const bars: Bar[] = []
       while (bars.length < pageBars) {
         const next = await askPatiently(() => ahead.next(), this.#asking)
@@ -132,11 +133,11 @@ export class ChartSource {
     })
   }
 
-  /** One page at a time. */
-  async #alone(run: () => Promise<void>): Promise<void> {
-    if (this.#isBusy) return
-    this.#isBusy = true
-    await run().finally(() => (this.#isBusy = false))
+  /** One page at a time on each side. */
+  async #once(side: 'older' | 'newer', run: () => Promise<void>): Promise<void> {
+    if (this.#busy.has(side)) return
+    this.#busy.add(side)
+    await run().finally(() => this.#busy.delete(side))
   }
 
   #behind(time: number): AsyncGenerator<Bar, void, undefined> {

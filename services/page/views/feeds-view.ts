@@ -1,7 +1,7 @@
 import type { FeedStatus, Status } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
 import { copyButtons } from '../copy-buttons.ts'
-import { type Child, element, say, table } from '../elements.ts'
+import { type Child, element, say, showTable, table } from '../elements.ts'
 import { statusPrograms } from '../texts/copies.ts'
 import { numberText, offsetText, spanText, timeText } from '../texts/words.ts'
 
@@ -22,7 +22,6 @@ export function openFeeds(app: App, _words: readonly string[], signal: AbortSign
   const place = element('div', {})
   const platform = element('p', { role: 'status' })
   const draw = ({ status, server_time: now, feeds }: Status): void => {
-    const names = Object.keys(feeds).toSorted()
     const rows = Object.entries(feeds)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([feed, each]) => rowOf(feed, each))
@@ -32,11 +31,8 @@ export function openFeeds(app: App, _words: readonly string[], signal: AbortSign
         ? `The service is well. Its time is ${timeText(now)} UTC.`
         : 'The service is degraded: a store is unavailable, or a feed is offline.',
     )
-    place.replaceChildren(
-      names.length > 0
-        ? table('Feeds of this key', head, rows)
-        : element('p', {}, 'This key has no feed. Ask for access to one.'),
-    )
+    if (rows.length > 0) showTable(place, table('Feeds of this key', head, rows))
+    else say(place, 'This key has no feed. Ask for access to one.')
   }
   draw(app.status)
   app.onStatus(draw, signal)

@@ -3,7 +3,7 @@ import type { App } from '../app.ts'
 import { askPatiently } from '../asking.ts'
 import { pause } from '../browser.ts'
 import { copyButtons } from '../copy-buttons.ts'
-import { element, say, table } from '../elements.ts'
+import { element, say, showTable, table } from '../elements.ts'
 import { usagePrograms } from '../texts/copies.ts'
 import { numberText } from '../texts/words.ts'
 
@@ -26,7 +26,8 @@ const columns: readonly (readonly [keyof Counters, string])[] = [
 /** The limits and counters of this key. */
 export function openUsage(app: App, _words: readonly string[], signal: AbortSignal): HTMLElement {
   const note = element('p', { class: 'note', role: 'status' })
-  const body = element('div', {})
+  const summary = element('div', {})
+  const byDay = element('div', { class: 'counts' })
   const fill = async (): Promise<void> => {
     while (!signal.aborted) {
       const usage = await askPatiently(() => app.fxd.usage(days), {
@@ -35,7 +36,8 @@ export function openUsage(app: App, _words: readonly string[], signal: AbortSign
         refused: (error) => app.refused(error),
       })
       if (!usage) return
-      body.replaceChildren(...usageOf(usage))
+      summary.replaceChildren(...summaryOf(usage))
+      showTable(byDay, daysOf(usage))
       await pause(everyMs, signal)
     }
   }
@@ -45,32 +47,30 @@ export function openUsage(app: App, _words: readonly string[], signal: AbortSign
     {},
     element('h1', {}, 'Usage of this key'),
     note,
-    body,
+    summary,
+    byDay,
     copyButtons(app.origin, () => usagePrograms(days)),
   )
 }
 
-function usageOf({ api_key: prefix, tier, limits, current, today, history }: Usage): HTMLElement[] {
+const summaryOf = ({ api_key: prefix, tier, limits, current, today, history }: Usage): HTMLElement[] => [
+  element('p', {}, `Key ${prefix}…, plan ${tier}. Days are those of UTC.`),
+  element(
+    'div',
+    { class: 'cards' },
+    limitCard('Requests today', today.requests, limits.rpd),
+    limitCard('WebSocket connections in use', current.ws_connections_in_use, limits.ws_connections),
+    card('Requests a minute, at most', numberText(limits.rpm)),
+    card('Symbols of one connection, at most', numberText(limits.ws_symbols)),
+  ),
+  element('h2', {}, `The last ${history.length} days`),
+]
+
+function daysOf({ history }: Usage): HTMLElement {
   const rows = history
     .toReversed()
     .map((each) => [each.date, ...columns.map(([name]) => numberText(each[name]))])
-  return [
-    element('p', {}, `Key ${prefix}…, plan ${tier}. Days are those of UTC.`),
-    element(
-      'div',
-      { class: 'cards' },
-      limitCard('Requests today', today.requests, limits.rpd),
-      limitCard('WebSocket connections in use', current.ws_connections_in_use, limits.ws_connections),
-      card('Requests a minute, at most', numberText(limits.rpm)),
-      card('Symbols of one connection, at most', numberText(limits.ws_symbols)),
-    ),
-    element('h2', {}, `The last ${history.length} days`),
-    element(
-      'div',
-      { class: 'counts' },
-      table('Use by day', ['Day', ...columns.map(([, name]) => name)], rows),
-    ),
-  ]
+  return table('Use by day', ['Day', ...columns.map(([, name]) => name)], rows)
 }
 
 const card = (name: string, value: string, ...more: HTMLElement[]): HTMLElement =>
