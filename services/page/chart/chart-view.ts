@@ -141,7 +141,6 @@ function resolutionButtons(
         'button',
         {
           'aria-pressed': String(value === present),
-          'aria-label': words,
           title: words,
           disabled: !supported.includes(value),
           click: () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { answeredMinutes, runsOf } from '../../../services/page/wall/answered.ts'
-import { bitcoinMinutes, euroHours } from '../../acceptance/client/bars.ts'
+import { type Bar, bitcoinMinutes, euroHours } from '../../acceptance/client/bars.ts'
 import { barsOf, readHistory } from '../../acceptance/client/history.ts'
 import { read } from '../../acceptance/client/http.ts'
 import { FollowedFile } from '../../acceptance/client/input.ts'
@@ -43,17 +43,12 @@ const legend = (page: Page) => page.locator('.legend')
 const state = (page: Page) => page.locator('.state')
 
 /** The legend of a bar, made without the code of the page. */
-const described = (bar: {
-  time: number
-  open: number
-  high: number
-  low: number
-  close: number
-  volume: number
-}) => {
+const described = (bar: Bar, digits = 2): string => {
   const clock = (seconds: number): string =>
     new Date(seconds * 1_000).toISOString().slice(0, 16).replace('T', ' ')
-  const [open, high, low, close] = [bar.open, bar.high, bar.low, bar.close].map((price) => price.toFixed(2))
+  const [open, high, low, close] = [bar.open, bar.high, bar.low, bar.close].map((price) =>
+    price.toFixed(digits),
+  )
   return `${clock(bar.time)} feed · ${clock(bar.time - 10_800)} UTC · O ${open} H ${high} L ${low} C ${close} · Volume ${bar.volume.toLocaleString('en-US')}`
 }
 
@@ -140,10 +135,10 @@ test('the chart jumps to a time, shows bars on both sides of it, and goes back t
 })
 
 test('live bars are added, and those of an outage too, without a reload', { timeout: 120_000 }, async () => {
-  const { symbol, file, stored, next } = await service.prepare('ETHUSD')
+  const { symbol, file, stored, next } = await service.prepare('GBPUSD')
   const { page } = await openView(`#chart/${symbol}/1`)
   const shows = (bar: (typeof next)[number]) =>
-    expect.poll(() => legend(page).textContent(), { timeout: 60_000 }).toBe(described(bar))
+    expect.poll(() => legend(page).textContent(), { timeout: 60_000 }).toBe(described(bar, 5))
   await shows(stored.at(-1)!)
   file.append(...next.slice(0, 2))
   await shows(next[1]!)
@@ -163,7 +158,7 @@ test('the wall equals /v1/coverage cell by cell, and a cell names its exact minu
   const { page, errors } = await openView('#gaps/BROKERA:ZERO')
   const canvas = page.locator('canvas')
   await canvas.waitFor()
-  await page.getByLabel('Days').selectOption('30')
+  await page.getByLabel('Days', { exact: true }).selectOption('30')
   const { coverage } = await read<{ coverage: Record<string, { from: number; to: number }[]> }>(
     '/v1/coverage',
     service.key,
@@ -194,17 +189,17 @@ test('the wall equals /v1/coverage cell by cell, and a cell names its exact minu
   expect(expected.flat()).toContain('part')
 
   await canvas.focus()
-  const row = symbols.indexOf(symbolOf('ETHUSD'))
+  const row = symbols.indexOf(symbolOf('GBPUSD'))
   for (let i = 0; i <= row; i++) await page.keyboard.press(i === 0 ? 'ArrowLeft' : 'ArrowDown')
-  const [answered = 0] = answeredMinutes(coverage[symbolOf('ETHUSD')] ?? [], today, 1)
+  const [answered = 0] = answeredMinutes(coverage[symbolOf('GBPUSD')] ?? [], today, 1)
   await expect
     .poll(() => page.locator('.detail').textContent())
     .toContain(
-      `${symbolOf('ETHUSD')}, ${new Date(today * 1_000).toISOString().slice(0, 10)}: ${answered.toLocaleString('en-US')} of 1,440 minutes were answered. Not answered: `,
+      `${symbolOf('GBPUSD')}, ${new Date(today * 1_000).toISOString().slice(0, 10)}: ${answered.toLocaleString('en-US')} of 1,440 minutes were answered. Not answered: `,
     )
   await page.getByRole('button', { name: 'curl' }).click()
   expect(await page.locator('.program').textContent()).toContain(
-    `/v1/history?symbol=${symbolOf('ETHUSD')}&resolution=1&from=`,
+    `/v1/history?symbol=${symbolOf('GBPUSD')}&resolution=1&from=`,
   )
   expect(errors).toEqual([])
 })
