@@ -1,7 +1,7 @@
 import type { Bar, Resolution, SymbolDetails } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
 import { element, say } from '../elements.ts'
-import { shade } from './holes.ts'
+import { shade } from './gaps.ts'
 import { legendText } from './legend.ts'
 import { Plot } from './plot.ts'
 import { axisTime, isOfDays } from './resolutions.ts'
@@ -11,7 +11,7 @@ export type ClockName = 'feed' | 'utc'
 
 interface Wanted {
   readonly note: (text: string) => void
-  /** The bars or the holes changed. */
+  /** The bars or the gaps changed. */
   readonly changed: () => void
   readonly signal: AbortSignal
 }
@@ -29,7 +29,7 @@ export class ChartPane {
     class: 'plot',
     tabindex: 0,
     role: 'img',
-    'aria-label': 'Candles and volume. Left and right arrows read the bars.',
+    'aria-label': 'Bars and volume. Left and right arrows read the bars.',
   })
   #plot: Plot | undefined
   #clock: ClockName = 'feed'
@@ -64,22 +64,22 @@ export class ChartPane {
   }
 
   get first(): Bar | undefined {
-    return this.#source.candles.first
+    return this.#source.series.first
   }
 
   get last(): Bar | undefined {
-    return this.#source.candles.last
+    return this.#source.series.last
   }
 
   get count(): number {
-    return this.#source.candles.bars.length
+    return this.#source.series.bars.length
   }
 
-  /** Holes between the first and the last bar. */
-  get holes(): number {
+  /** Gaps between the first and the last bar. */
+  get gaps(): number {
     const { first, last } = this
     if (!first || !last) return 0
-    return this.#source.holes.filter(({ from, to }) => to >= first.time && from <= last.time).length
+    return this.#source.gaps.filter(({ from, to }) => to >= first.time && from <= last.time).length
   }
 
   get isLive(): boolean {
@@ -110,9 +110,9 @@ export class ChartPane {
   }
 
   #redraw(moved?: 'newest' | number): void {
-    const { bars } = this.#source.candles
+    const { bars } = this.#source.series
     const opens = bars.map(({ time }) => time)
-    const { blanks, bands } = shade(this.#resolution, opens, this.#source.holes)
+    const { blanks, bands } = shade(this.#resolution, opens, this.#source.gaps)
     this.#times = opens.map((time) => this.#onAxis(time))
     this.#plot ??= this.#makePlot()
     this.#plot.draw(
@@ -144,13 +144,13 @@ export class ChartPane {
       isOfDays: isOfDays(this.#resolution),
       nearBegin: () => void this.#source.older(),
       nearEnd: () => void this.#source.newer(),
-      pointed: (index) => this.#describe(this.#source.candles.bars[index ?? -1]?.time),
+      pointed: (index) => this.#describe(this.#source.series.bars[index ?? -1]?.time),
     })
   }
 
   #describe(time: number | undefined): void {
     this.#marked = time
-    const bar = this.#source.candles.bars[this.#markedIndex]
+    const bar = this.#source.series.bars[this.#markedIndex]
     const offset = this.#offset
     if (!bar) return say(this.#legend, '')
     const utc = offset === undefined ? undefined : bar.time + offset
@@ -159,14 +159,14 @@ export class ChartPane {
   }
 
   get #markedIndex(): number {
-    const { bars } = this.#source.candles
+    const { bars } = this.#source.series
     const index = bars.findLastIndex(({ time }) => time === this.#marked)
     return index < 0 ? bars.length - 1 : index
   }
 
   /** Arrows move from bar to bar, Home and End to the first and the last. */
   #move(event: KeyboardEvent): void {
-    const { bars } = this.#source.candles
+    const { bars } = this.#source.series
     const end = bars.length - 1
     const present = this.#markedIndex
     const goals: Readonly<Record<string, number>> = {

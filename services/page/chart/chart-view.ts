@@ -1,4 +1,4 @@
-import type { Resolution, SymbolDetails } from '../../../clients/typescript/src/types.ts'
+import type { Resolution, SymbolDetails, SymbolInfo } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
 import { askPatiently } from '../asking.ts'
 import { copyButtons } from '../copy-buttons.ts'
@@ -9,8 +9,16 @@ import { ChartPane, type ClockName } from './chart-pane.ts'
 import { resolutions } from './resolutions.ts'
 import { symbolBox } from './symbol-box.ts'
 
+const listMax = 1_000
+
+interface SymbolList {
+  readonly symbols: readonly SymbolInfo[]
+}
+
 /** Kept while views change, as a person expects of a setting. */
 let clock: ClockName = 'feed'
+/** The chart that was shown last: `BROKER:ACCOUNT:NAME/60`. */
+let lastShown = ''
 /** A person has just chosen a length of bars, and goes on from that button. */
 let isChoosing = false
 
@@ -21,6 +29,11 @@ export function openChart(
   signal: AbortSignal,
 ): HTMLElement {
   const note = element('p', { class: 'note', role: 'status' })
+  const asking = {
+    signal,
+    note: (text: string) => say(note, text),
+    refused: (error: Error) => app.refused(error),
+  }
   const show = (nextSymbol: string, nextResolution: string): void => {
     location.hash = `#chart/${nextSymbol}/${nextResolution}`
   }
@@ -37,17 +50,26 @@ export function openChart(
     note,
     body,
   )
-  if (symbol === '') say(note, 'Choose a symbol. Type a part of its name.')
+  if (symbol === '') void choose()
   else void fill()
   return view
 
+  /** Shows the chart of before, or that of a symbol whose feed is live. */
+  async function choose(): Promise<void> {
+    if (lastShown !== '') return location.replace(`#chart/${lastShown}`)
+    const found = await askPatiently(() => app.rest.get<SymbolList>('symbols', { limit: listMax }), asking)
+    const isLive = ({ feed }: SymbolInfo): boolean => app.status.feeds[feed]?.status === 'live'
+    const first = found?.symbols.find(isLive) ?? found?.symbols[0]
+    // A person who types has chosen already.
+    if (view.querySelector('input')?.value !== '') return
+    if (first) location.replace(`#chart/${first.symbol}/1`)
+    else if (found) say(note, 'This key has no symbol. Ask for access to a feed.')
+  }
+
   async function fill(): Promise<void> {
-    const details = await askPatiently(() => app.fxd.symbol(symbol), {
-      signal,
-      note: (text) => say(note, text),
-      refused: (error) => app.refused(error),
-    })
+    const details = await askPatiently(() => app.fxd.symbol(symbol), asking)
     if (!details) return
+    lastShown = `${symbol}/${resolution}`
     const around = { note, signal, show, time: timeOf(time) }
     body.replaceChildren(...chartOf(app, details, resolution as Resolution, around))
     if (isChoosing) body.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus()
@@ -121,10 +143,13 @@ function chartOf(
   ]
 }
 
-function stateText({ first, last, count, holes, isLive }: ChartPane): string {
+function stateText({ first, last, count, gaps, isLive }: ChartPane): string {
   if (!first || !last) return 'This symbol has no bars of this length.'
   const bars = `${numberText(count)} bars from ${timeText(first.time)} to ${timeText(last.time)} (clock of the feed)`
-  const missing = holes === 0 ? '' : ` Shaded: ${numberText(holes)} times that no terminal answered for.`
+  const missing =
+    gaps === 0
+      ? ''
+      : ` Shaded: ${numberText(gaps)} ${gaps === 1 ? 'gap' : 'gaps'} that no terminal answered for.`
   return `${bars}. ${isLive ? 'New bars are added as they close.' : 'Scroll right for newer bars.'}${missing}`
 }
 

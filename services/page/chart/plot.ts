@@ -25,10 +25,10 @@ export interface PlotWanted {
   readonly pointed: (index: number | undefined) => void
 }
 
-/** Draws bars and shaded holes. All times are those of the axis. */
+/** Draws bars and shaded gaps. All times are those of the axis. */
 export class Plot {
   readonly #chart: IChartApi
-  readonly #candles: ISeriesApi<'Candlestick'>
+  readonly #prices: ISeriesApi<'Candlestick'>
   readonly #volumes: ISeriesApi<'Histogram'>
   readonly #bands = new Bands()
   #times: readonly number[] = []
@@ -44,7 +44,7 @@ export class Plot {
       localization: { dateFormat: 'yyyy-MM-dd' },
     })
     const priceFormat = { type: 'price', precision: digits, minMove: 10 ** -digits } as const
-    this.#candles = this.#chart.addSeries(CandlestickSeries, { priceFormat })
+    this.#prices = this.#chart.addSeries(CandlestickSeries, { priceFormat })
     this.#volumes = this.#chart.addSeries(HistogramSeries, {
       priceFormat: { type: 'volume' },
       priceScaleId: '',
@@ -52,8 +52,8 @@ export class Plot {
       priceLineVisible: false,
     })
     this.#volumes.priceScale().applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } })
-    this.#candles.priceScale().applyOptions({ scaleMargins: { top: 0.08, bottom: 0.22 } })
-    this.#candles.attachPrimitive(this.#bands)
+    this.#prices.priceScale().applyOptions({ scaleMargins: { top: 0.08, bottom: 0.22 } })
+    this.#prices.attachPrimitive(this.#bands)
     this.color()
     this.#chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
       if (!range || this.#times.length === 0) return
@@ -77,7 +77,7 @@ export class Plot {
       rightPriceScale: { borderColor: of('line') },
     })
     const [upColor, downColor] = [of('up'), of('down')]
-    this.#candles.applyOptions({
+    this.#prices.applyOptions({
       upColor,
       downColor,
       borderVisible: false,
@@ -85,7 +85,7 @@ export class Plot {
       wickDownColor: downColor,
     })
     this.#volumes.applyOptions({ color: of('volume') })
-    this.#bands.color = of('hole')
+    this.#bands.color = of('gap')
   }
 
   /** Draws all bars again; `times` are those of the bars on the axis. */
@@ -97,7 +97,7 @@ export class Plot {
   ): void {
     this.#times = times
     this.#points = times.length + blanks.length
-    const candles = bars.map(({ open, high, low, close }, i) => ({
+    const prices = bars.map(({ open, high, low, close }, i) => ({
       time: at(times[i]),
       open,
       high,
@@ -109,14 +109,14 @@ export class Plot {
     const ascending = <T extends { time: UTCTimestamp }>(points: T[]): T[] =>
       empty.length === 0 ? points : points.toSorted((a, b) => a.time - b.time)
     this.#bands.bands = bands
-    this.#candles.setData(ascending([...candles, ...empty]))
+    this.#prices.setData(ascending([...prices, ...empty]))
     this.#volumes.setData(ascending([...volumes, ...empty]))
   }
 
   drawLast({ open, high, low, close, volume }: Bar, times: readonly number[]): void {
     this.#times = times
     const time = at(times.at(-1))
-    this.#candles.update({ time, open, high, low, close })
+    this.#prices.update({ time, open, high, low, close })
     this.#volumes.update({ time, value: volume })
   }
 
@@ -137,7 +137,7 @@ export class Plot {
     const time = at(this.#times[index])
     const range = this.#chart.timeScale().getVisibleRange()
     if (range && (time < Number(range.from) || time > Number(range.to))) this.toTime(time)
-    this.#chart.setCrosshairPosition(close, time, this.#candles)
+    this.#chart.setCrosshairPosition(close, time, this.#prices)
   }
 
   remove(): void {

@@ -4,8 +4,8 @@ import type { App } from '../app.ts'
 import { type Asking, askPatiently } from '../asking.ts'
 import { nowSeconds, pause } from '../browser.ts'
 import { failureText } from '../texts/failures.ts'
-import { Candles } from './candles.ts'
-import { holesBetween } from './holes.ts'
+import { BarSeries } from './bar-series.ts'
+import { gapsBetween } from './gaps.ts'
 import { nextOpen } from './resolutions.ts'
 
 const pageBars = 2_000
@@ -26,23 +26,23 @@ interface Columns {
 }
 
 export interface Shown {
-  /** All bars or holes changed. `moved`: the view goes to the newest bar, or to this time. */
+  /** All bars or gaps changed. `moved`: the view goes to the newest bar, or to this time. */
   redraw(moved?: 'newest' | number): void
   /** Only the last bar changed, or one was added. */
   redrawLast(): void
   note(text: string): void
 }
 
-/** Brings the bars of one symbol and resolution: history in both directions, live bars, corrections and holes. */
+/** Brings the bars of one symbol and resolution: history in both directions, live bars, corrections and gaps. */
 export class ChartSource {
-  readonly candles: Candles
+  readonly series: BarSeries
   readonly #app: App
   readonly #symbol: string
   readonly #hasMinutes: boolean
   readonly #shown: Shown
   readonly #asking: Asking
   readonly #signal: AbortSignal
-  #holes: readonly Range[] = []
+  #gaps: readonly Range[] = []
   #coverageRead = 0
   #isAtBegin = false
   readonly #busy = new Set<'older' | 'newer'>()
@@ -61,13 +61,13 @@ export class ChartSource {
     this.#hasMinutes = hasMinutes
     this.#shown = shown
     this.#signal = signal
-    this.candles = new Candles(resolution)
+    this.series = new BarSeries(resolution)
     this.#asking = { signal, note: (text) => shown.note(text), refused: (error) => app.refused(error) }
     signal.addEventListener('abort', () => this.#live.abort())
   }
 
-  get holes(): readonly Range[] {
-    return this.#holes
+  get gaps(): readonly Range[] {
+    return this.#gaps
   }
 
   /** Whether the newest bar is shown, and new ones are added. */
@@ -81,33 +81,33 @@ export class ChartSource {
     this.#live = new AbortController()
     this.#isAtBegin = false
     this.#ahead = undefined
-    const { candles } = this
+    const { series } = this
     let to: number | undefined
     if (time !== undefined) {
       to = time
-      for (let i = 0; i < behindJump; i++) to = nextOpen(candles.resolution, to)
+      for (let i = 0; i < behindJump; i++) to = nextOpen(series.resolution, to)
     }
     const bars = await this.#ask({ countback: pageBars, to })
     if (!bars) return
-    candles.clear()
-    candles.merge(bars)
-    const { last } = candles
+    series.clear()
+    series.merge(bars)
+    const { last } = series
     if (time !== undefined && last) this.#ahead = this.#behind(last.time)
     this.#shown.redraw(time ?? 'newest')
     if (this.isLive) void this.#follow(this.#live.signal)
     await this.#readCoverage()
-    if (this.#holes.length > 0) this.#shown.redraw(time)
+    if (this.#gaps.length > 0) this.#shown.redraw(time)
   }
 
   /** Adds a page before the first bar. */
   async older(): Promise<void> {
-    const { first } = this.candles
+    const { first } = this.series
     if (!first || this.#isAtBegin) return
     await this.#once('older', async () => {
       const bars = await this.#ask({ countback: pageBars, to: first.time - 1 })
       if (!bars) return
       this.#isAtBegin = bars.length === 0
-      this.candles.merge(bars)
+      this.series.merge(bars)
       this.#shown.redraw()
     })
   }
@@ -127,7 +127,7 @@ export class ChartSource {
         }
         bars.push(next.value)
       }
-      this.candles.merge(bars)
+      this.series.merge(bars)
       this.#shown.redraw()
       if (this.isLive) void this.#follow(this.#live.signal)
     })
@@ -141,12 +141,12 @@ export class ChartSource {
   }
 
   #behind(time: number): AsyncGenerator<Bar, void, undefined> {
-    const { resolution } = this.candles
+    const { resolution } = this.series
     return this.#app.fxd.history(this.#symbol, { resolution, from: time + 1 })
   }
 
   async #ask(range: Readonly<Record<string, number | undefined>>): Promise<Bar[] | undefined> {
-    const { resolution } = this.candles
+    const { resolution } = this.series
     const query = { symbol: this.#symbol, resolution, ...range }
     const live = this.#live
     const answer = await askPatiently(
@@ -159,12 +159,12 @@ export class ChartSource {
   async #readCoverage(): Promise<void> {
     const ranges = await askPatiently(() => this.#app.fxd.coverage(this.#symbol), this.#asking)
     this.#coverageRead = nowSeconds()
-    if (ranges) this.#holes = holesBetween(ranges)
+    if (ranges) this.#gaps = gapsBetween(ranges)
   }
 
   async #follow(live: AbortSignal): Promise<void> {
     if (!this.#hasMinutes) return this.#poll(live)
-    const { last, resolution } = this.candles
+    const { last, resolution } = this.series
     const options = { revisions: true, ...(last && { from: nextOpen(resolution, last.time) }) }
     const stream = this.#app.fxd.bars(this.#symbol, options)
     live.addEventListener('abort', () => void stream.return())
@@ -179,22 +179,21 @@ export class ChartSource {
   async #take(item: Item): Promise<void> {
     if (item.type === 'bar') {
       const { symbol: _, type: __, ...bar } = item
-      const began = this.candles.add(bar)
+      const began = this.series.add(bar)
       this.#shown.redrawLast()
-      if (began && this.candles.resolution !== '1') await this.#refresh({ countback: tailBars })
+      if (began && this.series.resolution !== '1') await this.#refresh({ countback: tailBars })
     } else if (item.type === 'gap') await this.#refresh({ from: item.from, to: item.to })
-    else if (item.resolution === this.candles.resolution)
-      await this.#refresh({ from: item.from, to: item.to })
+    else if (item.resolution === this.series.resolution) await this.#refresh({ from: item.from, to: item.to })
   }
 
-  /** Reads bars again that are shown, and the holes at most once a minute. */
+  /** Reads bars again that are shown, and the gaps at most once a minute. */
   async #refresh(range: { from?: number; to?: number; countback?: number }): Promise<void> {
-    const oldest = this.candles.first?.time ?? 0
+    const oldest = this.series.first?.time ?? 0
     const from = range.from === undefined ? undefined : Math.max(range.from, oldest)
     if (from !== undefined && from > (range.to ?? from)) return
     const bars = await this.#ask({ ...range, from })
     if (!bars) return
-    this.candles.merge(bars.filter(({ time }) => time >= oldest))
+    this.series.merge(bars.filter(({ time }) => time >= oldest))
     if (nowSeconds() - this.#coverageRead > coverageEverySeconds) await this.#readCoverage()
     this.#shown.redraw()
   }

@@ -51,7 +51,7 @@ function rowOf(feed: string, status: FeedStatus): Child[] {
   const { last_candle_time: newest, last_candle_age_seconds: delay } = status
   const measured = age === undefined ? 'set by hand' : `${spanText(age)} ago`
   return [
-    feed,
+    element('a', { href: `#gaps/${feed}` }, feed),
     element('span', { class: status.status }, states[status.status]),
     offsetText(offset),
     offset === undefined ? '–' : measured,

@@ -5,7 +5,8 @@ import { answeredMinutes, runsOf } from './answered.ts'
 
 const day = 86_400
 const headHeight = 20
-const labelWidth = 150
+const labelWidth = 104
+const cellWidthLeast = 3
 /** With more rows than this they have no labels, and are low. */
 const labelledMax = 300
 
@@ -35,11 +36,14 @@ export class WallCanvas {
     'aria-label': 'Symbols by days. Arrows choose a cell; its minutes are named below.',
   })
   readonly #chosen: (cell: Cell) => void
+  /** Width that the window has for the picture. */
+  readonly #room: () => number
   #wall: Wall = { rows: [], firstDay: 0, days: 0 }
   #cell: Cell | undefined
 
-  constructor(chosen: (cell: Cell) => void) {
+  constructor(chosen: (cell: Cell) => void, room: () => number) {
     this.#chosen = chosen
+    this.#room = room
     this.element.addEventListener('click', (event) => this.#click(event))
     this.element.addEventListener('keydown', (event) => this.#move(event))
   }
@@ -73,7 +77,7 @@ export class WallCanvas {
         context.fillRect(0, headHeight + row * height, fullWidth, 1)
     for (let i = 0; i < days; i++) {
       const date = timeText(firstDay + i * day, true)
-      if (width > 6) context.fillRect(left + i * width, 0, 1, fullHeight)
+      if (width > 6) context.fillRect(left + i * width, headHeight, 1, fullHeight)
       if (!date.endsWith('-01') && i > 0) continue
       if (i > 0 || !hasMonthSoon(firstDay, width)) {
         context.fillStyle = color.text
@@ -112,7 +116,8 @@ export class WallCanvas {
     const { rows, days } = this.#wall
     const isLabelled = rows.length <= labelledMax
     const left = isLabelled ? labelWidth : 0
-    return { left, width: Math.max(3, Math.floor((1_150 - left) / days)), height: isLabelled ? 16 : 5 }
+    const width = Math.max(cellWidthLeast, Math.floor((this.#room() - left) / days))
+    return { left, width, height: isLabelled ? 16 : 5 }
   }
 
   #click({ offsetX, offsetY }: MouseEvent): void {

@@ -2,15 +2,17 @@ import type { Range } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
 import { askPatiently } from '../asking.ts'
 import { copyButtons } from '../copy-buttons.ts'
-import { element, say } from '../elements.ts'
+import { byId, element, say } from '../elements.ts'
 import { coveragePrograms, historyPrograms, type Programs } from '../texts/copies.ts'
-import { numberText, timeText } from '../texts/words.ts'
+import { numberText, timeOf, timeText } from '../texts/words.ts'
 import { answeredMinutes, dayOf, minutesOfDay, missingMinutes } from './answered.ts'
 import { type Cell, type Wall, WallCanvas, type WallRow } from './wall-canvas.ts'
 
 const day = 86_400
 const spans = [30, 90, 365]
-const shownHoles = 20
+const shownGaps = 20
+/** Width of what is around the picture. */
+const frameWidth = 64
 
 type Coverage = Readonly<Record<string, readonly Range[]>>
 
@@ -43,6 +45,7 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
   if (feeds.length === 0) return [element('p', {}, 'This key has no feed. Ask for access to one.')]
   const feed = select('feed', feeds, feeds.includes(wanted) ? wanted : (feeds[0] ?? ''))
   const span = select('days', spans.map(String), '90')
+  const until = element('input', { id: 'until', type: 'date' })
   const filter = element('input', {
     id: 'filter',
     type: 'search',
@@ -55,26 +58,36 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
   let programs: Programs = coveragePrograms
   let wall: Wall = { rows: [], firstDay: 0, days: 0 }
 
-  const canvas = new WallCanvas((cell) => {
-    const text = cellText(wall, cell)
-    const { symbol, from, to } = text
-    say(detail, text.words)
-    programs = historyPrograms(symbol, '1', from, to)
-    link.href = `#chart/${symbol}/1/${timeText(from).replace(' ', 'T')}`
-    link.hidden = false
-  })
+  const canvas = new WallCanvas(
+    (cell) => {
+      const text = cellText(wall, cell)
+      const { symbol, from, to } = text
+      say(detail, text.words)
+      programs = historyPrograms(symbol, '1', from, to)
+      link.href = `#chart/${symbol}/1/${timeText(from).replace(' ', 'T')}`
+      link.hidden = false
+    },
+    () => byId('main').clientWidth - frameWidth,
+  )
   const draw = (): void => {
-    wall = makeWall(app, coverage, { feed: feed.value, days: Number(span.value), search: filter.value })
+    const last = timeOf(until.value) ?? today(app, coverage, feed.value)
+    until.value = timeText(last, true)
+    wall = makeWall(coverage, { feed: feed.value, last, days: Number(span.value), search: filter.value })
     say(
       summary,
-      `${numberText(wall.rows.length)} symbols, ${wall.days} days on the clock of the feed. The newest day has not ended.`,
+      `${numberText(wall.rows.length)} symbols, ${wall.days} days on the clock of the feed. A day that has not ended is shown in part.`,
     )
     say(detail, 'Choose a cell to see its minutes.')
     link.hidden = true
     programs = coveragePrograms
     canvas.show(wall)
   }
-  for (const each of [feed, span]) each.addEventListener('change', draw)
+  for (const each of [span, until]) each.addEventListener('change', draw)
+  feed.addEventListener('change', () => {
+    until.value = ''
+    draw()
+  })
+  window.addEventListener('resize', () => canvas.draw(), { signal })
   filter.addEventListener('input', draw)
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => canvas.draw(), { signal })
   draw()
@@ -84,6 +97,7 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
       { class: 'bar' },
       element('div', { class: 'field' }, element('label', { for: 'feed' }, 'Feed'), feed),
       element('div', { class: 'field' }, element('label', { for: 'days' }, 'Days'), span),
+      element('div', { class: 'field' }, element('label', { for: 'until' }, 'Until'), until),
       element('div', { class: 'field' }, element('label', { for: 'filter' }, 'Symbols'), filter),
     ),
     legend(),
@@ -95,21 +109,31 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
   ]
 }
 
-function makeWall(
-  app: App,
-  coverage: Coverage,
-  { feed, days, search }: { feed: string; days: number; search: string },
-): Wall {
+interface WallWanted {
+  readonly feed: string
+  /** Begin of the last day. */
+  readonly last: number
+  readonly days: number
+  readonly search: string
+}
+
+function makeWall(coverage: Coverage, { feed, last, days, search }: WallWanted): Wall {
   const prefix = `${feed}:`
   const rows: WallRow[] = Object.entries(coverage)
     .filter(([symbol]) => symbol.startsWith(prefix) && symbol.toLowerCase().includes(search.toLowerCase()))
     .map(([symbol, ranges]) => ({ symbol, label: symbol.slice(prefix.length), ranges }))
     .toSorted((a, b) => (a.label < b.label ? -1 : 1))
-  const newest = rows.reduce((time, { ranges }) => Math.max(time, ranges.at(-1)?.to ?? 0), 0)
-  const { server_time: now, feeds } = app.status
+  return { rows, firstDay: last - (days - 1) * day, days }
+}
+
+/** The present day on the clock of a feed; if that is unknown, the newest day with bars. */
+function today({ status: { server_time: now, feeds } }: App, coverage: Coverage, feed: string): number {
   const offset = feeds[feed]?.clock_offset_seconds
-  const today = dayOf(offset === undefined ? newest : now - offset)
-  return { rows, firstDay: today - (days - 1) * day, days }
+  if (offset !== undefined) return dayOf(now - offset)
+  const newest = Object.entries(coverage).map(([symbol, ranges]) =>
+    symbol.startsWith(`${feed}:`) ? (ranges.at(-1)?.to ?? 0) : 0,
+  )
+  return dayOf(newest.reduce((time, each) => Math.max(time, each), 0))
 }
 
 function cellText({ rows, firstDay }: Wall, { row, day: column }: Cell) {
@@ -119,15 +143,15 @@ function cellText({ rows, firstDay }: Wall, { row, day: column }: Cell) {
   const missing = missingMinutes(ranges, begin)
   const clock = (time: number): string => timeText(time).slice(11)
   const listed = missing
-    .slice(0, shownHoles)
+    .slice(0, shownGaps)
     .map(({ from, to }) => (from === to ? clock(from) : `${clock(from)}–${clock(to)}`))
-  const more = missing.length > shownHoles ? ` and ${missing.length - shownHoles} more` : ''
-  const holes = missing.length === 0 ? 'Nothing is missing.' : `Not answered: ${listed.join(', ')}${more}.`
+  const more = missing.length > shownGaps ? ` and ${missing.length - shownGaps} more` : ''
+  const gaps = missing.length === 0 ? 'Nothing is missing.' : `Not answered: ${listed.join(', ')}${more}.`
   return {
     symbol,
     from: missing[0]?.from ?? begin,
     to: missing.at(-1)?.to ?? begin + day - 60,
-    words: `${symbol}, ${timeText(begin, true)}: ${numberText(answered)} of ${numberText(minutesOfDay)} minutes were answered. ${holes}`,
+    words: `${symbol}, ${timeText(begin, true)}: ${numberText(answered)} of ${numberText(minutesOfDay)} minutes were answered. ${gaps}`,
   }
 }
 

@@ -1,12 +1,12 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { answeredMinutes, runsOf } from '../../../services/page/wall/answered.ts'
-import { type Bar, bitcoinMinutes, euroHours } from '../../acceptance/client/bars.ts'
+import { type Bar, bitcoinMinutes, euroHours, exportText, minutes } from '../../acceptance/client/bars.ts'
 import { barsOf, readHistory } from '../../acceptance/client/history.ts'
 import { read } from '../../acceptance/client/http.ts'
-import { FollowedFile } from '../../acceptance/client/input.ts'
+import { FollowedFile, importFile } from '../../acceptance/client/input.ts'
 import { issueKey } from '../../acceptance/client/keys.ts'
 import { until } from '../../acceptance/client/until.ts'
 import { symbolOf, useService } from '../one-service.ts'
@@ -134,6 +134,31 @@ test('the chart jumps to a time, shows bars on both sides of it, and goes back t
   await expect.poll(() => legend(page).textContent()).toBe(described(bars.at(-1)!))
 })
 
+test('a time that no terminal answered for is shaded and counted', async () => {
+  const symbol = symbolOf('AUDUSD')
+  const first = Date.UTC(2024, 0, 9) / 1_000
+  const parts = [minutes(first, 120, 0.67, 5), minutes(first + 3 * 3_600, 120, 0.68, 5)]
+  for (const [i, part] of parts.entries()) {
+    const path = join(service.home, `part-${i}.csv`)
+    writeFileSync(path, exportText(part))
+    expect((await importFile(path, { feed: 'BROKERA:ZERO', symbol: 'AUDUSD', resolution: '1' })).code).toBe(0)
+  }
+  const { page } = await openView(`#chart/${symbol}/1`)
+  await expect.poll(() => state(page).textContent()).toContain('Shaded: 1 gap that no terminal answered for.')
+  // The gap has a blank for each second of its 60 minutes, at most 41 in all.
+  const shaded = await page.evaluate<number>(`
+    const color = getComputedStyle(document.documentElement).getPropertyValue('--gap').trim()
+    Math.max(...[...document.querySelectorAll('.plot canvas')].map((canvas) => {
+      const { data } = canvas.getContext('2d').getImageData(0, canvas.height - 10, canvas.width, 1)
+      let count = 0
+      for (let i = 0; i < data.length; i += 4)
+        if ('#' + [...data.slice(i, i + 3)].map((part) => part.toString(16).padStart(2, '0')).join('') === color) count += 1
+      return count
+    }))`)
+  expect(shaded).toBeGreaterThan(100)
+  if (pictures !== undefined) await page.screenshot({ path: join(pictures, 'gap-light.png') })
+})
+
 test('live bars are added, and those of an outage too, without a reload', { timeout: 120_000 }, async () => {
   const { symbol, file, stored, next } = await service.prepare('GBPUSD')
   const { page } = await openView(`#chart/${symbol}/1`)
@@ -179,10 +204,10 @@ test('the wall equals /v1/coverage cell by cell, and a cell names its exact minu
       .map(([state, color]) => [state, style.getPropertyValue('--' + color).trim()]))`)
   const pixels = await page.evaluate<string[][]>(`
     const context = document.querySelector('canvas').getContext('2d')
-    const width = Math.floor((1_150 - 150) / 30)
+    const width = (context.canvas.width - 104) / 30
     Array.from({ length: ${symbols.length} }, (_, row) =>
       Array.from({ length: 30 }, (__, day) => {
-        const { data } = context.getImageData(150 + day * width + 5, 20 + row * 16 + 8, 1, 1)
+        const { data } = context.getImageData(104 + day * width + 5, 20 + row * 16 + 8, 1, 1)
         return '#' + [...data.slice(0, 3)].map((part) => part.toString(16).padStart(2, '0')).join('')
       }))`)
   expect(pixels).toEqual(expected.map((row) => row.map((each) => colors[each])))
@@ -283,11 +308,15 @@ test.for(looks)(
     for (const view of views) {
       await page.getByRole('link', { name: view, exact: true }).click()
       if (view === 'Chart') {
+        await page.locator('.plot').waitFor()
         await page.getByLabel('Symbol').fill(bitcoin)
         await page.getByLabel('Symbol').press('Enter')
         await expect.poll(() => legend(page).textContent()).toContain(' feed · ')
       }
-      if (view === 'Wall of gaps') await page.locator('canvas').waitFor()
+      if (view === 'Wall of gaps') {
+        await page.getByLabel('Until').fill('2013-12-20')
+        await page.locator('canvas').click({ position: { x: 250, y: 75 } })
+      }
       if (view === 'Usage') await page.getByRole('row').first().waitFor()
       await page.getByRole('button', { name: 'TypeScript' }).click()
       await look(view)

@@ -2,7 +2,7 @@ import type { Bar, Resolution } from '../../../clients/typescript/src/types.ts'
 import { openOf } from './resolutions.ts'
 
 /** The bars of a chart in ascending order, on the clock of the feed. Live minutes are folded into the last bar. */
-export class Candles {
+export class BarSeries {
   readonly resolution: Resolution
   #bars: Bar[] = []
   /** Open time of the newest bar that history gave. Minutes before its end are part of it. */
