@@ -52,7 +52,7 @@ const unneededFolders = new Set([
   'tests',
 ])
 const unneededFiles =
-  /\.(map|bare|ts|mts|cts|md|markdown|flow|html|tsbuildinfo)$|^\.(eslint|prettier|npmignore|editorconfig|travis|nycrc|taprc)/i
+  /\.development\.m?js$|\.(map|bare|ts|mts|cts|md|markdown|flow|html|tsbuildinfo)$|^\.(eslint|prettier|npmignore|editorconfig|travis|nycrc|taprc)/i
 const licence = /^(licen[cs]e|notice|copying)/i
 
 /**

@@ -31,7 +31,7 @@ import { createCoverageRoute } from './routes/coverage/route.ts'
 import { createHistoryRoute } from './routes/history/route.ts'
 import { openapiDocument } from './routes/openapi/document.ts'
 import { addOpenapiRoute } from './routes/openapi/route.ts'
-import { addPageRoute } from './routes/page/route.ts'
+import { addPageRoutes } from './routes/page/route.ts'
 import { createStatusRoute } from './routes/status/route.ts'
 import { addStreamRoute } from './routes/stream/route.ts'
 import { createSymbolsRoute } from './routes/symbols/route.ts'
@@ -69,7 +69,7 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
   addStreamRoute(app)
   addOpenapiRoute(app, openapi)
   addAsyncapiRoute(app)
-  addPageRoute(app)
+  addPageRoutes(app)
   await app.register(async (open) => {
     acceptKey(open, identify)
     countOnly(open, deps.limits, deps.log)

@@ -25,6 +25,7 @@ const lint = ['--type-aware', '--deny-warnings', '--config', join(root, '.oxlint
 
 const tools = [
   { command: 'npm run types', tool: 'tsc', args: ['--pretty', 'false'] },
+  { command: 'npm run types', tool: 'tsc', args: ['--pretty', 'false', '--project', 'services/page'] },
   { command: 'npm run lint', tool: 'oxlint', args: [...lint, '--format', 'unix'] },
   { command: 'npm run format', tool: 'biome', args: ['check', '--colors=off'] },
   { command: 'npm run unused', tool: 'knip', args: ['--no-progress'] },

@@ -1,0 +1,148 @@
+import {
+  CandlestickSeries,
+  createChart,
+  HistogramSeries,
+  type IChartApi,
+  type ISeriesApi,
+  type UTCTimestamp,
+} from 'lightweight-charts'
+import type { Bar, Range } from '../../../clients/typescript/src/types.ts'
+import { indexIn } from './ascending.ts'
+import { Bands } from './bands.ts'
+
+/** Bars that are still to the left when the page asks for more. */
+const marginBars = 150
+/** Bars on each side of a time that was jumped to. */
+const middleBars = 60
+
+export interface PlotWanted {
+  readonly place: HTMLElement
+  readonly digits: number
+  readonly isOfDays: boolean
+  readonly nearBegin: () => void
+  readonly nearEnd: () => void
+  /** The bar below the pointer; `undefined`: none. */
+  readonly pointed: (index: number | undefined) => void
+}
+
+/** Draws bars and shaded gaps. All times are those of the axis. */
+export class Plot {
+  readonly #chart: IChartApi
+  readonly #prices: ISeriesApi<'Candlestick'>
+  readonly #volumes: ISeriesApi<'Histogram'>
+  readonly #bands = new Bands()
+  #times: readonly number[] = []
+  /** Bars and blanks. */
+  #points = 0
+
+  constructor({ place, digits, isOfDays, nearBegin, nearEnd, pointed }: PlotWanted) {
+    this.#chart = createChart(place, {
+      autoSize: true,
+      // The logo adds a style that the policy of the page forbids; the text below the chart names its makers.
+      layout: { attributionLogo: false, fontFamily: getComputedStyle(place).fontFamily },
+      timeScale: { timeVisible: !isOfDays, secondsVisible: false, rightOffset: 4, minBarSpacing: 0.5 },
+      localization: { dateFormat: 'yyyy-MM-dd' },
+    })
+    const priceFormat = { type: 'price', precision: digits, minMove: 10 ** -digits } as const
+    this.#prices = this.#chart.addSeries(CandlestickSeries, { priceFormat })
+    this.#volumes = this.#chart.addSeries(HistogramSeries, {
+      priceFormat: { type: 'volume' },
+      priceScaleId: '',
+      lastValueVisible: false,
+      priceLineVisible: false,
+    })
+    this.#volumes.priceScale().applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } })
+    this.#prices.priceScale().applyOptions({ scaleMargins: { top: 0.08, bottom: 0.22 } })
+    this.#prices.attachPrimitive(this.#bands)
+    this.color()
+    this.#chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
+      if (!range || this.#times.length === 0) return
+      if (range.from < marginBars) nearBegin()
+      if (range.to > this.#points - marginBars) nearEnd()
+    })
+    this.#chart.subscribeCrosshairMove(({ time }) => {
+      pointed(typeof time === 'number' ? indexIn(this.#times, time) : undefined)
+    })
+  }
+
+  /** Reads the colors of the style sheet, which differ by light and dark. */
+  color(): void {
+    const style = getComputedStyle(document.documentElement)
+    const of = (name: string): string => style.getPropertyValue(`--${name}`).trim()
+    const line = { color: of('grid') }
+    this.#chart.applyOptions({
+      layout: { background: { color: of('panel') }, textColor: of('soft') },
+      grid: { vertLines: line, horzLines: line },
+      timeScale: { borderColor: of('line') },
+      rightPriceScale: { borderColor: of('line') },
+    })
+    const [upColor, downColor] = [of('up'), of('down')]
+    this.#prices.applyOptions({
+      upColor,
+      downColor,
+      borderVisible: false,
+      wickUpColor: upColor,
+      wickDownColor: downColor,
+    })
+    this.#volumes.applyOptions({ color: of('volume') })
+    this.#bands.color = of('gap')
+  }
+
+  /** Draws all bars again; `times` are those of the bars on the axis. */
+  draw(
+    bars: readonly Bar[],
+    times: readonly number[],
+    blanks: readonly number[],
+    bands: readonly Range[],
+  ): void {
+    this.#times = times
+    this.#points = times.length + blanks.length
+    const prices = bars.map(({ open, high, low, close }, i) => ({
+      time: at(times[i]),
+      open,
+      high,
+      low,
+      close,
+    }))
+    const volumes = bars.map(({ volume }, i) => ({ time: at(times[i]), value: volume }))
+    const empty = blanks.map((time) => ({ time: at(time) }))
+    const ascending = <T extends { time: UTCTimestamp }>(points: T[]): T[] =>
+      empty.length === 0 ? points : points.toSorted((a, b) => a.time - b.time)
+    this.#bands.bands = bands
+    this.#prices.setData(ascending([...prices, ...empty]))
+    this.#volumes.setData(ascending([...volumes, ...empty]))
+  }
+
+  drawLast({ open, high, low, close, volume }: Bar, times: readonly number[]): void {
+    this.#times = times
+    const time = at(times.at(-1))
+    this.#prices.update({ time, open, high, low, close })
+    this.#volumes.update({ time, value: volume })
+  }
+
+  toNewest(): void {
+    this.#chart.timeScale().resetTimeScale()
+    this.#chart.timeScale().scrollToRealTime()
+  }
+
+  /** Shows a time in the middle. */
+  toTime(time: number): void {
+    const scale = this.#chart.timeScale()
+    const index = scale.timeToIndex(at(time), true)
+    if (index !== null) scale.setVisibleLogicalRange({ from: index - middleBars, to: index + middleBars })
+  }
+
+  /** Marks a bar as the pointer does, and makes it visible. */
+  mark(index: number, { close }: Bar): void {
+    const time = at(this.#times[index])
+    const range = this.#chart.timeScale().getVisibleRange()
+    if (range && (time < Number(range.from) || time > Number(range.to))) this.toTime(time)
+    this.#chart.setCrosshairPosition(close, time, this.#prices)
+  }
+
+  remove(): void {
+    this.#chart.remove()
+  }
+}
+
+const at = (time: number | undefined): UTCTimestamp => time as UTCTimestamp

@@ -1,0 +1,214 @@
+import { asFxdError } from '../../../clients/typescript/src/error.ts'
+import type { Bar, Item, Range, Resolution } from '../../../clients/typescript/src/types.ts'
+import type { App } from '../app.ts'
+import { type Asking, askPatiently } from '../asking.ts'
+import { nowSeconds, pause } from '../browser.ts'
+import { failureText } from '../texts/failures.ts'
+import { BarSeries } from './bar-series.ts'
+import { gapsBetween } from './gaps.ts'
+import { nextOpen } from './resolutions.ts'
+
+const pageBars = 2_000
+/** Bars that are shown behind a time to which a person jumps. */
+const behindJump = 500
+/** Bars that history may have closed or corrected since the page folded them. */
+const tailBars = 3
+const pollMs = 60_000
+const coverageEverySeconds = 60
+
+interface Columns {
+  readonly t?: readonly number[]
+  readonly o: readonly number[]
+  readonly h: readonly number[]
+  readonly l: readonly number[]
+  readonly c: readonly number[]
+  readonly v: readonly number[]
+}
+
+export interface Shown {
+  /** All bars or gaps changed. `moved`: the view goes to the newest bar, or to this time. */
+  redraw(moved?: 'newest' | number): void
+  /** Only the last bar changed, or one was added. */
+  redrawLast(): void
+  note(text: string): void
+}
+
+/** Brings the bars of one symbol and resolution: history in both directions, live bars, corrections and gaps. */
+export class ChartSource {
+  readonly series: BarSeries
+  readonly #app: App
+  readonly #symbol: string
+  readonly #hasMinutes: boolean
+  readonly #shown: Shown
+  readonly #asking: Asking
+  readonly #signal: AbortSignal
+  #gaps: readonly Range[] = []
+  #coverageRead = 0
+  #isAtBegin = false
+  readonly #busy = new Set<'older' | 'newer'>()
+  /** Bars behind those that are shown; `undefined` while the newest bar is shown. */
+  #ahead: AsyncGenerator<Bar, void, undefined> | undefined
+  #live = new AbortController()
+
+  constructor(
+    app: App,
+    { symbol, resolution, hasMinutes }: { symbol: string; resolution: Resolution; hasMinutes: boolean },
+    shown: Shown,
+    signal: AbortSignal,
+  ) {
+    this.#app = app
+    this.#symbol = symbol
+    this.#hasMinutes = hasMinutes
+    this.#shown = shown
+    this.#signal = signal
+    this.series = new BarSeries(resolution)
+    this.#asking = { signal, note: (text) => shown.note(text), refused: (error) => app.refused(error) }
+    signal.addEventListener('abort', () => this.#live.abort())
+  }
+
+  get gaps(): readonly Range[] {
+    return this.#gaps
+  }
+
+  /** Whether the newest bar is shown, and new ones are added. */
+  get isLive(): boolean {
+    return this.#ahead === undefined
+  }
+
+  /** Shows the newest bars, or those around a time. */
+  async open(time?: number): Promise<void> {
+    this.#live.abort()
+    this.#live = new AbortController()
+    this.#isAtBegin = false
+    this.#ahead = undefined
+    const { series } = this
+    let to: number | undefined
+    if (time !== undefined) {
+      to = time
+      for (let i = 0; i < behindJump; i++) to = nextOpen(series.resolution, to)
+    }
+    const bars = await this.#ask({ countback: pageBars, to })
+    if (!bars) return
+    series.clear()
+    series.merge(bars)
+    const { last } = series
+    if (time !== undefined && last) this.#ahead = this.#behind(last.time)
+    this.#shown.redraw(time ?? 'newest')
+    if (this.isLive) void this.#follow(this.#live.signal)
+    await this.#readCoverage()
+    if (this.#gaps.length > 0) this.#shown.redraw(time)
+  }
+
+  /** Adds a page before the first bar. */
+  async older(): Promise<void> {
+    const { first } = this.series
+    if (!first || this.#isAtBegin) return
+    await this.#once('older', async () => {
+      const bars = await this.#ask({ countback: pageBars, to: first.time - 1 })
+      if (!bars) return
+      this.#isAtBegin = bars.length === 0
+      this.series.merge(bars)
+      this.#shown.redraw()
+    })
+  }
+
+  /** Adds a page behind the last bar; from the newest bar on live bars follow. */
+  async newer(): Promise<void> {
+    const ahead = this.#ahead
+    if (!ahead) return
+    await this.#once('newer', async () => {
+      const bars: Bar[] = []
+      while (bars.length < pageBars) {
+        const next = await askPatiently(() => ahead.next(), this.#asking)
+        if (!next || this.#ahead !== ahead) return
+        if (next.done) {
+          this.#ahead = undefined
+          break
+        }
+        bars.push(next.value)
+      }
+      this.series.merge(bars)
+      this.#shown.redraw()
+      if (this.isLive) void this.#follow(this.#live.signal)
+    })
+  }
+
+  /** One page at a time on each side. */
+  async #once(side: 'older' | 'newer', run: () => Promise<void>): Promise<void> {
+    if (this.#busy.has(side)) return
+    this.#busy.add(side)
+    await run().finally(() => this.#busy.delete(side))
+  }
+
+  #behind(time: number): AsyncGenerator<Bar, void, undefined> {
+    const { resolution } = this.series
+    return this.#app.fxd.history(this.#symbol, { resolution, from: time + 1 })
+  }
+
+  async #ask(range: Readonly<Record<string, number | undefined>>): Promise<Bar[] | undefined> {
+    const { resolution } = this.series
+    const query = { symbol: this.#symbol, resolution, ...range }
+    const live = this.#live
+    const answer = await askPatiently(
+      () => this.#app.rest.get<Columns>('history', query, this.#signal),
+      this.#asking,
+    )
+    return answer && live === this.#live ? barsOf(answer) : undefined
+  }
+
+  async #readCoverage(): Promise<void> {
+    const ranges = await askPatiently(() => this.#app.fxd.coverage(this.#symbol), this.#asking)
+    this.#coverageRead = nowSeconds()
+    if (ranges) this.#gaps = gapsBetween(ranges)
+  }
+
+  async #follow(live: AbortSignal): Promise<void> {
+    if (!this.#hasMinutes) return this.#poll(live)
+    const { last, resolution } = this.series
+    const options = { revisions: true, ...(last && { from: nextOpen(resolution, last.time) }) }
+    const stream = this.#app.fxd.bars(this.#symbol, options)
+    live.addEventListener('abort', () => void stream.return())
+    try {
+      for await (const item of stream) await this.#take(item)
+    } catch (cause) {
+      const error = asFxdError(cause)
+      if (!this.#app.refused(error)) this.#shown.note(failureText(error))
+    }
+  }
+
+  async #take(item: Item): Promise<void> {
+    if (item.type === 'bar') {
+      const { symbol: _, type: __, ...bar } = item
+      const began = this.series.add(bar)
+      this.#shown.redrawLast()
+      if (began && this.series.resolution !== '1') await this.#refresh({ countback: tailBars })
+    } else if (item.type === 'gap') await this.#refresh({ from: item.from, to: item.to })
+    else if (item.resolution === this.series.resolution) await this.#refresh({ from: item.from, to: item.to })
+  }
+
+  /** Reads bars again that are shown, and the gaps at most once a minute. */
+  async #refresh(range: { from?: number; to?: number; countback?: number }): Promise<void> {
+    const oldest = this.series.first?.time ?? 0
+    const from = range.from === undefined ? undefined : Math.max(range.from, oldest)
+    if (from !== undefined && from > (range.to ?? from)) return
+    const bars = await this.#ask({ ...range, from })
+    if (!bars) return
+    this.series.merge(bars.filter(({ time }) => time >= oldest))
+    if (nowSeconds() - this.#coverageRead > coverageEverySeconds) await this.#readCoverage()
+    this.#shown.redraw()
+  }
+
+  /** A symbol without one-minute bars is not pushed. */
+  async #poll(live: AbortSignal): Promise<void> {
+    while (!live.aborted) {
+      await pause(pollMs, live)
+      if (!live.aborted) await this.#refresh({ countback: tailBars })
+    }
+  }
+}
+
+const barsOf = ({ t = [], o, h, l, c, v }: Columns): Bar[] =>
+  t.map((time, i) => {
+    const at = (column: readonly number[]): number => column[i] ?? 0
+    return { time, open: at(o), high: at(h), low: at(l), close: at(c), volume: at(v) }
+  })

@@ -1,0 +1,32 @@
+import { element, say } from './elements.ts'
+import { copies, type Programs } from './texts/copies.ts'
+
+/** Three buttons that copy the request behind a view as a program. The key is never part of it. */
+export function copyButtons(origin: string, programs: () => Programs): HTMLElement {
+  const note = element('span', { class: 'soft', role: 'status' })
+  const names = ['curl', 'TypeScript', 'Python'] as const
+  const shown = element('pre', {
+    class: 'program',
+    tabindex: 0,
+    hidden: true,
+    'aria-label': 'The copied text',
+  })
+  const copy = async (name: (typeof names)[number]): Promise<void> => {
+    const text = copies(origin, programs())[name]
+    say(shown, text)
+    shown.hidden = false
+    // A page without TLS has no clipboard: the text below can be selected.
+    await navigator.clipboard?.writeText(text).then(
+      () => say(note, `${name} is copied.`),
+      () => say(note, 'Select the text to copy it.'),
+    )
+  }
+  return element(
+    'div',
+    { class: 'copy' },
+    element('span', { class: 'soft' }, 'Copy as'),
+    ...names.map((name) => element('button', { class: 'quiet', click: () => void copy(name) }, name)),
+    note,
+    shown,
+  )
+}

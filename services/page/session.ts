@@ -1,0 +1,96 @@
+import { asFxdError } from '../../clients/typescript/src/error.ts'
+import { Fxd } from '../../clients/typescript/src/fxd.ts'
+import { Rest } from '../../clients/typescript/src/rest.ts'
+import type { Status } from '../../clients/typescript/src/types.ts'
+import type { App } from './app.ts'
+import { askPatiently } from './asking.ts'
+import { pause } from './browser.ts'
+import { failureText, isOfKey } from './texts/failures.ts'
+
+const statusEveryMs = 10_000
+
+interface Events {
+  note(text: string): void
+  /** The key is good, and the first status is there. */
+  ready(): void
+  /** The key is refused. */
+  ended(reason: string): void
+}
+
+/** The use of one key. It asks for the status of the feeds as long as the page is visible. */
+export class Session {
+  app: App | undefined
+  readonly #events: Events
+  readonly #end = new AbortController()
+  readonly #listeners = new Set<(status: Status) => void>()
+  #status: Status | undefined
+
+  constructor(origin: string, key: string, events: Events) {
+    this.#events = events
+    const rest = new Rest(origin, () => key, {})
+    const fxd = new Fxd({ url: origin, key })
+    void this.#watch(rest, fxd, origin)
+  }
+
+  close(): void {
+    this.#end.abort()
+    this.app = undefined
+  }
+
+  async #watch(rest: Rest, fxd: Fxd, origin: string): Promise<void> {
+    const { signal } = this.#end
+    const asking = {
+      signal,
+      note: (text: string) => this.#events.note(text),
+      refused: (error: Error) => this.#refused(error),
+    }
+    while (!signal.aborted) {
+      const status = await askPatiently(() => fxd.status(), asking)
+      if (!status) return
+      this.#status = status
+      if (this.app) for (const listener of this.#listeners) listener(status)
+      else {
+        this.app = this.#makeApp(rest, fxd, origin, status)
+        this.#events.ready()
+      }
+      await pause(statusEveryMs, signal)
+      await untilVisible(signal)
+    }
+  }
+
+  #makeApp(rest: Rest, fxd: Fxd, origin: string, first: Status): App {
+    const current = (): Status => this.#status ?? first
+    return {
+      fxd,
+      rest,
+      origin,
+      get status() {
+        return current()
+      },
+      onStatus: (listener, signal) => {
+        this.#listeners.add(listener)
+        signal.addEventListener('abort', () => this.#listeners.delete(listener))
+      },
+      refused: (error) => this.#refused(error),
+    }
+  }
+
+  #refused(cause: Error): boolean {
+    const error = asFxdError(cause)
+    if (!isOfKey(error.code)) return false
+    this.#events.ended(failureText(error))
+    return true
+  }
+}
+
+const untilVisible = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const check = (): void => {
+      if (document.hidden && !signal.aborted) return
+      document.removeEventListener('visibilitychange', check)
+      resolve()
+    }
+    document.addEventListener('visibilitychange', check)
+    signal.addEventListener('abort', check)
+    check()
+  })

@@ -1,0 +1,96 @@
+import type { Counters, Usage } from '../../../clients/typescript/src/types.ts'
+import type { App } from '../app.ts'
+import { askPatiently } from '../asking.ts'
+import { pause } from '../browser.ts'
+import { copyButtons } from '../copy-buttons.ts'
+import { element, say, showTable, table } from '../elements.ts'
+import { usagePrograms } from '../texts/copies.ts'
+import { numberText } from '../texts/words.ts'
+
+const days = 30
+const everyMs = 30_000
+
+const columns: readonly (readonly [keyof Counters, string])[] = [
+  ['requests', 'Requests'],
+  ['history', 'History'],
+  ['symbols', 'Symbols'],
+  ['coverage', 'Coverage'],
+  ['status', 'Status'],
+  ['config', 'Config'],
+  ['usage', 'Usage'],
+  ['ws_connect', 'Sockets opened'],
+  ['ws_session', 'Sockets in use'],
+  ['rate_limited', 'Refused'],
+]
+
+/** The limits and counters of this key. */
+export function openUsage(app: App, _words: readonly string[], signal: AbortSignal): HTMLElement {
+  const note = element('p', { class: 'note', role: 'status' })
+  const summary = element('div', {})
+  const byDay = element('div', { class: 'counts' })
+  const fill = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const usage = await askPatiently(() => app.fxd.usage(days), {
+        signal,
+        note: (text) => say(note, text),
+        refused: (error) => app.refused(error),
+      })
+      if (!usage) return
+      summary.replaceChildren(...summaryOf(usage))
+      showTable(byDay, daysOf(usage))
+      await pause(everyMs, signal)
+    }
+  }
+  void fill()
+  return element(
+    'section',
+    {},
+    element('h1', {}, 'Usage of this key'),
+    note,
+    summary,
+    byDay,
+    copyButtons(app.origin, () => usagePrograms(days)),
+  )
+}
+
+const summaryOf = ({ api_key: prefix, tier, limits, current, today, history }: Usage): HTMLElement[] => [
+  element('p', {}, `Key ${prefix}…, plan ${tier}. Days are those of UTC.`),
+  element(
+    'div',
+    { class: 'cards' },
+    limitCard('Requests today', today.requests, limits.rpd),
+    limitCard('WebSocket connections in use', current.ws_connections_in_use, limits.ws_connections),
+    card('Requests a minute, at most', numberText(limits.rpm)),
+    card('Symbols of one connection, at most', numberText(limits.ws_symbols)),
+  ),
+  element('h2', {}, `The last ${history.length} days`),
+]
+
+function daysOf({ history }: Usage): HTMLElement {
+  const rows = history
+    .toReversed()
+    .map((each) => [each.date, ...columns.map(([name]) => numberText(each[name]))])
+  return table('Use by day', ['Day', ...columns.map(([, name]) => name)], rows)
+}
+
+const card = (name: string, value: string, ...more: HTMLElement[]): HTMLElement =>
+  element(
+    'div',
+    { class: 'card' },
+    element('span', { class: 'soft' }, name),
+    element('strong', {}, value),
+    ...more,
+  )
+
+const limitCard = (name: string, used: number, limit: number): HTMLElement =>
+  card(
+    name,
+    `${numberText(used)} of ${numberText(limit)}`,
+    element('meter', {
+      'aria-label': name,
+      min: 0,
+      max: limit,
+      high: limit * 0.8,
+      value: Math.min(used, limit),
+    }),
+  )
