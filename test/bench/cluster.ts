@@ -17,6 +17,7 @@ import type { Bus } from '../../services/ports/bus.ts'
 import { openRedisStores } from '../../services/stores/redis/open.ts'
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts'
 import { monotonicMs } from './minute/monotonic.ts'
+import { issuerOf } from './minute/subjects.ts'
 import { digits, feed, issueBenchKey, keyOf, makeBenchHome, metricOf } from './support/bench-feed.ts'
 import type { BurstReport, ClientOrder } from './support/fan-out-client.ts'
 import { machine, ms, printTable, quantile } from './support/figures.ts'
@@ -38,14 +39,6 @@ const cases = [
 ] as const
 /** Timeout of a burst; a missing bar ends the bench. */
 const burstDeadlineMs = 30_000
-
-const repository = fileURLToPath(new URL('../..', import.meta.url))
-
-async function keyFor({ commandEnv }: Cluster): Promise<string> {
-  const assigned = Object.entries(commandEnv).map(([name, value]) => `${name}='${value}'`)
-  const command = `'${join(repository, 'bin/node')}' '${join(repository, 'services/main.ts')}' keys`
-  return issueBenchKey({ target: { issuer: `${assigned.join(' ')} ${command}` } })
-}
 
 async function collect({ grpcPort, token }: Cluster): Promise<SessionClient> {
   const hello = { feed, collectorId: 'bench', mode: 'SESSION_MODE_LIVE', terminal: 'bench' } as const
@@ -136,7 +129,7 @@ try {
     feeds: join(home, 'feeds'),
     questdb: { settings: { QDB_SHARED_WORKER_COUNT: '4' } },
   })
-  const key = await keyFor(cluster)
+  const key = await issueBenchKey({ target: { issuer: issuerOf(cluster) } })
   const path = `/v1/stream?api_key=${key}`
   const session = await collect(cluster)
   await firstSocket(`ws://127.0.0.1:${cluster.httpPort}${path}`)

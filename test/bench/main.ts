@@ -24,7 +24,8 @@ const benches = new Map<string, Bench>([
   ['rate-decisions', { what: 'rate decisions over Redis, beside a command per window and beside PING' }],
   ['questdb', { what: 'rates into QuestDB, and history beside the bare store and pg' }],
   ['misuse', { what: 'what an attacker does to another client: some attacks once each', args: ['short'] }],
-  // Most of it is real minutes.
+  // The next ones are mostly real minutes.
+  ['reconnect', { what: 'a rollout of all shards under 5,000 sockets, which return with `since`' }],
   [
     'terminal',
     { what: 'live bars and history from a terminal, whose program posts in real time', args: ['5', '4'] },
@@ -179,6 +180,18 @@ const sizes: readonly Size[] = [
     goal: '≤ 60 ms',
     bench: 'minute',
     figure: /^fxd all: frames p99\s+(\S+ ms)/m,
+  },
+  {
+    what: '5,000 sockets × 20 return from a rollout, last replay',
+    goal: '≤ 40 s',
+    bench: 'reconnect',
+    figure: /^last replay, slowest {2,}(\S+ s)/m,
+  },
+  {
+    what: 'live bars meanwhile, frames p99 at the other sockets',
+    goal: '≤ 150 ms',
+    bench: 'reconnect',
+    figure: /^live bars meanwhile, worst p99 {2,}(\S+ ms)/m,
   },
   {
     what: '1,622 symbols of a terminal, first tick to frame, p99',

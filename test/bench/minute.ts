@@ -7,7 +7,6 @@
  */
 
 import { systemClock } from '../../services/platform/system-clock.ts'
-import { run } from '../acceptance/client/command.ts'
 import { type Burst, Bursts, burstEndMs, cpuSince, perSocket } from './minute/burst.ts'
 import { commitsAlone, minutesAlone, printAlone } from './minute/commits-alone.ts'
 import { type Form, forms, nameOf, real, realPush, unmeasured } from './minute/forms.ts'
@@ -16,7 +15,7 @@ import {
   closedMinutes,
   makeMarketHome,
   makeTables,
-  market,
+  marketFeeds,
   marketSymbols,
   openSessions,
 } from './minute/market.ts'
@@ -24,6 +23,7 @@ import { randomSubscriptions, SocketReader } from './minute/socket-reader.ts'
 import { afterCommit, stageRows } from './minute/stage-table.ts'
 import { type Subject, startAll, startProcesses } from './minute/subjects.ts'
 import { type Measured, printCpu, printTimes } from './minute/tables.ts'
+import { issueBenchKey } from './support/bench-feed.ts'
 import { machine, printTable } from './support/figures.ts'
 import { firstSocket } from './support/first-socket.ts'
 
@@ -31,16 +31,6 @@ const given = process.argv.slice(2)
 const isProfile = given.includes('profile')
 const burstsEach = Number(given.find((each) => /^\d+$/.test(each)) ?? 5)
 const minutesMax = forms.reduce((sum, form) => sum + unmeasured(form) + burstsEach, 2 + minutesAlone)
-
-/** A key that no limit refuses. */
-async function issueKey({ issuer }: Subject): Promise<string> {
-  const feeds = market.map(({ feed }) => feed).join(',')
-  const limits = ['--rpm', '1000000', '--rpd', '10000000', '--ws-connections', '10000', '--ws-symbols', '500']
-  const args = ['create', '--plan', 'enterprise', '--feeds', feeds, ...limits, '--json']
-  const { code, stdout, stderr } = await run(issuer, args)
-  if (code !== 0) throw new Error(`no key was issued (${code}): ${stderr}`)
-  return (JSON.parse(stdout) as { key: string }).key
-}
 
 /** Sends bursts of one form. */
 async function burstsOf(form: Form, count: number, subject: Subject, bursts: Bursts): Promise<Burst[]> {
@@ -92,7 +82,7 @@ async function measure(start: (home: string) => Promise<Subject>): Promise<void>
   let subject: Subject | undefined
   try {
     subject = await start(home)
-    const key = await issueKey(subject)
+    const key = await issueBenchKey({ target: subject }, marketFeeds)
     const path = `/v1/stream?api_key=${key}`
     // The sockets subscribe to symbols that a catalogue has named.
     const sessions = await openSessions(subject.grpc, subject.token, true)

@@ -8,11 +8,11 @@ import { readFileSync } from 'node:fs'
 import type { SessionClient } from '../../services/collector/connection/session-client.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import { encodeSeriesBars } from '../../services/wire/encode-bars.ts'
-import { run } from '../acceptance/client/command.ts'
 import {
   makeMarketHome,
   makeTables,
   market,
+  marketFeeds,
   marketSymbols,
   messagesOf,
   openSessions,
@@ -24,7 +24,7 @@ import { loseMinute } from './outage/lose-minute.ts'
 import { addPythonFeed, PythonCollector, pythonSymbols } from './outage/python-collector.ts'
 import { ServedMinutes, sinceBars } from './outage/served-minutes.ts'
 import { WatchedSocket } from './outage/watched-socket.ts'
-import { digits, metricOf } from './support/bench-feed.ts'
+import { digits, issueBenchKey, metricOf } from './support/bench-feed.ts'
 import { count, machine, ms, printTable, quantile, seconds } from './support/figures.ts'
 import { firstSocket } from './support/first-socket.ts'
 import { barsOfMinute } from './support/whole-minute.ts'
@@ -44,22 +44,6 @@ interface Minute {
   readonly open: number
   readonly framesMs: { readonly p50: number; readonly p99: number; readonly max: number }
   readonly acks: Promise<readonly number[]>
-}
-
-async function issueKey({ issuer }: Subject): Promise<string> {
-  const feeds = [...market.map(({ feed }) => feed), 'BROKERA:PYTHON'].join(',')
-  const limits = ['--rpm', '1000000', '--rpd', '10000000', '--ws-connections', '10000', '--ws-symbols', '500']
-  const { code, stdout, stderr } = await run(issuer, [
-    'create',
-    '--plan',
-    'enterprise',
-    '--feeds',
-    feeds,
-    ...limits,
-    '--json',
-  ])
-  if (code !== 0) throw new Error(`no key was issued (${code}): ${stderr}`)
-  return (JSON.parse(stdout) as { key: string }).key
 }
 
 /** Sends the minute that just closed. Resolves once all sockets have it. */
@@ -151,7 +135,7 @@ async function suspendTable({ questdb }: Subject): Promise<string> {
 }
 
 async function measure(home: string, subject: Subject, stops: (() => unknown)[]): Promise<void> {
-  const key = await issueKey(subject)
+  const key = await issueBenchKey({ target: subject }, [...marketFeeds, 'BROKERA:PYTHON'])
   const path = `/v1/stream?api_key=${key}`
   const url = `ws://127.0.0.1:${subject.httpPort}${path}`
   const questdb = subject.questdb as NonNullable<Subject['questdb']>

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -65,21 +66,56 @@ export {}`
   expect(check(program('item.close'))).toContain("Property 'close' does not exist on type 'GapItem'")
 })
 
-test('the program at the top of the README prints bars', async () => {
-  const { symbol, stored } = await service.prepare('EURCHF')
-  const [, program = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync(file('README.md'), 'utf8')) ?? []
-  expect(check(program)).toBe('')
+/** The first program of the README after this heading, for this service. */
+function readmeProgram(heading: string, symbol: string): { readonly program: string; readonly text: string } {
+  const [, after = ''] = readFileSync(file('README.md'), 'utf8').split(heading)
+  const [, program = ''] = /```[jt]s\n([\s\S]*?)```/.exec(after) ?? []
   const text = program
     .replace('http://127.0.0.1:8080', service.url)
     .replace('fxd_…', service.key)
     .replace('BROKERA:ZERO:EURUSD', symbol)
-  writeFileSync(join(project, 'readme.mjs'), text)
-  const child = spawn(process.execPath, ['readme.mjs'], { cwd: project })
+  return { program, text }
+}
+
+/** Runs a file of the project, which prints a line for each bar; `lines` are those. */
+function runReadme(name: string, symbol: string) {
+  const child = spawn(process.execPath, [name], { cwd: project })
   started.push(child)
   let out = ''
   child.stdout.on('data', (part: Buffer) => (out += String(part)))
-  await until('the bars', () => out.trim().split('\n').length >= stored.length)
-  expect(out.trim().split('\n')).toEqual(stored.map(({ time, close }) => `${symbol} ${time} ${close}`))
+  return { child, lines: () => out.split('\n').filter((line) => line.startsWith(symbol)) }
+}
+
+test('the program at the top of the README prints bars', async () => {
+  const { symbol, stored } = await service.prepare('EURCHF')
+  const { program, text } = readmeProgram('# @fxd/client', symbol)
+  expect(check(program)).toBe('')
+  writeFileSync(join(project, 'readme.mjs'), text)
+  const { lines } = runReadme('readme.mjs', symbol)
+  await until('the bars', () => lines().length >= stored.length)
+  expect(lines()).toEqual(stored.map(({ time, close }) => `${symbol} ${time} ${close}`))
+})
+
+test('the program of the README that survives a kill gives each bar once through kills of the service and of itself', async () => {
+  const { symbol, file: exported, stored, next } = await service.prepare('USDCHF')
+  writeFileSync(join(project, 'kept.mjs'), readmeProgram('## A program that survives a kill', symbol).text)
+  const shown = [...stored, ...next].map(({ time, close }) => `${symbol} ${time} ${close}`)
+  const position = () =>
+    JSON.parse(readFileSync(join(project, 'position.json'), 'utf8')) as Record<string, number>
+  const first = runReadme('kept.mjs', symbol)
+  await until('history', () => first.lines().length >= stored.length)
+  await service.kill()
+  exported.append(...next.slice(0, 10))
+  await service.start()
+  const half = stored.length + 10
+  await until('bars after the kill of the service', () => first.lines().length >= half, 60_000)
+  await until('the position', () => position()[symbol] === next[9]?.time)
+  first.child.kill('SIGKILL')
+  await once(first.child, 'close')
+  exported.append(...next.slice(10))
+  const second = runReadme('kept.mjs', symbol)
+  await until('bars after its kill', () => second.lines().length >= next.length - 10, 60_000)
+  expect([...first.lines(), ...second.lines()]).toEqual(shown)
 })
 
 interface Line {

@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { type Bar, minutes } from '../acceptance/client/bars.ts'
 import { minutesAgo } from '../acceptance/client/clocks.ts'
 import { barsOf, readHistory } from '../acceptance/client/history.ts'
@@ -251,4 +252,39 @@ describe('feeds', () => {
     })
     expect(itemsOf(without)).toEqual(items(bars))
   })
+})
+
+test('the program of the README that survives a kill gives each bar once through kills of the service and of itself', async () => {
+  const readme = readFileSync(join(import.meta.dirname, '../../clients/python/README.md'), 'utf8')
+  const [, after = ''] = readme.split('## A program that survives a kill')
+  const program = (/```python\n([\s\S]*?)```/.exec(after)?.[1] ?? '')
+    .replace('http://127.0.0.1:8080', target().url)
+    .replace('fxd_…', key)
+  const bars = minutes(minutesAgo('BROKERA:ZERO', 100), 60, 1.1, 5)
+  const file = await write(bars.slice(0, 20))
+  const folder = mkdtempSync(join(home, 'readme-'))
+  const run = () => {
+    const env = { ...process.env, PYTHONPATH: python.site }
+    const child = spawn(python.interpreter, ['-c', program], { cwd: folder, env })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    let out = ''
+    child.stdout.on('data', (part: Buffer) => (out += String(part)))
+    return { child, lines: () => out.split('\n').slice(0, -1) }
+  }
+  const first = run()
+  await until('history', () => first.lines().length === 20)
+  const { url } = target()
+  await running.stop('SIGKILL')
+  file.append(...bars.slice(20, 40))
+  await start({ FXD_HTTP_ADDR: new URL(url).host })
+  await until('bars after the kill of the service', () => first.lines().length >= 40, 50_000)
+  const position = () =>
+    JSON.parse(readFileSync(join(folder, 'position.json'), 'utf8')) as Record<string, number>
+  await until('the position', () => position()[symbol] === bars[39]?.time)
+  first.child.kill('SIGKILL')
+  file.append(...bars.slice(40))
+  const second = run()
+  await until('bars after its kill', () => second.lines().length >= 20, 50_000)
+  const shown = bars.map(({ time, close }) => `${symbol} ${time} ${close}`)
+  expect([...first.lines(), ...second.lines()]).toEqual(shown)
 })

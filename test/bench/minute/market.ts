@@ -27,6 +27,8 @@ export const market: readonly MarketFeed[] = [
   feedOf('SIX', 230),
 ]
 
+export const marketFeeds: readonly FeedKey[] = market.map(({ feed }) => feed)
+
 export const marketSymbols: readonly string[] = market.flatMap(({ feed, names }) =>
   names.map((name) => compoundKey(feed, name)),
 )

@@ -1,21 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface, type Interface } from 'node:readline'
-import { cachedFolder } from '../../support/processes/cached-folder.ts'
+import { compiled } from '../support/compiled.ts'
 
 const source = join(import.meta.dirname, 'sockets.c')
-
-/** The path of the compiled reader; needs a C compiler named `cc`. */
-function program(): string {
-  const hash = createHash('sha256').update(readFileSync(source)).digest('hex').slice(0, 12)
-  const folder = cachedFolder(`bench-sockets-${hash}`, (into) =>
-    execFileSync('cc', ['-O2', '-o', join(into, 'sockets'), source], { stdio: 'inherit' }),
-  )
-  return join(folder, 'sockets')
-}
 
 /** Arrival of a burst at all sockets, in milliseconds of the monotonic clock. */
 export interface Arrival {
@@ -66,7 +55,7 @@ export class SocketReader {
     path: string,
     subscriptions: readonly (readonly string[])[],
   ): Promise<SocketReader> {
-    const child = spawn(program(), [String(port), path, String(subscriptions.length)], {
+    const child = spawn(compiled(source), [String(port), path, String(subscriptions.length)], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })
     process.once('exit', () => child.kill())

@@ -7,29 +7,14 @@
  * monotonic clock. It pings each connection every 20 s, and ends with its standard input.
  */
 #define _GNU_SOURCE
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
+#include "../support/web-socket.h"
 
 enum { READ_BYTES = 1 << 20, LINE_BYTES = 1 << 16, PING_SECONDS = 20 };
 
 struct connection {
   int fd;
-  /* Bytes of the present frame's head that were read, the head itself, and bytes of its payload still to come. */
-  int head_read;
-  unsigned char head[10];
-  uint64_t payload_left;
-  /* Bytes of the payload that were read, at most 10: `{"type":"b` begins a bar. */
-  int shown;
-  char start[10];
+  struct frame frame;
   int answered;
 };
 
@@ -44,68 +29,6 @@ static struct arrival *arrivals;
 static size_t arrivals_used, arrivals_size;
 static uint64_t expected, arrived;
 static char *buffer;
-
-static void fail(const char *what) {
-  perror(what);
-  exit(1);
-}
-
-static uint64_t now_ns(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static void write_all(int fd, const void *bytes, size_t size) {
-  for (const char *at = bytes; size > 0;) {
-    ssize_t written = write(fd, at, size);
-    if (written <= 0) fail("write");
-    at += written;
-    size -= (size_t)written;
-  }
-}
-
-/* A text frame with a mask of zeroes. */
-static void send_text(int fd, const char *text, size_t size) {
-  unsigned char head[8] = {0x81};
-  size_t head_size = 2;
-  if (size < 126) {
-    head[1] = 0x80 | (unsigned char)size;
-  } else {
-    head[1] = 0xfe;
-    head[2] = (unsigned char)(size >> 8);
-    head[3] = (unsigned char)size;
-    head_size = 4;
-  }
-  memset(head + head_size, 0, 4);
-  write_all(fd, head, head_size + 4);
-  write_all(fd, text, size);
-}
-
-static void open_connection(struct connection *each, int port, const char *path) {
-  struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  each->fd = socket(AF_INET, SOCK_STREAM, 0);
-  if (each->fd < 0 || connect(each->fd, (struct sockaddr *)&to, sizeof to) < 0) fail("connect");
-  int on = 1;
-  setsockopt(each->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  char text[1024];
-  int size = snprintf(text, sizeof text,
-                      "GET %s HTTP/1.1\r\nHost: bench\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-                      "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-                      path);
-  write_all(each->fd, text, (size_t)size);
-  /* Byte by byte to the end of the head: what follows are frames. */
-  size = 0;
-  while (size < 4 || memcmp(text + size - 4, "\r\n\r\n", 4) != 0) {
-    if (size == sizeof text || read(each->fd, text + size, 1) != 1) fail("upgrade");
-    size++;
-  }
-  if (strncmp(text, "HTTP/1.1 101", 12) != 0) {
-    fprintf(stderr, "the upgrade was refused: %.*s\n", size, text);
-    exit(1);
-  }
-}
 
 static void note_frames(uint64_t frames) {
   if (frames == 0) return;
@@ -142,32 +65,14 @@ static void report_when_complete(void) {
 /* Counts the frames of bars that end in these bytes. */
 static uint64_t parse(struct connection *each, const unsigned char *bytes, size_t size) {
   uint64_t bars = 0;
-  while (size > 0 || (each->head_read > 0 && each->payload_left == 0)) {
-    if (each->head_read == 0 || each->payload_left == UINT64_MAX) {
-      each->head[each->head_read++] = *bytes++;
-      size--;
-      each->payload_left = UINT64_MAX;
-      int needed = each->head_read < 2 ? 2 : each->head[1] < 126 ? 2 : each->head[1] == 126 ? 4 : 10;
-      if (each->head_read < needed) continue;
-      uint64_t length = each->head[1];
-      if (length >= 126) {
-        length = 0;
-        for (int i = 2; i < needed; i++) length = length << 8 | each->head[i];
-      }
-      each->payload_left = length;
-      each->shown = 0;
-      continue;
-    }
-    size_t taken = size < each->payload_left ? size : (size_t)each->payload_left;
-    for (size_t i = 0; i < taken && each->shown < (int)sizeof each->start; i++) each->start[each->shown++] = (char)bytes[i];
-    bytes += taken;
-    size -= taken;
-    each->payload_left -= taken;
-    if (each->payload_left > 0) continue;
-    if (each->shown == (int)sizeof each->start && memcmp(each->start, "{\"type\":\"b", sizeof each->start) == 0) bars++;
-    if (each->shown == (int)sizeof each->start && memcmp(each->start, "{\"type\":\"s", sizeof each->start) == 0)
-      each->answered = 1;
-    each->head_read = 0;
+  while (size > 0) {
+    int is_whole;
+    size_t used = read_frame(&each->frame, bytes, size, &is_whole);
+    bytes += used;
+    size -= used;
+    if (!is_whole) continue;
+    bars += (uint64_t)begins(&each->frame, "{\"type\":\"b");
+    each->answered |= begins(&each->frame, "{\"type\":\"s");
   }
   return bars;
 }
@@ -210,8 +115,13 @@ int main(int argc, char **argv) {
     /* Not fgets of stdio's buffer alone: the lines after the messages are read by read(). */
     size_t used = 0;
     while (used < sizeof line && read(STDIN_FILENO, line + used, 1) == 1 && line[used] != '\n') used++;
-    open_connection(&connections[i], atoi(argv[1]), argv[2]);
-    send_text(connections[i].fd, line, used);
+    char answer[ANSWER_BYTES];
+    connections[i].fd = open_connection(atoi(argv[1]), argv[2], answer);
+    if (connections[i].fd < 0) {
+      fprintf(stderr, "no socket was opened: %s\n", answer);
+      exit(1);
+    }
+    if (send_text(connections[i].fd, line, used) < 0) fail("subscribe");
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = &connections[i]};
     epoll_ctl(poll, EPOLL_CTL_ADD, connections[i].fd, &event);
   }
@@ -241,7 +151,8 @@ int main(int argc, char **argv) {
     /* Not while a burst arrives. */
     if (arrived == 0 && now_ns() - pinged > (uint64_t)PING_SECONDS * 1000000000u) {
       pinged = now_ns();
-      for (int i = 0; i < count; i++) send_text(connections[i].fd, "{\"action\":\"ping\"}", 17);
+      for (int i = 0; i < count; i++)
+        if (send_text(connections[i].fd, "{\"action\":\"ping\"}", 17) < 0) fail("ping");
     }
   }
 }

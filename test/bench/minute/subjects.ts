@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { questdbOfCluster, startCluster } from '../../support/cluster/cluster.ts'
+import { type Cluster, questdbOfCluster, startCluster } from '../../support/cluster/cluster.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { startService } from '../../support/processes/service-process.ts'
 import type { QuestdbServer } from '../../support/questdb/server.ts'
@@ -66,6 +66,12 @@ export async function startAll(home: string, isProfile: boolean): Promise<Subjec
   }
 }
 
+/** The command that issues keys of a cluster. */
+export function issuerOf({ commandEnv }: Cluster): string {
+  const assigned = Object.entries(commandEnv).map(([name, value]) => `${name}='${value}'`)
+  return `${assigned.join(' ')} '${join(repository, 'bin/node')}' '${join(repository, 'services/main.ts')}' keys`
+}
+
 /** The roles as processes, as `make cluster` starts them; with `isProfile` they can be inspected. */
 export async function startProcesses(home: string, isProfile: boolean): Promise<Subject> {
   const names = ['ingest-1', 'stream-1', 'stream-2', 'rest-1', 'rest-2']
@@ -79,14 +85,13 @@ export async function startProcesses(home: string, isProfile: boolean): Promise<
     questdb: questdbOfCluster,
     podEnv: (name) => stages.env(name, isProfile ? [inspect(ports[names.indexOf(name)] ?? 0)] : []),
   })
-  const assigned = Object.entries(cluster.commandEnv).map(([name, value]) => `${name}='${value}'`)
   return {
     name: 'cluster',
     sockets: clusterSockets,
     httpPort: cluster.httpPort,
     grpc: `127.0.0.1:${cluster.grpcPort}`,
     token: cluster.token,
-    issuer: `${assigned.join(' ')} '${join(repository, 'bin/node')}' '${join(repository, 'services/main.ts')}' keys`,
+    issuer: issuerOf(cluster),
     readers: { 'rest-1': cluster.pod('rest-1').port, 'rest-2': cluster.pod('rest-2').port },
     pids: () => ({
       ...Object.fromEntries(cluster.pods.map(({ name, program }) => [name, program.pid])),

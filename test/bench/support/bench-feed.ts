@@ -30,13 +30,12 @@ export function makeBenchHome(names: readonly string[], spec: Readonly<Record<st
 }
 
 /** Issues a key with limits that no bench reaches. */
-export async function issueBenchKey({
-  target,
-}: {
-  readonly target: Pick<Target, 'issuer'>
-}): Promise<string> {
+export async function issueBenchKey(
+  { target }: { readonly target: Pick<Target, 'issuer'> },
+  feeds: readonly string[] = [feed],
+): Promise<string> {
   const limits = ['--rpm', '1000000', '--rpd', '10000000', '--ws-connections', '10000', '--ws-symbols', '500']
-  const args = ['create', '--plan', 'enterprise', '--feeds', feed, ...limits, '--json']
+  const args = ['create', '--plan', 'enterprise', '--feeds', feeds.join(','), ...limits, '--json']
   const { code, stdout, stderr } = await run(target.issuer, args)
   if (code !== 0) throw new Error(`no key was issued (${code}): ${stderr}`)
   return (JSON.parse(stdout) as { key: string }).key
