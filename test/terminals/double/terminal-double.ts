@@ -47,6 +47,7 @@ export class TerminalDouble {
   readonly #later: { readonly at: number; readonly run: () => void }[] = []
   #isStopped = false
   #isPosting = false
+  #waitsUntil = 0
   #errors = ''
 
   constructor(options: DoubleOptions) {
@@ -64,9 +65,9 @@ export class TerminalDouble {
     return this.now < this.lostFrom
   }
 
-  /** Whether something is still to happen. */
+  /** Whether something is still to happen, or the terminal stands still for more than a minute. */
   get isWaiting(): boolean {
-    return this.#later.length > 0
+    return this.#later.length > 0 || this.#waitsUntil > this.now + minute
   }
 
   /** Runs once these seconds have passed. */
@@ -105,6 +106,7 @@ export class TerminalDouble {
   async wait(ms: number): Promise<void> {
     const { clock } = this.#options
     const until = clock.monotonicMs() + ms
+    this.#waitsUntil = Math.max(this.#waitsUntil, this.now + ms / 1000)
     const move = async (): Promise<void> => {
       // Long waits go by minutes, so that collector and ingest work meanwhile.
       while (!this.#isStopped && clock.monotonicMs() < until)

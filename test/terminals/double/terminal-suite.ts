@@ -105,7 +105,7 @@ export class TerminalSuite {
 
   /** Lets the terminal run until all its faults are over, and three minutes more. Returns the end of its last whole minute. */
   async calm(terminal: TerminalDouble): Promise<number> {
-    await vi.waitUntil(() => !terminal.isWaiting, this.patience)
+    await vi.waitUntil(() => !terminal.isWaiting, { ...this.patience, timeout: 60_000 })
     await this.minutesPass(terminal, 3)
     return terminal.now - (terminal.now % minute)
   }
