@@ -188,7 +188,7 @@ const sizes: readonly Size[] = [
     figure: /^last replay, slowest {2,}(\S+ s)/m,
   },
   {
-    what: 'live bars meanwhile, frames p99 at the other sockets',
+    what: 'live bars meanwhile, at sockets not closed yet, frames p99',
     goal: '≤ 150 ms',
     bench: 'reconnect',
     figure: /^live bars meanwhile, worst p99 {2,}(\S+ ms)/m,

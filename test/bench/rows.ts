@@ -22,6 +22,9 @@ const symbols = Array.from({ length: 1_622 }, (_, n) =>
   compoundKey(zero, `T${String(n).padStart(4, '0')}_CFD.US`),
 )
 
+/** Bars of one burst over all sockets. */
+const bars = sockets * symbols.length
+
 const minuteOf = (minute: number): LiveBar[] =>
   symbols.map((symbol, n) => ({
     symbol,
@@ -63,16 +66,15 @@ async function inPython(order: RowsOrder): Promise<Client> {
 async function open(start: (order: RowsOrder) => Promise<Client>, format?: 'rows') {
   const stream = await startBenchStream(symbols)
   const url = `ws://127.0.0.1:${stream.port}${stream.path}`
-  const bars = sockets * symbols.length
   const client = await start({ url, sockets, feed: zero, ...(format && { format }), bars })
   const figures = { shardUs: [] as number[], clientUs: [] as number[], bytes: [] as number[] }
   return {
     figures,
     async burst(minute: number): Promise<void> {
-      const bars = minuteOf(minute)
+      const closed = minuteOf(minute)
       const reported = client.next()
       const cpu = process.cpuUsage()
-      stream.burst(bars)
+      stream.burst(closed)
       const report = await reported
       const { user, system } = process.cpuUsage(cpu)
       if (minute < warmUps) return
@@ -93,7 +95,6 @@ const all = [node.single, node.rows, inPythonFormats.single, inPythonFormats.row
 for (let minute = 0; minute < warmUps + bursts; minute++) for (const each of all) await each.burst(minute)
 await Promise.all(all.map((each) => each.close()))
 
-const bars = sockets * symbols.length
 const median = (values: readonly number[]): number => quantile(values, 0.5)
 type Name = 'shardUs' | 'clientUs' | 'bytes'
 const line = (

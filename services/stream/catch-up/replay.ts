@@ -12,6 +12,8 @@ import type { LiveSymbol } from '../live/live-symbol.ts'
 const framesPerWrite = 500
 /** Maximum bars of one replay: two days of minutes. `since` reaches back one day, unless the feed's clock is unknown. */
 const replayBarsMax = 2 * 1_440
+/** Maximum bars of a read that other replays of its symbol use, too: after a rollout each lacks a few minutes. */
+const sharedBarsMax = 30
 
 /** A symbol that was just subscribed to; its live bars are deferred until its bars after `after` were sent. */
 export interface Resumed {
@@ -37,6 +39,7 @@ export class Replay implements Reader {
   #sent = 0
   /** Mark of `RecentBars`, from before the last read of the store. */
   #mark: number | undefined
+  #isReading = false
 
   constructor(connection: Connection, resumed: Resumed, subscriptions: Subscriptions, sinceMs: number) {
     this.connection = connection
@@ -76,10 +79,30 @@ export class Replay implements Reader {
     return this.feed.isUnconfirmed || (lastTime ?? shown) > shown
   }
 
-  /** Sends the later bars of the store and its tail. Returns false if the socket accepts no more at present. */
-  async send(history: Pick<History, 'range'>): Promise<boolean> {
+  /**
+   * Sends the later bars of the store and its tail. Returns false if the socket accepts no more at present. Of a few bars
+   * `others`, replays of this symbol, get those that they lack, so that they need no read.
+   */
+  async send(history: Pick<History, 'range'>, others: readonly Replay[]): Promise<boolean> {
+    const { mark } = this.live.recent
+    const after = this.last
+    const found: Bar[] = []
+    this.#isReading = true
+    try {
+      if (!(await this.#read(history, found))) return false
+    } finally {
+      this.#isReading = false
+    }
+    if (this.isGone || this.obstacle) return true
+    this.#mark = mark
+    if (found.length <= sharedBarsMax)
+      for (const other of others) if (other.last >= after) other.#share(found, mark)
+    return true
+  }
+
+  /** Like `send`; adds the bars to `found`. */
+  async #read(history: Pick<History, 'range'>, found: Bar[]): Promise<boolean> {
     const { connection, feed, live } = this
-    const { mark } = live.recent
     const series = { feed: feed.key, symbol: live.symbol, resolution: '1' } as const
     for await (const bars of history.range(series, feedSeconds(this.last + 1), barTimeMax, this)) {
       const list = toList(bars)
@@ -87,19 +110,29 @@ export class Replay implements Reader {
         if (connection.isFull) return false
         if (this.isGone || this.obstacle) return true
         const some = list.slice(start, start + framesPerWrite)
-        connection.write(this.#frames(some))
-        this.last = some.at(-1)?.time ?? this.last
-        this.#sent += some.length
+        this.#write(some)
+        found.push(...some)
       }
     }
-    this.#mark = mark
     return true
   }
 
+  /** Takes what another replay read since this one was requested. */
+  #share(found: readonly Bar[], mark: number): void {
+    if (this.#isReading || this.isGone || this.obstacle || this.connection.isFull) return
+    this.#write(found.filter(({ time }) => time > this.last))
+    this.#mark = mark
+  }
+
   sendRecent(): void {
-    const bars = this.live.recent.after(this.last)
-    if (bars.length > 0) this.connection.write(this.#frames(bars))
+    this.#write(this.live.recent.after(this.last))
+  }
+
+  #write(bars: readonly Bar[]): void {
+    if (bars.length === 0) return
+    this.connection.write(this.#frames(bars))
     this.last = bars.at(-1)?.time ?? this.last
+    this.#sent += bars.length
   }
 
   #frames(bars: readonly Bar[]): Frames {

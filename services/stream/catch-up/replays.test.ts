@@ -32,11 +32,11 @@ let lastReason = ''
 let flush: () => void
 /** Reads of the history so far. */
 let reads = 0
-/** While true, reads get no answer. */
-let areReadsBlocked = false
+/** Reads get no answer before this. */
+let gate: Promise<unknown> | undefined
 beforeEach(() => {
   reads = 0
-  areReadsBlocked = false
+  gate = undefined
   flush = () => undefined
   clock = createVirtualClock()
   subscriptions = new Subscriptions()
@@ -83,7 +83,7 @@ beforeEach(() => {
       // A day of minutes.
       async *range(_, from) {
         reads += 1
-        if (areReadsBlocked) await new Promise(() => undefined)
+        await gate
         await Promise.resolve()
         const minutes = [...Array(day).keys()].map(minuteBar).filter(({ time }) => time >= from)
         if (minutes.length > 0) yield barsOf(minutes)
@@ -105,8 +105,8 @@ const host: ConnectionDeps = {
   },
 }
 
-/** A socket that requests a day; its bytes are accepted only while `raw` is read. */
-function asking(key?: string) {
+/** A socket that requests the bars after this minute, by default a day; its bytes are accepted only while `raw` is read. */
+function asking(key?: string, after = -1) {
   const raw = new PassThrough()
   const { record } = sampleKey(key === undefined ? {} : { id: key })
   const caller = { key: record, digest: '', address: '', sessionId: '' }
@@ -118,7 +118,7 @@ function asking(key?: string) {
   }
   const { id } = live
   subscriptions.addDeferred(connection.row, id)
-  replays.begin(connection, [{ feed, live, after: timeOf(-1) }])
+  replays.begin(connection, [{ feed, live, after: timeOf(after) }])
   return { raw, connection, isDeferred: () => subscriptions.isDeferred(connection.row, id) }
 }
 
@@ -146,15 +146,57 @@ test('sockets of two keys that do not read delay no replay of another key, and r
 })
 
 test('one key uses at most half of the concurrent reads, so that another key gets its replay', async () => {
-  areReadsBlocked = true
+  gate = new Promise(() => undefined)
   for (let i = 0; i < 20; i++) asking('one')
   await clock.advance(0)
   expect(reads).toBe(4)
-  areReadsBlocked = false
+  gate = undefined
   const other = asking('other')
   other.raw.resume()
   await until('all bars of the other key', () => !other.isDeferred())
   expect(replays.counts.waiting).toBe(20)
+})
+
+/** The open times that a socket got, as minutes. */
+function gotten({ raw }: { readonly raw: PassThrough }): () => number[] {
+  let text = ''
+  raw.on('data', (bytes: Buffer) => (text += bytes.toString('latin1')))
+  return () => [...text.matchAll(/"time":(\d+)/g)].map(([, time]) => (Number(time) - timeOf(0)) / 60)
+}
+
+test('replays of a symbol that wait while it is read use that read, each from its own time', async () => {
+  const lacking = Array.from({ length: 40 }, (_, i) => (i < 8 ? 3 : i % 4))
+  const sockets = lacking.map((count) => gotten(asking('one', day - 1 - count)))
+  await until('all replays', () => replays.counts.waiting === 0)
+  // The first four read alone. The next four read for all others.
+  expect(reads).toBe(8)
+  expect(sockets.map((minutes) => minutes())).toEqual(
+    lacking.map((count) => [day - 3, day - 2, day - 1].slice(3 - count)),
+  )
+  expect(gaps).toEqual([])
+})
+
+test('a replay that was requested after a read began reads itself', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  gate = promise
+  const sockets = Array.from({ length: 5 }, () => gotten(asking('one', day - 4)))
+  await clock.advance(0)
+  expect(reads).toBe(4)
+  resolve()
+  await until('all replays', () => replays.counts.waiting === 0)
+  expect(reads).toBe(5)
+  for (const minutes of sockets) expect(minutes()).toEqual([day - 3, day - 2, day - 1])
+})
+
+test.for([
+  { what: 'of more than half an hour', read: day - 40, waiting: day - 40 },
+  { what: 'from an earlier time', read: day - 4, waiting: day - 6 },
+])('a replay $what reads itself', async ({ read, waiting }) => {
+  const times = [...Array.from({ length: 8 }, () => read), waiting]
+  const sockets = times.map((after) => gotten(asking('one', after)))
+  await until('all replays', () => replays.counts.waiting === 0)
+  expect(reads).toBe(9)
+  expect(sockets.map((minutes) => minutes().length)).toEqual(times.map((after) => day - 1 - after))
 })
 
 test('a replay that takes too long gets a gap after its last bar, then live bars follow', async () => {

@@ -41,6 +41,8 @@ export class Replays {
   readonly #deps: ReplayDeps
   /** Replays that are queued or running, in the order of the requests. */
   readonly #waiting = new Map<Connection, Map<LiveSymbol, Replay>>()
+  /** The same by symbol, as far as they are not ended. */
+  readonly #ofSymbol = new Map<LiveSymbol, Set<Replay>>()
   /** Sockets with replays that neither read nor pause now. */
   readonly #queue = new ReplayQueue()
   /** Symbols whose next live bar a socket waited for: `LiveSymbol.waiting` says whether it still does. */
@@ -90,6 +92,8 @@ export class Replays {
       // The newest is the last one.
       waiting.delete(live)
       waiting.set(live, replay)
+      if (before) this.#leaveSymbol(before)
+      this.#ofSymbol.set(live, (this.#ofSymbol.get(live) ?? new Set()).add(replay))
       if (this.#count > replaysMax) this.#endWithGap(replay, 'too_many_replays')
     }
     this.#pump()
@@ -98,7 +102,10 @@ export class Replays {
   /** The socket left; another socket may get its row. */
   forget(connection: Connection): void {
     this.#count -= this.#waiting.get(connection)?.size ?? 0
-    for (const replay of this.#waiting.get(connection)?.values() ?? []) replay.isEnded = true
+    for (const replay of this.#waiting.get(connection)?.values() ?? []) {
+      replay.isEnded = true
+      this.#leaveSymbol(replay)
+    }
     this.#waiting.delete(connection)
     for (const { waiting } of this.#waitingForNextBar.get(connection) ?? []) waiting.delete(connection)
     this.#waitingForNextBar.delete(connection)
@@ -178,7 +185,8 @@ export class Replays {
         break
       }
       try {
-        if (!(await replay.send(history))) return () => connection.writable()
+        const others = [...(this.#ofSymbol.get(live) ?? [])]
+        if (!(await replay.send(history, others))) return () => connection.writable()
       } catch {
         // A read without a waiting client is dropped, which is no failure.
         if (replay.isGone) break
@@ -238,7 +246,14 @@ export class Replays {
     const waiting = this.#waiting.get(connection)
     replay.isEnded = true
     waiting?.delete(live)
+    this.#leaveSymbol(replay)
     this.#count -= 1
     if (!waiting?.values().some((other) => other.feed === feed)) feed.markers.replayed(connection)
+  }
+
+  #leaveSymbol(replay: Replay): void {
+    const replays = this.#ofSymbol.get(replay.live)
+    replays?.delete(replay)
+    if (replays?.size === 0) this.#ofSymbol.delete(replay.live)
   }
 }

@@ -8,11 +8,21 @@ import { compiled } from '../support/compiled.ts'
 
 const pollMs = 500
 
+/** Bars of the newest minute, and when they arrived. */
+export interface Arrivals {
+  readonly count: number
+  readonly p50: number
+  readonly p99: number
+  readonly max: number
+}
+
 /** What the sockets saw. Times are milliseconds of the monotonic clock; counts are since the last reset. */
 export interface Report {
-  /** Bars of the newest minute at sockets without an open replay, and when they arrived. */
-  readonly live: { readonly count: number; readonly p50: number; readonly p99: number; readonly max: number }
-  /** Returns whose replay is finished; time from a close to that end. */
+  /** At sockets that were not closed since the last reset. */
+  readonly stayed: Arrivals
+  /** At sockets that had returned and lacked nothing. The service may still have read the store for them. */
+  readonly returned: Arrivals
+  /** Returns that have all bars again; time since the close. */
   readonly returns: { readonly count: number; readonly p50Ms: number; readonly p99Ms: number }
   /** When the last replay was finished. */
   readonly lastReplay: number
@@ -23,7 +33,7 @@ export interface Report {
   /** Bars that the sockets missed, or got twice. */
   readonly missed: number
   readonly twice: number
-  /** Sockets that lack a bar of the newest minute, or have an open replay. */
+  /** Sockets that lack a bar of the newest minute, or are not open. */
   readonly behind: number
 }
 
@@ -81,11 +91,12 @@ export class ReturningSockets {
     const next = await this.#lines.next()
     if (next.done === true) throw new Error('the program of the sockets ended')
     const figures = next.value.split(' ').map(Number)
-    const [count = 0, p50 = 0, p99 = 0, max = 0, returned = 0, away50 = 0, away99 = 0, last = 0] = figures
-    const [closes = 0, refused = 0, gaps = 0, missed = 0, twice = 0, behind = 0] = figures.slice(8)
+    const [count = 0, away50 = 0, away99 = 0, last = 0] = figures.slice(8)
+    const [closes = 0, refused = 0, gaps = 0, missed = 0, twice = 0, behind = 0] = figures.slice(12)
     return {
-      live: { count, p50: p50 / 1e6, p99: p99 / 1e6, max: max / 1e6 },
-      returns: { count: returned, p50Ms: away50 / 1e6, p99Ms: away99 / 1e6 },
+      stayed: arrivals(figures),
+      returned: arrivals(figures.slice(4)),
+      returns: { count, p50Ms: away50 / 1e6, p99Ms: away99 / 1e6 },
       lastReplay: last / 1e6,
       closes,
       refused,
@@ -96,3 +107,10 @@ export class ReturningSockets {
     }
   }
 }
+
+const arrivals = ([count = 0, p50 = 0, p99 = 0, max = 0]: readonly number[]): Arrivals => ({
+  count,
+  p50: p50 / 1e6,
+  p99: p99 / 1e6,
+  max: max / 1e6,
+})

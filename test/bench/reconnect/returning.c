@@ -38,6 +38,8 @@ struct connection {
   struct series *series;
   int series_count, failures, answered;
   uint64_t due, pinged, closed;
+  /* Whether it was closed since the last reset. */
+  int has_returned;
   /* The newest minute when it subscribed: once all series have it, the replay is finished. */
   long target;
   /* When the replay was finished; 0 before. */
@@ -57,8 +59,8 @@ static _Atomic long refused;
 static uint64_t begun;
 static long closes, gaps, missed, twice;
 static uint64_t last_replay;
-/* Arrivals of live bars, and for each return the time from its close to the end of its replay. */
-static struct list live, away;
+/* Arrivals of live bars, also those at connections that returned, and for each return the time from its close to the end of its replay. */
+static struct list live[2], away;
 static char *buffer;
 
 static void add(struct list *list, uint64_t item) {
@@ -147,7 +149,8 @@ static void note_bar(struct connection *each, const struct frame *frame) {
   if (last != 0 && time <= last) twice++;
   else if (last != 0) missed += (time - last) / 60 - 1;
   each->series[i].last = time;
-  if (time == atomic_load(&newest) && each->settled != 0 && each->settled < begun) add(&live, now_ns());
+  if (time == atomic_load(&newest) && each->settled != 0 && each->settled < begun)
+    add(&live[each->has_returned], now_ns());
 }
 
 /* Whether all its series have the minute that was newest when it subscribed. */
@@ -189,15 +192,16 @@ static void read_connection(struct connection *each) {
   if (size > 0 && !parse(each, (unsigned char *)buffer, (size_t)size)) return;
   close(each->fd);
   closes++;
+  each->has_returned = 1;
   if (each->closed == 0) each->closed = now_ns();
   return_later(each);
 }
 
 /*
- * "LIVE P50 P99 MAX RETURNED AWAY50 AWAY99 LAST_REPLAY CLOSES REFUSED GAPS MISSED TWICE BEHIND": bars of the newest minute at
- * sockets without an open replay, and quantiles of their arrivals; returns with a finished replay, quantiles of the time from the close
- * to that end, the last end; closes, failed attempts to open, GAP frames, bars missed and given twice; sockets that lack a bar of the
- * newest minute or have an open replay.
+ * "BARS P50 P99 MAX BARS P50 P99 MAX RETURNED AWAY50 AWAY99 LAST_REPLAY CLOSES REFUSED GAPS MISSED TWICE BEHIND": bars of the newest
+ * minute and quantiles of their arrivals, at connections that were not closed, and at those that had returned and lacked nothing;
+ * returns with all bars, quantiles of the time since the close, the last one; closes, failed attempts to open, GAP frames, bars missed
+ * and given twice; connections that lack a bar of the newest minute or are not open.
  */
 static void report(void) {
   qsort(away.items, away.used, sizeof *away.items, ascending);
@@ -206,21 +210,23 @@ static void report(void) {
     struct connection *each = &connections[i];
     behind += atomic_load(&each->state) != OPEN || each->settled == 0 || !is_complete(each, minute);
   }
-  printf("%zu %lu %lu %lu %zu %lu %lu %lu %ld %ld %ld %ld %ld %ld\n", live.used, quantile(&live, 0.5), quantile(&live, 0.99),
-         quantile(&live, 1), away.used, quantile(&away, 0.5), quantile(&away, 0.99), (unsigned long)last_replay, closes,
-         atomic_load(&refused), gaps, missed, twice, behind);
+  for (int i = 0; i < 2; i++)
+    printf("%zu %lu %lu %lu ", live[i].used, quantile(&live[i], 0.5), quantile(&live[i], 0.99), quantile(&live[i], 1));
+  printf("%zu %lu %lu %lu %ld %ld %ld %ld %ld %ld\n", away.used, quantile(&away, 0.5), quantile(&away, 0.99),
+         (unsigned long)last_replay, closes, atomic_load(&refused), gaps, missed, twice, behind);
   fflush(stdout);
 }
 
 static void obey(const char *order) {
   long minute;
   if (sscanf(order, "minute %ld", &minute) == 1) {
-    live.used = 0;
+    live[0].used = live[1].used = 0;
     begun = now_ns();
     atomic_store(&newest, minute);
   }
   report();
   if (strcmp(order, "reset") != 0) return;
+  for (int i = 0; i < count; i++) connections[i].has_returned = 0;
   away.used = 0;
   last_replay = 0;
   closes = gaps = missed = twice = 0;
