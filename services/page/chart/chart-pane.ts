@@ -160,6 +160,7 @@ export class ChartPane {
 
   get #markedIndex(): number {
     const { bars } = this.#source.series
+    if (this.#marked === undefined) return bars.length - 1
     const index = bars.findLastIndex(({ time }) => time === this.#marked)
     return index < 0 ? bars.length - 1 : index
   }

@@ -8,11 +8,11 @@ import { numberText, offsetText, spanText, timeText } from '../texts/words.ts'
 const head = [
   'Feed',
   'State',
-  'Clock',
-  'Clock measured',
+  'Delay',
   'Newest bar (feed)',
   'Newest bar (UTC)',
-  'Delay',
+  'Clock',
+  'Clock measured',
   'Symbols',
 ]
 const states = { live: '● Live', stale: '◐ Stale', offline: '○ Offline' } as const
@@ -53,11 +53,11 @@ function rowOf(feed: string, status: FeedStatus): Child[] {
   return [
     element('a', { href: `#gaps/${feed}` }, feed),
     element('span', { class: status.status }, states[status.status]),
-    offsetText(offset),
-    offset === undefined ? '–' : measured,
+    delay === undefined ? '–' : spanText(delay),
     newest === undefined ? 'none yet' : timeText(newest),
     newest === undefined || offset === undefined ? '–' : timeText(newest + offset),
-    delay === undefined ? '–' : spanText(delay),
+    offsetText(offset),
+    offset === undefined ? '–' : measured,
     numberText(status.symbol_count),
   ]
 }

@@ -17,7 +17,7 @@ export function useBrowser() {
     const { command, env } = chromium()
     browser = await driver.launch({
       executablePath: command,
-      env: { ...process.env, ...env } as Record<string, string>,
+      env: { ...process.env, ...env },
       args: ['--no-sandbox', '--disable-gpu'],
     })
   })

@@ -89,7 +89,7 @@ test('Feeds shows each feed with what /v1/status says', async () => {
   const rows = await page.locator('tbody tr').allInnerTexts()
   const shown = rows.map((row) => row.split('\t').map((cell) => cell.trim()))
   expect(shown.map(([feed]) => feed)).toEqual(Object.keys(feeds).toSorted())
-  for (const [feed = '', text, clock, ...others] of shown) {
+  for (const [feed = '', text, , , , clock, ...others] of shown) {
     expect(text?.toLowerCase()).toContain(feeds[feed]?.status)
     expect(others.at(-1)).toBe(String(feeds[feed]?.symbol_count))
     if (feed === 'BROKERA:ZERO') expect(clock).toBe('3 h ahead of UTC')
@@ -162,8 +162,9 @@ test('a time that no terminal answered for is shaded and counted', async () => {
 test('live bars are added, and those of an outage too, without a reload', { timeout: 120_000 }, async () => {
   const { symbol, file, stored, next } = await service.prepare('GBPUSD')
   const { page } = await openView(`#chart/${symbol}/1`)
-  const shows = (bar: (typeof next)[number]) =>
-    expect.poll(() => legend(page).textContent(), { timeout: 60_000 }).toBe(described(bar, 5))
+  const shows = async (bar: Bar): Promise<void> => {
+    await expect.poll(() => legend(page).textContent(), { timeout: 60_000 }).toBe(described(bar, 5))
+  }
   await shows(stored.at(-1)!)
   file.append(...next.slice(0, 2))
   await shows(next[1]!)
@@ -260,6 +261,7 @@ test('/docs shows every path of /openapi.json with its parameters', async () => 
     Object.values(paths).flatMap(({ get }) => get.parameters.map(({ name }) => name)),
   )
   await expectAccessible(page, '/docs')
+  if (pictures !== undefined) await page.screenshot({ path: join(pictures, 'docs-light.png') })
   expect(errors).toEqual([])
 })
 
