@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { answeredMinutes, runsOf } from '../../../services/page/wall/answered.ts'
-import { type Bar, bitcoinMinutes, euroHours, exportText, minutes } from '../../acceptance/client/bars.ts'
+import {
+  type Bar,
+  bitcoinMinutes,
+  euroHours,
+  exportText,
+  fold,
+  minutes,
+} from '../../acceptance/client/bars.ts'
+import { minutesAgo } from '../../acceptance/client/clocks.ts'
 import { barsOf, readHistory } from '../../acceptance/client/history.ts'
 import { read } from '../../acceptance/client/http.ts'
 import { FollowedFile, importFile } from '../../acceptance/client/input.ts'
@@ -178,6 +186,38 @@ test('live bars are added, and those of an outage too, without a reload', { time
   await shows(next.at(-1)!)
   const count = stored.length + next.length
   await expect.poll(() => state(page).textContent()).toContain(`${count} bars from `)
+})
+
+test('a bar of 5 minutes runs with its minutes, and history replaces it once it is closed', async () => {
+  const symbol = symbolOf('USDCAD')
+  const begin = Math.floor(minutesAgo('BROKERA:ZERO', 90) / 300) * 300
+  const all = minutes(begin, 60, 1.36, 5)
+  const closed = fold(all, 300).map((bar) => ({ ...bar, volume: bar.volume + 1_000 }))
+  const files = {
+    1: new FollowedFile('brokera-zero', 'USDCAD.z_M1.csv'),
+    5: new FollowedFile('brokera-zero', 'USDCAD.z_M5.csv'),
+  }
+  const stored = (resolution: '1' | '5', bar: Bar) =>
+    until(`the bar of ${resolution}`, async () => {
+      const [newest] = barsOf(await readHistory(service.key, { symbol, resolution, countback: 1 }))
+      return newest?.time === bar.time
+    })
+  files[1].write(all.slice(0, 50))
+  files[5].write(closed.slice(0, 10))
+  await stored('1', all[49]!)
+  await stored('5', closed[9]!)
+
+  const { page } = await openView(`#chart/${symbol}/5`)
+  await expect.poll(() => legend(page).textContent()).toBe(described(closed[9]!, 5))
+  files[1].append(...all.slice(50, 53))
+  await expect.poll(() => legend(page).textContent()).toBe(described(fold(all.slice(50, 53), 300)[0]!, 5))
+  files[5].append(closed[10]!)
+  await stored('5', closed[10]!)
+  files[1].append(...all.slice(53, 57))
+  await expect.poll(() => legend(page).textContent()).toBe(described(fold(all.slice(55, 57), 300)[0]!, 5))
+  await page.locator('.plot').focus()
+  await page.keyboard.press('ArrowLeft')
+  await expect.poll(() => legend(page).textContent()).toBe(described(closed[10]!, 5))
 })
 
 test('the wall equals /v1/coverage cell by cell, and a cell names its exact minutes', async () => {
