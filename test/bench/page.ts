@@ -1,6 +1,6 @@
 /**
- * Measures the page in a real Chromium: requests and bytes of its start, the time to the first bars of a chart,
- * a frame of a chart with a million bars beside one with 10,000, and the wall of 1,622 symbols by 365 days.
+ * Measures the page in a real Chromium. It starts cold, and shows the first bars of a chart. Frames of a chart with a
+ * million bars are beside those with 10,000. A wall has 1,622 symbols by 365 days, and each cell is compared.
  * Run: bin/node test/bench/page.ts [bars = 1000000]
  */
 import type { Page } from 'playwright-core'
