@@ -56,6 +56,7 @@ export class ChartPane {
       wanted.signal,
     )
     this.#place.addEventListener('keydown', (event) => this.#move(event))
+    this.#place.addEventListener('mouseleave', () => this.#describe(undefined))
     this.element = element('div', { class: 'panel' }, this.#legend, this.#place)
     const dark = matchMedia('(prefers-color-scheme: dark)')
     const { signal } = wanted
