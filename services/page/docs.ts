@@ -56,7 +56,13 @@ function pathOf(path: string, { summary, security, parameters, responses }: Oper
     element('h2', {}, `GET ${path}`),
     element('p', {}, `${summary}. ${isOpen ? 'It needs no key.' : 'It needs a key.'}`),
     ...(rows.length > 0
-      ? [table(`Parameters of ${path}`, ['Parameter', 'Type', 'Needed', 'Meaning'], rows)]
+      ? [
+          element(
+            'div',
+            { class: 'meanings' },
+            table(`Parameters of ${path}`, ['Parameter', 'Type', 'Needed', 'Meaning'], rows),
+          ),
+        ]
       : []),
     ...(ok ? [answer('Answer', schemaText(ok))] : []),
     answer(

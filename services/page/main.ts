@@ -3,6 +3,7 @@ import { openChart } from './chart/chart-view.ts'
 import { byId, element, say } from './elements.ts'
 import { keyForm } from './key-form.ts'
 import { Session } from './session.ts'
+import { wordsOf } from './texts/address.ts'
 import { openFeeds } from './views/feeds-view.ts'
 import { openUsage } from './views/usage-view.ts'
 import { openWall } from './wall/wall-view.ts'
@@ -51,7 +52,7 @@ function show(): void {
 }
 
 function showView(app: App, signal: AbortSignal): void {
-  const [name = '', ...words] = decodeURIComponent(location.hash.slice(1)).split('/')
+  const [name = '', ...words] = wordsOf(location.hash)
   const openView = views[name] ?? openFeeds
   main.replaceChildren(openView(app, words, signal))
   for (const link of byId('views').querySelectorAll('a')) {

@@ -88,6 +88,7 @@ const untilVisible = (signal: AbortSignal): Promise<void> =>
     const check = (): void => {
       if (document.hidden && !signal.aborted) return
       document.removeEventListener('visibilitychange', check)
+      signal.removeEventListener('abort', check)
       resolve()
     }
     document.addEventListener('visibilitychange', check)

@@ -21,6 +21,7 @@ const benches = new Map<string, Bench>([
   ['backfill', { what: 'a live minute alone and beside a backfill of three months' }],
   ['start', { what: 'a start with five million bars, the first start, memory', args: ['5000000', '3'] }],
   ['cluster', { what: 'a minute through the cluster, from its collector to 200 sockets, by stage' }],
+  ['page', { what: 'the page in a browser: its start, a chart of a million bars, a wall of 1,622 symbols' }],
   ['rate-decisions', { what: 'rate decisions over Redis, beside a command per window and beside PING' }],
   ['questdb', { what: 'rates into QuestDB, and history beside the bare store and pg' }],
   ['misuse', { what: 'what an attacker does to another client: some attacks once each', args: ['short'] }],
@@ -55,6 +56,24 @@ interface Size {
   readonly figure: RegExp
 }
 const sizes: readonly Size[] = [
+  {
+    what: 'the page and a chart from a cold cache, bytes',
+    goal: '≤ 120,000',
+    bench: 'page',
+    figure: /^bytes of a cold start, compressed\s+(\S+)/m,
+  },
+  {
+    what: 'a frame with a million bars, beside 10,000',
+    goal: '≤ 1.5 ×',
+    bench: 'page',
+    figure: /^the same, beside each other\s+(\S+ ×)/m,
+  },
+  {
+    what: 'cells of the wall that differ from coverage',
+    goal: '0',
+    bench: 'page',
+    figure: /^its cells that differ from coverage\s+(\S+)/m,
+  },
   {
     what: '10,000-bar countback, median',
     goal: '≤ 15 ms',

@@ -56,6 +56,7 @@ export class ChartPane {
       wanted.signal,
     )
     this.#place.addEventListener('keydown', (event) => this.#move(event))
+    this.#place.addEventListener('mouseleave', () => this.#describe(undefined))
     this.element = element('div', { class: 'panel' }, this.#legend, this.#place)
     const dark = matchMedia('(prefers-color-scheme: dark)')
     const { signal } = wanted
@@ -160,6 +161,7 @@ export class ChartPane {
 
   get #markedIndex(): number {
     const { bars } = this.#source.series
+    if (this.#marked === undefined) return bars.length - 1
     const index = bars.findLastIndex(({ time }) => time === this.#marked)
     return index < 0 ? bars.length - 1 : index
   }

@@ -3,6 +3,7 @@ import type { App } from '../app.ts'
 import { askPatiently } from '../asking.ts'
 import { copyButtons } from '../copy-buttons.ts'
 import { element, say } from '../elements.ts'
+import { addressOf } from '../texts/address.ts'
 import { historyPrograms } from '../texts/copies.ts'
 import { numberText, timeOf, timeText } from '../texts/words.ts'
 import { ChartPane, type ClockName } from './chart-pane.ts'
@@ -17,7 +18,7 @@ interface SymbolList {
 
 /** Kept while views change, as a person expects of a setting. */
 let clock: ClockName = 'feed'
-/** The chart that was shown last: `BROKER:ACCOUNT:NAME/60`. */
+/** Address of the chart that was shown last. */
 let lastShown = ''
 /** A person has just chosen a length of bars, and goes on from that button. */
 let isChoosing = false
@@ -35,7 +36,7 @@ export function openChart(
     refused: (error: Error) => app.refused(error),
   }
   const show = (nextSymbol: string, nextResolution: string): void => {
-    location.hash = `#chart/${nextSymbol}/${nextResolution}`
+    location.hash = addressOf('chart', nextSymbol, nextResolution)
   }
   const body = element('div', {})
   const view = element(
@@ -56,20 +57,20 @@ export function openChart(
 
   /** Shows the chart of before, or that of a symbol whose feed is live. */
   async function choose(): Promise<void> {
-    if (lastShown !== '') return location.replace(`#chart/${lastShown}`)
+    if (lastShown !== '') return location.replace(lastShown)
     const found = await askPatiently(() => app.rest.get<SymbolList>('symbols', { limit: listMax }), asking)
     const isLive = ({ feed }: SymbolInfo): boolean => app.status.feeds[feed]?.status === 'live'
     const first = found?.symbols.find(isLive) ?? found?.symbols[0]
     // A person who types has chosen already.
     if (view.querySelector('input')?.value !== '') return
-    if (first) location.replace(`#chart/${first.symbol}/1`)
+    if (first) location.replace(addressOf('chart', first.symbol, '1'))
     else if (found) say(note, 'This key has no symbol. Ask for access to a feed.')
   }
 
   async function fill(): Promise<void> {
     const details = await askPatiently(() => app.fxd.symbol(symbol), asking)
     if (!details) return
-    lastShown = `${symbol}/${resolution}`
+    lastShown = addressOf('chart', symbol, resolution)
     const around = { note, signal, show, time: timeOf(time) }
     body.replaceChildren(...chartOf(app, details, resolution as Resolution, around))
     if (isChoosing) body.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus()

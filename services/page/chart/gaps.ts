@@ -1,4 +1,5 @@
 import type { Range, Resolution } from '../../../clients/typescript/src/types.ts'
+import { indexIn } from './ascending.ts'
 import { nextOpen, openOf, secondsOf } from './resolutions.ts'
 
 const minute = 60
@@ -23,7 +24,6 @@ export interface Shading {
 export function shade(resolution: Resolution, times: readonly number[], gaps: readonly Range[]): Shading {
   const [first, last] = [times[0], times.at(-1)]
   if (first === undefined || last === undefined) return { blanks: [], bands: [] }
-  const taken = new Set(times)
   const blanks: number[] = []
   const bands: Range[] = []
   for (const { from, to } of gaps) {
@@ -34,9 +34,19 @@ export function shade(resolution: Resolution, times: readonly number[], gaps: re
     }
     bands.push(band)
     const count = Math.floor((band.to - band.from) / secondsOf(resolution)) + 1
-    const every = Math.ceil(count / blanksMax)
-    for (let time = band.from, i = 0; time <= band.to; time = nextOpen(resolution, time), i++)
-      if (!taken.has(time) && (i % every === 0 || nextOpen(resolution, time) > band.to)) blanks.push(time)
+    for (const time of someOpens(resolution, band, Math.ceil(count / blanksMax)))
+      if (indexIn(times, time) === undefined) blanks.push(time)
   }
   return { blanks, bands }
+}
+
+/** Each `every`th open time of a band, and its last. */
+function someOpens(resolution: Resolution, { from, to }: Range, every: number): number[] {
+  const opens: number[] = []
+  for (let time = from; time < to; ) {
+    opens.push(time)
+    if (resolution === '1M') for (let i = 0; i < every; i++) time = nextOpen(resolution, time)
+    else time += every * secondsOf(resolution)
+  }
+  return [...opens, to]
 }

@@ -60,8 +60,9 @@ export class Plot {
       if (range.from < marginBars) nearBegin()
       if (range.to > this.#points - marginBars) nearEnd()
     })
-    this.#chart.subscribeCrosshairMove(({ time }) => {
-      pointed(typeof time === 'number' ? indexIn(this.#times, time) : undefined)
+    this.#chart.subscribeCrosshairMove(({ time, sourceEvent }) => {
+      // Without an event the page itself moved it, such as by drawing all bars again.
+      if (sourceEvent) pointed(typeof time === 'number' ? indexIn(this.#times, time) : undefined)
     })
   }
 

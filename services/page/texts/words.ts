@@ -40,6 +40,6 @@ export function timeText(seconds: number, dateOnly = false): string {
 /** Seconds of `2026-11-29T12:31` or `2026-11-29 12:31`; `undefined` for anything else. */
 export function timeOf(text: string): number | undefined {
   const [, date, clock = '00:00'] = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d))?/.exec(text.trim()) ?? []
-  const ms = Date.parse(`${date}T${clock}Z`)
+  const ms = new Date(`${date}T${clock}Z`).getTime()
   return Number.isNaN(ms) ? undefined : ms / 1_000
 }

@@ -2,17 +2,18 @@ import type { FeedStatus, Status } from '../../../clients/typescript/src/types.t
 import type { App } from '../app.ts'
 import { copyButtons } from '../copy-buttons.ts'
 import { type Child, element, say, showTable, table } from '../elements.ts'
+import { addressOf } from '../texts/address.ts'
 import { statusPrograms } from '../texts/copies.ts'
 import { numberText, offsetText, spanText, timeText } from '../texts/words.ts'
 
 const head = [
   'Feed',
   'State',
-  'Clock',
-  'Clock measured',
+  'Delay',
   'Newest bar (feed)',
   'Newest bar (UTC)',
-  'Delay',
+  'Clock',
+  'Clock measured',
   'Symbols',
 ]
 const states = { live: '● Live', stale: '◐ Stale', offline: '○ Offline' } as const
@@ -51,13 +52,13 @@ function rowOf(feed: string, status: FeedStatus): Child[] {
   const { last_candle_time: newest, last_candle_age_seconds: delay } = status
   const measured = age === undefined ? 'set by hand' : `${spanText(age)} ago`
   return [
-    element('a', { href: `#gaps/${feed}` }, feed),
+    element('a', { href: addressOf('gaps', feed) }, feed),
     element('span', { class: status.status }, states[status.status]),
-    offsetText(offset),
-    offset === undefined ? '–' : measured,
+    delay === undefined ? '–' : spanText(delay),
     newest === undefined ? 'none yet' : timeText(newest),
     newest === undefined || offset === undefined ? '–' : timeText(newest + offset),
-    delay === undefined ? '–' : spanText(delay),
+    offsetText(offset),
+    offset === undefined ? '–' : measured,
     numberText(status.symbol_count),
   ]
 }

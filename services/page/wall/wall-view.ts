@@ -3,6 +3,7 @@ import type { App } from '../app.ts'
 import { askPatiently } from '../asking.ts'
 import { copyButtons } from '../copy-buttons.ts'
 import { byId, element, say } from '../elements.ts'
+import { addressOf } from '../texts/address.ts'
 import { coveragePrograms, historyPrograms, type Programs } from '../texts/copies.ts'
 import { numberText, timeOf, timeText } from '../texts/words.ts'
 import { answeredMinutes, dayOf, minutesOfDay, missingMinutes } from './answered.ts'
@@ -64,7 +65,7 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
       const { symbol, from, to } = text
       say(detail, text.words)
       programs = historyPrograms(symbol, '1', from, to)
-      link.href = `#chart/${symbol}/1/${timeText(from).replace(' ', 'T')}`
+      link.href = addressOf('chart', symbol, '1', timeText(from).replace(' ', 'T'))
       link.hidden = false
     },
     () => byId('main').clientWidth - frameWidth,

@@ -1,7 +1,7 @@
 import axe from 'axe-core'
-import { type Browser, type BrowserContextOptions, chromium as driver, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
-import { chromium } from '../runtimes/runtimes.ts'
+import { launchChromium } from '../runtimes/launch-chromium.ts'
 
 /** A page of the browser, and what it complained about. */
 export interface Opened {
@@ -14,12 +14,7 @@ export interface Opened {
 export function useBrowser() {
   let browser: Browser | undefined
   beforeAll(async () => {
-    const { command, env } = chromium()
-    browser = await driver.launch({
-      executablePath: command,
-      env: { ...process.env, ...env } as Record<string, string>,
-      args: ['--no-sandbox', '--disable-gpu'],
-    })
+    browser = await launchChromium()
   })
   afterEach(async () => {
     for (const context of browser?.contexts() ?? []) await context.close()

@@ -29,7 +29,7 @@ export interface PageFiles {
   readonly documents: ReadonlyMap<string, PageFile>
   /** By path below `/page/<digest>/`, which mirrors the folders of the repository. */
   readonly assets: ReadonlyMap<string, PageFile>
-  /** Of all assets: a browser keeps them until one changes. */
+  /** The digest of all assets: a browser keeps them until one changes. */
   readonly digest: string
 }
 

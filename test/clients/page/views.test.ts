@@ -1,56 +1,16 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { answeredMinutes, runsOf } from '../../../services/page/wall/answered.ts'
-import { type Bar, bitcoinMinutes, euroHours, exportText, minutes } from '../../acceptance/client/bars.ts'
-import { barsOf, readHistory } from '../../acceptance/client/history.ts'
 import { read } from '../../acceptance/client/http.ts'
-import { FollowedFile, importFile } from '../../acceptance/client/input.ts'
 import { issueKey } from '../../acceptance/client/keys.ts'
-import { until } from '../../acceptance/client/until.ts'
-import { symbolOf, useService } from '../one-service.ts'
-import { enter, expectAccessible, useBrowser } from './browser.ts'
+import { symbolOf } from '../one-service.ts'
+import { enter, expectAccessible } from './browser.ts'
+import { bitcoin, legend, pictures, usePage } from './page-service.ts'
 
-const service = useService()
-const browser = useBrowser()
-const bitcoin = symbolOf('BTCUSD')
+const { service, browser, openView } = usePage()
 const views = ['Feeds', 'Chart', 'Wall of gaps', 'Usage']
-/** Set to look at the page: each view is drawn into this folder. */
-const pictures = process.env['FXD_TEST_PICTURES']
-
-beforeAll(async () => {
-  new FollowedFile('brokera-zero', 'BTCUSD.z_M1.csv').write(bitcoinMinutes())
-  new FollowedFile('brokera-zero', 'EURUSD.z_H1.csv').write(euroHours())
-  for (const [symbol, resolution, bars] of [
-    [bitcoin, '1', bitcoinMinutes()],
-    [symbolOf('EURUSD'), '60', euroHours()],
-  ] as const)
-    await until(`the bars of ${symbol}`, async () => {
-      const [newest] = barsOf(await readHistory(service.key, { symbol, resolution, countback: 1 }))
-      return newest?.time === bars.at(-1)?.time
-    })
-})
-
-/** Opens the page at a view, with the key of the tests. */
-async function openView(view: string, options = {}) {
-  const opened = await browser.open(`${service.url}/${view}`, options)
-  await enter(opened.page, service.key)
-  return opened
-}
-
-const legend = (page: Page) => page.locator('.legend')
-const state = (page: Page) => page.locator('.state')
-
-/** The legend of a bar, made without the code of the page. */
-const described = (bar: Bar, digits = 2): string => {
-  const clock = (seconds: number): string =>
-    new Date(seconds * 1_000).toISOString().slice(0, 16).replace('T', ' ')
-  const [open, high, low, close] = [bar.open, bar.high, bar.low, bar.close].map((price) =>
-    price.toFixed(digits),
-  )
-  return `${clock(bar.time)} feed · ${clock(bar.time - 10_800)} UTC · O ${open} H ${high} L ${low} C ${close} · Volume ${bar.volume.toLocaleString('en-US')}`
-}
 
 test('a wrong key is refused in a sentence, and a right one opens the feeds', async () => {
   const { page, errors } = await browser.open(service.url)
@@ -89,7 +49,7 @@ test('Feeds shows each feed with what /v1/status says', async () => {
   const rows = await page.locator('tbody tr').allInnerTexts()
   const shown = rows.map((row) => row.split('\t').map((cell) => cell.trim()))
   expect(shown.map(([feed]) => feed)).toEqual(Object.keys(feeds).toSorted())
-  for (const [feed = '', text, clock, ...others] of shown) {
+  for (const [feed = '', text, , , , clock, ...others] of shown) {
     expect(text?.toLowerCase()).toContain(feeds[feed]?.status)
     expect(others.at(-1)).toBe(String(feeds[feed]?.symbol_count))
     if (feed === 'BROKERA:ZERO') expect(clock).toBe('3 h ahead of UTC')
@@ -97,89 +57,8 @@ test('Feeds shows each feed with what /v1/status says', async () => {
   }
 })
 
-test('the chart has every bar of history, back to the first', async () => {
-  const bars = bitcoinMinutes()
-  const { page, errors } = await openView(`#chart/${bitcoin}/1`)
-  await expect.poll(() => legend(page).textContent()).toBe(described(bars.at(-1)!))
-  const plot = page.locator('.plot')
-  await plot.focus()
-  for (const back of [1, 2, 3]) {
-    await page.keyboard.press('ArrowLeft')
-    expect(await legend(page).textContent()).toBe(described(bars.at(-1 - back)!))
-  }
-  await expect
-    .poll(async () => {
-      await page.keyboard.press('Home')
-      return state(page).textContent()
-    })
-    .toContain(`${bars.length.toLocaleString('en-US')} bars from `)
-  await page.keyboard.press('Home')
-  await expect.poll(() => legend(page).textContent()).toBe(described(bars[0]!))
-  await page.keyboard.press('ArrowRight')
-  expect(await legend(page).textContent()).toBe(described(bars[1]!))
-  expect(errors).toEqual([])
-})
-
-test('the chart jumps to a time, shows bars on both sides of it, and goes back to the newest', async () => {
-  const bars = bitcoinMinutes()
-  const { page } = await openView(`#chart/${bitcoin}/1`)
-  await expect.poll(() => legend(page).textContent()).toBe(described(bars.at(-1)!))
-  await page.getByLabel('Go to').fill('2013-11-27T12:00')
-  await page.getByRole('button', { name: 'Go', exact: true }).click()
-  await expect.poll(() => state(page).textContent()).toContain('Scroll right for newer bars.')
-  const text = (await state(page).textContent()) ?? ''
-  const [, first = '', last = ''] = / from (.*) to (.*) \(/.exec(text) ?? []
-  expect(first < '2013-11-27 12:00' && '2013-11-27 12:00' < last).toBe(true)
-  await page.getByRole('button', { name: 'Newest' }).click()
-  await expect.poll(() => legend(page).textContent()).toBe(described(bars.at(-1)!))
-})
-
-test('a time that no terminal answered for is shaded and counted', async () => {
-  const symbol = symbolOf('AUDUSD')
-  const first = Date.UTC(2024, 0, 9) / 1_000
-  const parts = [minutes(first, 120, 0.67, 5), minutes(first + 3 * 3_600, 120, 0.68, 5)]
-  for (const [i, part] of parts.entries()) {
-    const path = join(service.home, `part-${i}.csv`)
-    writeFileSync(path, exportText(part))
-    expect((await importFile(path, { feed: 'BROKERA:ZERO', symbol: 'AUDUSD', resolution: '1' })).code).toBe(0)
-  }
-  const { page } = await openView(`#chart/${symbol}/1`)
-  await expect.poll(() => state(page).textContent()).toContain('Shaded: 1 gap that no terminal answered for.')
-  // The gap has a blank for each second of its 60 minutes, at most 41 in all.
-  const shaded = await page.evaluate<number>(`
-    const color = getComputedStyle(document.documentElement).getPropertyValue('--gap').trim()
-    Math.max(...[...document.querySelectorAll('.plot canvas')].map((canvas) => {
-      const { data } = canvas.getContext('2d').getImageData(0, canvas.height - 10, canvas.width, 1)
-      let count = 0
-      for (let i = 0; i < data.length; i += 4)
-        if ('#' + [...data.slice(i, i + 3)].map((part) => part.toString(16).padStart(2, '0')).join('') === color) count += 1
-      return count
-    }))`)
-  expect(shaded).toBeGreaterThan(100)
-  if (pictures !== undefined) await page.screenshot({ path: join(pictures, 'gap-light.png') })
-})
-
-test('live bars are added, and those of an outage too, without a reload', { timeout: 120_000 }, async () => {
-  const { symbol, file, stored, next } = await service.prepare('GBPUSD')
-  const { page } = await openView(`#chart/${symbol}/1`)
-  const shows = (bar: (typeof next)[number]) =>
-    expect.poll(() => legend(page).textContent(), { timeout: 60_000 }).toBe(described(bar, 5))
-  await shows(stored.at(-1)!)
-  file.append(...next.slice(0, 2))
-  await shows(next[1]!)
-  await service.kill()
-  await expect.poll(() => page.locator('#banner').textContent()).toContain('The service does not answer.')
-  file.append(...next.slice(2, 10))
-  await service.start()
-  await shows(next[9]!)
-  await expect.poll(() => page.locator('#banner').textContent()).toBe('')
-  file.append(...next.slice(10))
-  await shows(next.at(-1)!)
-  const count = stored.length + next.length
-  await expect.poll(() => state(page).textContent()).toContain(`${count} bars from `)
-})
-
 test('the wall equals /v1/coverage cell by cell, and a cell names its exact minutes', async () => {
+  await service.prepare('GBPUSD')
   const { page, errors } = await openView('#gaps/BROKERA:ZERO')
   const canvas = page.locator('canvas')
   await canvas.waitFor()
@@ -260,10 +139,11 @@ test('/docs shows every path of /openapi.json with its parameters', async () => 
     Object.values(paths).flatMap(({ get }) => get.parameters.map(({ name }) => name)),
   )
   await expectAccessible(page, '/docs')
+  if (pictures !== undefined) await page.screenshot({ path: join(pictures, 'docs-light.png') })
   expect(errors).toEqual([])
 })
 
-test('a chart from a cold cache costs at most 120 kB and 50 requests of files', async () => {
+test('a chart from a cold cache costs at most 120 kB and 60 requests of files', async () => {
   const { page } = await browser.open('about:blank')
   const sizes: number[] = []
   page.on('response', (response) => {
@@ -277,7 +157,7 @@ test('a chart from a cold cache costs at most 120 kB and 50 requests of files', 
   const bytes = sizes.reduce((sum, size) => sum + size, 0)
   console.log(`cold start: ${sizes.length} requests, ${bytes} bytes`)
   expect(bytes).toBeLessThanOrEqual(120_000)
-  expect(sizes.length).toBeLessThanOrEqual(50)
+  expect(sizes.length).toBeLessThanOrEqual(60)
 })
 
 const looks = [
