@@ -73,9 +73,9 @@ function open() {
     readAnew: (resolution: Resolution) => listOf(fresh(), resolution),
     reads: () => reads,
     async push(resolution: Resolution, bar: RevisedBar) {
-      const bars = [{ symbol: symbol.symbol, resolution, bar }]
+      const pushedBars = [{ symbol: symbol.symbol, resolution, bar }]
       await stores.bars.write([{ series: seriesOf(resolution), bars: barsOf([bar]) }], 'live')
-      const pushed = stores.bus.publish({ type: 'bars', feed: feed.key, bars }, 1)
+      const pushed = stores.bus.publish({ type: 'bars', feed: feed.key, bars: pushedBars }, 1)
       await clock.advance(0)
       await pushed
     },
@@ -126,7 +126,7 @@ test('bars are read once, and again only after an event about their symbol', asy
   await one.read('1')
   expect(one.reads()).toBe(1)
   await one.push('1', barAt(1, 6))
-  expect((await one.read('1')).closed.map(({ open }) => open)).toEqual([5, 6])
+  expect((await one.read('1')).closed.map((bar) => bar.open)).toEqual([5, 6])
   expect(one.reads()).toBe(2)
   one.close()
   other.close()

@@ -144,14 +144,14 @@ test('the end of a request has exactly the bars up to it, by the same times, als
       moment,
       (history, resolution, times, end) => {
         const { toUtc, latestUntil } = trueTime(history, resolution)
-        const at = ({ change, minutes }: typeof end): number =>
+        const secondsOf = ({ change, minutes }: typeof end): number =>
           Math.floor((history[change % history.length]?.since ?? 0) / 60_000 + minutes) * 60
-        const latest = latestUntil(at(end) as UtcSeconds)
+        const latest = latestUntil(secondsOf(end) as UtcSeconds)
         for (const each of times) {
           const { offsetSeconds = 0 } = history[each.change % history.length] ?? {}
-          const minute = feedSeconds(at(each) - offsetSeconds)
+          const minute = feedSeconds(secondsOf(each) - offsetSeconds)
           const time = toUtc(minute)
-          if (time !== undefined) expect(minute <= latest).toBe(time <= at(end))
+          if (time !== undefined) expect(minute <= latest).toBe(time <= secondsOf(end))
         }
       },
     ),
