@@ -58,7 +58,7 @@ export function createNewestBars(history: History, bus: Pick<Bus, 'follow'>): Ne
   const keptOf = ({ symbol, resolution }: Series): Kept => {
     const ofSymbol = kept.get(symbol) ?? new Map<Resolution, Kept>()
     const [oldest] = kept.keys()
-    if (kept.size >= symbolsMax && oldest !== undefined) kept.delete(oldest)
+    if (kept.size >= symbolsMax && !kept.has(symbol) && oldest !== undefined) kept.delete(oldest)
     kept.delete(symbol)
     kept.set(symbol, ofSymbol)
     const own = ofSymbol.get(resolution) ?? { changes: 0, readAt: -1 }
