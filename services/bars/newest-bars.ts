@@ -5,7 +5,7 @@ import { foldMinutes, runningOpen } from '../core/charts/running.ts'
 import { type FeedSeconds, feedSeconds } from '../core/clocks/feed-clock.ts'
 import type { Reader } from '../core/fair-queue.ts'
 import type { CompoundKey } from '../core/feeds/compound-key.ts'
-import { barEnd, durationSeconds, type Resolution } from '../core/feeds/resolution.ts'
+import { barEnd, type Resolution } from '../core/feeds/resolution.ts'
 import type { Bus, BusEvent } from '../ports/bus.ts'
 import type { History } from './history.ts'
 
@@ -32,6 +32,8 @@ interface Kept {
   newest?: Newest
   /** The last minute that is folded. */
   foldedTo?: FeedSeconds | undefined
+  /** Where in its duration the newest closed bar opened: the running bar opens there too. */
+  phase?: number | undefined
   /** Number of events that changed the series, now and when `newest` was read. */
   changes: number
   readAt: number
@@ -56,7 +58,7 @@ export function createNewestBars(history: History, bus: Pick<Bus, 'follow'>): Ne
   const keptOf = ({ symbol, resolution }: Series): Kept => {
     const ofSymbol = kept.get(symbol) ?? new Map<Resolution, Kept>()
     const [oldest] = kept.keys()
-    if (kept.size >= symbolsMax && oldest !== undefined) kept.delete(oldest)
+    if (kept.size >= symbolsMax && !kept.has(symbol) && oldest !== undefined) kept.delete(oldest)
     kept.delete(symbol)
     kept.set(symbol, ofSymbol)
     const own = ofSymbol.get(resolution) ?? { changes: 0, readAt: -1 }
@@ -65,26 +67,35 @@ export function createNewestBars(history: History, bus: Pick<Bus, 'follow'>): Ne
   }
 
   /** Folds the minutes that came since the last call, or those of the running bar and of the one before it. */
-  async function fold(series: Series, closed: Bars, { newest, foldedTo }: Kept, reader: Reader) {
+  async function fold(series: Series, closed: Bars, before: Kept, reader: Reader) {
     const minutes: Series = { ...series, resolution: '1' }
     const last = barCount(closed) > 0 ? timeAt(closed, barCount(closed) - 1) : undefined
     const closedUntil = last === undefined ? -Infinity : barEnd(last, series.resolution)
     const openOf = (minute: FeedSeconds): FeedSeconds => runningOpen(minute, series.resolution, last)
-    const firstMinute = async (): Promise<FeedSeconds> => {
+    /** The first time that is shown beside the bar of a minute: the open of the bar before it. */
+    const firstShown = (minute: FeedSeconds): FeedSeconds =>
+      feedSeconds(Math.max(closedUntil, openOf(feedSeconds(openOf(minute) - 1))))
+    const phase = last && last - runningOpen(last, series.resolution, undefined)
+    const isKnown = before.foldedTo !== undefined && before.phase === phase
+    let folded = isKnown && before.newest ? toList(before.newest.running) : []
+    let foldedTo = isKnown ? before.foldedTo : undefined
+    if (foldedTo === undefined) {
       const found = await history.countback(minutes, 1, undefined, reader)
-      if (barCount(found) === 0) return feedSeconds(barTimeMax)
-      const before = openOf(feedSeconds(openOf(timeAt(found, 0)) - 1))
-      return feedSeconds(Math.max(before, closedUntil))
+      if (barCount(found) === 0) return { newest: { closed, running: noBars }, foldedTo, phase }
+      foldedTo = feedSeconds(firstShown(timeAt(found, 0)) - 1)
     }
-    const from = foldedTo === undefined ? await firstMinute() : feedSeconds(foldedTo + durationSeconds['1'])
-    let folded = newest ? toList(newest.running) : []
-    let to = foldedTo
-    for await (const slice of history.range(minutes, from, feedSeconds(barTimeMax), reader)) {
+    for await (const slice of history.range(
+      minutes,
+      feedSeconds(foldedTo + 1),
+      feedSeconds(barTimeMax),
+      reader,
+    )) {
       folded = foldMinutes(folded, slice, openOf)
-      to = timeAt(slice, barCount(slice) - 1)
+      foldedTo = timeAt(slice, barCount(slice) - 1)
     }
-    const running = barsOf(folded.slice(-2).filter(({ time }) => time >= closedUntil))
-    return { newest: { closed, running }, foldedTo: to }
+    const shownFrom = firstShown(foldedTo)
+    const running = barsOf(folded.filter(({ time }) => time >= shownFrom))
+    return { newest: { closed, running }, foldedTo, phase }
   }
 
   return {

@@ -110,6 +110,15 @@ test('the first start serves the demo feeds and returns a key, which the second 
   expect((await ask(second.httpPort, '/v1/status', firstKey)).status).toBe(200)
 }, 30_000)
 
+test('a chart token opens charts after a restart too: the keys that sign it are made once', async () => {
+  const first = await start()
+  const issued = await ask(first.httpPort, '/udf/token', first.firstKey)
+  const { path } = JSON.parse(issued.text) as { path: string }
+  await first.stop()
+  const second = await start()
+  expect((await ask(second.httpPort, `${path}/config`)).text).toContain('"supports_time":true')
+}, 30_000)
+
 test('with FXD_FEEDS no key is made', async () => {
   const { firstKey, httpPort } = await start({ feeds: feedsFolder({ 'a.yaml': manifest('ZERO') }) })
   expect(firstKey).toBeUndefined()

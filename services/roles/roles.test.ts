@@ -265,3 +265,24 @@ test('a collector, an ingest and a shard without a required variable end with an
 async function freePort(): Promise<number> {
   return (await freePorts(1))[0] ?? 0
 }
+
+test('pods of REST with the same chart keys accept each other’s chart tokens; without any they issue none', async () => {
+  await ingest()
+  const secret = await key()
+  const chartKeys = join(home, 'chart-keys')
+  writeFileSync(chartKeys, `${'k'.repeat(32)}\n`)
+  const pods = [await rest({ chartKeys }), await rest({ chartKeys }), await rest()] as const
+  const tokenOf = (port: number) => ask(port, '/udf/token', secret)
+  const { path } = JSON.parse((await tokenOf(pods[0].httpPort)).text) as { path: string }
+  expect((await ask(pods[1].httpPort, `${path}/config`)).text).toContain('"supports_time":true')
+  expect(await tokenOf(pods[2].httpPort)).toMatchObject({ status: 404 })
+  expect((await ask(pods[2].httpPort, `${path}/config`)).text).toContain('The chart token is unknown.')
+})
+
+test('chart keys that are all too short stop the start of REST', async () => {
+  const chartKeys = join(home, 'chart-keys')
+  writeFileSync(chartKeys, 'short\n')
+  await expect(rest({ chartKeys })).rejects.toThrow(
+    /FXD_CHART_KEYS: each key in .* is shorter than 32 characters/,
+  )
+})

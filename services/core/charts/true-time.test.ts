@@ -133,22 +133,29 @@ test('times ascend and are unique, and the bars are the same ones', () => {
   )
 })
 
-test('the end of a request has exactly the bars up to it, by the same times', () => {
+test('the end of a request has exactly the bars up to it, by the same times, also near a change of the clock', () => {
+  const near = fc.integer({ min: -300, max: 300 })
+  const moment = fc.record({ change: fc.nat(6), minutes: near })
   fc.assert(
     fc.property(
       anyHistory,
       anyResolution,
-      anyMinutes,
-      fc.integer({ min: 900_000_000, max: 2_500_000_000 }),
-      (history, resolution, minutes, end) => {
+      fc.array(moment, { maxLength: 60 }),
+      moment,
+      (history, resolution, times, end) => {
         const { toUtc, latestUntil } = trueTime(history, resolution)
-        const latest = latestUntil(end as UtcSeconds)
-        for (const minute of minutes) {
-          const time = toUtc(feedSeconds(minute * 60))
-          if (time !== undefined) expect(minute * 60 <= latest).toBe(time <= end)
+        const secondsOf = ({ change, minutes }: typeof end): number =>
+          Math.floor((history[change % history.length]?.since ?? 0) / 60_000 + minutes) * 60
+        const latest = latestUntil(secondsOf(end) as UtcSeconds)
+        for (const each of times) {
+          const { offsetSeconds = 0 } = history[each.change % history.length] ?? {}
+          const minute = feedSeconds(secondsOf(each) - offsetSeconds)
+          const time = toUtc(minute)
+          if (time !== undefined) expect(minute <= latest).toBe(time <= secondsOf(end))
         }
       },
     ),
+    { numRuns: 500 },
   )
 })
 

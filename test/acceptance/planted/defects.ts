@@ -70,9 +70,9 @@ export const defects: readonly Defect[] = [
   {
     name: 'a refused request consumes a request of the day',
     file: 'services/stores/embedded/limits.ts',
-    search: "if (call === 'admit' && decision.outcome === 'admitted') uses.set(keyId, next)",
+    search: "if (call !== 'observe' && decision.outcome === 'admitted') uses.set(id, next)",
     replacement:
-      "if (call === 'admit') uses.set(keyId, { ...next, usedDay: next.usedDay + (decision.outcome === 'refused' ? 1 : 0) })",
+      "if (call !== 'observe') uses.set(id, { ...next, usedDay: next.usedDay + (decision.outcome === 'refused' ? 1 : 0) })",
     noticedBy: ['rate-limits.test.ts', 'a refused request consumes nothing of either window'],
   },
   {
@@ -286,10 +286,20 @@ export const defects: readonly Defect[] = [
     ],
   },
   {
+    name: 'a chart is drawn on the wrong side of the offset',
+    file: 'services/core/charts/true-time.ts',
+    search: '(time + piece.offsetSeconds) as UtcSeconds',
+    replacement: '(time - piece.offsetSeconds) as UtcSeconds',
+    noticedBy: [
+      'charts.test.ts',
+      'a chart token opens its feeds in true UTC without a header, on every server, until its key is revoked',
+    ],
+  },
+  {
     name: 'a failure of history has one error format only',
     file: 'services/rest/plugins/errors.ts',
-    search: "isHistory ? { s: 'error', errmsg: message, ...body } : body",
-    replacement: 'isHistory ? body : body',
+    search: "isHistory || isChart ? { s: 'error', errmsg: message, ...body } : body",
+    replacement: 'body',
     noticedBy: ['errors.test.ts', 'history: no key'],
   },
 ]

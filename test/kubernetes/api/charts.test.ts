@@ -170,10 +170,10 @@ test('missing secrets are made once and removed with the release; other secrets 
 
   expect(runJob(find(objects, 'Job', 'fxd-secrets-make'), name)).toContain('fxd-shard-token is there already')
   const made = secrets()
-  expect(Object.keys(made)).toHaveLength(8)
+  expect(Object.keys(made)).toHaveLength(9)
   expect(made['fxd-shard-token']).toBe(btoa('mine'))
   expect(atob(made['fxd-signing-keys'] ?? '')).toMatch(/^[0-9a-f]{64}$/)
-  expect(new Set(Object.values(made)).size).toBe(8)
+  expect(new Set(Object.values(made)).size).toBe(9)
 
   expect(runJob(find(objects, 'Job', 'fxd-secrets-make'), name)).not.toContain('was made')
   expect(secrets()).toEqual(made)

@@ -1,4 +1,5 @@
-import { appendFileSync, readFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { TestProject } from 'vitest/node'
@@ -32,6 +33,8 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { home, discard } = makeHome()
   const log = join(home, 'service.log')
+  const chartKeys = join(home, 'chart-keys')
+  writeFileSync(chartKeys, `${randomBytes(32).toString('hex')}\n`)
   const cluster = await startCluster({
     rest: 2,
     stream: 2,
@@ -39,7 +42,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     feeds: join(home, 'feeds'),
     home: join(home, 'cluster'),
     log,
-    env: { FXD_TRUSTED_PROXIES: `${trustedProxy}/32,${loadBalancerSource}/32` },
+    env: {
+      FXD_TRUSTED_PROXIES: `${trustedProxy}/32,${loadBalancerSource}/32`,
+      FXD_CHART_KEYS: chartKeys,
+    },
   })
   const end = async (): Promise<void> => {
     const measured = await Promise.all(cluster.pods.map(keysInMetrics))
