@@ -106,7 +106,7 @@ const host: ConnectionDeps = {
 }
 
 /** A socket that requests the bars after this minute, by default a day; its bytes are accepted only while `raw` is read. */
-function asking(key?: string, since = -1) {
+function asking(key?: string, sinceMinute = -1) {
   const raw = new PassThrough()
   const { record } = sampleKey(key === undefined ? {} : { id: key })
   const caller = { key: record, digest: '', address: '', sessionId: '' }
@@ -118,7 +118,7 @@ function asking(key?: string, since = -1) {
   }
   const { id } = live
   subscriptions.addDeferred(connection.row, id)
-  replays.begin(connection, [{ feed, live, after: timeOf(since) }])
+  replays.begin(connection, [{ feed, live, after: timeOf(sinceMinute) }])
   return { raw, connection, isDeferred: () => subscriptions.isDeferred(connection.row, id) }
 }
 
