@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { Fxd } from '../../clients/typescript/src/index.ts'
 import { minutesAgo } from '../acceptance/client/clocks.ts'
-import { issueKey, revokeKey, rotateKey } from '../acceptance/client/keys.ts'
+import { issueKey, revokeKey } from '../acceptance/client/keys.ts'
 import { until } from '../acceptance/client/until.ts'
 import { symbolOf, useService } from './one-service.ts'
 import { endStreams, Taken } from './taken.ts'
@@ -28,21 +28,6 @@ test('without a start the next bar that closes is the first', { timeout: 120_000
   const [before, next] = [closed, closed + 60].map((time) => ({ ...stored[0]!, time }))
   file.append(before!, next!)
   expect(await taken.untilBars(symbol, 1, 90_000)).toEqual([next])
-})
-
-test('a kill and a restart of the service loses no bar and repeats none', async () => {
-  const { symbol, file, stored, next } = await prepare('USDJPY')
-  const taken = new Taken(client().bars(symbol, { from: stored[0]!.time }))
-  await taken.untilBars(symbol, stored.length)
-  file.append(...next.slice(0, 5))
-  await taken.untilBars(symbol, stored.length + 5)
-  await service.kill()
-  file.append(...next.slice(5, 10))
-  await service.start()
-  await taken.untilBars(symbol, stored.length + 10)
-  file.append(...next.slice(10))
-  expect(await taken.untilBars(symbol, stored.length + 20)).toEqual([...stored, ...next])
-  expect(taken.items).toHaveLength(stored.length + 20)
 })
 
 test('a program that takes nothing while the buffer is small gets every bar once it reads', async () => {
@@ -89,22 +74,6 @@ test('a revoked key ends the stream with its code and the close code', async () 
   expect(await taken.ended).toMatchObject({ code: 'KEY_INACTIVE', closeCode: 4500 })
   const later = new Taken(client({ key: issued.key }).bars(symbol))
   expect(await later.ended).toMatchObject({ code: 'KEY_INACTIVE', status: 401 })
-})
-
-test('a stream whose key is a function survives the rotation of the key', async () => {
-  const { symbol, file, stored, next } = await prepare('GBPJPY')
-  const issued = await issueKey()
-  let current = issued.key
-  const ends: object[] = []
-  const logger = { info: (_: string, fields: object) => void ends.push(fields) }
-  const taken = new Taken(client({ key: () => current, logger }).bars(symbol, { from: stored[0]!.time }))
-  await taken.untilBars(symbol, stored.length)
-  const rotated = await rotateKey(issued.id, '5s')
-  current = rotated.key
-  await until('the end of the old secret', () => ends.length > 0)
-  expect(ends[0]).toMatchObject({ code: 4500 })
-  file.append(...next)
-  expect(await taken.untilBars(symbol, stored.length + 20)).toEqual([...stored, ...next])
 })
 
 test('an upgrade that is refused because all connections are in use is retried until one is free', async () => {

@@ -1,7 +1,8 @@
 """Follows bars with the client of clients/python, for tests. It prints each item as a line of JSON.
 
 usage: follow.py OPTIONS, a JSON object: url, key (or key_file), symbols; perhaps face, start, after, revisions, buffer, count, and
-pause: after so many items nothing is read until a line comes on stdin. Each line there asks for position and liveness.
+pause: after so many items nothing is read until a line comes on stdin. Each line there, a JSON object, asks for position and
+liveness. With "reads": false nothing is read until the next line; "clock" sets the clock so many seconds forward.
 """
 
 import asyncio
@@ -9,6 +10,7 @@ import json
 import logging
 import sys
 import threading
+import time
 from contextlib import aclosing
 from pathlib import Path
 
@@ -17,7 +19,9 @@ from fxd import AsyncFxd, Fxd, FxdError, Item
 options = json.loads(sys.argv[1])
 wanted = {name: options[name] for name in ("start", "after", "revisions") if name in options}
 count = options.get("count")
-asked = threading.Event()
+reading = threading.Event()
+reading.set()
+real_time = time.time
 
 
 class Lines(logging.Handler):
@@ -26,7 +30,9 @@ class Lines(logging.Handler):
 
 
 def show(line: dict) -> None:
-    print(json.dumps(line), flush=True)
+    # Threads print, too, and a line and its end must not be apart.
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
 
 
 def show_item(item: Item) -> None:
@@ -35,9 +41,15 @@ def show_item(item: Item) -> None:
 
 def answer_lines(bars) -> None:
     def answer() -> None:
-        for _ in sys.stdin:
+        for line in sys.stdin:
+            wish = json.loads(line)
             show({"position": bars.position, "liveness": bars.liveness})
-            asked.set()
+            if "clock" in wish:
+                time.time = lambda by=wish["clock"]: real_time() + by
+            if wish.get("reads", True):
+                reading.set()
+            else:
+                reading.clear()
 
     threading.Thread(target=answer, daemon=True).start()
 
@@ -61,7 +73,8 @@ def sync() -> None:
         for at, item in enumerate(bars, 1):
             show_item(item)
             if at == options.get("pause"):
-                asked.wait()
+                reading.clear()
+            reading.wait()
             if at == count:
                 break
         show({"position": bars.position})
@@ -75,7 +88,9 @@ async def asynchronous() -> None:
             at += 1
             show_item(item)
             if at == options.get("pause"):
-                await asyncio.to_thread(asked.wait)
+                reading.clear()
+            if not reading.is_set():
+                await asyncio.to_thread(reading.wait)
             if at == count:
                 break
         show({"position": bars.position})

@@ -52,8 +52,18 @@ export class ForeignProcess {
     this.#child.stdin.end()
   }
 
+  /** Its exit code or signal, and what it wrote to standard error, once it has ended. */
+  get ended(): string | undefined {
+    const { exitCode, signalCode } = this.#child
+    return exitCode === null && signalCode === null ? undefined : `${exitCode ?? signalCode}: ${this.#errors}`
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name)
+  }
+
   kill(): void {
-    this.#child.kill('SIGKILL')
+    this.signal('SIGKILL')
   }
 }
 

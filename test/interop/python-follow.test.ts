@@ -7,7 +7,7 @@ import { minutesAgo } from '../acceptance/client/clocks.ts'
 import { barsOf, readHistory } from '../acceptance/client/history.ts'
 import { ask } from '../acceptance/client/http.ts'
 import { FollowedFile } from '../acceptance/client/input.ts'
-import { issueKey, revokeKey, rotateKey } from '../acceptance/client/keys.ts'
+import { issueKey, revokeKey } from '../acceptance/client/keys.ts'
 import { makeHome, type RunningService, startService } from '../acceptance/client/service-process.ts'
 import { target, useTarget } from '../acceptance/client/target.ts'
 import { until } from '../acceptance/client/until.ts'
@@ -161,22 +161,6 @@ describe('a key', () => {
       failed: 'KEY_INACTIVE',
       status: 401,
     })
-  })
-
-  test('that is rotated is read again, and no bar is missed', async () => {
-    const made = await issueKey()
-    const path = join(home, 'key')
-    writeFileSync(path, made.key)
-    const bars = minutes(minutesAgo('BROKERA:ZERO', 100), 60, 1.1, 5)
-    const file = await write(bars.slice(0, 20))
-    const follower = follow({ key_file: path, start: bars[0]?.time })
-    await allOf(follower, bars.slice(0, 20))
-    const rotated = await rotateKey(made.id, '1s')
-    writeFileSync(path, rotated.key)
-    await follower.next('a return', ({ log }) => String(log).includes('4500'))
-    file.append(...bars.slice(20))
-    await allOf(follower, bars)
-    expect(itemsOf(follower)).toEqual(items(bars))
   })
 
   test('whose connections are all in use waits, and follows once one is free', async () => {

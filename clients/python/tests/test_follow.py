@@ -100,6 +100,13 @@ class FollowTest(unittest.TestCase):
         covered = [{"from": T - 600, "to": T + 240}]
         self.assertEqual(self.hold_with_a_missing_minute(covered, 0), [bar(1), bar(4)])
 
+    def test_minutes_before_the_first_one_of_coverage_are_not_waited_for(self) -> None:
+        self.open()
+        self.follow.frame(rows(3), 0)
+        job = self.job(0)
+        ranges = [{"from": T + 180, "to": T + 240}]
+        self.assertEqual(self.follow.held(job, [bar(3), bar(4)], ranges, 0), [bar(3), bar(4)])
+
     def test_minutes_that_are_missing_after_two_minutes_are_a_gap_before_later_bars(self) -> None:
         self.open()
         self.follow.frame(gap(), 0)

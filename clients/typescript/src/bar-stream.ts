@@ -171,10 +171,10 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
   async #keepConnected(subscriptions: Subscriptions, signal: AbortSignal): Promise<void> {
     const { rest, logger } = this.#deps
     let failures = 0
-    let askedMs = 0
+    let askedMs = -askMs
     while (!signal.aborted) {
       const key = await rest.readKey()
-      const begunMs = Date.now()
+      const begunMs = performance.now()
       const { wasOpen, code, reason } = await this.#useSocket(key, subscriptions)
       subscriptions.closed()
       if (signal.aborted) return
@@ -186,7 +186,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
         this.#isFull = false
         continue
       }
-      const now = Date.now()
+      const now = performance.now()
       if (wasOpen && now - begunMs > stableMs) failures = 0
       // A person must act first, unless the key was rotated.
       if (code >= 4_500 && code < 5_000 && (await rest.readKey()) === key)

@@ -14,13 +14,14 @@ const rest = {
     asked += 1
     return Promise.resolve({ feeds: { [feed]: { clock_offset_seconds: offset } } })
   },
-  getPatiently: () => Promise.resolve({ feeds: { [feed]: { clock_offset_seconds: offset } } }),
+  getPatiently: () =>
+    Promise.resolve({ server_time: start, feeds: { [feed]: { clock_offset_seconds: offset } } }),
 } as unknown as Rest
 
 const found: object[] = []
 let clocks: Clocks
 beforeEach(async () => {
-  vi.useFakeTimers({ now: start * 1_000, toFake: ['Date'] })
+  vi.useFakeTimers({ now: start * 1_000, toFake: ['Date', 'performance'] })
   offset = before
   asked = 0
   found.length = 0
@@ -73,7 +74,12 @@ test('without a silence the service is not asked', async () => {
 })
 
 test('the newest closed minute is on the clock of the feed', () => {
-  vi.setSystemTime((start + 30) * 1_000)
+  vi.advanceTimersByTime(30_000)
   expect(clocks.newestClosed(feed)).toBe(start - before - 60)
   expect(clocks.newestClosed('C:D')).toBeUndefined()
+})
+
+test('a clock of the machine that is an hour fast does not change the newest closed minute', () => {
+  vi.setSystemTime((start + 3_600) * 1_000)
+  expect(clocks.newestClosed(feed)).toBe(start - before - 60)
 })

@@ -21,6 +21,8 @@ export class Clocks {
   readonly #fellBack: (feed: string, from: number, to: number) => void
   readonly #seen = new Map<string, Seen>()
   #offsets: ReadonlyMap<string, number> = new Map()
+  /** Milliseconds of the service's clock less those of `performance.now`. The clock of the machine may be wrong. */
+  #aheadMs = 0
   #isAsking = false
 
   constructor(rest: Rest, signal: AbortSignal, fellBack: (feed: string, from: number, to: number) => void) {
@@ -31,14 +33,17 @@ export class Clocks {
 
   /** Throws what is not transient, such as a wrong key. */
   async begin(): Promise<void> {
-    this.#offsets = offsetsOf(await this.#rest.getPatiently('status', {}, undefined, this.#signal))
+    const status = await this.#rest.getPatiently<Status>('status', {}, undefined, this.#signal)
+    this.#aheadMs = status.server_time * 1_000 - performance.now()
+    this.#offsets = offsetsOf(status)
   }
 
   /** Open time of the newest minute that has closed on the feed's clock; `undefined`: the clock is unknown. */
   newestClosed(feed: string): number | undefined {
     const offset = this.#offsets.get(feed)
     if (offset === undefined) return undefined
-    return Math.floor((Date.now() / 1_000 - offset) / minute) * minute - minute
+    const present = (performance.now() + this.#aheadMs) / 1_000 - offset
+    return Math.floor(present / minute) * minute - minute
   }
 
   /** A frame of this minute arrived. */

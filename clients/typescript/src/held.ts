@@ -37,7 +37,7 @@ export class Held {
     this.#isAsking = true
     const coverage = await this.#coverage(followed.map(({ symbol }) => symbol))
     this.#isAsking = false
-    const now = Date.now()
+    const now = performance.now()
     for (const each of followed) {
       const { symbol, held, since = 0, gapMs = now, state } = each
       // The socket closed meanwhile.

@@ -22,7 +22,7 @@ export interface SocketListener {
 export class Socket {
   readonly #socket: WebSocket
   #listener: SocketListener | undefined
-  #pingedMs = Date.now()
+  #pingedMs = performance.now()
   /** Ticks since the last frame. While the program sleeps or computes no tick passes, so silence then counts for nothing. */
   #silentTicks = 0
   #wasOpen = false
@@ -63,8 +63,8 @@ export class Socket {
 
   /** Also called for each frame: timers of a page in the background run once a minute. */
   #ping(): void {
-    const now = Date.now()
-    if (Math.abs(now - this.#pingedMs) < pingMs) return
+    const now = performance.now()
+    if (now - this.#pingedMs < pingMs) return
     this.#pingedMs = now
     this.send({ action: 'ping' })
   }

@@ -12,7 +12,7 @@ const minute = (n: number): number => 999_000 + n * 60
 const bar = (time: number) => ({ time, open: 1, high: 1, low: 1, close: 1, volume: 1 })
 const item = (time: number) => ({ type: 'bar', symbol, ...bar(time) })
 
-beforeEach(() => vi.useFakeTimers({ now: now * 1_000, toFake: ['Date'] }))
+beforeEach(() => vi.useFakeTimers({ now: now * 1_000, toFake: ['Date', 'performance'] }))
 afterEach(() => vi.useRealTimers())
 
 /** Subscriptions of one symbol that begin after `start`, on an open socket; everything that they do is recorded. */
@@ -53,7 +53,7 @@ const open = (start?: number, { room = 1_000, wanted = symbol }: { room?: number
   /** Moves the clock by seconds, with a tick each. */
   const pass = (seconds: number): void => {
     for (let i = 0; i < seconds; i++) {
-      vi.setSystemTime(Date.now() + 1_000)
+      vi.advanceTimersByTime(1_000)
       subscriptions.tick()
     }
   }
@@ -162,6 +162,19 @@ test('a bar that comes ends the two minutes, and a later GAP begins new ones', (
   pass(100)
   expect(items).toEqual([item(minute(1))])
 })
+
+test.for([-3_600, 3_600])(
+  'after a GAP, a clock that is set by %i s neither delays the symbol nor gives it up',
+  (seconds) => {
+    const { items, sent, subscribed, gap, pass } = open(minute(0))
+    subscribed(minute(0))
+    gap(minute(0))
+    vi.setSystemTime(Date.now() + 1_000 * seconds)
+    pass(10)
+    expect(sent.at(-1)).toMatchObject({ action: 'subscribe', since: { [symbol]: minute(0) } })
+    expect(items).toEqual([])
+  },
+)
 
 test('a start beyond the reach of the service is read from history up to an hour into the reach', () => {
   const { subscriptions, items, sent, toRead, subscribed, push } = open(minute(0))

@@ -64,7 +64,7 @@ export class Subscriptions {
   opened(): void {
     this.#isOpen = true
     this.#sockets += 1
-    this.#openedMs = Date.now()
+    this.#openedMs = performance.now()
     this.#flush(true)
   }
 
@@ -85,7 +85,7 @@ export class Subscriptions {
   /** Called each second. */
   tick(): void {
     if (!this.#isOpen) return
-    const now = Date.now()
+    const now = performance.now()
     const held: Followed[] = []
     for (const each of this.#followed.values()) {
       if ((each.state !== 'waiting' && each.state !== 'rejected') || now < each.dueMs) continue
@@ -183,13 +183,13 @@ export class Subscriptions {
     if (followed?.state !== 'live') return
     if (followed.mayMiss(bar.time)) return this.#hold(followed, bar.time)
     this.#give(followed, bar)
-    if (Date.now() - this.#openedMs > doubtMs) followed.isInDoubt = false
+    if (performance.now() - this.#openedMs > doubtMs) followed.isInDoubt = false
   }
 
   #hold(followed: Followed, time: number): void {
     const isFirst = followed.held === undefined
     followed.held ??= time
-    followed.gapMs ??= Date.now()
+    followed.gapMs ??= performance.now()
     this.#retry(followed, isFirst ? 0 : attemptMs(followed))
   }
 
@@ -228,7 +228,7 @@ export class Subscriptions {
   }
 
   #begin(followed: Followed, since: number | undefined): void {
-    followed.liveMs = Date.now()
+    followed.liveMs = performance.now()
     const wanted = followed.since
     if (since === undefined || wanted === undefined || since <= wanted) {
       followed.state = 'live'
@@ -256,7 +256,7 @@ export class Subscriptions {
       const followed = this.#followed.get(name)
       if (!followed) continue
       followed.state = 'rejected'
-      followed.dueMs = Date.now() + rejectedMs
+      followed.dueMs = performance.now() + rejectedMs
     }
   }
 
@@ -264,7 +264,7 @@ export class Subscriptions {
     // A close follows an error that names a key.
     if (code === 'BAD_MESSAGE' || code === 'UNSUPPORTED_TYPE')
       return this.#deps.fail(new FxdError(code, `the service does not support this client: ${message}`))
-    const now = Date.now()
+    const now = performance.now()
     for (const { symbol, after } of gaps) {
       const followed = this.#followed.get(symbol)
       if (followed?.state !== 'live') continue
@@ -280,7 +280,7 @@ export class Subscriptions {
   /** Subscribes again with `since`, so that the service sends what is missing. Until then bars are not kept. */
   #retry(followed: Followed, afterMs: number): void {
     followed.state = 'waiting'
-    followed.dueMs = Date.now() + afterMs
+    followed.dueMs = performance.now() + afterMs
     this.#leaving.push(followed.symbol)
   }
 

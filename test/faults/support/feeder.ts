@@ -21,6 +21,8 @@ export interface FeederOptions {
   readonly ingest: Ingest
   readonly mode: 'LIVE' | 'IMPORT'
   readonly next: () => Batch
+  /** Symbols that its terminal lists; default: those of `market.ts`. */
+  readonly symbols?: readonly string[]
   /** Maximum batches sent and not yet acknowledged. */
   readonly depth?: number
   readonly id?: string
@@ -131,10 +133,10 @@ export class Feeder {
   }
 
   async #feed(session: RawSession): Promise<void> {
-    const { mode, onAck, id = `feeder-${mode}`, standsBy = false } = this.#options
+    const { mode, onAck, id = `feeder-${mode}`, standsBy = false, symbols: listed = symbols } = this.#options
     const greeted = session.hello(feed, { mode, id })
     await (standsBy ? greeted : answered(greeted, 'Hello'))
-    await answered(session.catalogue(catalogueOf(mode), { snapshot: false }), 'the catalogue')
+    await answered(session.catalogue(catalogueOf(mode, listed), { snapshot: false }), 'the catalogue')
     const lane = mode === 'LIVE' ? 'LIVE' : 'BACKFILL'
     const posted: Posted[] = [...this.#unclaimed].map((minute) => postWindow(session, minute))
     let batches = 0
@@ -194,9 +196,9 @@ export class Feeder {
   }
 }
 
-/** The symbols of the market; the manifest of the feed overrides these fields. */
-const catalogueOf = (mode: FeederOptions['mode']): CatalogueSymbol[] =>
-  symbols.map((name) => ({ [mode === 'LIVE' ? 'raw' : 'name']: name, type: 'forex', digits: 5 }))
+/** The manifest of the feed overrides these fields. */
+const catalogueOf = (mode: FeederOptions['mode'], listed: readonly string[]): CatalogueSymbol[] =>
+  listed.map((name) => ({ [mode === 'LIVE' ? 'raw' : 'name']: name, type: 'forex', digits: 5 }))
 
 function postWindow(session: RawSession, minute: number): Posted {
   return { sequence: session.postWindow('1', minute, minute + minuteSeconds), minute }

@@ -33,6 +33,8 @@ export interface MarketOptions {
   readonly symbols?: readonly string[]
   /** Age of the first live minute in seconds. */
   readonly liveBackSeconds?: number
+  /** Whether a symbol has no trade in about one minute of four. */
+  readonly isThin?: boolean
 }
 
 /** Bars as a terminal shows them: new minutes, corrections, late readings and history, drawn from a seed. */
@@ -42,6 +44,7 @@ export class Market {
   readonly historyBegin: number
   readonly symbols: readonly string[]
   readonly random: () => number
+  readonly #isThin: boolean
   readonly #revisionBegin = Date.now() - daySeconds * 1_000
   #revision = this.#revisionBegin
   #minute = 0
@@ -50,6 +53,7 @@ export class Market {
   constructor(random: () => number, now: number = Date.now(), options: MarketOptions = {}) {
     this.random = random
     this.symbols = options.symbols ?? symbols
+    this.#isThin = options.isThin ?? false
     const today = Math.floor(now / 1_000 / bucketSeconds) * bucketSeconds
     this.liveBegin = today - (options.liveBackSeconds ?? 30 * daySeconds)
     this.historyBegin = today - historyDays * daySeconds
@@ -62,13 +66,21 @@ export class Market {
   /** The next minute of all symbols; for some also a correction or a late reading of an earlier minute. */
   live(): Batch {
     const batch = new Map<string, RevisedBar[]>()
-    for (const symbol of this.symbols) {
+    for (const [i, symbol] of this.symbols.entries()) {
+      if (this.#isQuiet(i, this.#minute)) continue
       const newest = this.#bar(this.#live(this.#minute), ++this.#revision)
-      if (this.#minute === 0 || this.random() < 0.5) batch.set(symbol, [newest])
-      else batch.set(symbol, [this.#again(this.#live(this.any(this.#minute))), newest])
+      const before = this.any(this.#minute)
+      if (this.#minute === 0 || this.#isQuiet(i, before) || this.random() < 0.5) batch.set(symbol, [newest])
+      else batch.set(symbol, [this.#again(this.#live(before)), newest])
     }
     this.#minute++
     return batch
+  }
+
+  /** The first symbol trades in each minute. The others are quiet for two or more minutes at a time. */
+  #isQuiet(symbol: number, minute: number): boolean {
+    const mixed = Math.imul(64 * (minute >> 1) + symbol, 0x9e3779b1)
+    return this.#isThin && symbol > 0 && Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) >>> 30 === 0
   }
 
   /** Number of minutes that `live` has returned. */

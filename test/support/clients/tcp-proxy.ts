@@ -29,6 +29,8 @@ export interface TcpProxy {
   set(toxics: Toxics): void
   /** Resets every open connection. */
   reset(): void
+  /** Drops all bytes of the connections that are open now, like a half-open connection. New ones are not affected. */
+  strand(): void
   /** Resolves once bytes are held. */
   held(): Promise<void>
   /**
@@ -55,6 +57,7 @@ interface ProxiedConnection {
   readonly client: Socket
   readonly server: Socket
   readonly pipes: readonly [Pipe, Pipe]
+  isStranded: boolean
 }
 
 const host = '127.0.0.1'
@@ -122,6 +125,10 @@ class ToxicProxy implements TcpProxy {
     return delivered
   }
 
+  strand(): void {
+    for (const connection of this.#connections) connection.isStranded = true
+  }
+
   async close(): Promise<void> {
     this.reset()
     await new Promise((resolve) => this.#listener.close(resolve))
@@ -143,7 +150,7 @@ class ToxicProxy implements TcpProxy {
       sending: Promise.resolve(),
     })
     const pipes = [pipe('up', server), pipe('down', client)] as const
-    const connection: ProxiedConnection = { client, server, pipes: [...pipes] }
+    const connection: ProxiedConnection = { client, server, pipes: [...pipes], isStranded: false }
     this.#connections.add(connection)
     this.#forward(connection, client, pipes[0])
     this.#forward(connection, server, pipes[1])
@@ -169,6 +176,7 @@ class ToxicProxy implements TcpProxy {
 
   async #carry(connection: ProxiedConnection, pipe: Pipe, piece: Buffer, readMs: number): Promise<void> {
     const toxic = this.#toxics[pipe.direction]
+    if (connection.isStranded) return
     if (pipe.holds) return void pipe.waiting.push(piece)
     pipe.passed += piece.length
     switch (toxic?.kind) {

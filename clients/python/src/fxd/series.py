@@ -101,12 +101,13 @@ def holes(ranges: Sequence[dict[str, int]], last: int, to: int) -> list[tuple[in
     for index, each in enumerate(ranges):
         if each["to"] < at:
             continue
-        if each["from"] >= to:
-            break
+        end = min(each["from"], to)
         # Before the first range there is nothing that history could show.
-        if each["from"] > at and index > 0:
-            found.append((at, each["from"] - 60))
+        if end > at and index > 0:
+            found.append((at, end - 60))
         at = each["to"] + 60
+        if at >= to:
+            break
     if at < to:
         found.append((at, to - 60))
     return found
