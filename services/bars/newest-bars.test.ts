@@ -56,13 +56,14 @@ function open() {
     },
   }
   let follower: Follower | undefined
-  const newest = createNewestBars(counted, {
-    follow(given) {
+  const followed = {
+    follow(given: Follower) {
       follower = given
       return stores.bus.follow(given)
     },
-  })
-  const fresh = () => createNewestBars(history, { follow: () => () => undefined })
+  }
+  const newest = createNewestBars(counted, followed, clock)
+  const fresh = () => createNewestBars(history, { follow: () => () => undefined }, clock)
   const seriesOf = (resolution: Resolution): Series => ({ feed: feed.key, symbol: symbol.symbol, resolution })
   const listOf = async (of: typeof newest, resolution: Resolution) => {
     const { closed, running } = await of.of(seriesOf(resolution), true, reader)
@@ -130,6 +131,20 @@ test('bars are read once, and again only after an event about their symbol', asy
   expect(one.reads()).toBe(2)
   one.close()
   other.close()
+})
+
+test('without events, bars are read again after a minute: the running bar has the minutes since', async () => {
+  const bars = open()
+  await bars.push('1', barAt(0, 5))
+  await bars.read('1')
+  await bars.read('1D')
+  await bars.storeSilently(barAt(1, 9))
+  await clock.advance(59_999)
+  expect((await bars.read('1')).closed).toHaveLength(1)
+  await clock.advance(1)
+  expect((await bars.read('1')).closed.map(({ open }) => open)).toEqual([5, 9])
+  expect((await bars.read('1D')).running).toMatchObject([{ open: 5, close: 9, volume: 14 }])
+  bars.close()
 })
 
 test('a running bar is folded on by each minute, and again as a whole after a loss', async () => {

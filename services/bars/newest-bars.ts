@@ -7,12 +7,15 @@ import type { Reader } from '../core/fair-queue.ts'
 import type { CompoundKey } from '../core/feeds/compound-key.ts'
 import { barEnd, type Resolution } from '../core/feeds/resolution.ts'
 import type { Bus, BusEvent } from '../ports/bus.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { History } from './history.ts'
 
 /** Closed bars that are kept of a series: the minutes of a quarter of an hour, and the five of a poll. */
 export const newestCount = 21
 /** Maximum symbols whose bars are kept; the one that was read longest ago is forgotten first. */
 const symbolsMax = 2_048
+/** Age at which bars are read again, also without an event: no event comes while the bus is unavailable. */
+const newestAgeMsMax = 60_000
 
 export interface Newest {
   /** Ascending, at most `newestCount`; fewer are all that there are. */
@@ -21,7 +24,7 @@ export interface Newest {
   readonly running: Bars
 }
 
-/** The newest bars of the series that charts ask for. They stay in memory until an event of the bus changes them. */
+/** The newest bars of the series that charts ask for. They stay in memory for a minute, or until an event of the bus changes them. */
 export interface NewestBars {
   /** `hasMinutes`: the feed has minutes, from which running bars are folded. */
   of(series: Series, hasMinutes: boolean, reader: Reader): Promise<Newest>
@@ -37,9 +40,14 @@ interface Kept {
   /** Number of events that changed the series, now and when `newest` was read. */
   changes: number
   readAt: number
+  readMs: number
 }
 
-export function createNewestBars(history: History, bus: Pick<Bus, 'follow'>): NewestBars {
+export function createNewestBars(
+  history: History,
+  bus: Pick<Bus, 'follow'>,
+  clock: Pick<Clock, 'monotonicMs'>,
+): NewestBars {
   const kept = new Map<CompoundKey, Map<Resolution, Kept>>()
 
   const deliver = (event: BusEvent): void => {
@@ -61,7 +69,7 @@ export function createNewestBars(history: History, bus: Pick<Bus, 'follow'>): Ne
     if (kept.size >= symbolsMax && !kept.has(symbol) && oldest !== undefined) kept.delete(oldest)
     kept.delete(symbol)
     kept.set(symbol, ofSymbol)
-    const own = ofSymbol.get(resolution) ?? { changes: 0, readAt: -1 }
+    const own = ofSymbol.get(resolution) ?? { changes: 0, readAt: -1, readMs: 0 }
     ofSymbol.set(resolution, own)
     return own
   }
@@ -101,14 +109,16 @@ export function createNewestBars(history: History, bus: Pick<Bus, 'follow'>): Ne
   return {
     async of(series, hasMinutes, reader) {
       const own = keptOf(series)
-      if (own.newest && own.readAt === own.changes) return own.newest
+      const readMs = clock.monotonicMs()
+      const isFresh = own.readAt === own.changes && readMs - own.readMs < newestAgeMsMax
+      if (own.newest && isFresh) return own.newest
       const before = { ...own }
       const closed = await history.countback(series, newestCount, undefined, reader)
       const read =
         hasMinutes && series.resolution !== '1'
           ? await fold(series, closed, before, reader)
           : { newest: { closed, running: noBars } }
-      Object.assign(own, read, { readAt: before.changes })
+      Object.assign(own, read, { readAt: before.changes, readMs })
       return read.newest
     },
     close: stop,

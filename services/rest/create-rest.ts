@@ -63,7 +63,7 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
     ...keyed.map(({ schema }) => ({ schema, needsKey: true })),
   ])
   const identify = createIdentify(deps)
-  const newest = createNewestBars(deps.history, deps.bus)
+  const newest = createNewestBars(deps.history, deps.bus, deps.clock)
   const concurrency = createConcurrency(deps.clock, deps.metrics)
 
   addStreamRoute(app)
