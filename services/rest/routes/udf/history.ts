@@ -7,9 +7,11 @@ import { inTrueTime, type TrueTime } from '../../../core/charts/true-time.ts'
 import type { UtcSeconds } from '../../../core/clocks/feed-clock.ts'
 import { Failure } from '../../../core/failure.ts'
 import type { Reader } from '../../../core/fair-queue.ts'
-import { isResolution, type Resolution, resolutions } from '../../../core/feeds/resolution.ts'
+import { isIntraday, isResolution, type Resolution, resolutions } from '../../../core/feeds/resolution.ts'
 import { show } from '../../../core/show.ts'
+import type { Clock } from '../../../ports/clock.ts'
 import type { JsonText } from '../../answer.ts'
+import { reachesPresent } from '../../chart-poll.ts'
 import type { FairTurns } from '../../fair-turns.ts'
 import type { Call } from '../../route.ts'
 import { AnswerText, barsPerTurn } from '../history/answer-text.ts'
@@ -30,13 +32,14 @@ interface Deps {
   readonly history: History
   readonly newest: NewestBars
   readonly turns: FairTurns
+  readonly clock: Clock
 }
 
 /** Bars before `to`: the newest `countback` of them, else those from `from` on. The last one may be running. */
 export async function chartHistory(
   { symbol, resolution: wanted, from, to, countback }: Static<typeof chartHistoryQuery>,
   { key, view, deadline, reader }: Call,
-  { history, newest, turns }: Deps,
+  { history, newest, turns, clock }: Deps,
 ): Promise<JsonText | object> {
   const resolution = chartResolution(wanted)
   if (!countback && from === undefined)
@@ -47,7 +50,8 @@ export async function chartHistory(
   const time = chartClock(found.feed, resolution, view)
   const hasMinutes = found.feed.resolutions.includes('1')
   const count = countback || countbackMax
-  const bars = await barsBefore({ series, time, to, count, hasMinutes, reader }, { history, newest })
+  const isToNow = !isIntraday(resolution) && reachesPresent(to, clock.utcMs())
+  const bars = await barsBefore({ series, time, to, isToNow, count, hasMinutes, reader }, { history, newest })
   const start = countback ? 0 : countUntil(bars, (from ?? 0) - 1)
   if (start >= barCount(bars)) return noData(bars)
   return textOf(sliceBars(bars, start, barCount(bars)), async () => {
@@ -78,6 +82,8 @@ interface Wanted {
   readonly time: TrueTime
   /** Exclusive. */
   readonly to: number
+  /** The bar that runs now is wanted too where its date is later than `to`: on a clock ahead of UTC the date begins earlier. */
+  readonly isToNow: boolean
   readonly count: number
   readonly hasMinutes: boolean
   readonly reader: Reader
@@ -85,12 +91,15 @@ interface Wanted {
 
 /** The newest bars before `to`, in true time: from memory, or from the store where memory has too few. */
 async function barsBefore(
-  { series, time, to, count, hasMinutes, reader }: Wanted,
+  { series, time, to, isToNow, count, hasMinutes, reader }: Wanted,
   { history, newest }: Pick<Deps, 'history' | 'newest'>,
 ): Promise<Bars> {
   const before = (bars: Bars): Bars => {
     const shown = inTrueTime(bars, time)
-    const end = countUntil(shown, to - 1)
+    const all = barCount(shown)
+    // A client that scrolls back asks with the time of its first bar, which it has.
+    const isLastWanted = isToNow && all > 0 && timeAt(shown, all - 1) > to
+    const end = isLastWanted ? all : countUntil(shown, to - 1)
     return sliceBars(shown, Math.max(0, end - count), end)
   }
   const { closed, running } = await newest.of(series, hasMinutes, reader)

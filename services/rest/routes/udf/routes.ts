@@ -49,7 +49,7 @@ export function addChartRoutes(
     return searchSymbols(search, key, view)
   })
   add('history', 'history', chartHistoryQuery, (query, call) =>
-    chartHistory(query, call, { history, newest, turns }),
+    chartHistory(query, call, { history, newest, turns, clock }),
   )
   app.get(chartPath('time'), { config: { endpoint: 'status' } }, (_request, reply) =>
     reply.type('text/plain; charset=utf-8').send(String(toSeconds(clock.utcMs()))),
