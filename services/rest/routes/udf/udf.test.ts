@@ -221,6 +221,17 @@ describe('/udf/<token>/config and /time', () => {
     expect(headers['referrer-policy']).toBe('no-referrer')
   })
 
+  test('a refused config has what a client needs to start, so that it shows the failures that follow', async () => {
+    const { body } = await udf('config', 'fxc_unknown.token')
+    expect(body).toMatchObject({
+      s: 'error',
+      errmsg: 'The chart token is unknown.',
+      supports_search: true,
+      supports_group_request: false,
+      supported_resolutions: expect.arrayContaining(['1', '1D', '1M']) as unknown,
+    })
+  })
+
   test('the time is a bare number of seconds', async () => {
     expect((await udf('time')).text).toBe(String(noon))
   })
