@@ -168,6 +168,16 @@ describe('failures are answered with 200, s and a text', () => {
     expect(await error(rest)).toContain(message)
   })
 
+  test.each(['', '/', '/quotes', '//quotes/', '/a/b', '/%61'])(
+    'a path of charts that there is not: %s',
+    async (rest) => {
+      for (const of of [token, 'fxc_unknown.token']) {
+        const { status, body } = await edge.ask(`/udf/${of}${rest}`)
+        expect([status, body.s, body.errmsg]).toEqual([200, 'error', 'There is no such path.'])
+      }
+    },
+  )
+
   test('another address than those of the key', async () => {
     const key = aKey(3, ['BROKERA:ZERO'])
     await edge.register(key)
@@ -219,6 +229,13 @@ describe('/udf/<token>/config and /time', () => {
     ])
     expect(headers['access-control-allow-origin']).toBe('*')
     expect(headers['referrer-policy']).toBe('no-referrer')
+  })
+
+  test.each(['//config', '/config/', '//config//'])('a base address may end in a slash: %s', async (rest) => {
+    const { status, body } = await edge.ask(`/udf/${token}${rest}`)
+    expect([status, body]).toMatchObject([200, { supports_search: true, supports_time: true }])
+    const refused = await edge.ask(`/udf/fxc_unknown.token${rest}`)
+    expect([refused.status, refused.body]).toMatchObject([200, { s: 'error', supports_search: true }])
   })
 
   test('a refused config has what a client needs to start, so that it shows the failures that follow', async () => {
@@ -503,7 +520,7 @@ describe('polls', () => {
 })
 
 test('no token of a chart appears in a log line or a metric', async () => {
-  for (const path of ['config', 'none', 'history?symbol=x', 'a/b'])
+  for (const path of ['config', 'none', 'history?symbol=x', 'a/b', '/config', 'config/', '%61', ''])
     for (const method of ['GET', 'POST', 'OPTIONS']) await edge.ask(`/udf/${token}/${path}`, { method })
   await edge.ask(`/${token}`)
   await edge.ask(`/v1/history?symbol=${token}&resolution=${token}&countback=1`, { key: 1 })
