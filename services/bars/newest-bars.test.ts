@@ -170,6 +170,44 @@ test('an event during a read is not missed', async () => {
   bars.close()
 })
 
+test('after a gap the running bar has the one before it, until its closed one comes, also when nothing was kept', async () => {
+  const bars = open()
+  const dayMinutes = 24 * 60
+  await bars.push('1D', barAt(0, 5))
+  await bars.push('1', barAt(dayMinutes + 7, 6))
+  const shown = async (of: typeof bars.read) => {
+    const { closed, running } = await of('1D')
+    return [...closed, ...running].map(({ time, close }) => [(time - start) / 86_400, close])
+  }
+  for (const of of [bars.read, bars.readAnew])
+    expect(await shown(of)).toEqual([
+      [0, 5],
+      [1, 6],
+    ])
+  await bars.push('1', barAt(4 * dayMinutes, 7))
+  for (const of of [bars.read, bars.readAnew])
+    expect(await shown(of)).toEqual([
+      [0, 5],
+      [1, 6],
+      [4, 7],
+    ])
+  await bars.push('1', barAt(5 * dayMinutes, 8))
+  for (const of of [bars.read, bars.readAnew])
+    expect(await shown(of)).toEqual([
+      [0, 5],
+      [4, 7],
+      [5, 8],
+    ])
+  await bars.push('1D', barAt(4 * dayMinutes, 9))
+  for (const of of [bars.read, bars.readAnew])
+    expect(await shown(of)).toEqual([
+      [0, 5],
+      [4, 9],
+      [5, 8],
+    ])
+  bars.close()
+})
+
 const anyStep = fc.oneof(
   {
     weight: 5,

@@ -12,6 +12,8 @@ import type { History } from './history.ts'
 
 /** Closed bars that are kept of a series: the minutes of a quarter of an hour, and the five of a poll. */
 export const newestCount = 21
+/** The running bar, and the one before it, which a client shows beside it: its closed one may be late. */
+const runningCount = 2
 /** Maximum symbols whose bars are kept; the one that was read longest ago is forgotten first. */
 const symbolsMax = 2_048
 /** Age at which bars are read again, also without an event: no event comes while the bus is unavailable. */
@@ -80,17 +82,20 @@ export function createNewestBars(
     const last = barCount(closed) > 0 ? timeAt(closed, barCount(closed) - 1) : undefined
     const closedUntil = last === undefined ? -Infinity : barEnd(last, series.resolution)
     const openOf = (minute: FeedSeconds): FeedSeconds => runningOpen(minute, series.resolution, last)
-    /** The first time that is shown beside the bar of a minute: the open of the bar before it. */
-    const firstShown = (minute: FeedSeconds): FeedSeconds =>
-      feedSeconds(Math.max(closedUntil, openOf(feedSeconds(openOf(minute) - 1))))
+    /** The open of the bar of the newest minute at the time or before. */
+    const openUntil = async (time: FeedSeconds | undefined): Promise<FeedSeconds | undefined> => {
+      const found = await history.countback(minutes, 1, time, reader)
+      return barCount(found) === 0 ? undefined : openOf(timeAt(found, 0))
+    }
     const phase = last && last - runningOpen(last, series.resolution, undefined)
     const isKnown = before.foldedTo !== undefined && before.phase === phase
     let folded = isKnown && before.newest ? toList(before.newest.running) : []
     let foldedTo = isKnown ? before.foldedTo : undefined
     if (foldedTo === undefined) {
-      const found = await history.countback(minutes, 1, undefined, reader)
-      if (barCount(found) === 0) return { newest: { closed, running: noBars }, foldedTo, phase }
-      foldedTo = feedSeconds(firstShown(timeAt(found, 0)) - 1)
+      const open = await openUntil(undefined)
+      if (open === undefined) return { newest: { closed, running: noBars }, foldedTo, phase }
+      const shownFrom = (await openUntil(feedSeconds(open - 1))) ?? open
+      foldedTo = feedSeconds(Math.max(closedUntil, shownFrom) - 1)
     }
     for await (const slice of history.range(
       minutes,
@@ -101,8 +106,7 @@ export function createNewestBars(
       folded = foldMinutes(folded, slice, openOf)
       foldedTo = timeAt(slice, barCount(slice) - 1)
     }
-    const shownFrom = firstShown(foldedTo)
-    const running = barsOf(folded.filter(({ time }) => time >= shownFrom))
+    const running = barsOf(folded.filter(({ time }) => time >= closedUntil).slice(-runningCount))
     return { newest: { closed, running }, foldedTo, phase }
   }
 
