@@ -8,7 +8,7 @@ import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts
 import { barsOf, type RevisedBar, toList } from '../core/bars/bar.ts'
 import type { Series } from '../core/bars/series.ts'
 import { feedSeconds } from '../core/clocks/feed-clock.ts'
-import { serviceReader } from '../core/fair-queue.ts'
+import { type Reader, serviceReader } from '../core/fair-queue.ts'
 import type { Resolution } from '../core/feeds/resolution.ts'
 import { Registry } from '../core/registry/registry.ts'
 import { silentLog } from '../platform/log/log.ts'
@@ -65,13 +65,14 @@ function open() {
   const newest = createNewestBars(counted, followed, clock)
   const fresh = () => createNewestBars(history, { follow: () => () => undefined }, clock)
   const seriesOf = (resolution: Resolution): Series => ({ feed: feed.key, symbol: symbol.symbol, resolution })
-  const listOf = async (of: typeof newest, resolution: Resolution) => {
-    const { closed, running } = await of.of(seriesOf(resolution), true, reader)
+  const listOf = async (of: typeof newest, resolution: Resolution, by: Reader = reader) => {
+    const { closed, running } = await of.of(seriesOf(resolution), true, by)
     return { closed: toList(closed), running: toList(running) }
   }
   return {
     read: (resolution: Resolution) => listOf(newest, resolution),
     readAnew: (resolution: Resolution) => listOf(fresh(), resolution),
+    readBy: (by: Reader) => listOf(newest, '1D', by),
     reads: () => reads,
     async push(resolution: Resolution, bar: RevisedBar) {
       const pushedBars = [{ symbol: symbol.symbol, resolution, bar }]
@@ -205,6 +206,38 @@ test('after a gap the running bar has the one before it, until its closed one co
       [4, 9],
       [5, 8],
     ])
+  bars.close()
+})
+
+test('polls at once share one read, which the end of the first request does not end', async () => {
+  const bars = open()
+  await bars.push('1', barAt(0, 5))
+  let isGone = false
+  bars.duringRead(async () => void (isGone = true))
+  const first = {
+    key: 'a',
+    sinceMs: 0,
+    get isGone() {
+      return isGone
+    },
+  }
+  const answers = await Promise.all(
+    [first, ...Array.from({ length: 9 }, () => ({ ...reader, key: 'a' }))].map(bars.readBy),
+  )
+  expect(answers.map(({ running }) => running)).toEqual(
+    answers.map(() => [expect.objectContaining({ close: 5 })]),
+  )
+  expect(bars.reads()).toBe(3)
+  bars.close()
+})
+
+test('a failed read is not kept', async () => {
+  const bars = open()
+  await bars.push('1', barAt(0, 5))
+  bars.duringRead(() => Promise.reject(new Error('unavailable')))
+  const both = await Promise.allSettled([bars.read('1'), bars.read('1')])
+  expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect((await bars.read('1')).closed).toHaveLength(1)
   bars.close()
 })
 

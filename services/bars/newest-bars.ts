@@ -3,7 +3,7 @@ import { barTimeMax } from '../core/bars/bar-rules.ts'
 import type { Series } from '../core/bars/series.ts'
 import { foldMinutes, runningOpen } from '../core/charts/running.ts'
 import { type FeedSeconds, feedSeconds } from '../core/clocks/feed-clock.ts'
-import type { Reader } from '../core/fair-queue.ts'
+import { type Reader, sharedReader } from '../core/fair-queue.ts'
 import type { CompoundKey } from '../core/feeds/compound-key.ts'
 import { barEnd, type Resolution } from '../core/feeds/resolution.ts'
 import type { Bus, BusEvent } from '../ports/bus.ts'
@@ -43,6 +43,15 @@ interface Kept {
   changes: number
   readAt: number
   readMs: number
+  /** The last read that began; one of one key serves all its polls that come before it ends. */
+  reading?: Reading | undefined
+}
+
+interface Reading {
+  readonly key: string
+  readonly changes: number
+  readonly readers: Set<Reader>
+  readonly newest: Promise<Newest>
 }
 
 export function createNewestBars(
@@ -110,20 +119,40 @@ export function createNewestBars(
     return { newest: { closed, running }, foldedTo, phase }
   }
 
+  async function read(series: Series, hasMinutes: boolean, own: Kept, reader: Reader): Promise<Newest> {
+    const readMs = clock.monotonicMs()
+    const before = { ...own }
+    const closed = await history.countback(series, newestCount, undefined, reader)
+    const read =
+      hasMinutes && series.resolution !== '1'
+        ? await fold(series, closed, before, reader)
+        : { newest: { closed, running: noBars } }
+    Object.assign(own, read, { readAt: before.changes, readMs })
+    return read.newest
+  }
+
+  function begin(series: Series, hasMinutes: boolean, own: Kept, reader: Reader): Reading {
+    const readers = new Set([reader])
+    const newest = read(series, hasMinutes, own, sharedReader(readers))
+    const reading = { key: reader.key, changes: own.changes, readers, newest }
+    own.reading = reading
+    const end = (): void => {
+      if (own.reading === reading) own.reading = undefined
+    }
+    newest.then(end, end)
+    return reading
+  }
+
   return {
     async of(series, hasMinutes, reader) {
       const own = keptOf(series)
-      const readMs = clock.monotonicMs()
-      const isFresh = own.readAt === own.changes && readMs - own.readMs < newestAgeMsMax
+      const isFresh = own.readAt === own.changes && clock.monotonicMs() - own.readMs < newestAgeMsMax
       if (own.newest && isFresh) return own.newest
-      const before = { ...own }
-      const closed = await history.countback(series, newestCount, undefined, reader)
-      const read =
-        hasMinutes && series.resolution !== '1'
-          ? await fold(series, closed, before, reader)
-          : { newest: { closed, running: noBars } }
-      Object.assign(own, read, { readAt: before.changes, readMs })
-      return read.newest
+      const { reading } = own
+      const isShared = reading?.key === reader.key && reading.changes === own.changes
+      const { readers, newest } = isShared ? reading : begin(series, hasMinutes, own, reader)
+      readers.add(reader)
+      return newest
     },
     close: stop,
   }
