@@ -109,6 +109,7 @@ describe('/udf/token', () => {
     ['with the key in the address', `?api_key=${secretOf(1)}`, {}, 401, 'was not in a header'],
     ['for more than 90 days', '?for=91d', { key: 1 }, 422, 'for: got "91d", wanted a time up to 90d'],
     ['for no time', '?for=0s', { key: 1 }, 422, 'for: got "0s"'],
+    ['for an empty list of feeds', '?feeds=', { key: 1 }, 422, 'feeds: got "", wanted BROKER:ACCOUNT'],
     ['for a feed of others', '?feeds=BROKERG:LIVE', { key: 1 }, 403, 'no access to the feed BROKERG:LIVE'],
   ])('is refused %s', async (_, query, request, status, message) => {
     const answer = await edge.ask(`/udf/token${query}`, request)
