@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   aBar,
   aFeed,
@@ -369,6 +369,20 @@ describe('/udf/<token>/history', () => {
     ['nothing earlier is no_data', `from=0&to=${monday}&countback=300`, 'no_data'],
   ])('%s', async (_, query, wanted) => {
     expect(await times(`${eurusd('BROKERA_ZERO', '1')}&${query}`)).toEqual(wanted)
+  })
+
+  test('without countback, the store is asked for as many bars as the window can have, or for none that are kept', async () => {
+    const read = vi.spyOn(edge.stores.bars, 'read')
+    const ask = (from: number, to: number) => times(`${eurusd('BROKERB_LIVE', '1')}&from=${from}&to=${to}`)
+    await ask(noon - 600, noon)
+    read.mockClear()
+    expect(await ask(noon - 600, noon)).toHaveLength(10)
+    expect(await ask(noon - 600, noon + day)).toHaveLength(10)
+    expect(read).not.toHaveBeenCalled()
+    expect(await ask(monday + 60, monday + 60 + 100 * 60)).toHaveLength(100)
+    expect(await ask(0, noon)).toHaveLength(720)
+    expect(read.mock.calls.map(([{ take }]) => take.count)).toEqual([102, 10_000])
+    read.mockRestore()
   })
 
   test('a window in a gap names the newest bar before it', async () => {
