@@ -9,6 +9,7 @@ import { barsOf, type RevisedBar, toList } from '../core/bars/bar.ts'
 import type { Series } from '../core/bars/series.ts'
 import { feedSeconds } from '../core/clocks/feed-clock.ts'
 import { type Reader, serviceReader } from '../core/fair-queue.ts'
+import { compoundKey } from '../core/feeds/compound-key.ts'
 import type { Resolution } from '../core/feeds/resolution.ts'
 import { Registry } from '../core/registry/registry.ts'
 import { silentLog } from '../platform/log/log.ts'
@@ -16,7 +17,7 @@ import type { Follower } from '../ports/bus.ts'
 import type { Stores } from '../ports/stores.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
 import { createHistory } from './history.ts'
-import { createNewestBars } from './newest-bars.ts'
+import { createNewestBars, newestSeriesMax } from './newest-bars.ts'
 import { createTail } from './tail.ts'
 
 const start = Date.UTC(2026, 0, 5) / 1_000
@@ -73,6 +74,9 @@ function open() {
     read: (resolution: Resolution) => listOf(newest, resolution),
     readAnew: (resolution: Resolution) => listOf(fresh(), resolution),
     readBy: (by: Reader) => listOf(newest, '1D', by),
+    /** Reads minutes of another symbol, which has none. */
+    readOther: (n: number) =>
+      newest.of({ feed: feed.key, symbol: compoundKey(feed.key, `S${n}`), resolution: '1' }, true, reader),
     reads: () => reads,
     async push(resolution: Resolution, bar: RevisedBar) {
       const pushedBars = [{ symbol: symbol.symbol, resolution, bar }]
@@ -238,6 +242,19 @@ test('a failed read is not kept', async () => {
   const both = await Promise.allSettled([bars.read('1'), bars.read('1')])
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   expect((await bars.read('1')).closed).toHaveLength(1)
+  bars.close()
+})
+
+test('of more series than the maximum, the one that was read longest ago is read again', async () => {
+  const bars = open()
+  for (let n = 0; n < newestSeriesMax; n++) await bars.readOther(n)
+  await bars.readOther(0)
+  expect(bars.reads()).toBe(newestSeriesMax)
+  await bars.readOther(newestSeriesMax)
+  await bars.readOther(0)
+  expect(bars.reads()).toBe(newestSeriesMax + 1)
+  await bars.readOther(1)
+  expect(bars.reads()).toBe(newestSeriesMax + 2)
   bars.close()
 })
 

@@ -1,11 +1,11 @@
 import { type Bars, barCount, barsOf, noBars, timeAt, toList } from '../core/bars/bar.ts'
 import { barTimeMax } from '../core/bars/bar-rules.ts'
-import type { Series } from '../core/bars/series.ts'
+import { type Series, seriesId } from '../core/bars/series.ts'
 import { foldMinutes, runningOpen } from '../core/charts/running.ts'
 import { type FeedSeconds, feedSeconds } from '../core/clocks/feed-clock.ts'
 import { type Reader, sharedReader } from '../core/fair-queue.ts'
 import type { CompoundKey } from '../core/feeds/compound-key.ts'
-import { barEnd, type Resolution } from '../core/feeds/resolution.ts'
+import { barEnd, type Resolution, resolutions } from '../core/feeds/resolution.ts'
 import type { Bus, BusEvent } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { History } from './history.ts'
@@ -14,8 +14,8 @@ import type { History } from './history.ts'
 export const newestCount = 21
 /** The running bar, and the one before it, which a client shows beside it: its closed one may be late. */
 const runningCount = 2
-/** Maximum symbols whose bars are kept; the one that was read longest ago is forgotten first. */
-const symbolsMax = 2_048
+/** Maximum series that are kept, about 10 kB each; the one that was read longest ago is forgotten first. */
+export const newestSeriesMax = 4_096
 /** Age at which bars are read again, also without an event: no event comes while the bus is unavailable. */
 const newestAgeMsMax = 60_000
 
@@ -59,29 +59,32 @@ export function createNewestBars(
   bus: Pick<Bus, 'follow'>,
   clock: Pick<Clock, 'monotonicMs'>,
 ): NewestBars {
-  const kept = new Map<CompoundKey, Map<Resolution, Kept>>()
+  const kept = new Map<string, Kept>()
+  const idsOf = (symbol: CompoundKey) => resolutions.map((resolution) => seriesId({ symbol, resolution }))
 
   const deliver = (event: BusEvent): void => {
-    if (event.type === 'revised') kept.delete(event.series.symbol)
-    if (event.type !== 'bars') return
-    for (const { symbol } of event.bars) for (const each of kept.get(symbol)?.values() ?? []) each.changes++
+    if (event.type === 'revised') for (const id of idsOf(event.series.symbol)) kept.delete(id)
+    if (event.type !== 'bars' || kept.size === 0) return
+    for (const id of event.bars.flatMap(({ symbol }) => idsOf(symbol))) {
+      const own = kept.get(id)
+      if (own) own.changes++
+    }
   }
   const stop = bus.follow({
     deliver: ({ event }) => deliver(event),
     lost(feed) {
-      for (const symbol of kept.keys()) if (symbol.startsWith(`${feed}:`)) kept.delete(symbol)
+      for (const id of kept.keys()) if (id.includes(` ${feed}:`)) kept.delete(id)
     },
   })
 
   /** What is kept of the series, to be filled: an event that comes before that still counts. */
-  const keptOf = ({ symbol, resolution }: Series): Kept => {
-    const ofSymbol = kept.get(symbol) ?? new Map<Resolution, Kept>()
+  const keptOf = (series: Series): Kept => {
+    const id = seriesId(series)
+    const own = kept.get(id) ?? { changes: 0, readAt: -1, readMs: 0 }
+    kept.delete(id)
+    kept.set(id, own)
     const [oldest] = kept.keys()
-    if (kept.size >= symbolsMax && !kept.has(symbol) && oldest !== undefined) kept.delete(oldest)
-    kept.delete(symbol)
-    kept.set(symbol, ofSymbol)
-    const own = ofSymbol.get(resolution) ?? { changes: 0, readAt: -1, readMs: 0 }
-    ofSymbol.set(resolution, own)
+    if (kept.size > newestSeriesMax && oldest !== undefined) kept.delete(oldest)
     return own
   }
 
