@@ -147,7 +147,7 @@ test('without events, bars are read again after a minute: the running bar has th
   await clock.advance(59_999)
   expect((await bars.read('1')).closed).toHaveLength(1)
   await clock.advance(1)
-  expect((await bars.read('1')).closed.map(({ open }) => open)).toEqual([5, 9])
+  expect((await bars.read('1')).closed.map((bar) => bar.open)).toEqual([5, 9])
   expect((await bars.read('1D')).running).toMatchObject([{ open: 5, close: 9, volume: 14 }])
   bars.close()
 })
@@ -229,7 +229,7 @@ test('polls at once share one read, which the end of the first request does not 
     [first, ...Array.from({ length: 9 }, () => ({ ...reader, key: 'a' }))].map(bars.readBy),
   )
   expect(answers.map(({ running }) => running)).toEqual(
-    answers.map(() => [expect.objectContaining({ close: 5 })]),
+    answers.map(() => [expect.objectContaining({ close: 5 }) as unknown]),
   )
   expect(bars.reads()).toBe(3)
   bars.close()

@@ -5,7 +5,7 @@ import { foldMinutes, runningOpen } from '../core/charts/running.ts'
 import { type FeedSeconds, feedSeconds } from '../core/clocks/feed-clock.ts'
 import { type Reader, sharedReader } from '../core/fair-queue.ts'
 import type { CompoundKey } from '../core/feeds/compound-key.ts'
-import { barEnd, type Resolution, resolutions } from '../core/feeds/resolution.ts'
+import { barEnd, resolutions } from '../core/feeds/resolution.ts'
 import type { Bus, BusEvent } from '../ports/bus.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { History } from './history.ts'
@@ -88,50 +88,16 @@ export function createNewestBars(
     return own
   }
 
-  /** Folds the minutes that came since the last call, or those of the running bar and of the one before it. */
-  async function fold(series: Series, closed: Bars, before: Kept, reader: Reader) {
-    const minutes: Series = { ...series, resolution: '1' }
-    const last = barCount(closed) > 0 ? timeAt(closed, barCount(closed) - 1) : undefined
-    const closedUntil = last === undefined ? -Infinity : barEnd(last, series.resolution)
-    const openOf = (minute: FeedSeconds): FeedSeconds => runningOpen(minute, series.resolution, last)
-    /** The open of the bar of the newest minute at the time or before. */
-    const openUntil = async (time: FeedSeconds | undefined): Promise<FeedSeconds | undefined> => {
-      const found = await history.countback(minutes, 1, time, reader)
-      return barCount(found) === 0 ? undefined : openOf(timeAt(found, 0))
-    }
-    const phase = last && last - runningOpen(last, series.resolution, undefined)
-    const isKnown = before.foldedTo !== undefined && before.phase === phase
-    let folded = isKnown && before.newest ? toList(before.newest.running) : []
-    let foldedTo = isKnown ? before.foldedTo : undefined
-    if (foldedTo === undefined) {
-      const open = await openUntil(undefined)
-      if (open === undefined) return { newest: { closed, running: noBars }, foldedTo, phase }
-      const shownFrom = (await openUntil(feedSeconds(open - 1))) ?? open
-      foldedTo = feedSeconds(Math.max(closedUntil, shownFrom) - 1)
-    }
-    for await (const slice of history.range(
-      minutes,
-      feedSeconds(foldedTo + 1),
-      feedSeconds(barTimeMax),
-      reader,
-    )) {
-      folded = foldMinutes(folded, slice, openOf)
-      foldedTo = timeAt(slice, barCount(slice) - 1)
-    }
-    const running = barsOf(folded.filter(({ time }) => time >= closedUntil).slice(-runningCount))
-    return { newest: { closed, running }, foldedTo, phase }
-  }
-
   async function read(series: Series, hasMinutes: boolean, own: Kept, reader: Reader): Promise<Newest> {
     const readMs = clock.monotonicMs()
     const before = { ...own }
     const closed = await history.countback(series, newestCount, undefined, reader)
-    const read =
+    const found =
       hasMinutes && series.resolution !== '1'
-        ? await fold(series, closed, before, reader)
+        ? await fold(history, series, closed, before, reader)
         : { newest: { closed, running: noBars } }
-    Object.assign(own, read, { readAt: before.changes, readMs })
-    return read.newest
+    Object.assign(own, found, { readAt: before.changes, readMs })
+    return found.newest
   }
 
   function begin(series: Series, hasMinutes: boolean, own: Kept, reader: Reader): Reading {
@@ -159,4 +125,38 @@ export function createNewestBars(
     },
     close: stop,
   }
+}
+
+/** Folds the minutes that came since the last call, or those of the running bar and of the one before it. */
+async function fold(history: History, series: Series, closed: Bars, before: Kept, reader: Reader) {
+  const minutes: Series = { ...series, resolution: '1' }
+  const last = barCount(closed) > 0 ? timeAt(closed, barCount(closed) - 1) : undefined
+  const closedUntil = last === undefined ? -Infinity : barEnd(last, series.resolution)
+  const openOf = (minute: FeedSeconds): FeedSeconds => runningOpen(minute, series.resolution, last)
+  /** The open of the bar of the newest minute at the time or before. */
+  const openUntil = async (time: FeedSeconds | undefined): Promise<FeedSeconds | undefined> => {
+    const found = await history.countback(minutes, 1, time, reader)
+    return barCount(found) === 0 ? undefined : openOf(timeAt(found, 0))
+  }
+  const phase = last && last - runningOpen(last, series.resolution, undefined)
+  const isKnown = before.foldedTo !== undefined && before.phase === phase
+  let folded = isKnown && before.newest ? toList(before.newest.running) : []
+  let foldedTo = isKnown ? before.foldedTo : undefined
+  if (foldedTo === undefined) {
+    const open = await openUntil(undefined)
+    if (open === undefined) return { newest: { closed, running: noBars }, foldedTo, phase }
+    const shownFrom = (await openUntil(feedSeconds(open - 1))) ?? open
+    foldedTo = feedSeconds(Math.max(closedUntil, shownFrom) - 1)
+  }
+  for await (const slice of history.range(
+    minutes,
+    feedSeconds(foldedTo + 1),
+    feedSeconds(barTimeMax),
+    reader,
+  )) {
+    folded = foldMinutes(folded, slice, openOf)
+    foldedTo = timeAt(slice, barCount(slice) - 1)
+  }
+  const running = barsOf(folded.filter(({ time }) => time >= closedUntil).slice(-runningCount))
+  return { newest: { closed, running }, foldedTo, phase }
 }

@@ -9,7 +9,7 @@ const shape = /^\/udf\/([^/]+)\/([^/]+)$/
 export const isOfChart = (path: string): boolean =>
   path.startsWith('/udf/') && onePathOf(path) !== chartTokenPath
 
-/** Of paths of charts that mean the same the one that is routed: a client adds `/` and a name to an address that may end in `/`. */
+/** The path that is routed for one with more slashes: a client adds a slash and a name to an address that may end in one. */
 export const onePathOf = (path: string): string =>
   path.startsWith('/udf/') ? path.replaceAll(/\/+/g, '/').replace(/\/$/, '') : path
 
