@@ -8,7 +8,8 @@ import { createVirtualClock } from '../../test/support/fixtures/virtual-clock.ts
 import { barsOf, type RevisedBar, toList } from '../core/bars/bar.ts'
 import type { Series } from '../core/bars/series.ts'
 import { feedSeconds } from '../core/clocks/feed-clock.ts'
-import { serviceReader } from '../core/fair-queue.ts'
+import { type Reader, serviceReader } from '../core/fair-queue.ts'
+import { compoundKey } from '../core/feeds/compound-key.ts'
 import type { Resolution } from '../core/feeds/resolution.ts'
 import { Registry } from '../core/registry/registry.ts'
 import { silentLog } from '../platform/log/log.ts'
@@ -16,7 +17,7 @@ import type { Follower } from '../ports/bus.ts'
 import type { Stores } from '../ports/stores.ts'
 import { openEmbeddedStores } from '../stores/embedded/open.ts'
 import { createHistory } from './history.ts'
-import { createNewestBars } from './newest-bars.ts'
+import { createNewestBars, newestSeriesMax } from './newest-bars.ts'
 import { createTail } from './tail.ts'
 
 const start = Date.UTC(2026, 0, 5) / 1_000
@@ -56,21 +57,26 @@ function open() {
     },
   }
   let follower: Follower | undefined
-  const newest = createNewestBars(counted, {
-    follow(given) {
+  const followed = {
+    follow(given: Follower) {
       follower = given
       return stores.bus.follow(given)
     },
-  })
-  const fresh = () => createNewestBars(history, { follow: () => () => undefined })
+  }
+  const newest = createNewestBars(counted, followed, clock)
+  const fresh = () => createNewestBars(history, { follow: () => () => undefined }, clock)
   const seriesOf = (resolution: Resolution): Series => ({ feed: feed.key, symbol: symbol.symbol, resolution })
-  const listOf = async (of: typeof newest, resolution: Resolution) => {
-    const { closed, running } = await of.of(seriesOf(resolution), true, reader)
+  const listOf = async (of: typeof newest, resolution: Resolution, by: Reader = reader) => {
+    const { closed, running } = await of.of(seriesOf(resolution), true, by)
     return { closed: toList(closed), running: toList(running) }
   }
   return {
     read: (resolution: Resolution) => listOf(newest, resolution),
     readAnew: (resolution: Resolution) => listOf(fresh(), resolution),
+    readBy: (by: Reader) => listOf(newest, '1D', by),
+    /** Reads minutes of another symbol, which has none. */
+    readOther: (n: number) =>
+      newest.of({ feed: feed.key, symbol: compoundKey(feed.key, `S${n}`), resolution: '1' }, true, reader),
     reads: () => reads,
     async push(resolution: Resolution, bar: RevisedBar) {
       const pushedBars = [{ symbol: symbol.symbol, resolution, bar }]
@@ -132,6 +138,20 @@ test('bars are read once, and again only after an event about their symbol', asy
   other.close()
 })
 
+test('without events, bars are read again after a minute: the running bar has the minutes since', async () => {
+  const bars = open()
+  await bars.push('1', barAt(0, 5))
+  await bars.read('1')
+  await bars.read('1D')
+  await bars.storeSilently(barAt(1, 9))
+  await clock.advance(59_999)
+  expect((await bars.read('1')).closed).toHaveLength(1)
+  await clock.advance(1)
+  expect((await bars.read('1')).closed.map((bar) => bar.open)).toEqual([5, 9])
+  expect((await bars.read('1D')).running).toMatchObject([{ open: 5, close: 9, volume: 14 }])
+  bars.close()
+})
+
 test('a running bar is folded on by each minute, and again as a whole after a loss', async () => {
   const bars = open()
   await bars.push('1', barAt(0, 5))
@@ -152,6 +172,89 @@ test('an event during a read is not missed', async () => {
   bars.duringRead(() => bars.push('1', barAt(1, 6)))
   await bars.read('1')
   expect((await bars.read('1')).closed).toHaveLength(2)
+  bars.close()
+})
+
+test('after a gap the running bar has the one before it, until its closed one comes, also when nothing was kept', async () => {
+  const bars = open()
+  const dayMinutes = 24 * 60
+  await bars.push('1D', barAt(0, 5))
+  await bars.push('1', barAt(dayMinutes + 7, 6))
+  const shown = async (of: typeof bars.read) => {
+    const { closed, running } = await of('1D')
+    return [...closed, ...running].map(({ time, close }) => [(time - start) / 86_400, close])
+  }
+  for (const of of [bars.read, bars.readAnew])
+    expect(await shown(of)).toEqual([
+      [0, 5],
+      [1, 6],
+    ])
+  await bars.push('1', barAt(4 * dayMinutes, 7))
+  for (const of of [bars.read, bars.readAnew])
+    expect(await shown(of)).toEqual([
+      [0, 5],
+      [1, 6],
+      [4, 7],
+    ])
+  await bars.push('1', barAt(5 * dayMinutes, 8))
+  for (const of of [bars.read, bars.readAnew])
+    expect(await shown(of)).toEqual([
+      [0, 5],
+      [4, 7],
+      [5, 8],
+    ])
+  await bars.push('1D', barAt(4 * dayMinutes, 9))
+  for (const of of [bars.read, bars.readAnew])
+    expect(await shown(of)).toEqual([
+      [0, 5],
+      [4, 9],
+      [5, 8],
+    ])
+  bars.close()
+})
+
+test('polls at once share one read, which the end of the first request does not end', async () => {
+  const bars = open()
+  await bars.push('1', barAt(0, 5))
+  let isGone = false
+  bars.duringRead(async () => void (isGone = true))
+  const first = {
+    key: 'a',
+    sinceMs: 0,
+    get isGone() {
+      return isGone
+    },
+  }
+  const answers = await Promise.all(
+    [first, ...Array.from({ length: 9 }, () => ({ ...reader, key: 'a' }))].map(bars.readBy),
+  )
+  expect(answers.map(({ running }) => running)).toEqual(
+    answers.map(() => [expect.objectContaining({ close: 5 }) as unknown]),
+  )
+  expect(bars.reads()).toBe(3)
+  bars.close()
+})
+
+test('a failed read is not kept', async () => {
+  const bars = open()
+  await bars.push('1', barAt(0, 5))
+  bars.duringRead(() => Promise.reject(new Error('unavailable')))
+  const both = await Promise.allSettled([bars.read('1'), bars.read('1')])
+  expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect((await bars.read('1')).closed).toHaveLength(1)
+  bars.close()
+})
+
+test('of more series than the maximum, the one that was read longest ago is read again', async () => {
+  const bars = open()
+  for (let n = 0; n < newestSeriesMax; n++) await bars.readOther(n)
+  await bars.readOther(0)
+  expect(bars.reads()).toBe(newestSeriesMax)
+  await bars.readOther(newestSeriesMax)
+  await bars.readOther(0)
+  expect(bars.reads()).toBe(newestSeriesMax + 1)
+  await bars.readOther(1)
+  expect(bars.reads()).toBe(newestSeriesMax + 2)
   bars.close()
 })
 

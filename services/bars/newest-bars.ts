@@ -1,18 +1,23 @@
 import { type Bars, barCount, barsOf, noBars, timeAt, toList } from '../core/bars/bar.ts'
 import { barTimeMax } from '../core/bars/bar-rules.ts'
-import type { Series } from '../core/bars/series.ts'
+import { type Series, seriesId } from '../core/bars/series.ts'
 import { foldMinutes, runningOpen } from '../core/charts/running.ts'
 import { type FeedSeconds, feedSeconds } from '../core/clocks/feed-clock.ts'
-import type { Reader } from '../core/fair-queue.ts'
+import { type Reader, sharedReader } from '../core/fair-queue.ts'
 import type { CompoundKey } from '../core/feeds/compound-key.ts'
-import { barEnd, type Resolution } from '../core/feeds/resolution.ts'
+import { barEnd, resolutions } from '../core/feeds/resolution.ts'
 import type { Bus, BusEvent } from '../ports/bus.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { History } from './history.ts'
 
 /** Closed bars that are kept of a series: the minutes of a quarter of an hour, and the five of a poll. */
 export const newestCount = 21
-/** Maximum symbols whose bars are kept; the one that was read longest ago is forgotten first. */
-const symbolsMax = 2_048
+/** The running bar, and the one before it, which a client shows beside it: its closed one may be late. */
+const runningCount = 2
+/** Maximum series that are kept, about 10 kB each; the one that was read longest ago is forgotten first. */
+export const newestSeriesMax = 4_096
+/** Age at which bars are read again, also without an event: no event comes while the bus is unavailable. */
+const newestAgeMsMax = 60_000
 
 export interface Newest {
   /** Ascending, at most `newestCount`; fewer are all that there are. */
@@ -21,7 +26,7 @@ export interface Newest {
   readonly running: Bars
 }
 
-/** The newest bars of the series that charts ask for. They stay in memory until an event of the bus changes them. */
+/** The newest bars of the series that charts ask for. They stay in memory for a minute, or until an event of the bus changes them. */
 export interface NewestBars {
   /** `hasMinutes`: the feed has minutes, from which running bars are folded. */
   of(series: Series, hasMinutes: boolean, reader: Reader): Promise<Newest>
@@ -37,80 +42,121 @@ interface Kept {
   /** Number of events that changed the series, now and when `newest` was read. */
   changes: number
   readAt: number
+  readMs: number
+  /** The last read that began; one of one key serves all its polls that come before it ends. */
+  reading?: Reading | undefined
 }
 
-export function createNewestBars(history: History, bus: Pick<Bus, 'follow'>): NewestBars {
-  const kept = new Map<CompoundKey, Map<Resolution, Kept>>()
+interface Reading {
+  readonly key: string
+  readonly changes: number
+  readonly readers: Set<Reader>
+  readonly newest: Promise<Newest>
+}
+
+export function createNewestBars(
+  history: History,
+  bus: Pick<Bus, 'follow'>,
+  clock: Pick<Clock, 'monotonicMs'>,
+): NewestBars {
+  const kept = new Map<string, Kept>()
+  const idsOf = (symbol: CompoundKey) => resolutions.map((resolution) => seriesId({ symbol, resolution }))
 
   const deliver = (event: BusEvent): void => {
-    if (event.type === 'revised') kept.delete(event.series.symbol)
-    if (event.type !== 'bars') return
-    for (const { symbol } of event.bars) for (const each of kept.get(symbol)?.values() ?? []) each.changes++
+    if (event.type === 'revised') for (const id of idsOf(event.series.symbol)) kept.delete(id)
+    if (event.type !== 'bars' || kept.size === 0) return
+    for (const id of event.bars.flatMap(({ symbol }) => idsOf(symbol))) {
+      const own = kept.get(id)
+      if (own) own.changes++
+    }
   }
   const stop = bus.follow({
     deliver: ({ event }) => deliver(event),
     lost(feed) {
-      for (const symbol of kept.keys()) if (symbol.startsWith(`${feed}:`)) kept.delete(symbol)
+      for (const id of kept.keys()) if (id.includes(` ${feed}:`)) kept.delete(id)
     },
   })
 
   /** What is kept of the series, to be filled: an event that comes before that still counts. */
-  const keptOf = ({ symbol, resolution }: Series): Kept => {
-    const ofSymbol = kept.get(symbol) ?? new Map<Resolution, Kept>()
+  const keptOf = (series: Series): Kept => {
+    const id = seriesId(series)
+    const own = kept.get(id) ?? { changes: 0, readAt: -1, readMs: 0 }
+    kept.delete(id)
+    kept.set(id, own)
     const [oldest] = kept.keys()
-    if (kept.size >= symbolsMax && !kept.has(symbol) && oldest !== undefined) kept.delete(oldest)
-    kept.delete(symbol)
-    kept.set(symbol, ofSymbol)
-    const own = ofSymbol.get(resolution) ?? { changes: 0, readAt: -1 }
-    ofSymbol.set(resolution, own)
+    if (kept.size > newestSeriesMax && oldest !== undefined) kept.delete(oldest)
     return own
   }
 
-  /** Folds the minutes that came since the last call, or those of the running bar and of the one before it. */
-  async function fold(series: Series, closed: Bars, before: Kept, reader: Reader) {
-    const minutes: Series = { ...series, resolution: '1' }
-    const last = barCount(closed) > 0 ? timeAt(closed, barCount(closed) - 1) : undefined
-    const closedUntil = last === undefined ? -Infinity : barEnd(last, series.resolution)
-    const openOf = (minute: FeedSeconds): FeedSeconds => runningOpen(minute, series.resolution, last)
-    /** The first time that is shown beside the bar of a minute: the open of the bar before it. */
-    const firstShown = (minute: FeedSeconds): FeedSeconds =>
-      feedSeconds(Math.max(closedUntil, openOf(feedSeconds(openOf(minute) - 1))))
-    const phase = last && last - runningOpen(last, series.resolution, undefined)
-    const isKnown = before.foldedTo !== undefined && before.phase === phase
-    let folded = isKnown && before.newest ? toList(before.newest.running) : []
-    let foldedTo = isKnown ? before.foldedTo : undefined
-    if (foldedTo === undefined) {
-      const found = await history.countback(minutes, 1, undefined, reader)
-      if (barCount(found) === 0) return { newest: { closed, running: noBars }, foldedTo, phase }
-      foldedTo = feedSeconds(firstShown(timeAt(found, 0)) - 1)
+  async function read(series: Series, hasMinutes: boolean, own: Kept, reader: Reader): Promise<Newest> {
+    const readMs = clock.monotonicMs()
+    const before = { ...own }
+    const closed = await history.countback(series, newestCount, undefined, reader)
+    const found =
+      hasMinutes && series.resolution !== '1'
+        ? await fold(history, series, closed, before, reader)
+        : { newest: { closed, running: noBars } }
+    Object.assign(own, found, { readAt: before.changes, readMs })
+    return found.newest
+  }
+
+  function begin(series: Series, hasMinutes: boolean, own: Kept, reader: Reader): Reading {
+    const readers = new Set([reader])
+    const newest = read(series, hasMinutes, own, sharedReader(readers))
+    const reading = { key: reader.key, changes: own.changes, readers, newest }
+    own.reading = reading
+    const end = (): void => {
+      if (own.reading === reading) own.reading = undefined
     }
-    for await (const slice of history.range(
-      minutes,
-      feedSeconds(foldedTo + 1),
-      feedSeconds(barTimeMax),
-      reader,
-    )) {
-      folded = foldMinutes(folded, slice, openOf)
-      foldedTo = timeAt(slice, barCount(slice) - 1)
-    }
-    const shownFrom = firstShown(foldedTo)
-    const running = barsOf(folded.filter(({ time }) => time >= shownFrom))
-    return { newest: { closed, running }, foldedTo, phase }
+    newest.then(end, end)
+    return reading
   }
 
   return {
     async of(series, hasMinutes, reader) {
       const own = keptOf(series)
-      if (own.newest && own.readAt === own.changes) return own.newest
-      const before = { ...own }
-      const closed = await history.countback(series, newestCount, undefined, reader)
-      const read =
-        hasMinutes && series.resolution !== '1'
-          ? await fold(series, closed, before, reader)
-          : { newest: { closed, running: noBars } }
-      Object.assign(own, read, { readAt: before.changes })
-      return read.newest
+      const isFresh = own.readAt === own.changes && clock.monotonicMs() - own.readMs < newestAgeMsMax
+      if (own.newest && isFresh) return own.newest
+      const { reading } = own
+      const isShared = reading?.key === reader.key && reading.changes === own.changes
+      const { readers, newest } = isShared ? reading : begin(series, hasMinutes, own, reader)
+      readers.add(reader)
+      return newest
     },
     close: stop,
   }
+}
+
+/** Folds the minutes that came since the last call, or those of the running bar and of the one before it. */
+async function fold(history: History, series: Series, closed: Bars, before: Kept, reader: Reader) {
+  const minutes: Series = { ...series, resolution: '1' }
+  const last = barCount(closed) > 0 ? timeAt(closed, barCount(closed) - 1) : undefined
+  const closedUntil = last === undefined ? -Infinity : barEnd(last, series.resolution)
+  const openOf = (minute: FeedSeconds): FeedSeconds => runningOpen(minute, series.resolution, last)
+  /** The open of the bar of the newest minute at the time or before. */
+  const openUntil = async (time: FeedSeconds | undefined): Promise<FeedSeconds | undefined> => {
+    const found = await history.countback(minutes, 1, time, reader)
+    return barCount(found) === 0 ? undefined : openOf(timeAt(found, 0))
+  }
+  const phase = last && last - runningOpen(last, series.resolution, undefined)
+  const isKnown = before.foldedTo !== undefined && before.phase === phase
+  let folded = isKnown && before.newest ? toList(before.newest.running) : []
+  let foldedTo = isKnown ? before.foldedTo : undefined
+  if (foldedTo === undefined) {
+    const open = await openUntil(undefined)
+    if (open === undefined) return { newest: { closed, running: noBars }, foldedTo, phase }
+    const shownFrom = (await openUntil(feedSeconds(open - 1))) ?? open
+    foldedTo = feedSeconds(Math.max(closedUntil, shownFrom) - 1)
+  }
+  for await (const slice of history.range(
+    minutes,
+    feedSeconds(foldedTo + 1),
+    feedSeconds(barTimeMax),
+    reader,
+  )) {
+    folded = foldMinutes(folded, slice, openOf)
+    foldedTo = timeAt(slice, barCount(slice) - 1)
+  }
+  const running = barsOf(folded.filter(({ time }) => time >= closedUntil).slice(-runningCount))
+  return { newest: { closed, running }, foldedTo, phase }
 }

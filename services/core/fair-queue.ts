@@ -12,6 +12,21 @@ export interface Reader {
 /** A reader for a part of the service. Reads are served in call order, before requests of the same key. */
 export const serviceReader = (name: string): Reader => ({ key: name, sinceMs: 0 })
 
+/** One reader for several of one key: each answer is progress for all, and the read goes on while one of them waits. */
+export function sharedReader(readers: ReadonlySet<Reader>): Reader {
+  const [{ key, sinceMs }] = [...readers] as [Reader, ...Reader[]]
+  return {
+    key,
+    sinceMs,
+    get isGone() {
+      return [...readers].every((reader) => reader.isGone)
+    },
+    answered() {
+      for (const reader of readers) reader.answered?.()
+    },
+  }
+}
+
 interface Waiting {
   readonly reader: Reader
   readonly isShort?: boolean

@@ -9,3 +9,6 @@ export function isPoll(query: URLSearchParams, now: UtcMs): boolean {
   if (countback === undefined || to === undefined) return false
   return countback >= 1 && countback <= pollBarsMax && Math.abs(to - now / 1_000) <= pollSecondsMax
 }
+
+/** Whether a request of history that ends at `to` wants the bars that run now. */
+export const reachesPresent = (to: number, now: UtcMs): boolean => to >= now / 1_000 - pollSecondsMax

@@ -5,6 +5,7 @@ import { chartTokenLengthMax } from '../access/chart-token.ts'
 import { createNewestBars } from '../bars/newest-bars.ts'
 import { pathOf } from '../platform/http/request-path.ts'
 import { isJsonText, sendJson, sendText } from './answer.ts'
+import { onePathOf } from './chart-path.ts'
 import { containFaults } from './contain-faults.ts'
 import type { RestDeps } from './deps.ts'
 import { FairTurns } from './fair-turns.ts'
@@ -63,7 +64,7 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
     ...keyed.map(({ schema }) => ({ schema, needsKey: true })),
   ])
   const identify = createIdentify(deps)
-  const newest = createNewestBars(deps.history, deps.bus)
+  const newest = createNewestBars(deps.history, deps.bus, deps.clock)
   const concurrency = createConcurrency(deps.clock, deps.metrics)
 
   addStreamRoute(app)
@@ -136,7 +137,7 @@ function createApp({ clock, log, metrics }: RestDeps): FastifyInstance {
 function routedTarget(target: string): string {
   const path = pathOf(target)
   const query = target.indexOf('?')
-  return (/^\/[^%]*$/.test(path) ? path : '/unknown') + (query < 0 ? '' : target.slice(query))
+  return (/^\/[^%]*$/.test(path) ? onePathOf(path) : '/unknown') + (query < 0 ? '' : target.slice(query))
 }
 
 function addKeyed<Q extends TObject>(

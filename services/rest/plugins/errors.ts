@@ -8,8 +8,9 @@ import { LimitedLog } from '../../platform/log/limited-log.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import { sendJson, setHeaders } from '../answer.ts'
-import { tokenOfPath, withoutToken } from '../chart-path.ts'
+import { chartPath, isOfChart, withoutToken } from '../chart-path.ts'
 import { pathOfEndpoint } from '../route.ts'
+import { configView } from '../symbol-view.ts'
 import { setExceeded } from './headers.ts'
 
 /** The text does not blame the key: others may use the memory that all keys share. */
@@ -41,15 +42,18 @@ function failureOf(error: unknown): Failure {
 
 function answerFailure(reply: FastifyReply, failure: Failure, isHistory: boolean): void {
   const { code, message, retryAfterSeconds } = failure
-  const isChart = tokenOfPath(pathOf(reply.request.url)) !== undefined
+  const { url, originalUrl } = reply.request
+  const isChart = isOfChart(pathOf(originalUrl))
   // A charting client ignores the status, and takes a body without `s` for an answer.
   const status = isChart ? 200 : failures[code].status
   if (retryAfterSeconds !== undefined) setHeaders(reply, { 'Retry-After': retryAfterSeconds })
   if (failure instanceof RateExceeded) setExceeded(reply, failure)
   setHeaders(reply, refusalHeaders(status))
   const body = errorBody(code, message)
-  // The charting library reads `s` and `errmsg`, other clients read `error`.
-  sendJson(reply.code(status), isHistory || isChart ? { s: 'error', errmsg: message, ...body } : body)
+  // The charting library reads `s` and `errmsg`, other clients read `error`. It never starts without the fields of a config.
+  const config = withoutToken(pathOf(url)) === chartPath('config') && configView([])
+  const chartBody = { ...config, s: 'error', errmsg: message, ...body }
+  sendJson(reply.code(status), isHistory || isChart ? chartBody : body)
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Coverage } from '../../../bars/coverage.ts'
-import type { Reader } from '../../../core/fair-queue.ts'
+import { type Reader, sharedReader } from '../../../core/fair-queue.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import type { SymbolRecord } from '../../../core/feeds/symbol.ts'
 import { SharedRun } from '../../../platform/serial.ts'
@@ -45,7 +45,7 @@ class FeedText {
 
   async #read(): Promise<void> {
     const symbols = this.#symbols
-    const of = await this.#coverage.ofFeed(this.#feed, this.#reader())
+    const of = await this.#coverage.ofFeed(this.#feed, sharedReader(this.#waiting))
     const members = new Array<string>(symbols.length)
     const waiting = symbols.entries()
     const readNext = async (): Promise<void> => {
@@ -54,22 +54,6 @@ class FeedText {
     }
     await Promise.all(Array.from({ length: concurrencyMax }, readNext))
     this.#members = members
-  }
-
-  /** Each answer of the store is progress for all that wait. */
-  #reader(): Reader {
-    const waiting = this.#waiting
-    const [{ key, sinceMs }] = [...waiting] as [Reader, ...Reader[]]
-    return {
-      key,
-      sinceMs,
-      get isGone() {
-        return [...waiting].every((reader) => reader.isGone)
-      },
-      answered() {
-        for (const reader of waiting) reader.answered?.()
-      },
-    }
   }
 }
 

@@ -4,7 +4,7 @@ import type { NewestBars } from '../../../bars/newest-bars.ts'
 import { toSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Endpoint } from '../../../core/keys/usage.ts'
 import { isJsonText, type JsonText, sendJson, sendText } from '../../answer.ts'
-import { chartPath } from '../../chart-path.ts'
+import { chartPath, chartTokenPath } from '../../chart-path.ts'
 import type { RestDeps } from '../../deps.ts'
 import type { FairTurns } from '../../fair-turns.ts'
 import { parseQuery } from '../../query.ts'
@@ -49,7 +49,7 @@ export function addChartRoutes(
     return searchSymbols(search, key, view)
   })
   add('history', 'history', chartHistoryQuery, (query, call) =>
-    chartHistory(query, call, { history, newest, turns }),
+    chartHistory(query, call, { history, newest, turns, clock }),
   )
   app.get(chartPath('time'), { config: { endpoint: 'status' } }, (_request, reply) =>
     reply.type('text/plain; charset=utf-8').send(String(toSeconds(clock.utcMs()))),
@@ -62,7 +62,7 @@ function callOf({ caller: key, deadline }: FastifyRequest, { registry }: RestDep
 }
 
 export function addChartTokenRoute(app: FastifyInstance, deps: RestDeps): void {
-  app.get('/udf/token', { config: { endpoint: 'config' } }, (request, reply) =>
+  app.get(chartTokenPath, { config: { endpoint: 'config' } }, (request, reply) =>
     sendJson(reply, chartTokenAnswer(request, deps)),
   )
 }

@@ -28,8 +28,10 @@ export function chartTokenAnswer(request: FastifyRequest, { registry, clock, cha
     throw new Failure('UNAUTHORIZED', 'The API key was not in a header; send it as X-API-Key.')
   const found = registry.view().keys.byDigest(digestOf(text).toString('hex'))
   if (!found) throw new Failure('KEY_INVALID')
-  const asked = parseQuery(query, request.query as URLSearchParams)
-  const feeds = chartFeeds(asked.feeds, found.key)
+  const parameters = request.query as URLSearchParams
+  const asked = parseQuery(query, parameters)
+  // An empty list is a mistake, and would stand for all feeds.
+  const feeds = chartFeeds(asked.feeds ?? parameters.get('feeds') ?? undefined, found.key)
   const ends = [clock.utcMs() + lifeOf(asked.for ?? lifeDefault), found.key.expiresAt, found.secret.until]
   const until = utcMs(Math.min(...ends.filter((end) => end !== undefined)))
   const token = issueChartToken({ ...found, feeds, until }, chartKeys())

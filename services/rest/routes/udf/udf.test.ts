@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   aBar,
   aFeed,
@@ -109,6 +109,7 @@ describe('/udf/token', () => {
     ['with the key in the address', `?api_key=${secretOf(1)}`, {}, 401, 'was not in a header'],
     ['for more than 90 days', '?for=91d', { key: 1 }, 422, 'for: got "91d", wanted a time up to 90d'],
     ['for no time', '?for=0s', { key: 1 }, 422, 'for: got "0s"'],
+    ['for an empty list of feeds', '?feeds=', { key: 1 }, 422, 'feeds: got "", wanted BROKER:ACCOUNT'],
     ['for a feed of others', '?feeds=BROKERG:LIVE', { key: 1 }, 403, 'no access to the feed BROKERG:LIVE'],
   ])('is refused %s', async (_, query, request, status, message) => {
     const answer = await edge.ask(`/udf/token${query}`, request)
@@ -168,6 +169,16 @@ describe('failures are answered with 200, s and a text', () => {
     expect(await error(rest)).toContain(message)
   })
 
+  test.each(['', '/', '/quotes', '//quotes/', '/a/b', '/%61'])(
+    'a path of charts that there is not: %s',
+    async (rest) => {
+      for (const of of [token, 'fxc_unknown.token']) {
+        const { status, body } = await edge.ask(`/udf/${of}${rest}`)
+        expect([status, body.s, body.errmsg]).toEqual([200, 'error', 'There is no such path.'])
+      }
+    },
+  )
+
   test('another address than those of the key', async () => {
     const key = aKey(3, ['BROKERA:ZERO'])
     await edge.register(key)
@@ -219,6 +230,24 @@ describe('/udf/<token>/config and /time', () => {
     ])
     expect(headers['access-control-allow-origin']).toBe('*')
     expect(headers['referrer-policy']).toBe('no-referrer')
+  })
+
+  test.each(['//config', '/config/', '//config//'])('a base address may end in a slash: %s', async (rest) => {
+    const { status, body } = await edge.ask(`/udf/${token}${rest}`)
+    expect([status, body]).toMatchObject([200, { supports_search: true, supports_time: true }])
+    const refused = await edge.ask(`/udf/fxc_unknown.token${rest}`)
+    expect([refused.status, refused.body]).toMatchObject([200, { s: 'error', supports_search: true }])
+  })
+
+  test('a refused config has what a client needs to start, so that it shows the failures that follow', async () => {
+    const { body } = await udf('config', 'fxc_unknown.token')
+    expect(body).toMatchObject({
+      s: 'error',
+      errmsg: 'The chart token is unknown.',
+      supports_search: true,
+      supports_group_request: false,
+      supported_resolutions: expect.arrayContaining(['1', '1D', '1M']) as unknown,
+    })
   })
 
   test('the time is a bare number of seconds', async () => {
@@ -342,6 +371,20 @@ describe('/udf/<token>/history', () => {
     expect(await times(`${eurusd('BROKERA_ZERO', '1')}&${query}`)).toEqual(wanted)
   })
 
+  test('without countback, the store is asked for as many bars as the window can have, or for none that are kept', async () => {
+    const read = vi.spyOn(edge.stores.bars, 'read')
+    const ask = (from: number, to: number) => times(`${eurusd('BROKERB_LIVE', '1')}&from=${from}&to=${to}`)
+    await ask(noon - 600, noon)
+    read.mockClear()
+    expect(await ask(noon - 600, noon)).toHaveLength(10)
+    expect(await ask(noon - 600, noon + day)).toHaveLength(10)
+    expect(read).not.toHaveBeenCalled()
+    expect(await ask(monday + 60, monday + 60 + 100 * 60)).toHaveLength(100)
+    expect(await ask(0, noon)).toHaveLength(720)
+    expect(read.mock.calls.map(([{ take }]) => take?.count)).toEqual([102, 10_000])
+    read.mockRestore()
+  })
+
   test('a window in a gap names the newest bar before it', async () => {
     const { body } = await udf(
       `history?${eurusd('BROKERA_ZERO', '1')}&from=${noon + day}&to=${noon + 2 * day}`,
@@ -394,6 +437,43 @@ describe('/udf/<token>/history', () => {
       { key: 1 },
     )
     expect(plain.t).toEqual([monday - 3 * day])
+  })
+})
+
+describe('polls in the evening on a clock that is ahead of UTC', () => {
+  const dateOf = (month: number, date: number) => Date.UTC(2026, month - 1, date) / 1_000
+  const evening = dateOf(1, 31) + 22 * hour
+  let east: RestFixture
+  let of = ''
+  beforeAll(async () => {
+    east = await openRestFixture({ start: evening * 1_000 })
+    const feed = aFeed('BROKERA', 'ZERO', { clock: { mode: 'Fixed', offsetSeconds: -3 * hour } })
+    await east.register(feed, aKey(1, ['BROKERA:ZERO']), aSymbol('BROKERA:ZERO:BTCUSD'))
+    await east.store('BROKERA:ZERO:BTCUSD', '1D', [aBar(dateOf(1, 30)), aBar(dateOf(1, 31))])
+    await east.store('BROKERA:ZERO:BTCUSD', '1W', [aBar(dateOf(1, 18)), aBar(dateOf(1, 25))])
+    await east.store('BROKERA:ZERO:BTCUSD', '1M', [aBar(dateOf(1, 1))])
+    // The first hour of Sunday, 1 February, on the clock of the feed.
+    await east.store('BROKERA:ZERO:BTCUSD', '1', [aBar(dateOf(2, 1), 3), aBar(dateOf(2, 1) + 59 * 60, 4)])
+    of = (await east.ask('/udf/token', { key: 1 })).body.token
+  })
+  afterAll(() => east.close())
+  const ask = async (resolution: string, to: number, countback: number) => {
+    const query = `symbol=BROKERA_ZERO:BTCUSD&resolution=${resolution}&from=0&to=${to}&countback=${countback}`
+    return (await east.ask(`/udf/${of}/history?${query}`)).body
+  }
+
+  test.each([
+    ['D', dateOf(1, 31), dateOf(2, 1)],
+    ['W', dateOf(1, 25), dateOf(2, 1)],
+    ['M', dateOf(1, 1), dateOf(2, 1)],
+  ])('the running bar of %s is the last one, although its date has not begun in UTC', async (r, ...t) => {
+    expect(await ask(r, evening, 2)).toMatchObject({ t, c: [1.5, 4] })
+    expect(await ask(r, evening, 300)).toMatchObject({ s: 'ok', c: expect.arrayContaining([4]) as unknown })
+  })
+
+  test('a client that scrolls back from the running bar gets earlier ones', async () => {
+    expect((await ask('D', dateOf(2, 1), 300)).t).toEqual([dateOf(1, 30), dateOf(1, 31)])
+    expect((await ask('D', dateOf(1, 31), 300)).t).toEqual([dateOf(1, 30)])
   })
 })
 
@@ -455,7 +535,7 @@ describe('polls', () => {
 })
 
 test('no token of a chart appears in a log line or a metric', async () => {
-  for (const path of ['config', 'none', 'history?symbol=x', 'a/b'])
+  for (const path of ['config', 'none', 'history?symbol=x', 'a/b', '/config', 'config/', '%61', ''])
     for (const method of ['GET', 'POST', 'OPTIONS']) await edge.ask(`/udf/${token}/${path}`, { method })
   await edge.ask(`/${token}`)
   await edge.ask(`/v1/history?symbol=${token}&resolution=${token}&countback=1`, { key: 1 })
