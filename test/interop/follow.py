@@ -1,7 +1,7 @@
 """Follows bars with the client of clients/python, for tests. It prints each item as a line of JSON.
 
 usage: follow.py OPTIONS, a JSON object: url, key (or key_file), symbols; perhaps face, start, after, revisions, buffer, count, and
-pause: after so many items nothing is read until a line comes on stdin. Each line there, a JSON object, asks for position and
+pause: after so many items nothing is read until a line comes on stdin. Each line there is a JSON object; {} asks for position and
 liveness. With "reads": false nothing is read until the next line; "clock" sets the clock so many seconds forward.
 """
 
@@ -43,7 +43,8 @@ def answer_lines(bars) -> None:
     def answer() -> None:
         for line in sys.stdin:
             wish = json.loads(line)
-            show({"position": bars.position, "liveness": bars.liveness})
+            if not wish:
+                show({"position": bars.position, "liveness": bars.liveness})
             if "clock" in wish:
                 time.time = lambda by=wish["clock"]: real_time() + by
             if wish.get("reads", True):

@@ -210,6 +210,16 @@ export class ClientsCluster {
     await this.cluster.redis.command(`EVAL "${script}" 0`)
   }
 
+  /** Resolves once an emptied Redis has a heartbeat of the quiet feed again, and the shards had time to tell it. */
+  async heardAgain(toldMs: number): Promise<void> {
+    const board = `redis.call('keys', '*board:${quietFeed}')[1]`
+    const script = `local board = ${board} return board and redis.call('hexists', board, 'heartbeatAt') or 0`
+    await within(patienceMs, 'the next heartbeat', async () => {
+      return (await this.cluster.redis.command(`EVAL "${script}" 0`)).startsWith(':1')
+    })
+    await pause(toldMs)
+  }
+
   /** Resolves once both clients say this of the quiet feed. */
   judged(verdict: string, msMax: number): Promise<void> {
     return within(msMax, `both clients to say ${verdict}`, async () => {

@@ -29,10 +29,11 @@ const stream = fxd.bars(symbols, { from: start, ...(after && { after }) })
 let reading = Promise.withResolvers<void>()
 reading.resolve()
 createInterface({ input: process.stdin }).on('line', (line) => {
-  const { reads = true, clock } = JSON.parse(line) as Wish
-  show({ position: stream.position, liveness: stream.liveness })
+  const { reads, clock } = JSON.parse(line) as Wish
+  if (reads === undefined && clock === undefined)
+    show({ position: stream.position, liveness: stream.liveness })
   if (clock !== undefined) Date.now = () => realNow() + 1_000 * clock
-  if (reads) reading.resolve()
+  if (reads ?? true) reading.resolve()
   else reading = Promise.withResolvers()
 })
 
