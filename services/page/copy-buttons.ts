@@ -15,11 +15,13 @@ export function copyButtons(origin: string, programs: () => Programs): HTMLEleme
     const text = copies(origin, programs())[name]
     say(shown, text)
     shown.hidden = false
-    // A page without TLS has no clipboard: the text below can be selected.
-    await navigator.clipboard?.writeText(text).then(
-      () => say(note, `${name} is copied.`),
-      () => say(note, 'Select the text to copy it.'),
-    )
+    try {
+      await navigator.clipboard.writeText(text)
+      say(note, `${name} is copied.`)
+    } catch {
+      // A page without TLS has no clipboard: the text below can be selected.
+      say(note, 'Select the text to copy it.')
+    }
   }
   return element(
     'div',

@@ -30,6 +30,7 @@ async function show(): Promise<void> {
     main.replaceChildren(
       element('h1', {}, `Paths of ${info.title} ${info.version}`),
       element('p', {}, info.description),
+      element('pre', { tabindex: 0 }, `curl -H "X-API-Key: $FXD_API_KEY" '${location.origin}/v1/status'`),
       ...Object.entries(paths).map(([path, { get }]) => pathOf(path, get)),
     )
   } catch {

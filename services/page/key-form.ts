@@ -27,6 +27,10 @@ export function keyForm(entered: (key: string, isKept: boolean) => void): HTMLEl
     element('div', { class: 'row' }, key, element('button', {}, 'Open')),
     reason,
     element('label', { class: 'check', for: 'keep' }, keep, 'Keep the key while this tab is open'),
-    element('p', { class: 'soft' }, 'Otherwise the key stays in memory only, and a reload forgets it.'),
+    element(
+      'p',
+      { class: 'soft' },
+      'Otherwise a reload forgets it. A chart sends the key in the address of its WebSocket, which a proxy may log.',
+    ),
   )
 }

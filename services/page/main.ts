@@ -24,6 +24,8 @@ let open: AbortController | undefined
 
 /** Tries a key, and opens the view of the address. A refused key brings the form back, with the reason. */
 function begin(key: string, isKept: boolean): void {
+  session?.close()
+  sessionStorage.removeItem(storedKey)
   if (isKept) sessionStorage.setItem(storedKey, key)
   session = new Session(location.origin, key, {
     note: (text) => say(banner, text),
@@ -33,10 +35,14 @@ function begin(key: string, isKept: boolean): void {
 }
 
 function end(reason: string): void {
+  const wasOpen = session?.app !== undefined
   session?.close()
   session = undefined
   sessionStorage.removeItem(storedKey)
   say(banner, '')
+  // A link stays until a key has opened it; afterwards the next person in this tab must not see it.
+  if (wasOpen) history.replaceState(null, '', location.pathname)
+  document.title = 'fxd'
   show()
   say(byId('reason'), reason)
   byId('key').focus()

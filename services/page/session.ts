@@ -7,7 +7,8 @@ import { askPatiently } from './asking.ts'
 import { pause } from './browser.ts'
 import { failureText, isOfKey } from './texts/failures.ts'
 
-const statusEveryMs = 10_000
+/** A day of it is 1,440 of the 10,000 requests of the smallest plan. */
+const statusEveryMs = 60_000
 
 interface Events {
   note(text: string): void

@@ -18,8 +18,8 @@ interface SymbolList {
 
 /** Kept while views change, as a person expects of a setting. */
 let clock: ClockName = 'feed'
-/** Address of the chart that was shown last. */
-let lastShown = ''
+/** Address of the chart that each key showed last. */
+const lastShown = new WeakMap<App, string>()
 /** A person has just chosen a length of bars, and goes on from that button. */
 let isChoosing = false
 
@@ -57,7 +57,8 @@ export function openChart(
 
   /** Shows the chart of before, or that of a symbol whose feed is live. */
   async function choose(): Promise<void> {
-    if (lastShown !== '') return location.replace(lastShown)
+    const before = lastShown.get(app)
+    if (before !== undefined) return location.replace(before)
     const found = await askPatiently(() => app.rest.get<SymbolList>('symbols', { limit: listMax }), asking)
     const isLive = ({ feed }: SymbolInfo): boolean => app.status.feeds[feed]?.status === 'live'
     const first = found?.symbols.find(isLive) ?? found?.symbols[0]
@@ -70,7 +71,7 @@ export function openChart(
   async function fill(): Promise<void> {
     const details = await askPatiently(() => app.fxd.symbol(symbol), asking)
     if (!details) return
-    lastShown = addressOf('chart', symbol, resolution)
+    lastShown.set(app, addressOf('chart', symbol, resolution))
     const around = { note, signal, show, time: timeOf(time) }
     body.replaceChildren(...chartOf(app, details, resolution as Resolution, around))
     if (isChoosing) body.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus()

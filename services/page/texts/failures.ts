@@ -1,3 +1,5 @@
+import { spanText } from './words.ts'
+
 interface Refusal {
   readonly code: string
   readonly message: string
@@ -25,7 +27,7 @@ export const isOfKey = (code: string): boolean => code in keySentences
 export function failureText({ code, message, retryAfter }: Refusal): string {
   const known = keySentences[code] ?? sentences[code]
   if (known !== undefined) return known
-  const next = `The page asks again ${retryAfter === undefined ? 'by itself' : `in ${retryAfter} s`}.`
+  const next = `The page asks again ${retryAfter === undefined ? 'by itself' : `in ${spanText(retryAfter)}`}.`
   if (code === 'UNAVAILABLE') return `The service does not answer. ${next}`
   if (code === 'RATE_LIMIT_EXCEEDED') return `Your key has used up its requests for now. ${next}`
   if (code === 'SERVER_ERROR') return `The service has a fault. ${next}`

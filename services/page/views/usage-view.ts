@@ -8,7 +8,7 @@ import { usagePrograms } from '../texts/copies.ts'
 import { numberText } from '../texts/words.ts'
 
 const days = 30
-const everyMs = 30_000
+const everyMs = 5 * 60_000
 
 const columns: readonly (readonly [keyof Counters, string])[] = [
   ['requests', 'Requests'],

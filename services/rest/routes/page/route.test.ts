@@ -28,6 +28,11 @@ test.for(['/', '/docs'])('%s runs and loads files of its own address only', asyn
   expect(text).toContain('href="/asyncapi.json"')
 })
 
+test.for(['/', '/docs'])('%s says what helps while its modules are missing', async (path) => {
+  const { text } = await edge.ask(path)
+  expect(/<main[^>]*>(.*)<\/main>/s.exec(text)?.[1]).toContain('Loading. If this stays, reload the page.')
+})
+
 test.for(['/', '/docs'])('each file that %s names is there, and a browser may keep it', async (path) => {
   const files = new Set(linked((await edge.ask(path)).text))
   expect(files.size).toBeGreaterThan(4)
