@@ -4,7 +4,7 @@
  * Run: bin/node test/bench/page.ts [bars = 1000000]
  */
 import type { Page } from 'playwright-core'
-import { answeredMinutes, runsOf } from '../../services/page/wall/answered.ts'
+import { statesOf } from '../../services/page/wall/answered.ts'
 import { launchChromium } from '../clients/runtimes/launch-chromium.ts'
 import { startService } from '../support/processes/service-process.ts'
 import { issueBenchKey, keyOf, makeBenchHome, storeMinutes, walkMinutes } from './support/bench-feed.ts'
@@ -72,9 +72,10 @@ const rangesOf = (symbol: number, first: number) =>
 async function wall(page: Page): Promise<{ readonly drawMs: number; readonly different: number }> {
   const first = 1_700_006_400
   const coverage = Array.from({ length: symbols }, (_, i) => rangesOf(i, first))
+  const now = first + days * 86_400
   const letters = coverage.map((ranges) =>
-    runsOf(answeredMinutes(ranges, first, days))
-      .map(({ state, length }) => state.charAt(0).repeat(length))
+    statesOf(ranges, first, days, now)
+      .map((state) => state.charAt(0))
       .join(''),
   )
   return evaluate(
@@ -84,10 +85,10 @@ async function wall(page: Page): Promise<{ readonly drawMs: number; readonly dif
     document.getElementById('main').replaceChildren(wall.element)
     const rows = ${JSON.stringify(coverage)}.map((ranges, i) => ({ symbol: 'S' + i, label: 'S' + i, ranges }))
     const begun = performance.now()
-    wall.show({ rows, firstDay: ${first}, days: ${days} })
+    wall.show({ rows, firstDay: ${first}, days: ${days}, now: ${now} })
     const drawMs = performance.now() - begun
     const style = getComputedStyle(document.documentElement)
-    const colors = { f: 'up', p: 'part', n: 'none' }
+    const colors = { f: 'up', p: 'part', n: 'none', o: 'open' }
     for (const key in colors) colors[key] = parseInt(style.getPropertyValue('--' + colors[key]).trim().slice(1), 16)
     const { data, width } = wall.element.getContext('2d').getImageData(0, 0, wall.element.width, wall.element.height)
     let different = 0

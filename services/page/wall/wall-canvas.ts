@@ -1,7 +1,7 @@
 import type { Range } from '../../../clients/typescript/src/types.ts'
 import { element } from '../elements.ts'
 import { timeText } from '../texts/words.ts'
-import { answeredMinutes, runsOf } from './answered.ts'
+import { runsOf, statesOf } from './answered.ts'
 
 const day = 86_400
 const headHeight = 20
@@ -21,6 +21,8 @@ export interface Wall {
   /** Begin of the first day on the clock of the feed. */
   readonly firstDay: number
   readonly days: number
+  /** The present time on the clock of the feed. */
+  readonly now: number
 }
 
 export interface Cell {
@@ -38,7 +40,7 @@ export class WallCanvas {
   readonly #chosen: (cell: Cell) => void
   /** Width that the window has for the picture. */
   readonly #room: () => number
-  #wall: Wall = { rows: [], firstDay: 0, days: 0 }
+  #wall: Wall = { rows: [], firstDay: 0, days: 0, now: 0 }
   #cell: Cell | undefined
 
   constructor(chosen: (cell: Cell) => void, room: () => number) {
@@ -55,14 +57,14 @@ export class WallCanvas {
   }
 
   draw(): void {
-    const { rows, firstDay, days } = this.#wall
+    const { rows, firstDay, days, now } = this.#wall
     const { left, width, height } = this.#sizes()
     const [fullWidth, fullHeight] = [left + days * width, headHeight + rows.length * height]
     const context = this.#prepare(fullWidth, fullHeight)
     const color = colors()
     rows.forEach(({ label, ranges }, row) => {
       const top = headHeight + row * height
-      for (const { state, at, length } of runsOf(answeredMinutes(ranges, firstDay, days))) {
+      for (const { state, at, length } of runsOf(statesOf(ranges, firstDay, days, now))) {
         context.fillStyle = color[state]
         context.fillRect(left + at * width, top, length * width, height)
       }
@@ -155,5 +157,12 @@ const hasMonthSoon = (firstDay: number, width: number): boolean =>
 function colors() {
   const style = getComputedStyle(document.documentElement)
   const of = (name: string): string => style.getPropertyValue(`--${name}`).trim()
-  return { full: of('up'), part: of('part'), none: of('none'), text: of('text'), panel: of('panel') }
+  return {
+    full: of('up'),
+    part: of('part'),
+    none: of('none'),
+    open: of('open'),
+    text: of('text'),
+    panel: of('panel'),
+  }
 }
