@@ -81,7 +81,8 @@ async function wall(page: Page): Promise<{ readonly drawMs: number; readonly dif
   return evaluate(
     page,
     `const { WallCanvas } = await import(base + 'wall/wall-canvas.ts')
-    const wall = new WallCanvas(() => undefined, () => 1100)
+    const none = () => undefined
+    const wall = new WallCanvas({ chosen: none, pointed: none })
     document.getElementById('main').replaceChildren(wall.element)
     const rows = ${JSON.stringify(coverage)}.map((ranges, i) => ({ symbol: 'S' + i, label: 'S' + i, ranges }))
     const begun = performance.now()
@@ -90,13 +91,19 @@ async function wall(page: Page): Promise<{ readonly drawMs: number; readonly dif
     const style = getComputedStyle(document.documentElement)
     const colors = { f: 'up', p: 'part', n: 'none', o: 'open' }
     for (const key in colors) colors[key] = parseInt(style.getPropertyValue('--' + colors[key]).trim().slice(1), 16)
-    const { data, width } = wall.element.getContext('2d').getImageData(0, 0, wall.element.width, wall.element.height)
+    const canvas = wall.element.querySelector('canvas')
+    const cellWidth = Math.max(3, Math.floor((canvas.width - 104) / ${days}))
     let different = 0
     const letters = ${JSON.stringify(letters)}
-    letters.forEach((row, y) => [...row].forEach((letter, x) => {
-      const at = ((20 + y * 5 + 2) * width + x * 3 + 1) * 4
-      if (data[at] * 65536 + data[at + 1] * 256 + data[at + 2] !== colors[letter]) different += 1
-    }))
+    letters.forEach((row, y) => {
+      wall.element.scrollTop = y * 16
+      wall.draw()
+      const { data } = canvas.getContext('2d').getImageData(0, 20 + y * 16 - wall.element.scrollTop + 8, canvas.width, 1)
+      ;[...row].forEach((letter, x) => {
+        const at = (104 + x * cellWidth - wall.element.scrollLeft + 1) * 4
+        if (data[at] * 65536 + data[at + 1] * 256 + data[at + 2] !== colors[letter]) different += 1
+      })
+    })
     return { drawMs, different }`,
   )
 }

@@ -2,18 +2,17 @@ import type { Range } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
 import { askPatiently } from '../asking.ts'
 import { copyButtons } from '../copy-buttons.ts'
-import { byId, element, say } from '../elements.ts'
+import { element, say } from '../elements.ts'
 import { addressOf } from '../texts/address.ts'
 import { coveragePrograms, historyPrograms, type Programs } from '../texts/copies.ts'
 import { numberText, timeOf, timeText } from '../texts/words.ts'
 import { dayOf } from './answered.ts'
 import { cellText } from './cell-text.ts'
-import { type Wall, WallCanvas, type WallRow } from './wall-canvas.ts'
+import { type Cell, type Wall, WallCanvas, type WallRow } from './wall-canvas.ts'
 
 const day = 86_400
 const spans = [30, 90, 365]
-/** Width of what is around the picture. */
-const frameWidth = 64
+const pointHint = 'Point at a cell to see its symbol and day. Choose it to see its minutes.'
 
 type Coverage = Readonly<Record<string, readonly Range[]>>
 
@@ -55,22 +54,24 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
   })
   const detail = element('p', { class: 'detail', role: 'status' })
   const summary = element('p', { class: 'soft' })
+  const pointed = element('p', { class: 'soft' }, pointHint)
   const link = element('a', { hidden: true }, 'Open this time in the chart')
   let programs: Programs = coveragePrograms
   let wall: Wall = { rows: [], firstDay: 0, days: 0, now: 0 }
 
-  const canvas = new WallCanvas(
-    ({ row, day: column }) => {
-      const { symbol = '', ranges = [] } = wall.rows[row] ?? {}
-      const begin = wall.firstDay + column * day
-      const { words, from, to } = cellText(ranges, begin, wall.now)
-      say(detail, `${symbol}, ${timeText(begin, true)}: ${words}`)
+  const nameOf = ({ row, day: column }: Cell): string =>
+    `${wall.rows[row]?.symbol}, ${timeText(wall.firstDay + column * day, true)}`
+  const canvas = new WallCanvas({
+    pointed: (cell) => say(pointed, cell ? nameOf(cell) : pointHint),
+    chosen: (cell) => {
+      const { symbol = '', ranges = [] } = wall.rows[cell.row] ?? {}
+      const { words, from, to } = cellText(ranges, wall.firstDay + cell.day * day, wall.now)
+      say(detail, `${nameOf(cell)}: ${words}`)
       programs = historyPrograms(symbol, '1', from, to)
       link.href = addressOf('chart', symbol, '1', timeText(from).replace(' ', 'T'))
       link.hidden = false
     },
-    () => byId('main').clientWidth - frameWidth,
-  )
+  })
   const draw = (): void => {
     const now = presentOf(app, coverage, feed.value)
     const today = dayOf(now)
@@ -80,7 +81,7 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
     const firstDay = last - (Number(span.value) - 1) * day
     wall = { rows: rowsOf(coverage, feed.value, filter.value), firstDay, days: Number(span.value), now }
     say(summary, `${numberText(wall.rows.length)} symbols, ${wall.days} days on the clock of the feed.`)
-    say(detail, 'Choose a cell to see its minutes.')
+    say(detail, '')
     link.hidden = true
     programs = coveragePrograms
     canvas.show(wall)
@@ -90,7 +91,6 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
     until.value = ''
     draw()
   })
-  window.addEventListener('resize', () => canvas.draw(), { signal })
   filter.addEventListener('input', draw)
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => canvas.draw(), { signal })
   draw()
@@ -104,7 +104,8 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
       element('div', { class: 'field' }, element('label', { for: 'filter' }, 'Symbols'), filter),
     ),
     legend(),
-    element('div', { class: 'wall' }, canvas.element),
+    pointed,
+    canvas.element,
     summary,
     detail,
     link,

@@ -128,6 +128,29 @@ test('the wall equals /v1/coverage cell by cell, and a cell names its exact minu
   expect(errors).toEqual([])
 })
 
+test('at phone width a day is wide enough for a finger, and the canvas is no larger than the window', async () => {
+  const { page } = await browser.open(`${service.url}/#gaps/BROKERA:ZERO`, {
+    viewport: { width: 390, height: 844 },
+    deviceScaleFactor: 3,
+  })
+  await enter(page, service.key)
+  const canvas = page.locator('canvas')
+  await canvas.waitFor()
+  await page.getByLabel('Days', { exact: true }).selectOption('365')
+  const [space, pixels] = await page.evaluate<[number, number]>(`
+    [document.querySelector('.wall > div').clientWidth, document.querySelector('canvas').width]`)
+  expect(space).toBe(104 + 365 * 8)
+  expect(pixels).toBeLessThanOrEqual(390 * 3)
+  const today = new Date(Date.now() + 10_800_000).toISOString().slice(0, 10)
+  const box = await canvas.boundingBox()
+  await canvas.click({ position: { x: box!.width - 4, y: 28 } })
+  expect(await page.locator('.detail').textContent()).toContain(`, ${today}: `)
+  await page.evaluate(`document.querySelector('.wall').scrollTo(0, 0)`)
+  await canvas.hover({ position: { x: 108, y: 28 } })
+  const first = new Date(Date.parse(today) - 364 * 86_400_000).toISOString().slice(0, 10)
+  await expect.poll(() => page.getByText(first).textContent()).toContain('BROKERA:ZERO:')
+})
+
 test('Usage shows the limits and the counters of the key', async () => {
   const { key } = await issueKey({ plan: 'basic', feeds: ['BROKERA:ZERO'] })
   const { page } = await browser.open(`${service.url}/#usage`)
