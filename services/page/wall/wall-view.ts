@@ -34,7 +34,11 @@ export function openWall(app: App, [wanted = '']: readonly string[], signal: Abo
     'section',
     {},
     element('h1', {}, 'Wall of gaps'),
-    element('p', {}, 'For which days a terminal answered. A quiet night or a weekend is no gap.'),
+    element(
+      'p',
+      {},
+      'For which days the terminal, which is the program of the broker, answered. A quiet night or a weekend is no gap. Only closed minutes count.',
+    ),
     note,
     body,
   )

@@ -56,6 +56,16 @@ test('Feeds shows each feed with what /v1/status says', async () => {
   }
 })
 
+test('at phone width Feeds shows feed, state and newest bar without scrolling', async () => {
+  const { page } = await browser.open(`${service.url}/#feeds`, { viewport: { width: 390, height: 844 } })
+  await enter(page, service.key)
+  const row = page.locator('tbody tr').filter({ hasText: 'BROKERA:ZERO' })
+  const newest = row.locator('td').nth(1)
+  expect(await newest.textContent()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d$/)
+  const { x, width } = (await newest.boundingBox())!
+  expect(x + width).toBeLessThanOrEqual(390 - 12)
+})
+
 type Ranges = readonly { readonly from: number; readonly to: number }[]
 
 const minutesOf = (day: number): number[] => Array.from({ length: 1_440 }, (_, i) => day + i * 60)
