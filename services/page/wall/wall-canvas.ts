@@ -94,20 +94,20 @@ export class WallCanvas {
     const { firstDay, days, now } = this.#wall
     const { clientHeight: height } = this.element
     const width = this.#cellWidth()
-    for (const { row, top, ranges } of this.#visibleRows()) {
+    for (const { top, ranges } of this.#visibleRows()) {
       for (const { state, at, length } of runsOf(statesOf(ranges, firstDay, days, now))) {
         context.fillStyle = color[state]
         context.fillRect(this.#leftOf(at), top, length * width, rowHeight)
       }
       context.fillStyle = color.panel
       context.fillRect(this.#leftOf(0), top, days * width, 1)
-      if (row !== this.#cell?.row) continue
-      context.strokeStyle = color.text
-      context.lineWidth = 2
-      context.strokeRect(this.#leftOf(this.#cell.day), top, width, rowHeight)
     }
     context.fillStyle = color.panel
     if (width > 6) for (let i = 0; i < days; i++) context.fillRect(this.#leftOf(i), 0, 1, height)
+    if (!this.#cell) return
+    context.strokeStyle = color.text
+    context.lineWidth = 2
+    context.strokeRect(this.#leftOf(this.#cell.day), this.#topOf(this.#cell.row), width, rowHeight)
   }
 
   #drawMonths(context: CanvasRenderingContext2D, color: Colors): void {
@@ -133,12 +133,17 @@ export class WallCanvas {
   }
 
   /** The rows in view, with their places in it. */
-  #visibleRows(): (WallRow & { readonly row: number; readonly top: number })[] {
+  #visibleRows(): (WallRow & { readonly top: number })[] {
     const { scrollTop, clientHeight } = this.element
     const first = Math.floor(scrollTop / rowHeight)
     return this.#wall.rows
       .slice(first, first + Math.ceil(clientHeight / rowHeight) + 1)
-      .map((each, i) => ({ ...each, row: first + i, top: headHeight + (first + i) * rowHeight - scrollTop }))
+      .map((each, i) => ({ ...each, top: this.#topOf(first + i) }))
+  }
+
+  /** Upper edge of a row in view. */
+  #topOf(row: number): number {
+    return headHeight + row * rowHeight - this.element.scrollTop
   }
 
   /** Left edge of a day in view. */

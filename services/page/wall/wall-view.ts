@@ -63,14 +63,12 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
   let programs: Programs = coveragePrograms
   let wall: Wall = { rows: [], firstDay: 0, days: 0, now: 0 }
 
-  const nameOf = ({ row, day: column }: Cell): string =>
-    `${wall.rows[row]?.symbol}, ${timeText(wall.firstDay + column * day, true)}`
   const canvas = new WallCanvas({
-    pointed: (cell) => say(pointed, cell ? nameOf(cell) : pointHint),
+    pointed: (cell) => say(pointed, cell ? nameOf(wall, cell) : pointHint),
     chosen: (cell) => {
       const { symbol = '', ranges = [] } = wall.rows[cell.row] ?? {}
       const { words, from, to } = cellText(ranges, wall.firstDay + cell.day * day, wall.now)
-      say(detail, `${nameOf(cell)}: ${words}`)
+      say(detail, `${nameOf(wall, cell)}: ${words}`)
       programs = historyPrograms(symbol, '1', from, to)
       link.href = addressOf('chart', symbol, '1', timeText(from).replace(' ', 'T'))
       link.hidden = false
@@ -116,6 +114,9 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
     copyButtons(app.origin, () => programs),
   ]
 }
+
+const nameOf = ({ rows, firstDay }: Wall, cell: Cell): string =>
+  `${rows[cell.row]?.symbol}, ${timeText(firstDay + cell.day * day, true)}`
 
 /** The symbols of a feed whose names have the text that a person looks for. */
 function rowsOf(coverage: Coverage, feed: string, search: string): WallRow[] {
