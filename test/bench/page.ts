@@ -4,7 +4,7 @@
  * Run: bin/node test/bench/page.ts [bars = 1000000]
  */
 import type { Page } from 'playwright-core'
-import { answeredMinutes, runsOf } from '../../services/page/wall/answered.ts'
+import { statesOf } from '../../services/page/wall/answered.ts'
 import { launchChromium } from '../clients/runtimes/launch-chromium.ts'
 import { startService } from '../support/processes/service-process.ts'
 import { issueBenchKey, keyOf, makeBenchHome, storeMinutes, walkMinutes } from './support/bench-feed.ts'
@@ -72,30 +72,38 @@ const rangesOf = (symbol: number, first: number) =>
 async function wall(page: Page): Promise<{ readonly drawMs: number; readonly different: number }> {
   const first = 1_700_006_400
   const coverage = Array.from({ length: symbols }, (_, i) => rangesOf(i, first))
+  const now = first + days * 86_400
   const letters = coverage.map((ranges) =>
-    runsOf(answeredMinutes(ranges, first, days))
-      .map(({ state, length }) => state.charAt(0).repeat(length))
+    statesOf(ranges, first, days, now)
+      .map((state) => state.charAt(0))
       .join(''),
   )
   return evaluate(
     page,
     `const { WallCanvas } = await import(base + 'wall/wall-canvas.ts')
-    const wall = new WallCanvas(() => undefined, () => 1100)
+    const none = () => undefined
+    const wall = new WallCanvas({ chosen: none, pointed: none })
     document.getElementById('main').replaceChildren(wall.element)
     const rows = ${JSON.stringify(coverage)}.map((ranges, i) => ({ symbol: 'S' + i, label: 'S' + i, ranges }))
     const begun = performance.now()
-    wall.show({ rows, firstDay: ${first}, days: ${days} })
+    wall.show({ rows, firstDay: ${first}, days: ${days}, now: ${now} })
     const drawMs = performance.now() - begun
     const style = getComputedStyle(document.documentElement)
-    const colors = { f: 'up', p: 'part', n: 'none' }
+    const colors = { f: 'up', p: 'part', n: 'none', o: 'open' }
     for (const key in colors) colors[key] = parseInt(style.getPropertyValue('--' + colors[key]).trim().slice(1), 16)
-    const { data, width } = wall.element.getContext('2d').getImageData(0, 0, wall.element.width, wall.element.height)
+    const canvas = wall.element.querySelector('canvas')
+    const cellWidth = Math.max(3, Math.floor((canvas.width - 104) / ${days}))
     let different = 0
     const letters = ${JSON.stringify(letters)}
-    letters.forEach((row, y) => [...row].forEach((letter, x) => {
-      const at = ((20 + y * 5 + 2) * width + x * 3 + 1) * 4
-      if (data[at] * 65536 + data[at + 1] * 256 + data[at + 2] !== colors[letter]) different += 1
-    }))
+    letters.forEach((row, y) => {
+      wall.element.scrollTop = y * 16
+      wall.draw()
+      const { data } = canvas.getContext('2d').getImageData(0, 20 + y * 16 - wall.element.scrollTop + 8, canvas.width, 1)
+      ;[...row].forEach((letter, x) => {
+        const at = (104 + x * cellWidth - wall.element.scrollLeft + 1) * 4
+        if (data[at] * 65536 + data[at + 1] * 256 + data[at + 2] !== colors[letter]) different += 1
+      })
+    })
     return { drawMs, different }`,
   )
 }

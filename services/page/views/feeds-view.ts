@@ -9,18 +9,23 @@ import { numberText, offsetText, spanText, timeText } from '../texts/words.ts'
 const head = [
   'Feed',
   'State',
-  'Delay',
-  'Newest bar (feed)',
-  'Newest bar (UTC)',
+  'Newest bar opened (UTC)',
+  'Newest bar opened (feed clock)',
+  'Last bar received',
   'Clock',
-  'Clock measured',
+  'Clock known by',
   'Symbols',
+]
+const meanings = [
+  'A feed is one account of one broker; each has its own clock.',
+  'Only closed minutes are shown. “Last bar received” is when it came; its minute may be long past.',
+  'A clock is measured by the prices that come, or an operator has set it by hand.',
 ]
 const states = { live: '● Live', stale: '◐ Stale', offline: '○ Offline' } as const
 
 /** The feeds of the key, renewed with each status. */
 export function openFeeds(app: App, _words: readonly string[], signal: AbortSignal): HTMLElement {
-  const place = element('div', {})
+  const place = element('div', { class: 'feeds' })
   const platform = element('p', { role: 'status' })
   const draw = ({ status, server_time: now, feeds }: Status): void => {
     const rows = Object.entries(feeds)
@@ -43,22 +48,23 @@ export function openFeeds(app: App, _words: readonly string[], signal: AbortSign
     element('h1', {}, 'Feeds'),
     platform,
     place,
+    ...meanings.map((text) => element('p', { class: 'soft' }, text)),
     copyButtons(app.origin, () => statusPrograms),
   )
 }
 
 function rowOf(feed: string, status: FeedStatus): Child[] {
   const { clock_offset_seconds: offset, clock_offset_age_seconds: age } = status
-  const { last_candle_time: newest, last_candle_age_seconds: delay } = status
-  const measured = age === undefined ? 'set by hand' : `${spanText(age)} ago`
+  const { last_candle_time: newest, last_candle_age_seconds: silence } = status
+  const knownBy = age === undefined ? 'set by hand' : `measured ${spanText(age)} ago`
   return [
     element('a', { href: addressOf('gaps', feed) }, feed),
     element('span', { class: status.status }, states[status.status]),
-    delay === undefined ? '–' : spanText(delay),
-    newest === undefined ? 'none yet' : timeText(newest),
     newest === undefined || offset === undefined ? '–' : timeText(newest + offset),
+    newest === undefined ? 'none yet' : timeText(newest),
+    silence === undefined ? '–' : `${spanText(silence)} ago`,
     offsetText(offset),
-    offset === undefined ? '–' : measured,
+    offset === undefined ? '–' : knownBy,
     numberText(status.symbol_count),
   ]
 }

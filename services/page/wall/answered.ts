@@ -21,8 +21,18 @@ export function answeredMinutes(ranges: readonly Range[], firstDay: number, days
   return answered
 }
 
-/** The first and last minutes of what is missing in a day. */
-export function missingMinutes(ranges: readonly Range[], begin: number): Range[] {
+/** The first minute of which nothing is known: the one behind the last answer, or the present one without any answer. */
+export function knownUntil(ranges: readonly Range[], now: number): number {
+  const last = ranges.at(-1)
+  return last ? last.to + minute : Math.floor(now / minute) * minute
+}
+
+/** Number of the minutes of a day before `until`. */
+export const knownMinutes = (begin: number, until: number): number =>
+  Math.max(0, Math.min(minutesOfDay, Math.ceil((until - begin) / minute)))
+
+/** The first and last minutes of what is missing in a day before `known`. */
+export function missingMinutes(ranges: readonly Range[], begin: number, known: number): Range[] {
   const missing: Range[] = []
   let next = begin
   const until = (end: number): void => {
@@ -33,14 +43,22 @@ export function missingMinutes(ranges: readonly Range[], begin: number): Range[]
     until(from)
     next = Math.max(next, to + minute)
   }
-  until(begin + day)
+  until(Math.min(begin + day, known))
   return missing
 }
 
-export type CellState = 'full' | 'part' | 'none'
+/** `open` is a day of which nothing is missing, and which is not known to its end. */
+export type CellState = 'full' | 'part' | 'none' | 'open'
 
-const stateOf = (answered: number): CellState =>
-  answered >= minutesOfDay ? 'full' : answered > 0 ? 'part' : 'none'
+/** The states of days beside each other. */
+export function statesOf(ranges: readonly Range[], firstDay: number, days: number, now: number): CellState[] {
+  const until = knownUntil(ranges, now)
+  return answeredMinutes(ranges, firstDay, days).map((answered, i) => {
+    if (answered >= minutesOfDay) return 'full'
+    if (answered >= knownMinutes(firstDay + i * day, until)) return 'open'
+    return answered > 0 ? 'part' : 'none'
+  })
+}
 
 export interface Run {
   readonly state: CellState
@@ -50,10 +68,9 @@ export interface Run {
 }
 
 /** Days beside each other with the same state are drawn as one. */
-export function runsOf(answered: readonly number[]): Run[] {
+export function runsOf(states: readonly CellState[]): Run[] {
   const runs: { state: CellState; at: number; length: number }[] = []
-  answered.forEach((count, at) => {
-    const state = stateOf(count)
+  states.forEach((state, at) => {
     const last = runs.at(-1)
     if (last?.state === state) last.length += 1
     else runs.push({ state, at, length: 1 })

@@ -1,14 +1,16 @@
 import type { Range } from '../../../clients/typescript/src/types.ts'
 import { element } from '../elements.ts'
 import { timeText } from '../texts/words.ts'
-import { answeredMinutes, runsOf } from './answered.ts'
+import { runsOf, statesOf } from './answered.ts'
 
 const day = 86_400
 const headHeight = 20
+const rowHeight = 16
 const labelWidth = 104
 const cellWidthLeast = 3
-/** With more rows than this they have no labels, and are low. */
-const labelledMax = 300
+/** A finger needs more. */
+const touchWidthLeast = 8
+const isTouched = matchMedia('(pointer: coarse), (max-width: 40rem)')
 
 export interface WallRow {
   readonly symbol: string
@@ -21,6 +23,8 @@ export interface Wall {
   /** Begin of the first day on the clock of the feed. */
   readonly firstDay: number
   readonly days: number
+  /** The present time on the clock of the feed. */
+  readonly now: number
 }
 
 export interface Cell {
@@ -28,82 +32,137 @@ export interface Cell {
   readonly day: number
 }
 
-/** One picture: a row for each symbol, a column for each day. Arrows and the pointer choose a cell. */
+interface Events {
+  /** A cell is chosen by a click or an arrow. */
+  chosen(cell: Cell): void
+  /** The pointer is over a cell, or over none. */
+  pointed(cell: Cell | undefined): void
+}
+
+/**
+ * A row for each symbol, a column for each day. The box scrolls over the whole wall; its canvas has the size of
+ * the box, stays in view and draws the visible part.
+ */
 export class WallCanvas {
-  readonly element = element('canvas', {
+  readonly #canvas = element('canvas', {
     tabindex: 0,
     role: 'img',
     'aria-label': 'Symbols by days. Arrows choose a cell; its minutes are named below.',
   })
-  readonly #chosen: (cell: Cell) => void
-  /** Width that the window has for the picture. */
-  readonly #room: () => number
-  #wall: Wall = { rows: [], firstDay: 0, days: 0 }
+  readonly #space = element('div', {}, this.#canvas)
+  readonly element = element('div', { class: 'wall' }, this.#space)
+  readonly #events: Events
+  #wall: Wall = { rows: [], firstDay: 0, days: 0, now: 0 }
   #cell: Cell | undefined
+  /** The wall was not drawn yet: it begins with its last day. */
+  #isNew = true
 
-  constructor(chosen: (cell: Cell) => void, room: () => number) {
-    this.#chosen = chosen
-    this.#room = room
-    this.element.addEventListener('click', (event) => this.#click(event))
-    this.element.addEventListener('keydown', (event) => this.#move(event))
+  constructor(events: Events) {
+    this.#events = events
+    this.element.addEventListener('scroll', () => this.draw())
+    this.#canvas.addEventListener('click', (event) => this.#choose(this.#cellAt(event)))
+    this.#canvas.addEventListener('pointermove', (event) => events.pointed(this.#cellAt(event)))
+    this.#canvas.addEventListener('pointerleave', () => events.pointed(undefined))
+    this.#canvas.addEventListener('keydown', (event) => this.#move(event))
+    new ResizeObserver(() => this.draw()).observe(this.element)
   }
 
   show(wall: Wall): void {
     this.#wall = wall
     this.#cell = undefined
+    this.#isNew = true
+    this.#space.style.height = `${headHeight + wall.rows.length * rowHeight}px`
+    this.element.scrollTop = 0
     this.draw()
   }
 
   draw(): void {
-    const { rows, firstDay, days } = this.#wall
-    const { left, width, height } = this.#sizes()
-    const [fullWidth, fullHeight] = [left + days * width, headHeight + rows.length * height]
-    const context = this.#prepare(fullWidth, fullHeight)
+    const { element: box } = this
+    // The box is not in the window yet.
+    if (box.clientWidth === 0) return
+    this.#space.style.width = `${labelWidth + this.#wall.days * this.#cellWidth()}px`
+    if (this.#isNew) box.scrollLeft = box.scrollWidth
+    this.#isNew = false
+    const context = this.#prepare(box.clientWidth, box.clientHeight)
     const color = colors()
-    rows.forEach(({ label, ranges }, row) => {
-      const top = headHeight + row * height
-      for (const { state, at, length } of runsOf(answeredMinutes(ranges, firstDay, days))) {
-        context.fillStyle = color[state]
-        context.fillRect(left + at * width, top, length * width, height)
-      }
-      if (left > 0) {
-        context.fillStyle = color.text
-        context.fillText(label, 0, top + height / 2, left - 8)
-      }
-    })
-    context.fillStyle = color.panel
-    if (height > 6)
-      for (let row = 0; row <= rows.length; row++)
-        context.fillRect(0, headHeight + row * height, fullWidth, 1)
-    for (let i = 0; i < days; i++) {
-      const date = timeText(firstDay + i * day, true)
-      if (width > 6) context.fillRect(left + i * width, headHeight, 1, fullHeight)
-      if (!date.endsWith('-01') && i > 0) continue
-      if (i > 0 || !hasMonthSoon(firstDay, width)) {
-        context.fillStyle = color.text
-        context.fillText(date.slice(0, 7), left + i * width, headHeight / 2)
-        context.fillStyle = color.panel
-      }
-    }
-    this.#drawChosen(context, color.text)
+    this.#drawCells(context, color)
+    this.#drawMonths(context, color)
+    this.#drawLabels(context, color)
   }
 
-  #drawChosen(context: CanvasRenderingContext2D, color: string): void {
+  #drawCells(context: CanvasRenderingContext2D, color: Colors): void {
+    const { firstDay, days, now } = this.#wall
+    const { clientHeight: height } = this.element
+    const width = this.#cellWidth()
+    for (const { top, ranges } of this.#visibleRows()) {
+      for (const { state, at, length } of runsOf(statesOf(ranges, firstDay, days, now))) {
+        context.fillStyle = color[state]
+        context.fillRect(this.#leftOf(at), top, length * width, rowHeight)
+      }
+      context.fillStyle = color.panel
+      context.fillRect(this.#leftOf(0), top, days * width, 1)
+    }
+    context.fillStyle = color.panel
+    if (width > 6) for (let i = 0; i < days; i++) context.fillRect(this.#leftOf(i), 0, 1, height)
     if (!this.#cell) return
-    const { left, width, height } = this.#sizes()
-    context.strokeStyle = color
+    context.strokeStyle = color.text
     context.lineWidth = 2
-    context.strokeRect(left + this.#cell.day * width, headHeight + this.#cell.row * height, width, height)
+    context.strokeRect(this.#leftOf(this.#cell.day), this.#topOf(this.#cell.row), width, rowHeight)
+  }
+
+  #drawMonths(context: CanvasRenderingContext2D, color: Colors): void {
+    const { firstDay, days } = this.#wall
+    context.fillStyle = color.panel
+    context.fillRect(0, 0, this.element.clientWidth, headHeight)
+    context.fillStyle = color.text
+    for (let i = 0; i < days; i++) {
+      const date = timeText(firstDay + i * day, true)
+      if (i === 0 ? hasMonthSoon(firstDay, this.#cellWidth()) : !date.endsWith('-01')) continue
+      context.fillText(date.slice(0, 7), this.#leftOf(i), headHeight / 2)
+    }
+  }
+
+  #drawLabels(context: CanvasRenderingContext2D, color: Colors): void {
+    context.fillStyle = color.panel
+    context.fillRect(0, 0, labelWidth, this.element.clientHeight)
+    context.fillStyle = color.text
+    for (const { top, label } of this.#visibleRows())
+      context.fillText(label, 8, top + rowHeight / 2, labelWidth - 12)
+    context.fillStyle = color.panel
+    context.fillRect(0, 0, labelWidth, headHeight)
+  }
+
+  /** The rows in view, with their places in it. */
+  #visibleRows(): (WallRow & { readonly top: number })[] {
+    const { scrollTop, clientHeight } = this.element
+    const first = Math.floor(scrollTop / rowHeight)
+    return this.#wall.rows
+      .slice(first, first + Math.ceil(clientHeight / rowHeight) + 1)
+      .map((each, i) => ({ ...each, top: this.#topOf(first + i) }))
+  }
+
+  /** Upper edge of a row in view. */
+  #topOf(row: number): number {
+    return headHeight + row * rowHeight - this.element.scrollTop
+  }
+
+  /** Left edge of a day in view. */
+  #leftOf(column: number): number {
+    return labelWidth + column * this.#cellWidth() - this.element.scrollLeft
+  }
+
+  #cellWidth(): number {
+    const room = Math.floor((this.element.clientWidth - labelWidth) / this.#wall.days)
+    return Math.max(isTouched.matches ? touchWidthLeast : cellWidthLeast, room)
   }
 
   #prepare(width: number, height: number): CanvasRenderingContext2D {
-    const { element: canvas } = this
     const scale = window.devicePixelRatio
-    canvas.width = width * scale
-    canvas.height = height * scale
-    canvas.style.width = `${width}px`
-    canvas.style.height = `${height}px`
-    const context = canvas.getContext('2d')
+    this.#canvas.width = width * scale
+    this.#canvas.height = height * scale
+    this.#canvas.style.width = `${width}px`
+    this.#canvas.style.height = `${height}px`
+    const context = this.#canvas.getContext('2d')
     if (!context) throw new Error('this browser has no canvas')
     context.scale(scale, scale)
     context.font = `12px ${getComputedStyle(document.body).fontFamily}`
@@ -111,18 +170,12 @@ export class WallCanvas {
     return context
   }
 
-  /** Width of labels, and of a cell. */
-  #sizes(): { left: number; width: number; height: number } {
+  #cellAt({ offsetX, offsetY }: MouseEvent): Cell | undefined {
     const { rows, days } = this.#wall
-    const isLabelled = rows.length <= labelledMax
-    const left = isLabelled ? labelWidth : 0
-    const width = Math.max(cellWidthLeast, Math.floor((this.#room() - left) / days))
-    return { left, width, height: isLabelled ? 16 : 5 }
-  }
-
-  #click({ offsetX, offsetY }: MouseEvent): void {
-    const { left, width, height } = this.#sizes()
-    this.#choose(Math.floor((offsetY - headHeight) / height), Math.floor((offsetX - left) / width))
+    if (offsetX < labelWidth || offsetY < headHeight) return undefined
+    const row = Math.floor((offsetY - headHeight + this.element.scrollTop) / rowHeight)
+    const column = Math.floor((offsetX - this.#leftOf(0)) / this.#cellWidth())
+    return row < rows.length && column < days ? { row, day: column } : undefined
   }
 
   #move(event: KeyboardEvent): void {
@@ -135,16 +188,34 @@ export class WallCanvas {
     const step = steps[event.key]
     if (!step) return
     event.preventDefault()
-    const { row, day: column } = this.#cell ?? { row: 0, day: this.#wall.days }
-    this.#choose(row + (this.#cell ? step[0] : 0), column + (this.#cell ? step[1] : -1))
+    const { rows, days } = this.#wall
+    const { row, day: column } = this.#cell ?? { row: 0, day: days }
+    const next = { row: row + (this.#cell ? step[0] : 0), day: column + (this.#cell ? step[1] : -1) }
+    if (next.row < 0 || next.row >= rows.length || next.day < 0 || next.day >= days) return
+    this.#choose(next)
+    this.#reveal(next)
   }
 
-  #choose(row: number, column: number): void {
-    const { rows, days } = this.#wall
-    if (row < 0 || row >= rows.length || column < 0 || column >= days) return
-    this.#cell = { row, day: column }
+  #choose(cell: Cell | undefined): void {
+    if (!cell) return
+    this.#cell = cell
     this.draw()
-    this.#chosen(this.#cell)
+    this.#events.chosen(cell)
+  }
+
+  /** Scrolls as little as shows the whole cell. */
+  #reveal({ row, day: column }: Cell): void {
+    const { element: box } = this
+    const width = this.#cellWidth()
+    const [top, left] = [row * rowHeight, column * width]
+    const [leastTop, leastLeft] = [
+      top + headHeight + rowHeight - box.clientHeight,
+      left + labelWidth + width - box.clientWidth,
+    ]
+    box.scrollTo(
+      Math.min(left, Math.max(leastLeft, box.scrollLeft)),
+      Math.min(top, Math.max(leastTop, box.scrollTop)),
+    )
   }
 }
 
@@ -152,8 +223,17 @@ export class WallCanvas {
 const hasMonthSoon = (firstDay: number, width: number): boolean =>
   (32 - Number(timeText(firstDay, true).slice(8))) * width < 60
 
+type Colors = ReturnType<typeof colors>
+
 function colors() {
   const style = getComputedStyle(document.documentElement)
   const of = (name: string): string => style.getPropertyValue(`--${name}`).trim()
-  return { full: of('up'), part: of('part'), none: of('none'), text: of('text'), panel: of('panel') }
+  return {
+    full: of('up'),
+    part: of('part'),
+    none: of('none'),
+    open: of('open'),
+    text: of('text'),
+    panel: of('panel'),
+  }
 }

@@ -2,18 +2,17 @@ import type { Range } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
 import { askPatiently } from '../asking.ts'
 import { copyButtons } from '../copy-buttons.ts'
-import { byId, element, say } from '../elements.ts'
+import { element, say } from '../elements.ts'
 import { addressOf } from '../texts/address.ts'
 import { coveragePrograms, historyPrograms, type Programs } from '../texts/copies.ts'
 import { numberText, timeOf, timeText } from '../texts/words.ts'
-import { answeredMinutes, dayOf, minutesOfDay, missingMinutes } from './answered.ts'
+import { dayOf } from './answered.ts'
+import { cellText } from './cell-text.ts'
 import { type Cell, type Wall, WallCanvas, type WallRow } from './wall-canvas.ts'
 
 const day = 86_400
 const spans = [30, 90, 365]
-const shownGaps = 20
-/** Width of what is around the picture. */
-const frameWidth = 64
+const pointHint = 'Point at a cell to see its symbol and day. Choose it to see its minutes.'
 
 type Coverage = Readonly<Record<string, readonly Range[]>>
 
@@ -35,7 +34,11 @@ export function openWall(app: App, [wanted = '']: readonly string[], signal: Abo
     'section',
     {},
     element('h1', {}, 'Wall of gaps'),
-    element('p', {}, 'For which days a terminal answered. A quiet night or a weekend is no gap.'),
+    element(
+      'p',
+      {},
+      'For which days the terminal, which is the program of the broker, answered. A quiet night or a weekend is no gap. Only closed minutes count.',
+    ),
     note,
     body,
   )
@@ -55,30 +58,32 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
   })
   const detail = element('p', { class: 'detail', role: 'status' })
   const summary = element('p', { class: 'soft' })
+  const pointed = element('p', { class: 'soft' }, pointHint)
   const link = element('a', { hidden: true }, 'Open this time in the chart')
   let programs: Programs = coveragePrograms
-  let wall: Wall = { rows: [], firstDay: 0, days: 0 }
+  let wall: Wall = { rows: [], firstDay: 0, days: 0, now: 0 }
 
-  const canvas = new WallCanvas(
-    (cell) => {
-      const text = cellText(wall, cell)
-      const { symbol, from, to } = text
-      say(detail, text.words)
+  const canvas = new WallCanvas({
+    pointed: (cell) => say(pointed, cell ? nameOf(wall, cell) : pointHint),
+    chosen: (cell) => {
+      const { symbol = '', ranges = [] } = wall.rows[cell.row] ?? {}
+      const { words, from, to } = cellText(ranges, wall.firstDay + cell.day * day, wall.now)
+      say(detail, `${nameOf(wall, cell)}: ${words}`)
       programs = historyPrograms(symbol, '1', from, to)
       link.href = addressOf('chart', symbol, '1', timeText(from).replace(' ', 'T'))
       link.hidden = false
     },
-    () => byId('main').clientWidth - frameWidth,
-  )
+  })
   const draw = (): void => {
-    const last = timeOf(until.value) ?? today(app, coverage, feed.value)
+    const now = presentOf(app, coverage, feed.value)
+    const today = dayOf(now)
+    const last = Math.min(timeOf(until.value) ?? today, today)
     until.value = timeText(last, true)
-    wall = makeWall(coverage, { feed: feed.value, last, days: Number(span.value), search: filter.value })
-    say(
-      summary,
-      `${numberText(wall.rows.length)} symbols, ${wall.days} days on the clock of the feed. A day that has not ended is shown in part.`,
-    )
-    say(detail, 'Choose a cell to see its minutes.')
+    until.max = timeText(today, true)
+    const firstDay = last - (Number(span.value) - 1) * day
+    wall = { rows: rowsOf(coverage, feed.value, filter.value), firstDay, days: Number(span.value), now }
+    say(summary, `${numberText(wall.rows.length)} symbols, ${wall.days} days on the clock of the feed.`)
+    say(detail, '')
     link.hidden = true
     programs = coveragePrograms
     canvas.show(wall)
@@ -88,7 +93,6 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
     until.value = ''
     draw()
   })
-  window.addEventListener('resize', () => canvas.draw(), { signal })
   filter.addEventListener('input', draw)
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => canvas.draw(), { signal })
   draw()
@@ -102,7 +106,8 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
       element('div', { class: 'field' }, element('label', { for: 'filter' }, 'Symbols'), filter),
     ),
     legend(),
-    element('div', { class: 'wall' }, canvas.element),
+    pointed,
+    canvas.element,
     summary,
     detail,
     link,
@@ -110,50 +115,26 @@ function wallOf(app: App, coverage: Coverage, wanted: string, signal: AbortSigna
   ]
 }
 
-interface WallWanted {
-  readonly feed: string
-  /** Begin of the last day. */
-  readonly last: number
-  readonly days: number
-  readonly search: string
-}
+const nameOf = ({ rows, firstDay }: Wall, cell: Cell): string =>
+  `${rows[cell.row]?.symbol}, ${timeText(firstDay + cell.day * day, true)}`
 
-function makeWall(coverage: Coverage, { feed, last, days, search }: WallWanted): Wall {
+/** The symbols of a feed whose names have the text that a person looks for. */
+function rowsOf(coverage: Coverage, feed: string, search: string): WallRow[] {
   const prefix = `${feed}:`
-  const rows: WallRow[] = Object.entries(coverage)
+  return Object.entries(coverage)
     .filter(([symbol]) => symbol.startsWith(prefix) && symbol.toLowerCase().includes(search.toLowerCase()))
     .map(([symbol, ranges]) => ({ symbol, label: symbol.slice(prefix.length), ranges }))
     .toSorted((a, b) => (a.label < b.label ? -1 : 1))
-  return { rows, firstDay: last - (days - 1) * day, days }
 }
 
-/** The present day on the clock of a feed; if that is unknown, the newest day with bars. */
-function today({ status: { server_time: now, feeds } }: App, coverage: Coverage, feed: string): number {
+/** The present time on the clock of a feed; if that is unknown, the time of its newest bar. */
+function presentOf({ status: { server_time: now, feeds } }: App, coverage: Coverage, feed: string): number {
   const offset = feeds[feed]?.clock_offset_seconds
-  if (offset !== undefined) return dayOf(now - offset)
+  if (offset !== undefined) return now - offset
   const newest = Object.entries(coverage).map(([symbol, ranges]) =>
     symbol.startsWith(`${feed}:`) ? (ranges.at(-1)?.to ?? 0) : 0,
   )
-  return dayOf(newest.reduce((time, each) => Math.max(time, each), 0))
-}
-
-function cellText({ rows, firstDay }: Wall, { row, day: column }: Cell) {
-  const { symbol = '', ranges = [] } = rows[row] ?? {}
-  const begin = firstDay + column * day
-  const [answered = 0] = answeredMinutes(ranges, begin, 1)
-  const missing = missingMinutes(ranges, begin)
-  const clock = (time: number): string => timeText(time).slice(11)
-  const listed = missing
-    .slice(0, shownGaps)
-    .map(({ from, to }) => (from === to ? clock(from) : `${clock(from)}–${clock(to)}`))
-  const more = missing.length > shownGaps ? ` and ${missing.length - shownGaps} more` : ''
-  const gaps = missing.length === 0 ? 'Nothing is missing.' : `Not answered: ${listed.join(', ')}${more}.`
-  return {
-    symbol,
-    from: missing[0]?.from ?? begin,
-    to: missing.at(-1)?.to ?? begin + day - 60,
-    words: `${symbol}, ${timeText(begin, true)}: ${numberText(answered)} of ${numberText(minutesOfDay)} minutes were answered. ${gaps}`,
-  }
+  return newest.reduce((time, each) => Math.max(time, each), 0)
 }
 
 function select(id: string, values: readonly string[], value: string): HTMLSelectElement {
@@ -168,9 +149,10 @@ const legend = (): HTMLElement =>
     { class: 'soft key-of-colors' },
     ...(
       [
-        ['full', 'all minutes answered'],
-        ['part', 'some minutes'],
-        ['none', 'none'],
+        ['full', 'all minutes were answered'],
+        ['part', 'some minutes are missing'],
+        ['none', 'nothing was collected for this day'],
+        ['open', 'not known yet: the day has not ended, or no bar came since'],
       ] as const
     ).map(([name, text]) => element('span', {}, element('span', { class: `swatch ${name}` }), text)),
   )

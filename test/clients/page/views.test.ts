@@ -2,7 +2,6 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { answeredMinutes, runsOf } from '../../../services/page/wall/answered.ts'
 import { read } from '../../acceptance/client/http.ts'
 import { issueKey } from '../../acceptance/client/keys.ts'
 import { symbolOf } from '../one-service.ts'
@@ -57,6 +56,35 @@ test('Feeds shows each feed with what /v1/status says', async () => {
   }
 })
 
+test('at phone width Feeds shows feed, state and newest bar without scrolling', async () => {
+  const { page } = await browser.open(`${service.url}/#feeds`, { viewport: { width: 390, height: 844 } })
+  await enter(page, service.key)
+  const row = page.locator('tbody tr').filter({ hasText: 'BROKERA:ZERO' })
+  const newest = row.locator('td').nth(1)
+  expect(await newest.textContent()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d$/)
+  const { x, width } = (await newest.boundingBox())!
+  expect(x + width).toBeLessThanOrEqual(390 - 12)
+})
+
+type Ranges = readonly { readonly from: number; readonly to: number }[]
+
+const minutesOf = (day: number): number[] => Array.from({ length: 1_440 }, (_, i) => day + i * 60)
+const isAnswered = (ranges: Ranges, time: number): boolean =>
+  ranges.some(({ from, to }) => from <= time && time <= to)
+
+/** The state of a day, minute by minute. */
+function stateOf(ranges: Ranges, day: number): string {
+  const now = Date.now() / 1_000 + 10_800
+  const words = new Set(
+    minutesOf(day).map((time) => {
+      if (isAnswered(ranges, time)) return 'answered'
+      return time > (ranges.at(-1)?.to ?? now - 60) ? 'open' : 'missing'
+    }),
+  )
+  if (words.has('missing')) return words.has('answered') ? 'part' : 'none'
+  return words.has('open') ? 'open' : 'full'
+}
+
 test('the wall equals /v1/coverage cell by cell, and a cell names its exact minutes', async () => {
   await service.prepare('GBPUSD')
   const { page, errors } = await openView('#gaps/BROKERA:ZERO')
@@ -73,39 +101,64 @@ test('the wall equals /v1/coverage cell by cell, and a cell names its exact minu
   const today = Math.floor((Date.now() / 1_000 + 10_800) / 86_400) * 86_400
   const firstDay = today - 29 * 86_400
   const expected = symbols.map((symbol) =>
-    runsOf(answeredMinutes(coverage[symbol] ?? [], firstDay, 30)).flatMap(({ state: each, length }) =>
-      Array.from({ length }, () => each),
-    ),
+    Array.from({ length: 30 }, (_, i) => stateOf(coverage[symbol] ?? [], firstDay + i * 86_400)),
   )
   const colors = await page.evaluate<Record<string, string>>(`
     const style = getComputedStyle(document.documentElement)
-    Object.fromEntries([['full', 'up'], ['part', 'part'], ['none', 'none']]
+    Object.fromEntries([['full', 'up'], ['part', 'part'], ['none', 'none'], ['open', 'open']]
       .map(([state, color]) => [state, style.getPropertyValue('--' + color).trim()]))`)
   const pixels = await page.evaluate<string[][]>(`
     const context = document.querySelector('canvas').getContext('2d')
-    const width = (context.canvas.width - 104) / 30
+    const width = Math.floor((context.canvas.width - 104) / 30)
     Array.from({ length: ${symbols.length} }, (_, row) =>
       Array.from({ length: 30 }, (__, day) => {
         const { data } = context.getImageData(104 + day * width + 5, 20 + row * 16 + 8, 1, 1)
         return '#' + [...data.slice(0, 3)].map((part) => part.toString(16).padStart(2, '0')).join('')
       }))`)
   expect(pixels).toEqual(expected.map((row) => row.map((each) => colors[each])))
-  expect(expected.flat()).toContain('part')
+  expect(new Set(expected.flat())).toEqual(new Set(['part', 'none', 'open']))
 
   await canvas.focus()
   const row = symbols.indexOf(symbolOf('GBPUSD'))
   for (let i = 0; i <= row; i++) await page.keyboard.press(i === 0 ? 'ArrowLeft' : 'ArrowDown')
-  const [answered = 0] = answeredMinutes(coverage[symbolOf('GBPUSD')] ?? [], today, 1)
+  const ranges = coverage[symbolOf('GBPUSD')] ?? []
+  const answered = minutesOf(today).filter((time) => isAnswered(ranges, time)).length
   await expect
     .poll(() => page.locator('.detail').textContent())
     .toContain(
       `${symbolOf('GBPUSD')}, ${new Date(today * 1_000).toISOString().slice(0, 10)}: ${answered.toLocaleString('en-US')} of 1,440 minutes were answered. Not answered: `,
     )
-  await page.getByRole('button', { name: 'curl' }).click()
-  expect(await page.locator('.program').textContent()).toContain(
-    `/v1/history?symbol=${symbolOf('GBPUSD')}&resolution=1&from=`,
+  expect(await page.locator('.detail').textContent()).toContain(
+    ' on are not known yet: the next bar decides.',
   )
+  await page.getByRole('button', { name: 'curl' }).click()
+  const program = (await page.locator('.program').textContent()) ?? ''
+  expect(program).toContain(`/v1/history?symbol=${symbolOf('GBPUSD')}&resolution=1&from=`)
+  expect(Number(/to=(\d+)/.exec(program)?.[1])).toBeLessThanOrEqual(Date.now() / 1_000 + 10_800)
   expect(errors).toEqual([])
+})
+
+test('at phone width a day is wide enough for a finger, and the canvas is no larger than the window', async () => {
+  const { page } = await browser.open(`${service.url}/#gaps/BROKERA:ZERO`, {
+    viewport: { width: 390, height: 844 },
+    deviceScaleFactor: 3,
+  })
+  await enter(page, service.key)
+  const canvas = page.locator('canvas')
+  await canvas.waitFor()
+  await page.getByLabel('Days', { exact: true }).selectOption('365')
+  const [space, pixels] = await page.evaluate<[number, number]>(`
+    [document.querySelector('.wall > div').clientWidth, document.querySelector('canvas').width]`)
+  expect(space).toBe(104 + 365 * 8)
+  expect(pixels).toBeLessThanOrEqual(390 * 3)
+  const today = new Date(Date.now() + 10_800_000).toISOString().slice(0, 10)
+  const box = await canvas.boundingBox()
+  await canvas.click({ position: { x: box!.width - 4, y: 28 } })
+  expect(await page.locator('.detail').textContent()).toContain(`, ${today}: `)
+  await page.evaluate(`document.querySelector('.wall').scrollTo(0, 0)`)
+  await canvas.hover({ position: { x: 108, y: 28 } })
+  const first = new Date(Date.parse(today) - 364 * 86_400_000).toISOString().slice(0, 10)
+  await expect.poll(() => page.getByText(first).textContent()).toContain('BROKERA:ZERO:')
 })
 
 test('Usage shows the limits and the counters of the key', async () => {
