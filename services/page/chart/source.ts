@@ -2,11 +2,12 @@ import { asFxdError } from '../../../clients/typescript/src/error.ts'
 import type { Bar, Item, Range, Resolution } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
 import { type Asking, askPatiently } from '../asking.ts'
-import { nowSeconds, pause } from '../browser.ts'
+import { pause } from '../browser.ts'
 import { failureText } from '../texts/failures.ts'
 import { BarSeries } from './bar-series.ts'
 import { gapsBetween } from './gaps.ts'
-import { nextOpen } from './resolutions.ts'
+import { Renewal } from './renewal.ts'
+import { nextOpen, openOf } from './resolutions.ts'
 
 const pageBars = 2_000
 /** Bars that are shown behind a time to which a person jumps. */
@@ -14,7 +15,8 @@ const behindJump = 500
 /** Bars that history may have closed or corrected since the page folded them. */
 const tailBars = 3
 const pollMs = 60_000
-const coverageEverySeconds = 60
+
+type Service = Pick<App, 'fxd' | 'rest' | 'refused'>
 
 interface Columns {
   readonly t?: readonly number[]
@@ -36,14 +38,13 @@ export interface Shown {
 /** Brings the bars of one symbol and resolution: history in both directions, live bars, corrections and gaps. */
 export class ChartSource {
   readonly series: BarSeries
-  readonly #app: App
+  readonly #app: Service
   readonly #symbol: string
   readonly #hasMinutes: boolean
   readonly #shown: Shown
   readonly #asking: Asking
   readonly #signal: AbortSignal
   #gaps: readonly Range[] = []
-  #coverageRead = 0
   #isAtBegin = false
   readonly #busy = new Set<'older' | 'newer'>()
   /** Bars behind those that are shown; `undefined` while the newest bar is shown. */
@@ -51,7 +52,7 @@ export class ChartSource {
   #live = new AbortController()
 
   constructor(
-    app: App,
+    app: Service,
     { symbol, resolution, hasMinutes }: { symbol: string; resolution: Resolution; hasMinutes: boolean },
     shown: Shown,
     signal: AbortSignal,
@@ -95,8 +96,9 @@ export class ChartSource {
     if (time !== undefined && last) this.#ahead = this.#behind(last.time)
     this.#shown.redraw(time ?? 'newest')
     if (this.isLive) void this.#follow(this.#live.signal)
+    const live = this.#live
     await this.#readCoverage()
-    if (this.#gaps.length > 0) this.#shown.redraw(time)
+    if (live === this.#live) this.#shown.redraw(time)
   }
 
   /** Adds a page before the first bar. */
@@ -158,7 +160,6 @@ export class ChartSource {
 
   async #readCoverage(): Promise<void> {
     const ranges = await askPatiently(() => this.#app.fxd.coverage(this.#symbol), this.#asking)
-    this.#coverageRead = nowSeconds()
     if (ranges) this.#gaps = gapsBetween(ranges)
   }
 
@@ -166,35 +167,38 @@ export class ChartSource {
     if (!this.#hasMinutes) return this.#poll(live)
     const { last, resolution } = this.series
     const options = { revisions: true, ...(last && { from: nextOpen(resolution, last.time) }) }
+    const renewal = new Renewal((range) => this.#refresh(range), live)
     const stream = this.#app.fxd.bars(this.#symbol, options)
     live.addEventListener('abort', () => void stream.return())
     try {
-      for await (const item of stream) await this.#take(item)
+      for await (const item of stream) this.#take(item, renewal)
     } catch (cause) {
       const error = asFxdError(cause)
       if (!this.#app.refused(error)) this.#shown.note(failureText(error))
     }
   }
 
-  async #take(item: Item): Promise<void> {
-    if (item.type === 'bar') {
-      const { symbol: _, type: __, ...bar } = item
-      const began = this.series.add(bar)
-      this.#shown.redrawLast()
-      if (began && this.series.resolution !== '1') await this.#refresh({ countback: tailBars })
-    } else if (item.type === 'gap') await this.#refresh({ from: item.from, to: item.to })
-    else if (item.resolution === this.series.resolution) await this.#refresh({ from: item.from, to: item.to })
+  #take(item: Item, renewal: Renewal): void {
+    if (item.type !== 'bar') return renewal.add(item)
+    const { symbol: _, type: __, ...bar } = item
+    const began = this.series.add(bar)
+    this.#shown.redrawLast()
+    const { bars, resolution } = this.series
+    const from = bars.at(-tailBars)?.time ?? bar.time
+    if (began && resolution !== '1') renewal.add({ from, to: bar.time })
   }
 
-  /** Reads bars again that are shown, and the gaps at most once a minute. */
+  /** Reads bars again that are shown, and the gaps. */
   async #refresh(range: { from?: number; to?: number; countback?: number }): Promise<void> {
-    const oldest = this.series.first?.time ?? 0
-    const from = range.from === undefined ? undefined : Math.max(range.from, oldest)
-    if (from !== undefined && from > (range.to ?? from)) return
-    const bars = await this.#ask({ ...range, from })
+    const { first, resolution } = this.series
+    const oldest = first?.time ?? 0
+    const { from = oldest, to = from, countback } = range
+    const begin = Math.max(openOf(resolution, from, oldest), oldest)
+    if (begin > to) return
+    const bars = await this.#ask(countback === undefined ? { from: begin, to } : { countback })
     if (!bars) return
     this.series.merge(bars.filter(({ time }) => time >= oldest))
-    if (nowSeconds() - this.#coverageRead > coverageEverySeconds) await this.#readCoverage()
+    await this.#readCoverage()
     this.#shown.redraw()
   }
 
