@@ -120,3 +120,15 @@ test('gaps that coverage no longer has are drawn away when a chart opens again',
   await source.open()
   expect([source.gaps, shown.length]).toEqual([[], 2])
 })
+
+test('a time before the first bar opens the first bars, says so, and keeps the newest out of view', async () => {
+  const opens = Array.from({ length: 2_500 }, (_, i) => 6_000_000 + i * 60)
+  const { service, source, shown, notes, times } = sourceOf('1', opens)
+  await source.open(60)
+  expect([times(), source.isLive]).toEqual([opens.slice(0, 2_000), false])
+  expect(shown).toEqual(['all 6000000', 'all 6000000'])
+  expect(notes.at(-1)).toMatch(/^There are no bars at or before this time\./)
+  const { history } = service
+  await source.older()
+  expect(service.history).toBe(history)
+})

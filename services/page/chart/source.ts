@@ -10,6 +10,7 @@ import { Renewal } from './renewal.ts'
 import { nextOpen, openOf } from './resolutions.ts'
 
 const pageBars = 2_000
+const noneBefore = 'There are no bars at or before this time. The chart begins with the first ones.'
 /** Bars that are shown behind a time to which a person jumps. */
 const behindJump = 500
 /** Bars that history may have closed or corrected since the page folded them. */
@@ -88,17 +89,24 @@ export class ChartSource {
       to = time
       for (let i = 0; i < behindJump; i++) to = nextOpen(series.resolution, to)
     }
+    const live = this.#live
     const bars = await this.#ask({ countback: pageBars, to })
     if (!bars) return
     series.clear()
     series.merge(bars)
     const { last } = series
-    if (time !== undefined && last) this.#ahead = this.#behind(last.time)
-    this.#shown.redraw(time ?? 'newest')
-    if (this.isLive) void this.#follow(this.#live.signal)
-    const live = this.#live
+    const ahead = time === undefined ? undefined : this.#behind(last?.time ?? time)
+    this.#ahead = ahead
+    const isBefore = ahead !== undefined && !last
+    this.#isAtBegin = isBefore
+    if (isBefore && !(await this.#takePage(ahead))) return
+    const moved = isBefore ? series.first?.time : time
+    this.#shown.redraw(moved ?? 'newest')
+    if (this.isLive) void this.#follow(live.signal)
     await this.#readCoverage()
-    if (live === this.#live) this.#shown.redraw(time)
+    if (live !== this.#live) return
+    this.#shown.redraw(moved)
+    if (isBefore && series.first) this.#shown.note(noneBefore)
   }
 
   /** Adds a page before the first bar. */
@@ -119,20 +127,26 @@ export class ChartSource {
     const ahead = this.#ahead
     if (!ahead) return
     await this.#once('newer', async () => {
-      const bars: Bar[] = []
-      while (bars.length < pageBars) {
-        const next = await askPatiently(() => ahead.next(), this.#asking)
-        if (!next || this.#ahead !== ahead) return
-        if (next.done) {
-          this.#ahead = undefined
-          break
-        }
-        bars.push(next.value)
-      }
-      this.series.merge(bars)
+      if (!(await this.#takePage(ahead))) return
       this.#shown.redraw()
       if (this.isLive) void this.#follow(this.#live.signal)
     })
+  }
+
+  /** Returns whether the page still belongs to the chart. */
+  async #takePage(ahead: AsyncGenerator<Bar, void, undefined>): Promise<boolean> {
+    const bars: Bar[] = []
+    while (bars.length < pageBars) {
+      const next = await askPatiently(() => ahead.next(), this.#asking)
+      if (!next || this.#ahead !== ahead) return false
+      if (next.done) {
+        this.#ahead = undefined
+        break
+      }
+      bars.push(next.value)
+    }
+    this.series.merge(bars)
+    return true
   }
 
   /** One page at a time on each side. */
