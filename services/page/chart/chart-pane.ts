@@ -33,6 +33,8 @@ export class ChartPane {
   })
   #plot: Plot | undefined
   #clock: ClockName = 'feed'
+  /** Seconds from the clock of the feed to the axis. */
+  #shift = 0
   /** Open times of the bars on the axis. */
   #times: number[] = []
   /** Open time of the bar that the legend shows; `undefined`: the last. */
@@ -61,6 +63,7 @@ export class ChartPane {
     const dark = matchMedia('(prefers-color-scheme: dark)')
     const { signal } = wanted
     dark.addEventListener('change', () => this.#plot?.color(), { signal })
+    app.onStatus(() => this.#moveAxis(), signal)
     signal.addEventListener('abort', () => this.#plot?.remove())
   }
 
@@ -94,16 +97,24 @@ export class ChartPane {
 
   set clock(clock: ClockName) {
     this.#clock = clock
-    if (this.#plot) this.#redraw()
+    this.#moveAxis()
+  }
+
+  /** The axis of UTC needs the clock of the feed. */
+  get hasUtc(): boolean {
+    return this.#offset !== undefined
   }
 
   get #offset(): number | undefined {
     return this.#app.status.feeds[this.#details.feed]?.clock_offset_seconds
   }
 
-  /** Seconds from the clock of the feed to the axis. */
-  get #shift(): number {
-    return this.#clock === 'utc' ? (this.#offset ?? 0) : 0
+  /** All bars move at once, since the plot takes no bar that is older than its last. */
+  #moveAxis(): void {
+    const shift = (this.#clock === 'utc' && this.#offset) || 0
+    if (shift === this.#shift) return this.#describe(this.#marked)
+    this.#shift = shift
+    if (this.#plot) this.#redraw()
   }
 
   #onAxis(time: number): number {

@@ -122,7 +122,7 @@ function chartOf(
       'div',
       { class: 'bar' },
       resolutionButtons(supported, resolution, (next) => show(symbol, next)),
-      clockBox(pane),
+      clockBox(app, pane, signal),
       jumpBox(pane),
       newest,
     ),
@@ -180,14 +180,15 @@ function resolutionButtons(
   )
 }
 
-function clockBox(pane: ChartPane): HTMLElement {
-  const select = element(
-    'select',
-    { id: 'clock' },
-    element('option', { value: 'feed' }, 'Feed'),
-    element('option', { value: 'utc' }, 'UTC'),
-  )
-  select.value = clock
+function clockBox(app: App, pane: ChartPane, signal: AbortSignal): HTMLElement {
+  const utc = element('option', { value: 'utc' }, 'UTC by today’s offset')
+  const select = element('select', { id: 'clock' }, element('option', { value: 'feed' }, 'Feed'), utc)
+  const show = (): void => {
+    utc.disabled = !pane.hasUtc
+    select.value = pane.hasUtc ? clock : 'feed'
+  }
+  show()
+  app.onStatus(show, signal)
   select.addEventListener('change', () => {
     clock = select.value === 'utc' ? 'utc' : 'feed'
     pane.clock = clock
