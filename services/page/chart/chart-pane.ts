@@ -1,8 +1,10 @@
+import { Fxd } from '../../../clients/typescript/src/fxd.ts'
 import type { Bar, Resolution, SymbolDetails } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
 import { element, say } from '../elements.ts'
 import { shade } from './gaps.ts'
 import { legendText } from './legend.ts'
+import { liveText, troubleText } from './live-text.ts'
 import { Plot } from './plot.ts'
 import { axisTime, isOfDays } from './resolutions.ts'
 import { ChartSource } from './source.ts'
@@ -33,6 +35,8 @@ export class ChartPane {
   })
   #plot: Plot | undefined
   #clock: ClockName = 'feed'
+  /** Why new bars do not come; empty: nothing is known to be wrong. */
+  #trouble = ''
   /** Seconds from the clock of the feed to the axis. */
   #shift = 0
   /** Open times of the bars on the axis. */
@@ -46,13 +50,17 @@ export class ChartPane {
     this.#resolution = resolution
     this.#wanted = wanted
     const hasMinutes = details.supported_resolutions.includes('1')
+    const told = (message: string, fields: object): void => this.#warned(message, fields)
+    const logger = { info: told, warn: told }
+    const fxd = new Fxd({ url: app.origin, key: app.rest.readKey, logger })
     const shown = {
       redraw: (moved?: 'newest' | number) => this.#redraw(moved),
       redrawLast: () => this.#redrawLast(),
+      ended: (text: string) => this.#tell(text),
       note: wanted.note,
     }
     this.#source = new ChartSource(
-      app,
+      { fxd, rest: app.rest, refused: (error) => app.refused(error) },
       { symbol: details.symbol, resolution, hasMinutes },
       shown,
       wanted.signal,
@@ -63,7 +71,12 @@ export class ChartPane {
     const dark = matchMedia('(prefers-color-scheme: dark)')
     const { signal } = wanted
     dark.addEventListener('change', () => this.#plot?.color(), { signal })
-    app.onStatus(() => this.#moveAxis(), signal)
+    app.onStatus(() => {
+      this.#moveAxis()
+      const verdict = fxd.liveness[details.feed]
+      if (verdict === 'live' || verdict === 'quiet') this.#trouble = ''
+      if (this.#plot) wanted.changed()
+    }, signal)
     signal.addEventListener('abort', () => this.#plot?.remove())
   }
 
@@ -88,6 +101,23 @@ export class ChartPane {
 
   get isLive(): boolean {
     return this.#source.isLive
+  }
+
+  /** Whether new bars come, in a sentence. */
+  get liveText(): string {
+    return liveText(this.isLive, this.#trouble, this.#app.status.feeds[this.#details.feed]?.status)
+  }
+
+  #warned(message: string, fields: object): void {
+    const text = troubleText(message, fields)
+    // The reason for this end was told before.
+    if (this.#trouble !== '' && message.startsWith('socket ended')) return
+    if (text !== undefined) this.#tell(text)
+  }
+
+  #tell(trouble: string): void {
+    this.#trouble = trouble
+    this.#wanted.changed()
   }
 
   /** Shows the newest bars, or those around a time on the chosen clock. */
@@ -142,6 +172,7 @@ export class ChartPane {
   #redrawLast(): void {
     const { last } = this
     if (!last || !this.#plot) return
+    this.#trouble = ''
     const time = this.#onAxis(last.time)
     if (this.#times.at(-1) !== time) this.#times.push(time)
     this.#plot.drawLast(last, this.#times)

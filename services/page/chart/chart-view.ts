@@ -144,14 +144,14 @@ function chartOf(
   ]
 }
 
-function stateText({ first, last, count, gaps, isLive }: ChartPane): string {
+function stateText({ first, last, count, gaps, liveText }: ChartPane): string {
   if (!first || !last) return 'This symbol has no bars of this length.'
   const bars = `${numberText(count)} bars from ${timeText(first.time)} to ${timeText(last.time)} (clock of the feed)`
   const missing =
     gaps === 0
       ? ''
       : ` Shaded: ${numberText(gaps)} ${gaps === 1 ? 'gap' : 'gaps'} that no terminal answered for.`
-  return `${bars}. ${isLive ? 'New bars are added as they close.' : 'Scroll right for newer bars.'}${missing}`
+  return `${bars}. ${liveText}${missing}`
 }
 
 function resolutionButtons(

@@ -52,6 +52,7 @@ function sourceOf(resolution: Resolution, opens: readonly number[]) {
     {
       redraw: (moved) => void shown.push(`all ${moved ?? ''}`.trim()),
       redrawLast: () => void shown.push('last'),
+      ended: (why) => void notes.push(why),
       note: (text) => void notes.push(text),
     },
     abort.signal,

@@ -33,6 +33,8 @@ export interface Shown {
   redraw(moved?: 'newest' | number): void
   /** Only the last bar changed, or one was added. */
   redrawLast(): void
+  /** No new bars come any more. */
+  ended(why: string): void
   note(text: string): void
 }
 
@@ -188,7 +190,7 @@ export class ChartSource {
       for await (const item of stream) this.#take(item, renewal)
     } catch (cause) {
       const error = asFxdError(cause)
-      if (!this.#app.refused(error)) this.#shown.note(failureText(error))
+      if (!this.#app.refused(error)) this.#shown.ended(failureText(error))
     }
   }
 
