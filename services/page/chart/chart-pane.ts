@@ -1,6 +1,7 @@
 import { Fxd } from '../../../clients/typescript/src/fxd.ts'
 import type { Bar, Resolution, SymbolDetails } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
+import { nowSeconds } from '../browser.ts'
 import { element, say } from '../elements.ts'
 import { shade } from './gaps.ts'
 import { legendText } from './legend.ts'
@@ -8,6 +9,9 @@ import { liveText, troubleText } from './live-text.ts'
 import { Plot } from './plot.ts'
 import { axisTime, isOfDays } from './resolutions.ts'
 import { ChartSource } from './source.ts'
+
+/** A retry that is not told to have failed after this time has connected. */
+const connectSeconds = 10
 
 export type ClockName = 'feed' | 'utc'
 
@@ -37,6 +41,7 @@ export class ChartPane {
   #clock: ClockName = 'feed'
   /** Why new bars do not come; empty: nothing is known to be wrong. */
   #trouble = ''
+  #troubleTo = 0
   /** Seconds from the clock of the feed to the axis. */
   #shift = 0
   /** Open times of the bars on the axis. */
@@ -56,7 +61,7 @@ export class ChartPane {
     const shown = {
       redraw: (moved?: 'newest' | number) => this.#redraw(moved),
       redrawLast: () => this.#redrawLast(),
-      ended: (text: string) => this.#tell(text),
+      ended: (text: string) => this.#tell(text, Number.POSITIVE_INFINITY),
       note: wanted.note,
     }
     this.#source = new ChartSource(
@@ -73,8 +78,7 @@ export class ChartPane {
     dark.addEventListener('change', () => this.#plot?.color(), { signal })
     app.onStatus(() => {
       this.#moveAxis()
-      const verdict = fxd.liveness[details.feed]
-      if (verdict === 'live' || verdict === 'quiet') this.#trouble = ''
+      if (nowSeconds() > this.#troubleTo) this.#trouble = ''
       if (this.#plot) wanted.changed()
     }, signal)
     signal.addEventListener('abort', () => this.#plot?.remove())
@@ -110,13 +114,16 @@ export class ChartPane {
 
   #warned(message: string, fields: object): void {
     const text = troubleText(message, fields)
-    // The reason for this end was told before.
-    if (this.#trouble !== '' && message.startsWith('socket ended')) return
-    if (text !== undefined) this.#tell(text)
+    if (text === undefined) return
+    const retryInMs = 'retryInMs' in fields ? Number(fields.retryInMs) : 0
+    // The reason for an end was told before.
+    const isTold = this.#trouble !== '' && message.startsWith('socket ended')
+    this.#tell(isTold ? this.#trouble : text, nowSeconds() + retryInMs / 1_000 + connectSeconds)
   }
 
-  #tell(trouble: string): void {
+  #tell(trouble: string, to: number): void {
     this.#trouble = trouble
+    this.#troubleTo = to
     this.#wanted.changed()
   }
 
