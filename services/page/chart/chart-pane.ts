@@ -1,11 +1,17 @@
+import { Fxd } from '../../../clients/typescript/src/fxd.ts'
 import type { Bar, Resolution, SymbolDetails } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
+import { nowSeconds } from '../browser.ts'
 import { element, say } from '../elements.ts'
 import { shade } from './gaps.ts'
 import { legendText } from './legend.ts'
+import { liveText, troubleText } from './live-text.ts'
 import { Plot } from './plot.ts'
 import { axisTime, isOfDays } from './resolutions.ts'
 import { ChartSource } from './source.ts'
+
+/** A retry that is not told to have failed after this time has connected. */
+const connectSeconds = 10
 
 export type ClockName = 'feed' | 'utc'
 
@@ -33,6 +39,11 @@ export class ChartPane {
   })
   #plot: Plot | undefined
   #clock: ClockName = 'feed'
+  /** Why new bars do not come; empty: nothing is known to be wrong. */
+  #trouble = ''
+  #troubleTo = 0
+  /** Seconds from the clock of the feed to the axis. */
+  #shift = 0
   /** Open times of the bars on the axis. */
   #times: number[] = []
   /** Open time of the bar that the legend shows; `undefined`: the last. */
@@ -44,13 +55,17 @@ export class ChartPane {
     this.#resolution = resolution
     this.#wanted = wanted
     const hasMinutes = details.supported_resolutions.includes('1')
+    const told = (message: string, fields: object): void => this.#warned(message, fields)
+    const logger = { info: told, warn: told }
+    const fxd = new Fxd({ url: app.origin, key: app.rest.readKey, logger })
     const shown = {
       redraw: (moved?: 'newest' | number) => this.#redraw(moved),
       redrawLast: () => this.#redrawLast(),
+      ended: (text: string) => this.#tell(text, Number.POSITIVE_INFINITY),
       note: wanted.note,
     }
     this.#source = new ChartSource(
-      app,
+      { fxd, rest: app.rest, refused: (error) => app.refused(error) },
       { symbol: details.symbol, resolution, hasMinutes },
       shown,
       wanted.signal,
@@ -61,6 +76,11 @@ export class ChartPane {
     const dark = matchMedia('(prefers-color-scheme: dark)')
     const { signal } = wanted
     dark.addEventListener('change', () => this.#plot?.color(), { signal })
+    app.onStatus(() => {
+      this.#moveAxis()
+      if (nowSeconds() > this.#troubleTo) this.#trouble = ''
+      if (this.#plot) wanted.changed()
+    }, signal)
     signal.addEventListener('abort', () => this.#plot?.remove())
   }
 
@@ -87,6 +107,26 @@ export class ChartPane {
     return this.#source.isLive
   }
 
+  /** Whether new bars come, in a sentence. */
+  get liveText(): string {
+    return liveText(this.isLive, this.#trouble, this.#app.status.feeds[this.#details.feed]?.status)
+  }
+
+  #warned(message: string, fields: object): void {
+    const text = troubleText(message, fields)
+    if (text === undefined) return
+    const retryInMs = 'retryInMs' in fields ? Number(fields.retryInMs) : 0
+    // The reason for an end was told before.
+    const isTold = this.#trouble !== '' && message.startsWith('socket ended')
+    this.#tell(isTold ? this.#trouble : text, nowSeconds() + retryInMs / 1_000 + connectSeconds)
+  }
+
+  #tell(trouble: string, to: number): void {
+    this.#trouble = trouble
+    this.#troubleTo = to
+    this.#wanted.changed()
+  }
+
   /** Shows the newest bars, or those around a time on the chosen clock. */
   open(time?: number): void {
     void this.#source.open(time === undefined ? undefined : time - this.#shift)
@@ -94,16 +134,24 @@ export class ChartPane {
 
   set clock(clock: ClockName) {
     this.#clock = clock
-    if (this.#plot) this.#redraw()
+    this.#moveAxis()
+  }
+
+  /** The axis of UTC needs the clock of the feed. */
+  get hasUtc(): boolean {
+    return this.#offset !== undefined
   }
 
   get #offset(): number | undefined {
     return this.#app.status.feeds[this.#details.feed]?.clock_offset_seconds
   }
 
-  /** Seconds from the clock of the feed to the axis. */
-  get #shift(): number {
-    return this.#clock === 'utc' ? (this.#offset ?? 0) : 0
+  /** All bars move at once, since the plot takes no bar that is older than its last. */
+  #moveAxis(): void {
+    const shift = (this.#clock === 'utc' && this.#offset) || 0
+    if (shift === this.#shift) return this.#describe(this.#marked)
+    this.#shift = shift
+    if (this.#plot) this.#redraw()
   }
 
   #onAxis(time: number): number {
@@ -131,6 +179,7 @@ export class ChartPane {
   #redrawLast(): void {
     const { last } = this
     if (!last || !this.#plot) return
+    this.#trouble = ''
     const time = this.#onAxis(last.time)
     if (this.#times.at(-1) !== time) this.#times.push(time)
     this.#plot.drawLast(last, this.#times)

@@ -123,7 +123,7 @@ function chartOf(
       'div',
       { class: 'bar' },
       resolutionButtons(supported, resolution, (next) => show(symbol, next)),
-      clockBox(pane),
+      clockBox(app, pane, signal),
       jumpBox(pane),
       newest,
     ),
@@ -145,14 +145,14 @@ function chartOf(
   ]
 }
 
-function stateText({ first, last, count, gaps, isLive }: ChartPane): string {
+function stateText({ first, last, count, gaps, liveText }: ChartPane): string {
   if (!first || !last) return 'This symbol has no bars of this length.'
   const bars = `${numberText(count)} bars from ${timeText(first.time)} to ${timeText(last.time)} (clock of the feed)`
   const missing =
     gaps === 0
       ? ''
       : ` Shaded: ${numberText(gaps)} ${gaps === 1 ? 'gap' : 'gaps'} that no terminal answered for.`
-  return `${bars}. ${isLive ? 'New bars are added as they close.' : 'Scroll right for newer bars.'}${missing}`
+  return `${bars}. ${liveText}${missing}`
 }
 
 function resolutionButtons(
@@ -181,14 +181,15 @@ function resolutionButtons(
   )
 }
 
-function clockBox(pane: ChartPane): HTMLElement {
-  const select = element(
-    'select',
-    { id: 'clock' },
-    element('option', { value: 'feed' }, 'Feed'),
-    element('option', { value: 'utc' }, 'UTC'),
-  )
-  select.value = clock
+function clockBox(app: App, pane: ChartPane, signal: AbortSignal): HTMLElement {
+  const utc = element('option', { value: 'utc' }, 'UTC by today’s offset')
+  const select = element('select', { id: 'clock' }, element('option', { value: 'feed' }, 'Feed'), utc)
+  const show = (): void => {
+    utc.disabled = !pane.hasUtc
+    select.value = pane.hasUtc ? clock : 'feed'
+  }
+  show()
+  app.onStatus(show, signal)
   select.addEventListener('change', () => {
     clock = select.value === 'utc' ? 'utc' : 'feed'
     pane.clock = clock

@@ -2,19 +2,22 @@ import { asFxdError } from '../../../clients/typescript/src/error.ts'
 import type { Bar, Item, Range, Resolution } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
 import { type Asking, askPatiently } from '../asking.ts'
-import { nowSeconds, pause } from '../browser.ts'
+import { pause } from '../browser.ts'
 import { failureText } from '../texts/failures.ts'
 import { BarSeries } from './bar-series.ts'
 import { gapsBetween } from './gaps.ts'
-import { nextOpen } from './resolutions.ts'
+import { Renewal } from './renewal.ts'
+import { nextOpen, openOf } from './resolutions.ts'
 
 const pageBars = 2_000
+const noneBefore = 'There are no bars at or before this time. The chart begins with the first ones.'
 /** Bars that are shown behind a time to which a person jumps. */
 const behindJump = 500
 /** Bars that history may have closed or corrected since the page folded them. */
 const tailBars = 3
 const pollMs = 60_000
-const coverageEverySeconds = 60
+
+type Service = Pick<App, 'fxd' | 'rest' | 'refused'>
 
 interface Columns {
   readonly t?: readonly number[]
@@ -30,20 +33,21 @@ export interface Shown {
   redraw(moved?: 'newest' | number): void
   /** Only the last bar changed, or one was added. */
   redrawLast(): void
+  /** No new bars come any more. */
+  ended(why: string): void
   note(text: string): void
 }
 
 /** Brings the bars of one symbol and resolution: history in both directions, live bars, corrections and gaps. */
 export class ChartSource {
   readonly series: BarSeries
-  readonly #app: App
+  readonly #app: Service
   readonly #symbol: string
   readonly #hasMinutes: boolean
   readonly #shown: Shown
   readonly #asking: Asking
   readonly #signal: AbortSignal
   #gaps: readonly Range[] = []
-  #coverageRead = 0
   #isAtBegin = false
   readonly #busy = new Set<'older' | 'newer'>()
   /** Bars behind those that are shown; `undefined` while the newest bar is shown. */
@@ -51,7 +55,7 @@ export class ChartSource {
   #live = new AbortController()
 
   constructor(
-    app: App,
+    app: Service,
     { symbol, resolution, hasMinutes }: { symbol: string; resolution: Resolution; hasMinutes: boolean },
     shown: Shown,
     signal: AbortSignal,
@@ -87,16 +91,24 @@ export class ChartSource {
       to = time
       for (let i = 0; i < behindJump; i++) to = nextOpen(series.resolution, to)
     }
+    const live = this.#live
     const bars = await this.#ask({ countback: pageBars, to })
     if (!bars) return
     series.clear()
     series.merge(bars)
     const { last } = series
-    if (time !== undefined && last) this.#ahead = this.#behind(last.time)
-    this.#shown.redraw(time ?? 'newest')
-    if (this.isLive) void this.#follow(this.#live.signal)
+    const ahead = time === undefined ? undefined : this.#behind(last?.time ?? time)
+    this.#ahead = ahead
+    const isBefore = ahead !== undefined && !last
+    this.#isAtBegin = isBefore
+    if (isBefore && !(await this.#takePage(ahead))) return
+    const moved = isBefore ? series.first?.time : time
+    this.#shown.redraw(moved ?? 'newest')
+    if (this.isLive) void this.#follow(live.signal)
     await this.#readCoverage()
-    if (this.#gaps.length > 0) this.#shown.redraw(time)
+    if (live !== this.#live) return
+    this.#shown.redraw(moved)
+    if (isBefore && series.first) this.#shown.note(noneBefore)
   }
 
   /** Adds a page before the first bar. */
@@ -117,20 +129,26 @@ export class ChartSource {
     const ahead = this.#ahead
     if (!ahead) return
     await this.#once('newer', async () => {
-      const bars: Bar[] = []
-      while (bars.length < pageBars) {
-        const next = await askPatiently(() => ahead.next(), this.#asking)
-        if (!next || this.#ahead !== ahead) return
-        if (next.done) {
-          this.#ahead = undefined
-          break
-        }
-        bars.push(next.value)
-      }
-      this.series.merge(bars)
+      if (!(await this.#takePage(ahead))) return
       this.#shown.redraw()
       if (this.isLive) void this.#follow(this.#live.signal)
     })
+  }
+
+  /** Returns whether the page still belongs to the chart. */
+  async #takePage(ahead: AsyncGenerator<Bar, void, undefined>): Promise<boolean> {
+    const bars: Bar[] = []
+    while (bars.length < pageBars) {
+      const next = await askPatiently(() => ahead.next(), this.#asking)
+      if (!next || this.#ahead !== ahead) return false
+      if (next.done) {
+        this.#ahead = undefined
+        break
+      }
+      bars.push(next.value)
+    }
+    this.series.merge(bars)
+    return true
   }
 
   /** One page at a time on each side. */
@@ -158,7 +176,6 @@ export class ChartSource {
 
   async #readCoverage(): Promise<void> {
     const ranges = await askPatiently(() => this.#app.fxd.coverage(this.#symbol), this.#asking)
-    this.#coverageRead = nowSeconds()
     if (ranges) this.#gaps = gapsBetween(ranges)
   }
 
@@ -166,35 +183,38 @@ export class ChartSource {
     if (!this.#hasMinutes) return this.#poll(live)
     const { last, resolution } = this.series
     const options = { revisions: true, ...(last && { from: nextOpen(resolution, last.time) }) }
+    const renewal = new Renewal((range) => this.#refresh(range), live)
     const stream = this.#app.fxd.bars(this.#symbol, options)
     live.addEventListener('abort', () => void stream.return())
     try {
-      for await (const item of stream) await this.#take(item)
+      for await (const item of stream) this.#take(item, renewal)
     } catch (cause) {
       const error = asFxdError(cause)
-      if (!this.#app.refused(error)) this.#shown.note(failureText(error))
+      if (!this.#app.refused(error)) this.#shown.ended(failureText(error))
     }
   }
 
-  async #take(item: Item): Promise<void> {
-    if (item.type === 'bar') {
-      const { symbol: _, type: __, ...bar } = item
-      const began = this.series.add(bar)
-      this.#shown.redrawLast()
-      if (began && this.series.resolution !== '1') await this.#refresh({ countback: tailBars })
-    } else if (item.type === 'gap') await this.#refresh({ from: item.from, to: item.to })
-    else if (item.resolution === this.series.resolution) await this.#refresh({ from: item.from, to: item.to })
+  #take(item: Item, renewal: Renewal): void {
+    if (item.type !== 'bar') return renewal.add(item)
+    const { symbol: _, type: __, ...bar } = item
+    const began = this.series.add(bar)
+    this.#shown.redrawLast()
+    const { bars, resolution } = this.series
+    const from = bars.at(-tailBars)?.time ?? bar.time
+    if (began && resolution !== '1') renewal.add({ from, to: bar.time })
   }
 
-  /** Reads bars again that are shown, and the gaps at most once a minute. */
+  /** Reads bars again that are shown, and the gaps. */
   async #refresh(range: { from?: number; to?: number; countback?: number }): Promise<void> {
-    const oldest = this.series.first?.time ?? 0
-    const from = range.from === undefined ? undefined : Math.max(range.from, oldest)
-    if (from !== undefined && from > (range.to ?? from)) return
-    const bars = await this.#ask({ ...range, from })
+    const { first, resolution } = this.series
+    const oldest = first?.time ?? 0
+    const { from = oldest, to = from, countback } = range
+    const begin = Math.max(openOf(resolution, from, oldest), oldest)
+    if (begin > to) return
+    const bars = await this.#ask(countback === undefined ? { from: begin, to } : { countback })
     if (!bars) return
     this.series.merge(bars.filter(({ time }) => time >= oldest))
-    if (nowSeconds() - this.#coverageRead > coverageEverySeconds) await this.#readCoverage()
+    await this.#readCoverage()
     this.#shown.redraw()
   }
 

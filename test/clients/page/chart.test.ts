@@ -11,10 +11,12 @@ import {
 } from '../../acceptance/client/bars.ts'
 import { minutesAgo } from '../../acceptance/client/clocks.ts'
 import { FollowedFile, importFile } from '../../acceptance/client/input.ts'
+import { issueKey, updateKey } from '../../acceptance/client/keys.ts'
 import { symbolOf } from '../one-service.ts'
+import { enter } from './browser.ts'
 import { bitcoin, described, euro, legend, pictures, state, usePage } from './page-service.ts'
 
-const { service, openView, stored } = usePage()
+const { service, browser, openView, stored } = usePage()
 
 test.for([
   [bitcoin, '1', 2, bitcoinMinutes()],
@@ -56,6 +58,76 @@ test('the chart jumps to a time, shows bars on both sides of it, and goes back t
   expect(first < '2013-11-27 12:00' && '2013-11-27 12:00' < last).toBe(true)
   await page.getByRole('button', { name: 'Newest' }).click()
   await expect.poll(() => legend(page).textContent()).toBe(described(bars.at(-1)!, 2))
+})
+
+test('a time before the first bar shows the first bars, and Newest leads back', async () => {
+  const bars = bitcoinMinutes()
+  const { page } = await openView(`#chart/${bitcoin}/1/2001-01-01T00:00`)
+  await expect
+    .poll(() => page.locator('.chart-view .note').textContent())
+    .toContain('There are no bars at or before')
+  await page.locator('.plot').focus()
+  await page.keyboard.press('Home')
+  await expect.poll(() => legend(page).textContent()).toBe(described(bars[0]!, 2))
+  await page.getByRole('button', { name: 'Newest' }).click()
+  await expect.poll(() => legend(page).textContent()).toBe(described(bars.at(-1)!, 2))
+})
+
+test('UTC can be chosen while the clock is known, and live bars go on after its offset changed', async () => {
+  const { symbol, file, stored: before, next } = await service.prepare('NZDUSD')
+  const { page, errors } = await openView('#feeds')
+  let offset: number | undefined
+  await page.route('**/v1/status', async (route) => {
+    const response = await route.fetch()
+    const status = (await response.json()) as { feeds: Record<string, { clock_offset_seconds?: number }> }
+    const feed = status.feeds['BROKERA:ZERO']
+    delete feed?.clock_offset_seconds
+    if (feed && offset !== undefined) feed.clock_offset_seconds = offset
+    await route.fulfill({ response, json: status })
+  })
+  await page.evaluate(`location.hash = '#chart/${symbol}/1'`)
+  const utc = page.locator('#clock option[value=utc]')
+  const patient = { timeout: 30_000 }
+  await expect.poll(() => utc.isDisabled(), patient).toBe(true)
+  await expect.poll(() => legend(page).textContent(), patient).toContain('feed · UTC unknown')
+  offset = -7_200
+  await expect.poll(() => utc.isDisabled(), patient).toBe(false)
+  await page.getByLabel('Clock').selectOption('utc')
+  offset = -10_800
+  await expect.poll(() => legend(page).textContent(), patient).toBe(described(before.at(-1)!, 5))
+  file.append(...next)
+  await expect.poll(() => legend(page).textContent(), patient).toBe(described(next.at(-1)!, 5))
+  expect(errors).toEqual([])
+})
+
+test('a key whose connections are all in use reads why no bars come, and they come once one is free', {
+  timeout: 120_000,
+}, async () => {
+  const { id, key } = await issueKey({ plan: 'basic', wsConnections: 0, feeds: ['BROKERA:ZERO'] })
+  const { page } = await browser.open(`${service.url}/#chart/${bitcoin}/1`)
+  await enter(page, key)
+  const patient = { timeout: 45_000 }
+  await expect
+    .poll(() => state(page).textContent(), patient)
+    .toContain('All connections of your key are in use. New bars come once one is free.')
+  await updateKey(id, { wsConnections: 1 })
+  await expect.poll(() => state(page).textContent(), patient).toContain('New bars are added as they close.')
+})
+
+test('on a phone there is space between the lengths of bars', async () => {
+  const { page } = await browser.open(`${service.url}/#chart/${bitcoin}/1`, {
+    viewport: { width: 390, height: 844 },
+  })
+  await enter(page, service.key)
+  await page.locator('.choices').waitFor()
+  const spaces = await page.evaluate<number[]>(`
+    const boxes = [...document.querySelectorAll('.choices button')].map((button) => {
+      const range = document.createRange()
+      range.selectNodeContents(button)
+      return range.getBoundingClientRect()
+    })
+    boxes.slice(1).flatMap((box, i) => box.top === boxes[i].top ? [box.left - boxes[i].right] : [])`)
+  expect(Math.min(...spaces)).toBeGreaterThanOrEqual(8)
 })
 
 test('a time that no terminal answered for is shaded and counted', async () => {

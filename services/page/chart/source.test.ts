@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { FxdError } from '../../../clients/typescript/src/error.ts'
+import type { Fxd } from '../../../clients/typescript/src/fxd.ts'
+import type { Rest } from '../../../clients/typescript/src/rest.ts'
+import type { Bar, Item, Range, Resolution } from '../../../clients/typescript/src/types.ts'
+import { ChartSource } from './source.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const symbol = 'BROKERA:ZERO:EURUSD'
+const bar = (time: number): Bar => ({ time, open: 1, high: 1, low: 1, close: 1, volume: 1 })
+const healed: Item = { type: 'revised', symbol, resolution: '1', from: 120, to: 180 }
+
+/** A source whose answers a test gives. */
+function sourceOf(resolution: Resolution, opens: readonly number[]) {
+  const service = {
+    bars: opens.map(bar),
+    coverage: [] as Range[],
+    history: 0,
+    coverages: 0,
+    failure: undefined as FxdError | undefined,
+  }
+  const shown: string[] = []
+  const notes: string[] = []
+  const abort = new AbortController()
+  let stream: ReadableStreamDefaultController<Item> | undefined
+  const rest = {
+    async get(_: string, query: { from?: number; to?: number; countback?: number }) {
+      service.history += 1
+      if (service.failure) throw service.failure
+      const { from = 0, to = Number.POSITIVE_INFINITY } = query
+      const bars = service.bars.filter(({ time }) => time >= from && time <= to)
+      const columns = ['open', 'high', 'low', 'close', 'volume'] as const
+      const [o, h, l, c, v] = columns.map((name) => bars.map((each) => each[name]))
+      return { t: bars.map(({ time }) => time), o, h, l, c, v }
+    },
+  }
+  const fxd = {
+    async coverage() {
+      service.coverages += 1
+      return service.coverage
+    },
+    bars: () => new ReadableStream<Item>({ start: (begun) => void (stream = begun) }).values(),
+    async *history(_: string, { from }: { from: number }) {
+      yield* service.bars.filter(({ time }) => time >= from)
+    },
+  }
+  const source = new ChartSource(
+    { fxd: fxd as unknown as Fxd, rest: rest as unknown as Rest, refused: () => false },
+    { symbol, resolution, hasMinutes: true },
+    {
+      redraw: (moved) => void shown.push(`all ${moved ?? ''}`.trim()),
+      redrawLast: () => void shown.push('last'),
+      ended: (why) => void notes.push(why),
+      note: (text) => void notes.push(text),
+    },
+    abort.signal,
+  )
+  return {
+    service,
+    source,
+    shown,
+    notes,
+    times: () => source.series.bars.map(({ time }) => time),
+    async push(...pushed: Item[]) {
+      for (const item of pushed) stream?.enqueue(item)
+      await vi.advanceTimersByTimeAsync(0)
+    },
+  }
+}
+
+describe('bars that are read again', () => {
+  test('heal a gap: coverage is read with them, and all is drawn', async () => {
+    const { service, source, shown, times, push } = sourceOf('1', [0, 60, 240])
+    service.coverage = [
+      { from: 0, to: 60 },
+      { from: 240, to: 240 },
+    ]
+    await source.open()
+    expect(source.gaps).toEqual([{ from: 120, to: 180 }])
+    service.bars = [0, 60, 120, 180, 240].map(bar)
+    service.coverage = [{ from: 0, to: 240 }]
+    shown.length = 0
+    await push(healed)
+    await vi.advanceTimersByTimeAsync(10_000)
+    expect([times(), source.gaps, shown]).toEqual([[0, 60, 120, 180, 240], [], ['all']])
+  })
+
+  test('of 100 frames within 10 s cost one request of history and one of coverage', async () => {
+    const { service, source, push } = sourceOf('1', [0, 60, 240])
+    await source.open()
+    const [history, coverages] = [service.history, service.coverages]
+    await push(...Array.from({ length: 100 }, () => healed))
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect([service.history - history, service.coverages - coverages]).toEqual([1, 1])
+  })
+
+  test('do not hold up the stream while the key waits for its requests', async () => {
+    const { service, source, shown, push } = sourceOf('5', [0, 300])
+    await source.open()
+    service.failure = new FxdError('RATE_LIMIT_EXCEEDED', 'full', { status: 429, retryAfter: 60 })
+    await push({ type: 'bar', symbol, ...bar(600) })
+    await vi.advanceTimersByTimeAsync(20_000)
+    shown.length = 0
+    await push({ type: 'bar', symbol, ...bar(660) })
+    expect(shown).toEqual(['last'])
+    expect(source.series.last).toEqual({ ...bar(600), volume: 2 })
+  })
+})
+
+test('gaps that coverage no longer has are drawn away when a chart opens again', async () => {
+  const { service, source, shown } = sourceOf('1', [0, 240])
+  service.coverage = [
+    { from: 0, to: 60 },
+    { from: 240, to: 240 },
+  ]
+  await source.open()
+  service.coverage = [{ from: 0, to: 240 }]
+  shown.length = 0
+  await source.open()
+  expect([source.gaps, shown.length]).toEqual([[], 2])
+})
+
+test('a time before the first bar opens the first bars, says so, and keeps the newest out of view', async () => {
+  const opens = Array.from({ length: 2_500 }, (_, i) => 6_000_000 + i * 60)
+  const { service, source, shown, notes, times } = sourceOf('1', opens)
+  await source.open(60)
+  expect([times(), source.isLive]).toEqual([opens.slice(0, 2_000), false])
+  expect(shown).toEqual(['all 6000000', 'all 6000000'])
+  expect(notes.at(-1)).toMatch(/^There are no bars at or before this time\./)
+  const { history } = service
+  await source.older()
+  expect(service.history).toBe(history)
+})
