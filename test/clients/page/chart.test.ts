@@ -73,9 +73,18 @@ test('a time before the first bar shows the first bars, and Newest leads back', 
   await expect.poll(() => legend(page).textContent()).toBe(described(bars.at(-1)!, 2))
 })
 
+/** Opens the page with a clock that a test moves: the page asks for the status once a minute. */
+async function openWithClock(view: string, key: string) {
+  const { page, errors } = await browser.open('about:blank')
+  await page.clock.install()
+  await page.goto(`${service.url}/${view}`)
+  await enter(page, key)
+  return { page, errors, minutePasses: () => page.clock.fastForward(60_000) }
+}
+
 test('UTC can be chosen while the clock is known, and live bars go on after its offset changed', async () => {
   const { symbol, file, stored: before, next } = await service.prepare('NZDUSD')
-  const { page, errors } = await openView('#feeds')
+  const { page, errors, minutePasses } = await openWithClock('#feeds', service.key)
   let offset: number | undefined
   await page.route('**/v1/status', async (route) => {
     const response = await route.fetch()
@@ -88,29 +97,31 @@ test('UTC can be chosen while the clock is known, and live bars go on after its 
   await page.evaluate(`location.hash = '#chart/${symbol}/1'`)
   const utc = page.locator('#clock option[value=utc]')
   const patient = { timeout: 30_000 }
+  await utc.waitFor({ state: 'attached' })
+  await minutePasses()
   await expect.poll(() => utc.isDisabled(), patient).toBe(true)
   await expect.poll(() => legend(page).textContent(), patient).toContain('feed · UTC unknown')
   offset = -7_200
+  await minutePasses()
   await expect.poll(() => utc.isDisabled(), patient).toBe(false)
   await page.getByLabel('Clock').selectOption('utc')
   offset = -10_800
+  await minutePasses()
   await expect.poll(() => legend(page).textContent(), patient).toBe(described(before.at(-1)!, 5))
   file.append(...next)
   await expect.poll(() => legend(page).textContent(), patient).toBe(described(next.at(-1)!, 5))
   expect(errors).toEqual([])
 })
 
-test('a key whose connections are all in use reads why no bars come, and they come once one is free', {
-  timeout: 120_000,
-}, async () => {
+test('a key whose connections are all in use reads why no bars come, and they come once one is free', async () => {
   const { id, key } = await issueKey({ plan: 'basic', wsConnections: 0, feeds: ['BROKERA:ZERO'] })
-  const { page } = await browser.open(`${service.url}/#chart/${bitcoin}/1`)
-  await enter(page, key)
+  const { page, minutePasses } = await openWithClock(`#chart/${bitcoin}/1`, key)
   const patient = { timeout: 45_000 }
   await expect
     .poll(() => state(page).textContent(), patient)
     .toContain('All connections of your key are in use. New bars come once one is free.')
   await updateKey(id, { wsConnections: 1 })
+  await minutePasses()
   await expect.poll(() => state(page).textContent(), patient).toContain('New bars are added as they close.')
 })
 
