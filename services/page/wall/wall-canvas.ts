@@ -10,7 +10,6 @@ const labelWidth = 104
 const cellWidthLeast = 3
 /** A finger needs more. */
 const touchWidthLeast = 8
-const isTouched = matchMedia('(pointer: coarse), (max-width: 40rem)')
 
 export interface WallRow {
   readonly symbol: string
@@ -51,6 +50,7 @@ export class WallCanvas {
   })
   readonly #space = element('div', {}, this.#canvas)
   readonly element = element('div', { class: 'wall' }, this.#space)
+  readonly #touched = matchMedia('(pointer: coarse), (max-width: 40rem)')
   readonly #events: Events
   #wall: Wall = { rows: [], firstDay: 0, days: 0, now: 0 }
   #cell: Cell | undefined
@@ -153,7 +153,7 @@ export class WallCanvas {
 
   #cellWidth(): number {
     const room = Math.floor((this.element.clientWidth - labelWidth) / this.#wall.days)
-    return Math.max(isTouched.matches ? touchWidthLeast : cellWidthLeast, room)
+    return Math.max(this.#touched.matches ? touchWidthLeast : cellWidthLeast, room)
   }
 
   #prepare(width: number, height: number): CanvasRenderingContext2D {
