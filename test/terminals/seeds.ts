@@ -29,12 +29,12 @@ class Trouble {
     this.#chance = chance
   }
 
-  /** Begins with the misbehaviour whose turn it is, so that all seeds together meet each one. */
-  begin(seed: number): void {
+  /** Begins with the misbehaviour of this turn, so that the seeds of one file meet each one. */
+  begin(turn: number): void {
     const { int, pick } = this.#chance
     const begin = ([name, misbehaviour]: (typeof misbehaviours)[number]) =>
       this.#met.set(name, misbehave(this.#terminal, misbehaviour))
-    begin(misbehaviours[seed % misbehaviours.length] as (typeof misbehaviours)[number])
+    begin(misbehaviours[turn % misbehaviours.length] as (typeof misbehaviours)[number])
     const kills = {
       'kill of the terminal': () => this.#terminal.restart(),
       'kill of the collector': () => this.#suite.killCollector(this.#chance.next),
@@ -77,7 +77,7 @@ export function describeSeeds(part: number, of: number): void {
     const terminal = await suite.begin()
     terminal.symbols = raws.slice(0, 1 + chance.int(2))
     const trouble = new Trouble(suite, terminal, chance)
-    trouble.begin(seed)
+    trouble.begin(Math.floor(seed / of))
     const claimed = new Set<number>()
     let checkAt = 0
     const check = async (): Promise<boolean> => {
