@@ -18,7 +18,7 @@ export interface SourceCopy {
 
 export const copySources = (): SourceCopy => {
   const root = mkdtempSync(join(tmpdir(), 'fxd-planted-'))
-  for (const part of ['services', 'proto', 'package.json']) {
+  for (const part of ['services', 'proto', 'package.json', 'clients/typescript/src']) {
     cpSync(join(repository, part), join(root, part), { recursive: true })
   }
   symlinkSync(join(repository, 'node_modules'), join(root, 'node_modules'))

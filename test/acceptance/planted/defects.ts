@@ -298,7 +298,7 @@ export const defects: readonly Defect[] = [
   {
     name: 'a failure of history has one error format only',
     file: 'services/rest/plugins/errors.ts',
-    search: "isHistory || isChart ? { s: 'error', errmsg: message, ...body } : body",
+    search: 'isHistory || isChart ? chartBody : body',
     replacement: 'body',
     noticedBy: ['errors.test.ts', 'history: no key'],
   },
