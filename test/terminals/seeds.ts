@@ -32,8 +32,11 @@ class Trouble {
   /** Begins with the misbehaviour of this turn, so that the seeds of one file meet each one. */
   begin(turn: number): void {
     const { int, pick } = this.#chance
-    const begin = ([name, misbehaviour]: (typeof misbehaviours)[number]) =>
-      this.#met.set(name, misbehave(this.#terminal, misbehaviour))
+    const begin = ([name, misbehaviour]: (typeof misbehaviours)[number]) => {
+      const before = this.#met.get(name)
+      const met = misbehave(this.#terminal, misbehaviour)
+      this.#met.set(name, () => met() + (before?.() ?? 0))
+    }
     begin(misbehaviours[turn % misbehaviours.length] as (typeof misbehaviours)[number])
     const kills = {
       'kill of the terminal': () => this.#terminal.restart(),
@@ -42,7 +45,7 @@ class Trouble {
     }
     for (let i = int(3); i > 0; i--) {
       const drawn = pick(misbehaviours)
-      this.#terminal.after(int(180), () => void begin(drawn))
+      this.#terminal.after(int(180), () => begin(drawn))
     }
     for (let i = int(3); i > 0; i--) {
       const [name, kill] = pick(Object.entries(kills))
@@ -57,9 +60,13 @@ class Trouble {
     return [...this.#met.keys()]
   }
 
-  /** Resolves once all kills are over. Returns what happened, and how often the bridge met it. */
-  async end(): Promise<Map<string, number>> {
-    await this.#kills
+  /** Resolves once all kills are over. */
+  end(): Promise<void> {
+    return this.#kills
+  }
+
+  /** What happened, and how often the bridge met it so far. */
+  get met(): Map<string, number> {
     return new Map([...this.#met].map(([name, met]) => [name, met()]))
   }
 }
@@ -88,10 +95,11 @@ export function describeSeeds(part: number, of: number): void {
       return !terminal.isWaiting
     }
     await vi.waitUntil(check, { timeout: 60_000, interval: 20 })
-    for (const [name, count] of await trouble.end()) met.set(name, (met.get(name) ?? 0) + count)
+    await trouble.end()
     // A minute whose post was lost with ingest is covered by the next session.
     if (trouble.names.includes('kill of ingest')) await suite.killIngest()
     const end = await suite.calm(terminal)
+    for (const [name, count] of trouble.met) met.set(name, (met.get(name) ?? 0) + count)
     const drawn = trouble.names.join(', ')
     for (const raw of terminal.symbols)
       await expect
