@@ -19,7 +19,7 @@ check: ## 1 minute: types, lint, format, unused code, tidy rules, unit tests, ed
 smoke: ## 5 minutes: tidy rules, unit and edge tests; contracts and acceptance on the embedded store
 	@bin/install && npm run smoke --silent
 
-test: ## 30 minutes: all suites that a merge requires (soak adds the long faults of QuestDB)
+test: ## 38 minutes: all suites that a merge requires (soak adds the long faults of QuestDB)
 	@bin/install && npm test --silent
 
 soak: ## 2 hours: all suites with more kills, longer outages and FXD_TEST_EFFORT (5) times as many random cases
