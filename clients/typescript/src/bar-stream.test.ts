@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { Fxd } from './fxd.ts'
 
-/** A server whose sockets get these frames, and then a close that asks for a person. */
+/** A server that sends these frames on each socket, then closes it with a code after which no client returns. */
 const serve = async (frames: readonly object[]): Promise<string> => {
   const http = createServer((_, response) => response.end('{"feeds":{}}'))
   const sockets = new WebSocketServer({ server: http })

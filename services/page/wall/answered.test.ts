@@ -39,7 +39,7 @@ test('of a symbol without any range the minutes up to now are missing', () => {
   expect(missingMinutes([], day, until)).toEqual([{ from: day, to: at(1, '10:00') }])
 })
 
-test('for every range, answered and missing minutes of a day are those that are known', () => {
+test('answered and missing minutes of a day together are all its known minutes', () => {
   for (let begin = 0; begin < 2_880; begin += 97)
     for (let length = 0; length < 2_000; length += 131) {
       const ranges = [{ from: begin * 60, to: (begin + length) * 60 }]

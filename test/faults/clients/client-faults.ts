@@ -109,7 +109,7 @@ const cut = (seconds: number, kind: keyof typeof cutKinds): ClientFault => ({
   },
 })
 
-/** The clock is set while the clients return after a reset of their connections. */
+/** Sets the clock of both clients while they reconnect. */
 const clock = (seconds: number): ClientFault => ({
   name: `clock of the clients ${Math.abs(seconds)} s ${seconds < 0 ? 'slow' : 'fast'}`,
   run: async ({ followers, proxies, any }) => {

@@ -34,7 +34,7 @@ export interface ClientsClusterOptions {
   readonly random: () => number
   /** Pause between two minutes of the feed. */
   readonly minuteMs: number
-  /** Bars that wait for a program that does not read. */
+  /** Bars that were received and that the program has not read yet. */
   readonly buffer: number
 }
 

@@ -55,7 +55,7 @@ export class FeedSeries {
     return longer ? [r, longer] : [r]
   }
 
-  /** The time from which a terminal sweeps this series. If longer bars are folded from it: the open of such a bar. */
+  /** The time from which a terminal sweeps this series: the open of a longer bar, if longer bars are folded from it. */
   sweptFrom(series: SourceSeries, listener: SourceListener): FeedSeconds | undefined {
     const longer = this.longerOf(series.resolution)
     if (!longer) return listener.reportFrom(series)

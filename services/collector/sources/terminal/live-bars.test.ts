@@ -74,7 +74,7 @@ describe('live bars', () => {
     const { noon } = suite
     await suite.clock.advance(3 * 60_000)
     const sweep = terminal.sweep('EURUSD.z')
-    if (sweep.line !== 'bars') throw new Error('a sweep has bars')
+    if (sweep.line !== 'bars') throw new Error('expected a line of bars')
     const bars = sweep.bars.map((bar, i) => (i === 1 ? { ...bar, high: '0.00001' } : bar))
     const to = feedSeconds(noon + 3 * minute)
     await terminal.post(
