@@ -19,7 +19,8 @@ const durations: Readonly<Record<Resolution, number>> = {
   '1M': 28 * day,
 }
 
-interface Columns {
+/** A body of `/v1/history`. */
+export interface Columns {
   readonly t?: readonly number[]
   readonly o: readonly number[]
   readonly h: readonly number[]
@@ -70,7 +71,7 @@ export async function* pages(rest: Rest, wanted: PagesWanted): AsyncGenerator<Ba
   }
 }
 
-function toBars({ t = [], o, h, l, c, v }: Columns): Bar[] {
+export function toBars({ t = [], o, h, l, c, v }: Columns): Bar[] {
   const at = (column: readonly number[], i: number): number => column[i] as number
   return t.map((time, i) => ({
     time,

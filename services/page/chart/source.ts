@@ -1,4 +1,5 @@
 import { asFxdError } from '../../../clients/typescript/src/error.ts'
+import { type Columns, toBars } from '../../../clients/typescript/src/history.ts'
 import type { Bar, Item, Range, Resolution } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
 import { type Asking, askPatiently } from '../asking.ts'
@@ -18,15 +19,6 @@ const tailBars = 3
 const pollMs = 60_000
 
 type Service = Pick<App, 'fxd' | 'rest' | 'refused'>
-
-interface Columns {
-  readonly t?: readonly number[]
-  readonly o: readonly number[]
-  readonly h: readonly number[]
-  readonly l: readonly number[]
-  readonly c: readonly number[]
-  readonly v: readonly number[]
-}
 
 export interface Shown {
   /** All bars or gaps changed. `moved`: the view goes to the newest bar, or to this time. */
@@ -171,7 +163,7 @@ export class ChartSource {
       () => this.#app.rest.get<Columns>('history', query, this.#signal),
       this.#asking,
     )
-    return answer && live === this.#live ? barsOf(answer) : undefined
+    return answer && live === this.#live ? toBars(answer) : undefined
   }
 
   async #readCoverage(): Promise<void> {
@@ -226,9 +218,3 @@ export class ChartSource {
     }
   }
 }
-
-const barsOf = ({ t = [], o, h, l, c, v }: Columns): Bar[] =>
-  t.map((time, i) => {
-    const at = (column: readonly number[]): number => column[i] ?? 0
-    return { time, open: at(o), high: at(h), low: at(l), close: at(c), volume: at(v) }
-  })
