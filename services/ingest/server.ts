@@ -61,6 +61,8 @@ export interface Ingest {
   close(graceMs: number): Promise<void>
 }
 
+const connectAgain = (why: string): SessionEnd => new SessionEnd('UNAVAILABLE', `${why}; connect again`)
+
 /** The gRPC edge, and the only writer of bars. It serves collectors, and `fxd.v1.Registry` for administration. */
 export function createIngest(deps: IngestDeps): Ingest {
   const { clock, log, stores } = deps
@@ -93,19 +95,16 @@ export function createIngest(deps: IngestDeps): Ingest {
 
   // Collectors send again what the next Known lacks, such as the bars of a refilled table.
   stores.tables?.onRepaired((feed) => {
-    const why = `a table of ${feed} is in order again; connect again`
-    void sessions.endFeed(feed, new SessionEnd('UNAVAILABLE', why))
+    states.outdate(feed)
+    void sessions.endFeed(feed, connectAgain(`a table of ${feed} is in order again`))
   })
   const stopFollowing = deps.registry.onChange((view, isOther) => {
     // What waits is dropped first: the end of a session waits for that. What is known of the store is of the one before.
     states.forget((feed) => isOther || view.feed(feed) === undefined)
-    if (isOther) void sessions.endAll(new SessionEnd('UNAVAILABLE', 'the store was replaced; connect again'))
+    if (isOther) void sessions.endAll(connectAgain('the store was replaced'))
     sessions.endHidden(view)
     for (const feed of states.withdrawn(view))
-      sessions.endLeader(
-        feed,
-        new SessionEnd('UNAVAILABLE', `windows of ${feed} were withdrawn; connect again`),
-      )
+      sessions.endLeader(feed, connectAgain(`windows of ${feed} were withdrawn`))
   })
   let listening: Listening | undefined
   let stopCounting = (): void => undefined

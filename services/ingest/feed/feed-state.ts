@@ -237,9 +237,15 @@ export class FeedStates {
       const backfill = view.backfills.get(key) ?? 0
       if (backfill <= state.backfill) return []
       state.backfill = backfill
-      state.isKnown = false
+      this.outdate(key)
       return [key]
     })
+  }
+
+  /** The store has changed under what is known of this feed: its next session reads the store again. */
+  outdate(key: FeedKey): void {
+    const state = this.#states.get(key)
+    if (state) state.isKnown = false
   }
 
   /** Resolves when nothing of a hidden feed is written any more. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { seriesAt } from '../../../test/support/clients/raw-session.ts'
 import { SessionFixture } from '../../../test/support/fixtures/session-fixture.ts'
+import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { Unavailable } from '../../core/failure.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { unackedBarsMax } from '../feed/waiting-bars.ts'
@@ -232,6 +233,32 @@ describe('while one table waits', () => {
     for (const sequence of [alone, mixed, windowOfFive]) await session.answer(sequence)
     expect(suite.busEvents('tableApplied')).toMatchObject([{ resolution: '5' }, { resolution: '5' }])
     await session.close()
+  })
+
+  test('a table that is in order again ends the session, and the next one learns that its windows were withdrawn', async () => {
+    const noon = suite.minute
+    const session = suite.connect()
+    await session.hello(suite.feed.key)
+    await session.bars('LIVE', [seriesAt('EURUSD', [noon - 120])])
+    await session.window('1', noon - 180, noon - 60)
+    const release = holdWrites()
+    session.post('LIVE', [seriesAt('EURUSD', [noon - 60])])
+    await expect.poll(() => suite.pushed()).toEqual([noon - 120, noon - 60])
+    const [feed, span] = [suite.feed.key, { from: feedSeconds(0), to: feedSeconds(noon) }]
+    await suite.fixture.stores.windows.withdraw({
+      feed,
+      resolution: '1',
+      symbol: undefined,
+      span,
+      others: [],
+    })
+    suite.repaired(feed)
+    expect((await session.ended).code).toBe('UNAVAILABLE')
+    const next = suite.connect()
+    await next.hello(feed)
+    expect((await next.next('known')).series).toMatchObject([{ symbol: 'EURUSD', windows: [] }])
+    release()
+    await next.close()
   })
 
   test('bars of a collector that cannot send again are pushed as their own table is committed', async () => {
