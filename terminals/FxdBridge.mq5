@@ -72,7 +72,7 @@ string SentenceOf(const int number) {
 #define POST_CHARS    300000 // characters after which a post is sent; at most 1 MiB as UTF-8
 #define POST_EVERY_MS 45     // between two posts; the collector takes 25 a second
 #define SYMBOLS_MAX   10000
-#define WANTS_MAX     4
+#define WANTS_MAX     8
 #define DAY           86400
 const string Resolutions[CODES]={"1","5","10","15","60","120","240","1D","1W","1M"};
 const long   Spans[CODES]={60,300,600,900,3600,7200,14400,DAY,7*DAY,31*DAY}; // seconds
@@ -430,7 +430,7 @@ void ReadHistory() {
     Say("memory","The terminal uses "+IntegerToString(used)+" MB, more than MemoryMb; reading history pauses.");
     historyAt=Millis()+5000; return;
   }
-  long until=Millis()+200;
+  long until=Millis()+(Role==History ? 1000 : 200);
   while(ArraySize(wants)>0 && bodyBars<postBars && Millis()<until) if(!ReadWant()) return;
   if(body!="") Post();
 }

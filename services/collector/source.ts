@@ -157,4 +157,5 @@ export class SourceFault extends Error {}
 
 /** Maximum bars of one answer. */
 export const sourceBarsMax = 5_000
-export const sourceReadsMax = 4
+/** With days of 1,440 minutes a terminal always has enough ranges to fill a post of 5,000 bars. */
+export const sourceReadsMax = 8

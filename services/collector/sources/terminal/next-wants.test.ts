@@ -36,6 +36,18 @@ test('the answer to history comes once the next range is wanted', async () => {
   await expect.poll(() => answers).toEqual([[wantOf(1)]])
 })
 
+test('the answer to a catalogue of a session that reads history comes once a range is wanted', async () => {
+  const clock = createVirtualClock()
+  const { source, post } = await openTerminalSource(clock, ['1'])
+  await source.begin(1, { ...terminalHello, role: 'History' })
+  const answers: (readonly AnswerLine[])[] = []
+  void post({ line: 'catalogue', count: 0 }).then((lines) => void answers.push(lines))
+  await clock.advance(900)
+  expect(answers).toEqual([])
+  void source.read(series, spanOf(1), signal).next()
+  await expect.poll(() => answers.flat()).toContainEqual(wantOf(1))
+})
+
 test('the answer to history comes after a second if no other range is wanted', async () => {
   const { clock, answers } = await answering('History')
   await clock.advance(999)

@@ -135,7 +135,8 @@ export class TerminalSource implements Source, TerminalFeed {
   async #nextWants({ isLive }: TerminalSession, lines: readonly TerminalLine[]): Promise<void> {
     const { clock } = this.#deps
     await new Promise<void>((resolve) => clock.soon(resolve))
-    if (isLive || !lines.some(({ line }) => line === 'complete')) return
+    // A catalogue, too, is followed by the first ranges of its series.
+    if (isLive || !lines.some(({ line }) => line === 'complete' || line === 'catalogue')) return
     await new Promise<void>((resolve) => {
       const cancel = clock.after(wantWaitMs, resolve)
       this.#wants.whenOpen(() => {
