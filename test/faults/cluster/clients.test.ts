@@ -12,7 +12,7 @@ const isLong = effort > 1
 /** Drawn faults; with those that take minutes 300 in `make soak`. In `make test` each kind comes once. */
 const drawnCount = isLong ? Math.round(60 * effort) - longFaults.length : 0
 /** A round ends before its feed reaches the present. */
-const faultsPerRound = 50
+const faultsPerRound = 30
 /** Less than what a program gets while it does not read, and more than a burst after a short outage. */
 const buffer = 500
 const minuteMs = isLong ? 600 : 250
