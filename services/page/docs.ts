@@ -42,7 +42,7 @@ async function show(): Promise<void> {
       element(
         'p',
         {},
-        'Before you paste a command: export FXD_API_KEY=fxd_…. Requests with a key count in two windows, of a minute and a day. Each answer has both in its headers; /v1/usage has your limits.',
+        'Before you paste a command: export FXD_API_KEY=fxd_…. Requests with a key count in two windows, of a minute and a day. Each answer has both in its X-RateLimit headers; /v1/usage has your limits.',
       ),
       ...Object.entries(paths).map(([path, { get }]) => pathOf(path, get)),
     )

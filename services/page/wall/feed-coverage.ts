@@ -4,32 +4,43 @@ import { nextOpen } from '../chart/resolutions.ts'
 
 const minute = 60
 
+type Ranges = Readonly<Record<string, readonly Range[]>>
+
 export interface FeedCoverage {
   readonly resolution: Resolution
   /** By symbol of the feed. A range ends with the last minute of its last bar. */
-  readonly ranges: Readonly<Record<string, readonly Range[]>>
+  readonly ranges: Ranges
 }
 
-/** Where a feed has minutes; where it has bars of its finest resolution, if it has no minutes. */
-export async function feedCoverage({ fxd, rest }: App, feed: string): Promise<FeedCoverage> {
-  const read = async (resolution: Resolution): Promise<FeedCoverage> => {
-    const { coverage } = await rest.get<{ readonly coverage: FeedCoverage['ranges'] }>('coverage', {
-      resolution,
-    })
-    const own = Object.entries(coverage)
-      .filter(([symbol]) => symbol.startsWith(`${feed}:`))
-      .map(([symbol, ranges]) => [symbol, ranges.map((range) => wholeBars(range, resolution))] as const)
-    return { resolution, ranges: Object.fromEntries(own) }
+/**
+ * Returns a function that tells where a feed has minutes; if it has none, where it has bars of its finest resolution.
+ * Each resolution is read once for all feeds.
+ */
+export function feedCoverages({ fxd, rest }: App): (feed: string) => Promise<FeedCoverage> {
+  const known = new Map<Resolution, Ranges>()
+  const read = async (resolution: Resolution): Promise<Ranges> => {
+    const before = known.get(resolution)
+    if (before) return before
+    const { coverage } = await rest.get<{ readonly coverage: Ranges }>('coverage', { resolution })
+    known.set(resolution, coverage)
+    return coverage
   }
-  const minutes = await read('1')
-  const [first, ...others] = Object.entries(minutes.ranges)
-  if (!first || [first, ...others].some(([, ranges]) => ranges.length > 0)) return minutes
-  const { supported_resolutions: supported } = await fxd.symbol(first[0])
-  const [finest = '1'] = supported
-  return finest === '1' ? minutes : await read(finest)
+  return async (feed) => {
+    const minutes = ofFeed(await read('1'), feed, '1')
+    const [symbol] = Object.keys(minutes.ranges)
+    const hasMinutes = Object.values(minutes.ranges).some(({ length }) => length > 0)
+    if (hasMinutes || symbol === undefined) return minutes
+    const [finest = '1'] = (await fxd.symbol(symbol)).supported_resolutions
+    return finest === '1' ? minutes : ofFeed(await read(finest), feed, finest)
+  }
 }
 
-const wholeBars = ({ from, to }: Range, resolution: Resolution): Range => ({
-  from,
-  to: nextOpen(resolution, to) - minute,
-})
+function ofFeed(coverage: Ranges, feed: string, resolution: Resolution): FeedCoverage {
+  const own = Object.entries(coverage)
+    .filter(([symbol]) => symbol.startsWith(`${feed}:`))
+    .map(([symbol, ranges]) => [
+      symbol,
+      ranges.map(({ from, to }) => ({ from, to: nextOpen(resolution, to) - minute })),
+    ])
+  return { resolution, ranges: Object.fromEntries(own) as Ranges }
+}

@@ -8,7 +8,7 @@ import { historyPrograms, type Programs, wallPrograms } from '../texts/copies.ts
 import { countText, timeOf, timeText } from '../texts/words.ts'
 import { dayOf } from './answered.ts'
 import { cellText } from './cell-text.ts'
-import { type FeedCoverage, feedCoverage } from './feed-coverage.ts'
+import { type FeedCoverage, feedCoverages } from './feed-coverage.ts'
 import { type Cell, type Wall, WallCanvas, type WallRow } from './wall-canvas.ts'
 
 const day = 86_400
@@ -37,10 +37,11 @@ export function openWall(app: App, words: readonly string[], signal: AbortSignal
   const last = timeOf(end)
   if (last !== undefined) until.value = timeText(last, true)
   let unknown = feeds.includes(wanted) ? '' : wanted
+  const coverageOf = feedCoverages(app)
   const fill = async (): Promise<void> => {
     const shown = feed.value
     say(note, 'Reading the coverage of all symbols…')
-    const coverage = await askPatiently(() => feedCoverage(app, shown), {
+    const coverage = await askPatiently(() => coverageOf(shown), {
       signal,
       note: (text) => say(note, text),
       refused: (error) => app.refused(error),
