@@ -322,6 +322,10 @@ test.for(looks)(
     await enter(page, service.key)
     for (const view of views) {
       await page.getByRole('link', { name: view, exact: true }).click()
+      if (view === 'Feeds') {
+        await page.getByRole('link', { name: 'BROKERA:ZERO' }).click()
+        await page.getByRole('heading', { name: 'symbols of BROKERA:ZERO' }).waitFor()
+      }
       if (view === 'Chart') {
         await page.locator('.plot').waitFor()
         await page.getByLabel('Symbol').fill(bitcoin)
