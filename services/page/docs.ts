@@ -91,15 +91,19 @@ function pathOf(path: string, { summary, security, parameters, responses }: Oper
 function example(path: string): HTMLElement {
   const command = `curl -H "X-API-Key: $FXD_API_KEY" '${location.origin}${path}${queries[path] ?? ''}'`
   const note = element('span', { class: 'soft', role: 'status' })
-  const copy = (): void =>
-    void navigator.clipboard.writeText(command).then(
-      () => say(note, 'curl is copied.'),
-      () => say(note, 'Select the text to copy it.'),
-    )
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(command)
+      say(note, 'curl is copied.')
+    } catch {
+      // A page without TLS has no clipboard.
+      say(note, 'Select the text to copy it.')
+    }
+  }
   return element(
     'div',
     { class: 'copy' },
-    element('button', { class: 'quiet', click: copy }, 'Copy as curl'),
+    element('button', { class: 'quiet', click: () => void copy() }, 'Copy as curl'),
     note,
     element('pre', { tabindex: 0 }, command),
   )
