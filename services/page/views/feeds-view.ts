@@ -16,9 +16,11 @@ const head = [
   'Clock',
   'Symbols',
 ]
+const statesText =
+  'Live: the collector reported in the last 5 minutes; its market may be closed. Stale: in the last 30 minutes. Offline: not since.'
 const meanings = [
   'A feed is one account of one broker; each has its own clock. Choose one to see its symbols.',
-  'Live: the collector reported in the last 5 minutes; its market may be closed. Stale: in the last 30 minutes. Offline: not since.',
+  statesText,
   'Only closed minutes are shown. “Last bar received” is when it came; its minute may be long past.',
 ]
 const states = { live: '● Live', stale: '◐ Stale', offline: '○ Offline' } as const
@@ -68,7 +70,7 @@ function rowOf(feed: string, status: FeedStatus, now: number): Child[] {
   const knownBy = age === undefined ? 'fixed' : `measured ${spanText(age)} ago`
   return [
     element('a', { href: addressOf('feeds', feed) }, feed),
-    element('span', { class: status.status }, states[status.status]),
+    element('span', { class: status.status, title: statesText }, states[status.status]),
     newest === undefined || offset === undefined ? '–' : timeText(newest + offset),
     newest === undefined ? 'none yet' : timeText(newest),
     silence === undefined ? '–' : timeText(now - silence),
