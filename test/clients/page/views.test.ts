@@ -216,7 +216,9 @@ test('at phone width a day is wide enough for a finger, and the canvas is no lar
   await enter(page, service.key)
   const canvas = page.locator('canvas')
   await canvas.waitFor()
+  await page.getByText('23 symbols, 30 days on the clock of the feed.', { exact: true }).waitFor()
   await page.getByLabel('Days', { exact: true }).selectOption('365')
+  await page.getByText('365 days on the clock of the feed. Scroll sideways to see all days.').waitFor()
   const [space, pixels] = await page.evaluate<[number, number]>(`
     [document.querySelector('.wall > div').clientWidth, document.querySelector('canvas').width]`)
   expect(space).toBe(104 + 365 * 8)
