@@ -1,17 +1,17 @@
 import { element, say } from './elements.ts'
-import { copies, type Programs } from './texts/copies.ts'
+import { copies, type ProgramName, type Programs } from './texts/copies.ts'
 
-/** Three buttons that copy the request behind a view as a program. The key is never part of it. */
+/** Buttons that copy the request behind a view as a program. The key is never part of it. */
 export function copyButtons(origin: string, programs: () => Programs): HTMLElement {
   const note = element('span', { class: 'soft', role: 'status' })
-  const names = ['curl', 'TypeScript', 'Python'] as const
+  const names: readonly ProgramName[] = ['curl', 'TypeScript', 'Python', 'Python without a package']
   const shown = element('pre', {
     class: 'program',
     tabindex: 0,
     hidden: true,
     'aria-label': 'The copied text',
   })
-  const copy = async (name: (typeof names)[number]): Promise<void> => {
+  const copy = async (name: ProgramName): Promise<void> => {
     const text = copies(origin, programs())[name]
     say(shown, text)
     shown.hidden = false

@@ -1,4 +1,4 @@
-import { byId, element, table } from './elements.ts'
+import { byId, element, say, table } from './elements.ts'
 import { type Schema, schemaText, typeText } from './texts/schemas.ts'
 
 interface Operation {
@@ -22,15 +22,28 @@ interface Document {
   readonly paths: Readonly<Record<string, { readonly get: Operation }>>
 }
 
+/** Queries of examples, where a path needs one. */
+const queries: Readonly<Record<string, string>> = {
+  '/v1/history': '?symbol=BROKER:ACCOUNT:NAME&resolution=1&countback=100',
+  '/v1/symbols': '?search=usd',
+  '/v1/usage': '?days=30',
+}
+
 /** Shows the OpenAPI document of this service. */
 async function show(): Promise<void> {
   const main = byId('main')
   try {
-    const { info, paths } = (await (await fetch('/openapi.json')).json()) as Document
+    const { info, paths } = JSON.parse(
+      (await (await fetch('/openapi.json')).text()).replaceAll('`', ''),
+    ) as Document
     main.replaceChildren(
-      element('h1', {}, `Paths of ${info.title} ${info.version}`),
+      element('h1', {}, `API of ${info.title} ${info.version}`),
       element('p', {}, info.description),
-      element('pre', { tabindex: 0 }, `curl -H "X-API-Key: $FXD_API_KEY" '${location.origin}/v1/status'`),
+      element(
+        'p',
+        {},
+        'Before you paste a command: export FXD_API_KEY=fxd_…. Requests with a key count in two windows, of a minute and a day. Each answer has both in its X-RateLimit headers; /v1/usage has your limits.',
+      ),
       ...Object.entries(paths).map(([path, { get }]) => pathOf(path, get)),
     )
   } catch {
@@ -65,13 +78,34 @@ function pathOf(path: string, { summary, security, parameters, responses }: Oper
           ),
         ]
       : []),
-    ...(ok ? [answer('Answer', schemaText(ok))] : []),
+    ...(ok ? [example(path), answer('Answer', schemaText(ok))] : []),
     answer(
       'Statuses',
       Object.entries(responses)
         .map(([status, { description }]) => `${status}  ${description}`)
         .join('\n'),
     ),
+  )
+}
+
+function example(path: string): HTMLElement {
+  const command = `curl -H "X-API-Key: $FXD_API_KEY" '${location.origin}${path}${queries[path] ?? ''}'`
+  const note = element('span', { class: 'soft', role: 'status' })
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(command)
+      say(note, 'curl is copied.')
+    } catch {
+      // A page without TLS has no clipboard.
+      say(note, 'Select the text to copy it.')
+    }
+  }
+  return element(
+    'div',
+    { class: 'copy' },
+    element('button', { class: 'quiet', click: () => void copy() }, 'Copy as curl'),
+    note,
+    element('pre', { tabindex: 0 }, command),
   )
 }
 

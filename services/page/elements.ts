@@ -50,7 +50,8 @@ export function table(
             'tr',
             {},
             element('th', { scope: 'row' }, first),
-            ...others.map((cell) => element('td', {}, cell)),
+            // At phone width each cell names its column.
+            ...others.map((cell, i) => element('td', { 'data-name': head[i + 1] ?? '' }, cell)),
           ),
         ),
       ),

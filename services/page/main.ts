@@ -43,7 +43,8 @@ function end(reason: string): void {
   // A link stays until a key has opened it; afterwards the next person in this tab must not see it.
   if (wasOpen) history.replaceState(null, '', location.pathname)
   document.title = 'fxd'
-  show()
+  // A key that was just refused stays in its field, so that it can be mended.
+  if (wasOpen || !document.getElementById('key')) show()
   say(byId('reason'), reason)
   byId('key').focus()
 }
@@ -54,7 +55,10 @@ function show(): void {
   const app = session?.app
   byId('views').hidden = byId('forget').hidden = app === undefined
   if (app) showView(app, open.signal)
-  else main.replaceChildren(keyForm(begin))
+  else {
+    main.replaceChildren(keyForm(begin))
+    byId('key').focus()
+  }
 }
 
 function showView(app: App, signal: AbortSignal): void {

@@ -3,6 +3,8 @@ import { schemaText, typeText } from './schemas.ts'
 
 test.for([
   [{ type: 'integer' }, 'integer'],
+  [{ type: 'integer', maximum: 10_000 }, 'integer, at most 10,000'],
+  [{ type: 'string', maxLength: 64 }, 'string of at most 64 characters'],
   [{ const: 'ok' }, '"ok"'],
   [{ enum: ['ok', 'degraded'] }, '"ok" | "degraded"'],
   [{ type: 'array', items: { enum: ['1', '5'] } }, '("1" | "5")[]'],

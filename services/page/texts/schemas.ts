@@ -5,6 +5,8 @@ export interface Schema {
   readonly default?: unknown
   readonly const?: unknown
   readonly enum?: readonly unknown[]
+  readonly maximum?: number
+  readonly maxLength?: number
   readonly anyOf?: readonly Schema[]
   readonly items?: Schema
   readonly required?: readonly string[]
@@ -20,7 +22,10 @@ export function typeText(schema: Schema): string {
   if (values) return values.map((value) => JSON.stringify(value)).join(' | ')
   if (anyOf) return anyOf.map(typeText).join(' | ')
   if (items) return `${items.anyOf || items.enum ? `(${typeText(items)})` : typeText(items)}[]`
-  return type ?? 'any'
+  if (schema.maximum !== undefined) return `${type}, at most ${schema.maximum.toLocaleString('en-US')}`
+  return schema.maxLength === undefined
+    ? (type ?? 'any')
+    : `${type} of at most ${schema.maxLength} characters`
 }
 
 /** An answer as an outline: each field with its type and meaning. */

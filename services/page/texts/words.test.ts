@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { numberText, offsetText, spanText, timeOf, timeText } from './words.ts'
+import { countText, numberText, offsetText, spanText, timeOf, timeText } from './words.ts'
 
 test.for([
   [0, '0 s'],
@@ -24,6 +24,14 @@ test('thousands are separated in the whole part only', () => {
     '1,000',
     '1,234,567',
     '1,234.56789',
+  ])
+})
+
+test('one symbol is not 1 symbols', () => {
+  expect([0, 1, 1_622].map((count) => countText(count, 'symbol'))).toEqual([
+    '0 symbols',
+    '1 symbol',
+    '1,622 symbols',
   ])
 })
 

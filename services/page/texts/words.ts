@@ -5,6 +5,10 @@ const day = 86_400
 export const numberText = (value: number): string =>
   String(value).replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','))
 
+/** `1 symbol`, `1,622 symbols`. */
+export const countText = (count: number, name: string): string =>
+  `${numberText(count)} ${name}${count === 1 ? '' : 's'}`
+
 /** The greatest two units of a time span. */
 export function spanText(seconds: number): string {
   const whole = Math.round(Math.abs(seconds))

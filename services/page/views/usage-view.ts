@@ -11,16 +11,16 @@ const days = 30
 const everyMs = 5 * 60_000
 
 const columns: readonly (readonly [keyof Counters, string])[] = [
-  ['requests', 'Requests'],
-  ['history', 'History'],
-  ['symbols', 'Symbols'],
-  ['coverage', 'Coverage'],
-  ['status', 'Status'],
-  ['config', 'Config'],
-  ['usage', 'Usage'],
-  ['ws_connect', 'Sockets opened'],
-  ['ws_session', 'Sockets in use'],
-  ['rate_limited', 'Refused'],
+  ['requests', 'Requests in all'],
+  ['history', 'Requests for history'],
+  ['symbols', 'Requests for symbols'],
+  ['coverage', 'Requests for coverage'],
+  ['status', 'Requests for status'],
+  ['config', 'Requests for config'],
+  ['usage', 'Requests for usage'],
+  ['ws_connect', 'Connections opened'],
+  ['ws_session', 'Connections open at some time'],
+  ['rate_limited', 'Refused by a limit'],
 ]
 
 /** The limits and counters of this key. */
@@ -59,15 +59,17 @@ const summaryOf = ({ api_key: prefix, tier, limits, current, today, history }: U
     'div',
     { class: 'cards' },
     limitCard('Requests today', today.requests, limits.rpd),
-    limitCard('WebSocket connections in use', current.ws_connections_in_use, limits.ws_connections),
+    limitCard('WebSocket connections open now', current.ws_connections_in_use, limits.ws_connections),
     card('Requests a minute, at most', numberText(limits.rpm)),
     card('Symbols of one connection, at most', numberText(limits.ws_symbols)),
   ),
   element('h2', {}, `The last ${history.length} days`),
+  element('p', { class: 'soft' }, 'Days without use are left out.'),
 ]
 
 function daysOf({ history }: Usage): HTMLElement {
   const rows = history
+    .filter((each, i) => i === history.length - 1 || columns.some(([name]) => each[name] > 0))
     .toReversed()
     .map((each) => [each.date, ...columns.map(([name]) => numberText(each[name]))])
   return table('Use by day', ['Day', ...columns.map(([, name]) => name)], rows)

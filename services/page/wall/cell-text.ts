@@ -18,12 +18,11 @@ export function cellText(ranges: readonly Range[], begin: number, now: number): 
   const until = knownUntil(ranges, now)
   const missing = missingMinutes(ranges, begin, until)
   const [answered = 0] = answeredMinutes(ranges, begin, 1)
+  const known = knownMinutes(begin, until)
   return {
-    words: [
-      `${numberText(answered)} of ${numberText(minutesOfDay)} minutes were answered.`,
-      ...gapWords(missing, answered),
-      ...openWords(knownMinutes(begin, until), until),
-    ].join(' '),
+    words: isBefore(ranges, begin)
+      ? beforeWords(ranges)
+      : [countWords(answered, known), ...gapWords(missing, answered), ...openWords(known, until)].join(' '),
     from: missing[0]?.from ?? begin,
     to:
       missing.at(-1)?.to ??
@@ -33,8 +32,16 @@ export function cellText(ranges: readonly Range[], begin: number, now: number): 
 
 const clock = (time: number): string => timeText(time).slice(11)
 
+function countWords(answered: number, known: number): string {
+  if (known === 0) return 'Not known yet: 0 minutes so far. The next bar decides.'
+  return known < minutesOfDay
+    ? `${numberText(answered)} minutes were answered so far.`
+    : `${numberText(answered)} of ${numberText(minutesOfDay)} minutes were answered.`
+}
+
 function gapWords(missing: readonly Range[], answered: number): string[] {
   if (missing.length === 0) return answered > 0 ? ['Nothing is missing.'] : []
+  if (answered === 0) return []
   const listed = missing
     .slice(0, shownGaps)
     .map(({ from, to }) => (from === to ? clock(from) : `${clock(from)}–${clock(to)}`))
@@ -42,8 +49,15 @@ function gapWords(missing: readonly Range[], answered: number): string[] {
   return [`Not answered: ${listed.join(', ')}${more}.`]
 }
 
-function openWords(known: number, until: number): string[] {
-  if (known === minutesOfDay) return []
-  const what = known === 0 ? 'This day is' : `Minutes from ${clock(until)} on are`
-  return [`${what} not known yet: the next bar decides.`]
-}
+/** Whether a day ends before the first answer. */
+const isBefore = ([first]: readonly Range[], begin: number): boolean => !first || first.from >= begin + day
+
+const beforeWords = ([first]: readonly Range[]): string =>
+  first
+    ? `This day is before the first minute, ${timeText(first.from)}.`
+    : 'No minute of this symbol was answered yet.'
+
+const openWords = (known: number, until: number): string[] =>
+  known === 0 || known === minutesOfDay
+    ? []
+    : [`Minutes from ${clock(until)} on are not known yet: the next bar decides.`]

@@ -7,6 +7,9 @@ const day = 86_400
 const headHeight = 20
 const rowHeight = 16
 const labelWidth = 104
+const monthWidth = 56
+/** Below the last row. */
+const footHeight = 6
 const cellWidthLeast = 3
 /** A finger needs more. */
 const touchWidthLeast = 8
@@ -67,11 +70,16 @@ export class WallCanvas {
     new ResizeObserver(() => this.draw()).observe(this.element)
   }
 
+  /** Whether some days are out of view. */
+  get isWide(): boolean {
+    return this.element.scrollWidth > this.element.clientWidth
+  }
+
   show(wall: Wall): void {
     this.#wall = wall
     this.#cell = undefined
     this.#isNew = true
-    this.#space.style.height = `${headHeight + wall.rows.length * rowHeight}px`
+    this.#space.style.height = `${headHeight + wall.rows.length * rowHeight + footHeight}px`
     this.element.scrollTop = 0
     this.draw()
   }
@@ -110,15 +118,20 @@ export class WallCanvas {
     context.strokeRect(this.#leftOf(this.#cell.day), this.#topOf(this.#cell.row), width, rowHeight)
   }
 
+  /** The month of the left edge stays there. A name without room is left out. */
   #drawMonths(context: CanvasRenderingContext2D, color: Colors): void {
     const { firstDay, days } = this.#wall
+    const { clientWidth: width } = this.element
     context.fillStyle = color.panel
-    context.fillRect(0, 0, this.element.clientWidth, headHeight)
+    context.fillRect(0, 0, width, headHeight)
     context.fillStyle = color.text
-    for (let i = 0; i < days; i++) {
+    let end = width
+    for (let i = days - 1; i >= 0 && end > labelWidth; i--) {
       const date = timeText(firstDay + i * day, true)
-      if (i === 0 ? hasMonthSoon(firstDay, this.#cellWidth()) : !date.endsWith('-01')) continue
-      context.fillText(date.slice(0, 7), this.#leftOf(i), headHeight / 2)
+      if (i > 0 && !date.endsWith('-01')) continue
+      const left = Math.max(this.#leftOf(i), labelWidth)
+      if (left + monthWidth <= end) context.fillText(date.slice(0, 7), left, headHeight / 2)
+      end = Math.min(end, left)
     }
   }
 
@@ -218,10 +231,6 @@ export class WallCanvas {
     )
   }
 }
-
-/** Whether the name of the next month would overlap that of the first. */
-const hasMonthSoon = (firstDay: number, width: number): boolean =>
-  (32 - Number(timeText(firstDay, true).slice(8))) * width < 60
 
 type Colors = ReturnType<typeof colors>
 

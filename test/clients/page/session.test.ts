@@ -100,17 +100,26 @@ test('a page without a clipboard asks a person to select the text', async () => 
   await page.getByRole('button', { name: 'curl' }).click()
   await expect.poll(() => note.textContent()).toBe('curl is copied.')
   await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })')
-  await page.getByRole('button', { name: 'Python' }).click()
+  await page.getByRole('button', { name: 'Python', exact: true }).click()
   await expect.poll(() => note.textContent()).toBe('Select the text to copy it.')
 })
 
-test('/docs begins with a request that a shell can run with a key', async () => {
-  const { page } = await browser.open(`${service.url}/docs`)
-  await page.getByRole('heading', { level: 2 }).first().waitFor()
-  const command = await page.locator('pre').first().innerText()
+test('/docs has a request of each path that a shell can run with a key', async () => {
+  const { page } = await browser.open(`${service.url}/docs`, { permissions: ['clipboard-write'] })
+  const status = page
+    .locator('section')
+    .filter({ has: page.getByRole('heading', { name: 'GET /v1/status' }) })
+  const command = await status.locator('pre').first().innerText()
   expect(command).toMatch(/^curl -H "X-API-Key: /)
   const { stdout } = await promisify(execFile)('sh', ['-c', command], {
     env: { ...process.env, FXD_API_KEY: service.key },
   })
   expect(JSON.parse(stdout)).toHaveProperty('feeds')
+  const copy = async (): Promise<string> => {
+    await status.getByRole('button', { name: 'Copy as curl' }).click()
+    return await status.getByRole('status').innerText()
+  }
+  await expect.poll(copy).toBe('curl is copied.')
+  await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })')
+  await expect.poll(copy).toBe('Select the text to copy it.')
 })

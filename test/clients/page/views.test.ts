@@ -1,33 +1,44 @@
+import { execFile } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { type Bar, bitcoinMinutes, euroHours, fold } from '../../acceptance/client/bars.ts'
 import { read } from '../../acceptance/client/http.ts'
+import { FollowedFile } from '../../acceptance/client/input.ts'
 import { issueKey } from '../../acceptance/client/keys.ts'
 import { symbolOf } from '../one-service.ts'
 import { enter, expectAccessible } from './browser.ts'
-import { bitcoin, legend, pictures, usePage } from './page-service.ts'
+import { bitcoin, euro, legend, pictures, usePage } from './page-service.ts'
 
-const { service, browser, openView } = usePage()
+const run = promisify(execFile)
+const { service, browser, openView, stored } = usePage()
 const views = ['Feeds', 'Chart', 'Wall of gaps', 'Usage']
 
-test('a wrong key is refused in a sentence, and a right one opens the feeds', async () => {
+test('a wrong key is refused in a sentence and stays in its field, and a right one opens the feeds', async () => {
   const { page, errors } = await browser.open(service.url)
-  await enter(page, `fxd_${'0123456789abcdef'.repeat(2)}`)
+  const wrong = `fxd_${'0123456789abcdef'.repeat(2)}`
+  await enter(page, wrong)
   await expect
     .poll(() => page.getByRole('alert').textContent())
     .toBe('This key is unknown. Check that you copied all of it.')
+  const field = page.getByLabel('API key')
+  expect(await field.inputValue()).toBe(wrong)
+  expect(await field.evaluate('document.activeElement.id')).toBe('key')
+  await page.getByRole('button', { name: 'Show' }).click()
+  expect(await field.getAttribute('type')).toBe('text')
   await enter(page, service.key)
   await page.getByRole('heading', { name: 'Feeds' }).waitFor()
   expect(errors).toEqual([])
 })
 
 test('the key is in no storage, unless a person wants it for the tab', async () => {
-  const stored = (page: Page) =>
+  const storage = (page: Page) =>
     page.evaluate<string>('JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])')
   const { page } = await openView('')
   await page.getByRole('heading', { name: 'Feeds' }).waitFor()
-  expect(await stored(page)).toBe('[{},{},""]')
+  expect(await storage(page)).toBe('[{},{},""]')
   await page.reload()
   await page.getByLabel('Keep the key').check()
   await enter(page, service.key)
@@ -35,35 +46,49 @@ test('the key is in no storage, unless a person wants it for the tab', async () 
   await page.reload()
   await page.getByRole('heading', { name: 'Feeds' }).waitFor()
   await page.getByRole('button', { name: 'Forget key' }).click()
-  expect(await stored(page)).toBe('[{},{},""]')
+  expect(await storage(page)).toBe('[{},{},""]')
 })
 
 test('Feeds shows each feed with what /v1/status says', async () => {
   const { page } = await openView('#feeds')
   await page.getByRole('row').first().waitFor()
-  const { feeds } = await read<{ feeds: Record<string, { status: string; symbol_count: number }> }>(
-    '/v1/status',
-    service.key,
-  )
+  const { feeds } = await read<{
+    feeds: Record<string, { status: string; symbol_count: number; clock_note?: string }>
+  }>('/v1/status', service.key)
   const rows = await page.locator('tbody tr').allInnerTexts()
   const shown = rows.map((row) => row.split('\t').map((cell) => cell.trim()))
   expect(shown.map(([feed]) => feed)).toEqual(Object.keys(feeds).toSorted())
   for (const [feed = '', text, , , , clock, ...others] of shown) {
     expect(text?.toLowerCase()).toContain(feeds[feed]?.status)
     expect(others.at(-1)).toBe(String(feeds[feed]?.symbol_count))
-    if (feed === 'BROKERA:ZERO') expect(clock).toBe('3 h ahead of UTC')
-    if (feed === 'BROKERC:TADIL') expect(clock).toBe('4,018 d behind UTC')
+    if (feed === 'BROKERA:ZERO') expect(clock).toBe('3 h ahead of UTC, fixed')
+    if (feed === 'BROKERC:TADIL') expect(clock).toBe('4,018 d behind UTC, fixed')
   }
+  expect(await page.locator('main').innerText()).toContain(
+    `BROKERC:TADIL: ${feeds['BROKERC:TADIL']?.clock_note}`,
+  )
 })
 
-test('at phone width Feeds shows feed, state and newest bar without scrolling', async () => {
+test('a feed that is chosen lists its symbols, each with its chart', async () => {
+  const { page, errors } = await openView('#feeds')
+  await page.getByRole('link', { name: 'BROKERA:ZERO' }).click()
+  await page.getByRole('heading', { name: '23 symbols of BROKERA:ZERO' }).waitFor()
+  expect(await page.locator('.symbols a').count()).toBe(23)
+  await page.getByRole('link', { name: 'BTCUSD', exact: true }).click()
+  await expect.poll(() => legend(page).textContent()).toContain(' feed · ')
+  expect(new URL(page.url()).hash).toBe(`#chart/${bitcoin}/1`)
+  expect(errors).toEqual([])
+})
+
+test('at phone width Feeds shows every column of a feed without scrolling', async () => {
   const { page } = await browser.open(`${service.url}/#feeds`, { viewport: { width: 390, height: 844 } })
   await enter(page, service.key)
   const row = page.locator('tbody tr').filter({ hasText: 'BROKERA:ZERO' })
-  const newest = row.locator('td').nth(1)
-  expect(await newest.textContent()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d$/)
-  const { x, width } = (await newest.boundingBox())!
-  expect(x + width).toBeLessThanOrEqual(390 - 12)
+  expect(await row.locator('td').nth(3).textContent()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d$/)
+  for (const cell of await row.locator('td').all()) {
+    const { x, width } = (await cell.boundingBox())!
+    expect(x + width).toBeLessThanOrEqual(390 - 12)
+  }
 })
 
 type Ranges = readonly { readonly from: number; readonly to: number }[]
@@ -85,14 +110,14 @@ function stateOf(ranges: Ranges, day: number): string {
   return words.has('open') ? 'open' : 'full'
 }
 
-test('the wall equals /v1/coverage cell by cell, and a cell names its exact minutes', async () => {
+test('the wall equals /v1/coverage?resolution=1 cell by cell, and a cell names its exact minutes', async () => {
   await service.prepare('GBPUSD')
   const { page, errors } = await openView('#gaps/BROKERA:ZERO')
   const canvas = page.locator('canvas')
   await canvas.waitFor()
   await page.getByLabel('Days', { exact: true }).selectOption('30')
   const { coverage } = await read<{ coverage: Record<string, { from: number; to: number }[]> }>(
-    '/v1/coverage',
+    '/v1/coverage?resolution=1',
     service.key,
   )
   const symbols = Object.keys(coverage)
@@ -126,16 +151,61 @@ test('the wall equals /v1/coverage cell by cell, and a cell names its exact minu
   await expect
     .poll(() => page.locator('.detail').textContent())
     .toContain(
-      `${symbolOf('GBPUSD')}, ${new Date(today * 1_000).toISOString().slice(0, 10)}: ${answered.toLocaleString('en-US')} of 1,440 minutes were answered. Not answered: `,
+      `${symbolOf('GBPUSD')}, ${new Date(today * 1_000).toISOString().slice(0, 10)}: ${answered.toLocaleString('en-US')} minutes were answered so far. Not answered: `,
     )
   expect(await page.locator('.detail').textContent()).toContain(
     ' on are not known yet: the next bar decides.',
   )
+  expect(await page.getByText(`${symbolOf('GBPUSD')}, `).count()).toBe(2)
   await page.getByRole('button', { name: 'curl' }).click()
   const program = (await page.locator('.program').textContent()) ?? ''
   expect(program).toContain(`/v1/history?symbol=${symbolOf('GBPUSD')}&resolution=1&from=`)
+  await page.getByRole('button', { name: 'Python without a package' }).click()
+  const python = (await page.locator('.program').textContent()) ?? ''
+  const env = { ...process.env, FXD_API_KEY: service.key }
+  const { stdout } = await run('python3', ['-c', python], { env })
+  expect(stdout).toMatch(/^\{'s': '(ok|no_data)'/)
   expect(Number(/to=(\d+)/.exec(program)?.[1])).toBeLessThanOrEqual(Date.now() / 1_000 + 10_800)
   expect(errors).toEqual([])
+})
+
+test('hours of days without minutes leave the wall grey, and a feed without minutes is counted by its hours', async () => {
+  const hours = fold(bitcoinMinutes(), 3_600)
+  new FollowedFile('brokerc-tadil', 'BTCUSD_H1.csv').write(hours)
+  await stored('BROKERC:TADIL:BTCUSD', '60', hours.at(-1))
+  const dateOf = (bar: Bar | undefined): string => new Date(bar!.time * 1_000).toISOString().slice(0, 10)
+  const euroDay = dateOf(euroHours()[72])
+  const bitcoinDay = dateOf(hours[36])
+  const { page, errors } = await openView(`#gaps/BROKERA:ZERO/30/${euroDay}`)
+  const detail = page.locator('.detail')
+  const choose = async (name: string): Promise<void> => {
+    await page.locator('canvas').waitFor()
+    await page.getByLabel('Symbols', { exact: true }).fill(name)
+    await page.locator('canvas').focus()
+    await page.keyboard.press('ArrowLeft')
+  }
+  await choose('EURUSD')
+  await expect
+    .poll(() => detail.textContent())
+    .toBe(`${euro}, ${euroDay}: No minute of this symbol was answered yet.`)
+  await page.getByLabel('Feed', { exact: true }).selectOption('BROKERC:TADIL')
+  await page.getByText('This feed has no bars of 1 minute. The wall counts its bars of 1 hour.').waitFor()
+  await page.getByLabel('Until').fill(bitcoinDay)
+  await choose('BTCUSD')
+  await expect
+    .poll(() => detail.textContent())
+    .toContain(`BROKERC:TADIL:BTCUSD, ${bitcoinDay}: 1,440 of 1,440 minutes were answered.`)
+  expect(new URL(page.url()).hash).toBe(`#gaps/BROKERC:TADIL/30/${bitcoinDay}`)
+  await page.getByLabel('Symbols', { exact: true }).fill('nothing')
+  await page.getByText('No symbol has this name').waitFor()
+  expect(errors).toEqual([])
+})
+
+test('the wall of a feed that the key does not have says so', async () => {
+  const { page } = await openView('#gaps/BROKERX:NONE')
+  await expect
+    .poll(() => page.locator('.note:not(:empty)').allInnerTexts())
+    .toEqual(['Your key has no feed BROKERX:NONE. This is BROKERA:ZERO.'])
 })
 
 test('at phone width a day is wide enough for a finger, and the canvas is no larger than the window', async () => {
@@ -146,7 +216,9 @@ test('at phone width a day is wide enough for a finger, and the canvas is no lar
   await enter(page, service.key)
   const canvas = page.locator('canvas')
   await canvas.waitFor()
+  await page.getByText('23 symbols, 30 days on the clock of the feed.', { exact: true }).waitFor()
   await page.getByLabel('Days', { exact: true }).selectOption('365')
+  await page.getByText('365 days on the clock of the feed. Scroll sideways to see all days.').waitFor()
   const [space, pixels] = await page.evaluate<[number, number]>(`
     [document.querySelector('.wall > div').clientWidth, document.querySelector('canvas').width]`)
   expect(space).toBe(104 + 365 * 8)
@@ -161,11 +233,11 @@ test('at phone width a day is wide enough for a finger, and the canvas is no lar
   await expect.poll(() => page.getByText(first).textContent()).toContain('BROKERA:ZERO:')
 })
 
-test('Usage shows the limits and the counters of the key', async () => {
+test('Usage shows the limits of the key, and the counters of the days with use', async () => {
   const { key } = await issueKey({ plan: 'basic', feeds: ['BROKERA:ZERO'] })
   const { page } = await browser.open(`${service.url}/#usage`)
   await enter(page, key)
-  await page.getByRole('row').nth(30).waitFor()
+  await page.locator('tbody tr').first().waitFor()
   const usage = await read<{
     limits: { rpm: number; rpd: number; ws_connections: number; ws_symbols: number }
     history: { date: string; requests: number }[]
@@ -173,7 +245,8 @@ test('Usage shows the limits and the counters of the key', async () => {
   const text = await page.locator('.cards').innerText()
   for (const limit of Object.values(usage.limits)) expect(text).toContain(limit.toLocaleString('en-US'))
   const days = await page.locator('tbody th').allInnerTexts()
-  expect(days).toEqual(usage.history.map(({ date }) => date).toReversed())
+  expect(usage.history).toHaveLength(30)
+  expect(days).toEqual(usage.history.slice(-1).map(({ date }) => date))
   const shown = Number(await page.locator('tbody td').first().innerText())
   expect(shown).toBeGreaterThan(0)
   expect(shown).toBeLessThanOrEqual(usage.history.at(-1)!.requests)
@@ -191,6 +264,17 @@ test('/docs shows every path of /openapi.json with its parameters', async () => 
   expect(await page.locator('tbody th').allInnerTexts()).toEqual(
     Object.values(paths).flatMap(({ get }) => get.parameters.map(({ name }) => name)),
   )
+  const text = await page.locator('main').innerText()
+  expect(text).not.toContain('`')
+  expect(text).toContain('integer, at most 10,000')
+  const commands = await page.locator('main .copy pre').allInnerTexts()
+  expect(commands).toHaveLength(Object.keys(paths).length - 1)
+  for (const command of commands) {
+    const path = new URL(/'(.+)'/.exec(command)?.[1] ?? '')
+    const symbol = path.searchParams.has('symbol') ? bitcoin : undefined
+    if (symbol !== undefined) path.searchParams.set('symbol', symbol)
+    expect((await fetch(path, { headers: { 'X-API-Key': service.key } })).status, command).toBe(200)
+  }
   await expectAccessible(page, '/docs')
   if (pictures !== undefined) await page.screenshot({ path: join(pictures, 'docs-light.png') })
   expect(errors).toEqual([])
@@ -240,6 +324,10 @@ test.for(looks)(
     await enter(page, service.key)
     for (const view of views) {
       await page.getByRole('link', { name: view, exact: true }).click()
+      if (view === 'Feeds') {
+        await page.getByRole('link', { name: 'BROKERA:ZERO' }).click()
+        await page.getByRole('heading', { name: 'symbols of BROKERA:ZERO' }).waitFor()
+      }
       if (view === 'Chart') {
         await page.locator('.plot').waitFor()
         await page.getByLabel('Symbol').fill(bitcoin)
@@ -247,6 +335,7 @@ test.for(looks)(
         await expect.poll(() => legend(page).textContent()).toContain(' feed · ')
       }
       if (view === 'Wall of gaps') {
+        await page.locator('canvas').waitFor()
         await page.getByLabel('Until').fill('2013-12-20')
         await page.locator('canvas').click({ position: { x: 250, y: 75 } })
       }

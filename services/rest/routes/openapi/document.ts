@@ -62,7 +62,7 @@ export function openapiDocument(schemas: readonly { schema: RouteSchema; needsKe
       title: 'fxd',
       version: 'v1',
       description:
-        'Live and historical OHLCV bars of trading instruments over REST and WebSocket. Frames: /asyncapi.json.',
+        'Live and historical OHLCV bars of trading instruments over REST and WebSocket. Messages of the WebSocket: /asyncapi.json.',
     },
     servers: [{ url: '/' }],
     paths: { ...paths, '/v1/stream': { get: streamOperation } },
