@@ -26,7 +26,7 @@ export interface Range {
 
 /** The ranges in which a symbol has data without a gap, from acknowledged windows and the bars inside them. */
 export interface Coverage {
-  /** Of one resolution, or of all. Windows of resolutions that the feed no longer serves do not count. */
+  /** The ranges of one resolution, or of all. Windows of resolutions that the feed no longer serves do not count. */
   ofSymbol(symbol: SymbolRecord, of: CoverageOf): Promise<readonly Range[]>
   /** Reads the windows of a feed once; the returned function answers for each of its symbols. */
   ofFeed(of: CoverageOf): Promise<(symbol: SymbolRecord) => Promise<readonly Range[]>>

@@ -43,7 +43,7 @@ describe('/openapi.json', () => {
     ['/v1/config', []],
     ['/v1/symbols', ['symbol', 'search', 'limit', 'offset']],
     ['/v1/history', ['symbol!', 'resolution!', 'from', 'to', 'countback']],
-    ['/v1/coverage', ['symbol']],
+    ['/v1/coverage', ['symbol', 'resolution']],
     ['/v1/status', []],
     ['/v1/usage', ['days']],
   ])('%s has the parameters of the specification', (path, expected) => {
