@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -45,6 +45,17 @@ const file = (path: string): string => join(project, 'node_modules/@fxd/client',
 
 test('the built client has at most 8 kB, gzipped', () => {
   expect(gzipSync(readFileSync(file('dist/index.js')), { level: 9 }).length).toBeLessThanOrEqual(8_192)
+})
+
+test('an error that the program does not catch prints a short line of the built client, and its code', () => {
+  writeFileSync(
+    join(project, 'uncaught.mjs'),
+    "import { Fxd } from '@fxd/client'\nfor await (const bar of new Fxd({ key: 'fxd_…' }).history('A:B:C')) bar\n",
+  )
+  const { status, stderr } = spawnSync(process.execPath, ['uncaught.mjs'], { cwd: project, encoding: 'utf8' })
+  expect(status).toBe(1)
+  expect(stderr).toContain("code: 'INVALID_PARAMS'")
+  expect(Math.max(...stderr.split('\n').map(({ length }) => length))).toBeLessThan(400)
 })
 
 const check = (text: string): string => {

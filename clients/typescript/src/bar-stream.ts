@@ -1,5 +1,5 @@
 import { Clocks } from './clocks.ts'
-import { asFxdError, FxdError } from './error.ts'
+import { FxdError } from './error.ts'
 import type { Followed } from './followed.ts'
 import type { Frame } from './frames.ts'
 import { pages } from './history.ts'
@@ -54,7 +54,9 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
   #isFull = false
   /** Code of the last `error` frame of the socket, which says why the service closes. */
   #code = ''
-  #error: FxdError | undefined
+  #error: Error | undefined
+  /** Whether the next socket is told to the logger. */
+  #isRetrying = false
 
   constructor(deps: BarStreamDeps) {
     this.#deps = deps
@@ -82,7 +84,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
     if (!this.#isStarted) {
       this.#isStarted = true
       this.#deps.running.add(this)
-      void this.#run().catch((cause: unknown) => this.#fail(asFxdError(cause)))
+      void this.#run().catch((cause: unknown) => this.#fail(cause))
     }
     const item = this.#take()
     return item ? Promise.resolve({ value: item, done: false }) : this.#wait()
@@ -113,9 +115,9 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
     return item as I | undefined
   }
 
-  #fail(error: FxdError): void {
+  #fail(error: unknown): void {
     if (this.#abort.signal.aborted) return
-    this.#error = error
+    this.#error = error as Error
     this.#stop()
   }
 
@@ -129,8 +131,10 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
   }
 
   async #run(): Promise<void> {
-    const { wanted, startOf, logger, withRevisions } = this.#deps
+    const { rest, wanted, startOf, logger, withRevisions } = this.#deps
+    const { retries } = rest
     await this.#clocks.begin()
+    this.#isRetrying = rest.retries > retries
     const { signal } = this.#abort
     if (signal.aborted) return
     this.#subscriptions = new Subscriptions(wanted, startOf, {
@@ -145,7 +149,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
       coverage: (symbols) => this.#coverage(symbols),
       readHistory: (followed) => {
         this.#toRead.push(followed)
-        void this.#readHistory().catch((cause: unknown) => this.#fail(asFxdError(cause)))
+        void this.#readHistory().catch((cause: unknown) => this.#fail(cause))
       },
     })
     this.#timer = setInterval(() => this.#tick(), tickMs)
@@ -200,6 +204,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
         leastMs = await refusal(rest, logger, signal)
       }
       const retryInMs = leastMs + jitterMs(failures++)
+      this.#isRetrying = true
       logger.info?.('socket ended; retrying', { code, reason, retryInMs })
       await sleep(retryInMs, signal)
     }
@@ -220,7 +225,10 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
   #receive(frame: Frame, subscriptions: Subscriptions): void {
     if (frame.type === 'error' && frame.code !== 'GAP') this.#code = frame.code
     subscriptions.received(frame)
-    if (frame.type === 'connected') subscriptions.opened()
+    if (frame.type !== 'connected') return
+    subscriptions.opened()
+    if (this.#isRetrying) this.#deps.logger.info?.('connected again', { url: this.#deps.wsUrl })
+    this.#isRetrying = false
   }
 
   #give(item: Item): boolean {

@@ -1,5 +1,8 @@
 import type { FeedStatus, Verdict } from './types.ts'
 
+/** Whenever it begins, a whole minute of the clock is in this time. */
+const wholeMinuteMs = 120_000
+
 interface Seen {
   status?: Pick<FeedStatus, 'status' | 'liveness_source'>
   /** Whether a bar came since the last complete minute, and in that minute. */
@@ -10,6 +13,12 @@ interface Seen {
 /** Judges feeds by what the service says of them and by complete minutes, never by a timeout on bars. */
 export class Liveness {
   readonly #feeds = new Map<string, Seen>()
+  #openedMs: number | undefined
+
+  /** A socket is open. What it does not bring is brought by the next one, so the time counts from the first one. */
+  opened(): void {
+    this.#openedMs ??= performance.now()
+  }
 
   status(feed: string, status: Seen['status'] & object): void {
     this.#of(feed).status = status
@@ -30,7 +39,8 @@ export class Liveness {
     const judge = ({ status, isNow, wasBefore }: Seen): Verdict => {
       if (!isReading || status?.liveness_source !== 'heartbeat') return 'unknown'
       if (!isSound || status.status !== 'live') return 'dead'
-      return isNow || wasBefore ? 'live' : 'quiet'
+      if (isNow || wasBefore) return 'live'
+      return performance.now() - (this.#openedMs ?? 0) < wholeMinuteMs ? 'unknown' : 'quiet'
     }
     return Object.fromEntries([...this.#feeds].map(([feed, seen]) => [feed, judge(seen)]))
   }
