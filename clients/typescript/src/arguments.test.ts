@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { type BarsOptions, Fxd } from './fxd.ts'
+import { Fxd } from './fxd.ts'
 
 const fxd = new Fxd({ key: 'fxd_x' })
-const bars = (options: object) => () => fxd.bars('A:B:C', options as BarsOptions)
+const bars = (options: object) => () => fxd.bars('A:B:C', options)
 const symbols = (names: string | readonly string[]) => () => fxd.bars(names)
 const next = (options: object, key: () => string = () => 'fxd_x') =>
   new Fxd({ url: 'http://127.0.0.1:1', key }).history('A:B:C', options).next()
