@@ -10,6 +10,7 @@ import { killLeader } from '../installed/kill-leader.ts'
 import { apiKey } from '../installed/objects.ts'
 import { startUnderLoad, type UnderLoad } from '../installed/under-load.ts'
 import { expectNothingMissed, flows, recoveryMs } from './expect-nothing-missed.ts'
+import { type Followers, startFollowers } from './followers.ts'
 
 /** Unplanned failures: pushed bars and history together are complete, and every missed bar is named in a gap. */
 const startTimeoutMs = 900_000
@@ -22,10 +23,15 @@ const secondsToKillMax = 20
 const hoursBack = 23
 
 let loaded: UnderLoad
+let followers: Followers
 beforeAll(async () => {
   loaded = await startUnderLoad({ nodes: 3, hoursBack })
+  followers = await startFollowers(loaded)
 }, startTimeoutMs)
-afterAll(() => loaded?.stop())
+afterAll(async () => {
+  await followers?.stop()
+  await loaded?.stop()
+})
 
 const logOf = (...args: readonly string[]): Promise<string> => loaded.kubectl('logs', '--tail=-1', ...args)
 const nodeIs = (name: string, status: string): Promise<void> =>
@@ -117,4 +123,9 @@ test('a power cut of a node loses no bar', async () => {
     await loaded.shards(2)
   }
   await expectNothingMissed(loaded, 'power cuts')
+})
+
+test('after all failures both clients, outside of the cluster, gave each bar once and in order', async () => {
+  await loaded.traffic.stop()
+  expect(await followers.complaints()).toEqual([])
 })
