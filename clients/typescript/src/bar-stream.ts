@@ -86,8 +86,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
       this.#deps.running.add(this)
       void this.#run().catch((cause: unknown) => this.#fail(cause))
     }
-    const item = this.#take()
-    return item ? Promise.resolve({ value: item, done: false }) : this.#wait()
+    return this.#wait()
   }
 
   /** Ends the stream: the socket is closed, and what was not taken is dropped. */
@@ -133,7 +132,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
   async #run(): Promise<void> {
     const { rest, wanted, startOf, logger, withRevisions } = this.#deps
     const { retries } = rest
-    await this.#clocks.begin()
+    this.#liveness.began(await this.#clocks.begin())
     this.#isRetrying = rest.retries > retries
     const { signal } = this.#abort
     if (signal.aborted) return
@@ -162,7 +161,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
     const [symbol, ...others] = symbols
     const only = others.length === 0 ? symbol : undefined
     const ask = <T>(): Promise<{ readonly coverage: T }> =>
-      rest.getPatiently('coverage', { symbol: only }, undefined, this.#abort.signal)
+      rest.getPatiently('coverage', { symbol: only, resolution: '1' }, undefined, this.#abort.signal)
     try {
       return only === undefined
         ? (await ask<Record<string, Range[]>>()).coverage

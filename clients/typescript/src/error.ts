@@ -36,7 +36,7 @@ export class FxdError extends Error {
 export const invalid = (name: string, got: string): FxdError =>
   new FxdError('INVALID_PARAMS', `${name}: got ${got}`)
 
-/** Of any error: one of the program, such as of its function `key`, does not pass. */
+/** Whether any error may pass: one of the program, such as of its function `key`, does not. */
 export const mayPass = (cause: unknown): cause is FxdError => cause instanceof FxdError && cause.mayPass
 
 /** What a request failed with. */

@@ -40,6 +40,15 @@ test('without a bar the verdict is unknown until the connection is old enough fo
   expect(verdict(liveness)).toBe('quiet')
 })
 
+test('a feed without a bar for two minutes before the client began is quiet at once', () => {
+  const liveness = new Liveness()
+  const feeds = { [feed]: { ...live, symbol_count: 1, last_candle_age_seconds: 172_800 } }
+  liveness.began({ status: 'ok', server_time: 0, feeds })
+  liveness.opened()
+  liveness.status(feed, live)
+  expect(verdict(liveness)).toBe('quiet')
+})
+
 test('a bar tells that a feed is live as soon as it comes', () => {
   const liveness = new Liveness()
   liveness.opened()

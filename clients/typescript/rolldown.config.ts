@@ -9,5 +9,14 @@ export default {
     comments: false,
     // Node prints the line of an uncaught error, so that lines must be short.
     minify: { compress: true, mangle: true, codegen: { removeWhitespace: false } },
+    plugins: [
+      {
+        name: 'spaces',
+        // They compress better than tabs, and the columns of the source map stay right.
+        generateBundle(_: unknown, { 'index.js': file }: Record<'index.js', { code: string }>) {
+          file.code = file.code.replaceAll('\t', ' ')
+        },
+      },
+    ],
   },
 }
