@@ -72,3 +72,11 @@ test('null counts as absent in from, to and after', async () => {
   await expect(client.history('A:B:C', { from: null, to: null }).next()).rejects.toMatchObject(refused)
   expect(asked).toEqual(['/v1/status', '/v1/history?symbol=A%3AB%3AC&resolution=1&countback=1'])
 })
+
+test('the position begins as the one that was given, so that a symbol which comes later keeps its time', () => {
+  const after = { 'A:B:C': 60, 'A:B:D': 120 }
+  const stream = fxd.bars('A:B', { after })
+  expect(stream.position).toEqual(after)
+  expect(stream.position).not.toBe(after)
+  expect(fxd.bars('A:B').position).toEqual({})
+})

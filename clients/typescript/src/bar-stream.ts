@@ -25,6 +25,8 @@ export interface BarStreamDeps {
   /** Maximum items that wait for the program. */
   readonly buffer: number
   readonly wanted: readonly string[]
+  /** What the program gave as `after`. */
+  readonly position: Position
   /** The time after which bars of a symbol begin; `undefined`: with the next bar that closes. */
   readonly startOf: (symbol: string) => number | undefined
   readonly withRevisions: boolean
@@ -43,7 +45,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
   readonly #clocks: Clocks
   readonly #liveness = new Liveness()
   readonly #toRead: Followed[] = []
-  readonly #position: Record<string, number> = {}
+  readonly #position: Record<string, number>
   #subscriptions: Subscriptions | undefined
   #socket: Socket | undefined
   #endSocket: (() => void) | undefined
@@ -60,6 +62,8 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
 
   constructor(deps: BarStreamDeps) {
     this.#deps = deps
+    // A symbol that joins later, or is not wanted now, keeps its time.
+    this.#position = { ...deps.position }
     this.#items = new Items(deps.buffer)
     this.#clocks = new Clocks(deps.rest, this.#abort.signal, (feed, from, to) =>
       this.#subscriptions?.gapOfClock(feed, from, to),

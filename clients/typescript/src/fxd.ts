@@ -91,7 +91,7 @@ export class Fxd {
     if (wanted.length === 0 || wrong !== undefined)
       throw invalid('symbols', `${wrong ?? 'none'}, wanted BROKER:ACCOUNT:NAME or BROKER:ACCOUNT`)
     const start = given('from', from)
-    const position = new Map(
+    const position = Object.fromEntries(
       Object.entries(after ?? {}).map(([symbol, time]) => [symbol, seconds(`after: ${symbol}`, time)]),
     )
     return new BarStream<Item>({
@@ -100,7 +100,8 @@ export class Fxd {
       logger: this.#logger,
       buffer: this.#buffer,
       wanted,
-      startOf: (symbol) => position.get(symbol) ?? (start && Math.max(0, start - 1)),
+      position,
+      startOf: (symbol) => position[symbol] ?? (start && Math.max(0, start - 1)),
       withRevisions: revisions,
       running: this.#running,
     })
