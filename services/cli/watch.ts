@@ -43,12 +43,12 @@ async function watch(symbols: readonly string[], options: WatchOptions, terminal
   const from = options.from === undefined ? {} : { from: parseFeedTime('--from', options.from, 0) }
   const { Fxd } = await import('../../clients/typescript/src/index.ts')
   const url = options.url ?? urlOf(httpAddr)
-  const items = new Fxd({ url, key, logger: loggerOf(terminal) }).bars(symbols, from)
   if (terminal.written) outliveReaders()
   if (options.csv) terminal.out(`${columns.join(',')}\n`)
   try {
     let count = 0
-    for await (const item of items) {
+    const fxd = new Fxd({ url, key, logger: loggerOf(terminal) })
+    for await (const item of fxd.bars(symbols, from)) {
       printItem(item, options, terminal)
       if (count++ % writeEvery === 0) await terminal.written?.()
     }

@@ -35,7 +35,7 @@ export async function askPatiently<T>(
       const error = asFxdError(cause)
       if (refused(error)) return undefined
       note(failureText(error))
-      if (!error.isTransient) return undefined
+      if (!error.mayPass) return undefined
       await pause((error.retryAfter ?? 0) * 1_000 || againMs, signal)
     }
   }

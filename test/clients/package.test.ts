@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -6,8 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { DatabaseSync } from 'node:sqlite'
 import { gzipSync } from 'node:zlib'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { Bar } from '../acceptance/client/bars.ts'
 import { issueKey, revokeKey } from '../acceptance/client/keys.ts'
 import { connect } from '../acceptance/client/socket.ts'
 import { until } from '../acceptance/client/until.ts'
@@ -45,6 +47,17 @@ const file = (path: string): string => join(project, 'node_modules/@fxd/client',
 
 test('the built client has at most 8 kB, gzipped', () => {
   expect(gzipSync(readFileSync(file('dist/index.js')), { level: 9 }).length).toBeLessThanOrEqual(8_192)
+})
+
+test('an error that the program does not catch prints a short line of the built client, and its code', () => {
+  writeFileSync(
+    join(project, 'uncaught.mjs'),
+    "import { Fxd } from '@fxd/client'\nfor await (const bar of new Fxd({ key: 'fxd_…' }).history('A:B:C')) bar\n",
+  )
+  const { status, stderr } = spawnSync(process.execPath, ['uncaught.mjs'], { cwd: project, encoding: 'utf8' })
+  expect(status).toBe(1)
+  expect(stderr).toContain("code: 'INVALID_PARAMS'")
+  expect(Math.max(...stderr.split('\n').map(({ length }) => length))).toBeLessThan(400)
 })
 
 const check = (text: string): string => {
@@ -96,26 +109,55 @@ test('the program at the top of the README prints bars', async () => {
   expect(lines()).toEqual(stored.map(({ time, close }) => `${symbol} ${time} ${close}`))
 })
 
-test('the program of the README that survives a kill gives each bar once through kills of the service and of itself', async () => {
+test('the program of the README that survives a kill keeps each bar once, with its position, through kills of the service and of itself', async () => {
   const { symbol, file: exported, stored, next } = await service.prepare('USDCHF')
-  writeFileSync(join(project, 'kept.mjs'), readmeProgram('## A program that survives a kill', symbol).text)
-  const shown = [...stored, ...next].map(({ time, close }) => `${symbol} ${time} ${close}`)
-  const position = () =>
-    JSON.parse(readFileSync(join(project, 'position.json'), 'utf8')) as Record<string, number>
-  const first = runReadme('kept.mjs', symbol)
-  await until('history', () => first.lines().length >= stored.length)
+  const { program, text } = readmeProgram('## A program that survives a kill', symbol)
+  expect(program.trim().split('\n').length).toBeLessThanOrEqual(25)
+  writeFileSync(join(project, 'kept.mjs'), text)
+  const copy = new DatabaseSync(join(project, 'bars.db'))
+  onTestFinished(() => copy.close())
+  // Counts what is written, since a bar that is written twice replaces itself.
+  copy.exec(`PRAGMA journal_mode = WAL;
+    CREATE TABLE bars (symbol, time INT, open, high, low, close, volume INT, PRIMARY KEY (symbol, time));
+    CREATE TABLE position (id PRIMARY KEY, json);
+    CREATE TABLE written (time);
+    CREATE TRIGGER count BEFORE INSERT ON bars BEGIN INSERT INTO written VALUES (new.time); END`)
+  const all = (query: string) => copy.prepare(query).all()
+  const position = (): number => {
+    const [row] = all('SELECT json FROM position')
+    return (JSON.parse(String(row?.['json'] ?? '{}')) as Record<string, number>)[symbol] ?? 0
+  }
+  const run = (): ChildProcess => {
+    const child = spawn(process.execPath, ['kept.mjs'], {
+      cwd: project,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    })
+    started.push(child)
+    return child
+  }
+  const reaches = (bar: Bar | undefined) =>
+    until('a later position', () => position() >= Number(bar?.time), 60_000)
+  const first = run()
+  await reaches(stored[0])
   await service.kill()
   exported.append(...next.slice(0, 10))
   await service.start()
-  const half = stored.length + 10
-  await until('bars after the kill of the service', () => first.lines().length >= half, 60_000)
-  await until('the position', () => position()[symbol] === next[9]?.time)
-  first.child.kill('SIGKILL')
-  await once(first.child, 'close')
-  exported.append(...next.slice(10))
-  const second = runReadme('kept.mjs', symbol)
-  await until('bars after its kill', () => second.lines().length >= next.length - 10, 60_000)
-  expect([...first.lines(), ...second.lines()]).toEqual(shown)
+  await reaches(next[0])
+  first.kill('SIGKILL')
+  await once(first, 'close')
+  const kept = position()
+  exported.append(...next.slice(10, -1))
+  run()
+  await reaches([...stored, ...next].find(({ time }) => time > kept))
+  const committed = performance.now()
+  await until('the next second, when it commits again', () => performance.now() > committed + 1_000)
+  exported.append(...next.slice(-1))
+  await reaches(next.at(-1))
+  expect(all('SELECT * FROM bars ORDER BY time').map((row) => ({ ...row }))).toEqual(
+    [...stored, ...next].map((bar) => ({ symbol, ...bar })),
+  )
+  expect(all('SELECT * FROM written')).toHaveLength(stored.length + next.length)
+  expect(all('SELECT * FROM gaps')).toEqual([])
 })
 
 interface Line {

@@ -58,6 +58,7 @@ test('fxd watch ends quietly when the reader of its output ends', async () => {
 
 test.each([
   ['an unknown symbol', ['BROKERA:ZERO:NOSUCH'], 1, /SYMBOL_REJECTED: rejected: BROKERA:ZERO:NOSUCH/],
+  ['a name without a feed', ['EURUSD'], 1, /INVALID_PARAMS: symbols: got EURUSD, wanted BROKER:ACCOUNT:NAME/],
   ['a wrong time', ['BROKERA:ZERO:EURUSD', '--from', 'noon'], 64, /--from is "noon"/],
 ])('fxd watch refuses %s by name', async (_, args, code, sentence) => {
   const { child, seen } = watch(args)

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { Fxd } from './fxd.ts'
 
-/** A server that sends these frames on each socket, then closes it with a code after which no client returns. */
-const serve = async (frames: readonly object[]): Promise<string> => {
+/** A server that sends these frames on each socket, then closes it, if not said otherwise so that no client returns. */
+const serve = async (frames: readonly object[], codes: number[] = []): Promise<string> => {
   const http = createServer((_, response) => response.end('{"feeds":{}}'))
   const sockets = new WebSocketServer({ server: http })
   sockets.on('connection', (socket) => {
     for (const frame of frames) socket.send(JSON.stringify(frame))
-    socket.close(4500, 'ended')
+    socket.close(codes.shift() ?? 4500, 'ended')
   })
   await once(http.listen(0, '127.0.0.1'), 'listening')
   onTestFinished(() => {
@@ -32,4 +32,26 @@ test.each([
     closeCode: 4500,
     closeReason: 'ended',
   })
+})
+
+test('after a retry the logger is told that the client is connected again, and at first it is not', async () => {
+  const frame = { type: 'connected', limits: { max_symbols: 1 } }
+  const url = await serve([frame], [1012])
+  const lines: (readonly [message: string, fields: object])[] = []
+  const logger = { info: (...line: [string, object]) => void lines.push(line) }
+  await expect(new Fxd({ url, key: 'fxd_x', logger }).bars('A:B:C').next()).rejects.toThrow('4500')
+  expect(lines).toEqual([
+    ['socket ended; retrying', { code: 1012, reason: 'ended', retryInMs: expect.any(Number) as unknown }],
+    ['connected again', { url: url.replace('http', 'ws') }],
+  ])
+})
+
+test('a client that began while the service was unavailable tells the logger when it is connected', async () => {
+  const url = await serve([{ type: 'connected', limits: { max_symbols: 1 } }])
+  const answer = vi.spyOn(globalThis, 'fetch').mockRejectedValueOnce(new Error('refused'))
+  onTestFinished(() => answer.mockRestore())
+  const lines: string[] = []
+  const logger = { info: (message: string) => void lines.push(message) }
+  await expect(new Fxd({ url, key: 'fxd_x', logger }).bars('A:B:C').next()).rejects.toThrow('4500')
+  expect(lines).toEqual(['request failed; retrying', 'connected again'])
 })

@@ -1,5 +1,5 @@
 import { Clocks } from './clocks.ts'
-import { asFxdError, FxdError } from './error.ts'
+import { FxdError } from './error.ts'
 import type { Followed } from './followed.ts'
 import type { Frame } from './frames.ts'
 import { pages } from './history.ts'
@@ -25,6 +25,8 @@ export interface BarStreamDeps {
   /** Maximum items that wait for the program. */
   readonly buffer: number
   readonly wanted: readonly string[]
+  /** What the program gave as `after`. */
+  readonly position: Position
   /** The time after which bars of a symbol begin; `undefined`: with the next bar that closes. */
   readonly startOf: (symbol: string) => number | undefined
   readonly withRevisions: boolean
@@ -43,7 +45,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
   readonly #clocks: Clocks
   readonly #liveness = new Liveness()
   readonly #toRead: Followed[] = []
-  readonly #position: Record<string, number> = {}
+  readonly #position: Record<string, number>
   #subscriptions: Subscriptions | undefined
   #socket: Socket | undefined
   #endSocket: (() => void) | undefined
@@ -54,10 +56,14 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
   #isFull = false
   /** Code of the last `error` frame of the socket, which says why the service closes. */
   #code = ''
-  #error: FxdError | undefined
+  #error: Error | undefined
+  /** Whether the next socket is told to the logger. */
+  #isRetrying = false
 
   constructor(deps: BarStreamDeps) {
     this.#deps = deps
+    // A symbol that joins later, or is not wanted now, keeps its time.
+    this.#position = { ...deps.position }
     this.#items = new Items(deps.buffer)
     this.#clocks = new Clocks(deps.rest, this.#abort.signal, (feed, from, to) =>
       this.#subscriptions?.gapOfClock(feed, from, to),
@@ -82,10 +88,9 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
     if (!this.#isStarted) {
       this.#isStarted = true
       this.#deps.running.add(this)
-      void this.#run().catch((cause: unknown) => this.#fail(asFxdError(cause)))
+      void this.#run().catch((cause: unknown) => this.#fail(cause))
     }
-    const item = this.#take()
-    return item ? Promise.resolve({ value: item, done: false }) : this.#wait()
+    return this.#wait()
   }
 
   /** Ends the stream: the socket is closed, and what was not taken is dropped. */
@@ -113,9 +118,9 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
     return item as I | undefined
   }
 
-  #fail(error: FxdError): void {
+  #fail(error: unknown): void {
     if (this.#abort.signal.aborted) return
-    this.#error = error
+    this.#error = error as Error
     this.#stop()
   }
 
@@ -129,8 +134,10 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
   }
 
   async #run(): Promise<void> {
-    const { wanted, startOf, logger, withRevisions } = this.#deps
-    await this.#clocks.begin()
+    const { rest, wanted, startOf, logger, withRevisions } = this.#deps
+    const { retries } = rest
+    this.#liveness.began(await this.#clocks.begin())
+    this.#isRetrying = rest.retries > retries
     const { signal } = this.#abort
     if (signal.aborted) return
     this.#subscriptions = new Subscriptions(wanted, startOf, {
@@ -145,7 +152,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
       coverage: (symbols) => this.#coverage(symbols),
       readHistory: (followed) => {
         this.#toRead.push(followed)
-        void this.#readHistory().catch((cause: unknown) => this.#fail(asFxdError(cause)))
+        void this.#readHistory().catch((cause: unknown) => this.#fail(cause))
       },
     })
     this.#timer = setInterval(() => this.#tick(), tickMs)
@@ -158,7 +165,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
     const [symbol, ...others] = symbols
     const only = others.length === 0 ? symbol : undefined
     const ask = <T>(): Promise<{ readonly coverage: T }> =>
-      rest.getPatiently('coverage', { symbol: only }, undefined, this.#abort.signal)
+      rest.getPatiently('coverage', { symbol: only, resolution: '1' }, undefined, this.#abort.signal)
     try {
       return only === undefined
         ? (await ask<Record<string, Range[]>>()).coverage
@@ -200,6 +207,7 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
         leastMs = await refusal(rest, logger, signal)
       }
       const retryInMs = leastMs + jitterMs(failures++)
+      this.#isRetrying = true
       logger.info?.('socket ended; retrying', { code, reason, retryInMs })
       await sleep(retryInMs, signal)
     }
@@ -220,7 +228,10 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
   #receive(frame: Frame, subscriptions: Subscriptions): void {
     if (frame.type === 'error' && frame.code !== 'GAP') this.#code = frame.code
     subscriptions.received(frame)
-    if (frame.type === 'connected') subscriptions.opened()
+    if (frame.type !== 'connected') return
+    subscriptions.opened()
+    if (this.#isRetrying) this.#deps.logger.info?.('connected again', { url: this.#deps.wsUrl })
+    this.#isRetrying = false
   }
 
   #give(item: Item): boolean {

@@ -32,10 +32,11 @@ export class Clocks {
   }
 
   /** Throws what is not transient, such as a wrong key. */
-  async begin(): Promise<void> {
+  async begin(): Promise<Status> {
     const status = await this.#rest.getPatiently<Status>('status', {}, undefined, this.#signal)
     this.#aheadMs = status.server_time * 1_000 - performance.now()
     this.#offsets = offsetsOf(status)
+    return status
   }
 
   /** Open time of the newest minute that has closed on the feed's clock; `undefined`: the clock is unknown. */

@@ -11,6 +11,6 @@ test.each([
   ['an unknown symbol', 'SYMBOL_NOT_FOUND', 404, false],
   ['a rejected subscription', 'SYMBOL_REJECTED', undefined, false],
   ['a close without a reason', 'CLOSED', undefined, false],
-])('%s is transient or not by its code and status', (_, code, status, isTransient) => {
-  expect(new FxdError(code, '', { status }).isTransient).toBe(isTransient)
+])('whether %s may pass is said by its code and status', (_, code, status, mayPass) => {
+  expect(new FxdError(code, '', { status }).mayPass).toBe(mayPass)
 })

@@ -1,4 +1,5 @@
 import { BarStream } from './bar-stream.ts'
+import { invalid } from './error.ts'
 import { pages } from './history.ts'
 import { type ReadKey, Rest } from './rest.ts'
 import { seconds } from './time.ts'
@@ -20,7 +21,7 @@ import type {
   Verdict,
 } from './types.ts'
 
-const historyAttempts = 10
+const historyPatienceMs = 120_000
 const pageMax = 1_000
 
 export interface FxdOptions {
@@ -38,9 +39,9 @@ export interface FxdOptions {
 
 export interface BarsOptions {
   /** Open time of the first bar, on the feeds' clocks. Without it, and without `after`, the next closed bar is the first. */
-  readonly from?: Time
+  readonly from?: Time | null | undefined
   /** The `position` of an earlier stream: the bars behind it follow. */
-  readonly after?: Position
+  readonly after?: Position | null | undefined
   /** Also gives `revised` items. */
   readonly revisions?: boolean
 }
@@ -48,8 +49,13 @@ export interface BarsOptions {
 export interface HistoryOptions {
   readonly resolution?: Resolution
   /** Open time of the first and last bar on the feed's clock, both included; default: everything. */
-  readonly from?: Time
-  readonly to?: Time
+  readonly from?: Time | null | undefined
+  readonly to?: Time | null | undefined
+}
+
+export interface CoverageOptions {
+  /** Only what was asked for in this resolution. */
+  readonly resolution?: Resolution | undefined
 }
 
 /** A client of one fxd with one key. All times are on the clocks of the feeds, but for `status().server_time`. */
@@ -61,6 +67,7 @@ export class Fxd {
   readonly #running = new Set<BarStream<Item>>()
 
   constructor({ url = 'http://127.0.0.1:8080', wsUrl, key, logger = {}, buffer = 100_000 }: FxdOptions = {}) {
+    if (!/^https?:/.test(url)) throw invalid('url', `${url}, wanted http://… or https://…`)
     const readKey = typeof key === 'function' ? key : () => key ?? keyOfEnvironment()
     this.#rest = new Rest(url, readKey, logger)
     this.#wsUrl = (wsUrl ?? url.replace(/^http/, 'ws')).replace(/\/+$/, '')
@@ -78,15 +85,23 @@ export class Fxd {
   ): BarStream<BarItem | GapItem>
   bars(symbols: string | readonly string[], options: BarsOptions): BarStream<Item>
   bars(symbols: string | readonly string[], options: BarsOptions = {}): BarStream<Item> {
-    const { from, after = {}, revisions = false } = options
-    const start = from === undefined ? undefined : Math.max(0, seconds('from', from) - 1)
+    const { from, after, revisions = false } = options
+    const wanted = typeof symbols === 'string' ? [symbols] : [...symbols]
+    const wrong = wanted.find((name) => !String(name).includes(':'))
+    if (wanted.length === 0 || wrong !== undefined)
+      throw invalid('symbols', `${wrong ?? 'none'}, wanted BROKER:ACCOUNT:NAME or BROKER:ACCOUNT`)
+    const start = given('from', from)
+    const position = Object.fromEntries(
+      Object.entries(after ?? {}).map(([symbol, time]) => [symbol, seconds(`after: ${symbol}`, time)]),
+    )
     return new BarStream<Item>({
       rest: this.#rest,
       wsUrl: this.#wsUrl,
       logger: this.#logger,
       buffer: this.#buffer,
-      wanted: typeof symbols === 'string' ? [symbols] : symbols,
-      startOf: (symbol) => after[symbol] ?? start,
+      wanted,
+      position,
+      startOf: (symbol) => position[symbol] ?? (start && Math.max(0, start - 1)),
       withRevisions: revisions,
       running: this.#running,
     })
@@ -97,15 +112,12 @@ export class Fxd {
     return Object.assign({}, ...[...this.#running].map(({ liveness }) => liveness)) as Record<string, Verdict>
   }
 
-  /** The bars of any range, oldest first. Failures that may pass are retried ten times. Throws `FxdError`. */
+  /** The bars of any range, oldest first. Each request is retried for 2 minutes. Throws `FxdError`. */
   async *history(symbol: string, options: HistoryOptions = {}): AsyncGenerator<Bar, void, undefined> {
     const { resolution = '1', from, to } = options
-    const range = {
-      from: from === undefined ? 0 : seconds('from', from),
-      to: to === undefined ? undefined : seconds('to', to),
-    }
-    for await (const page of pages(this.#rest, { symbol, resolution, ...range, attempts: historyAttempts }))
-      yield* page
+    const range = { from: given('from', from) ?? 0, to: given('to', to) }
+    const wanted = { symbol, resolution, ...range, patienceMs: historyPatienceMs }
+    for await (const page of pages(this.#rest, wanted)) yield* page
   }
 
   /** All symbols of the key's feeds, or those whose name contains `search`. */
@@ -123,11 +135,18 @@ export class Fxd {
     return this.#rest.get('symbols', { symbol: key })
   }
 
-  /** Where there are bars, oldest first: of one symbol, or by symbol. */
-  async coverage(symbol: string): Promise<readonly Range[]>
-  async coverage(): Promise<Readonly<Record<string, readonly Range[]>>>
-  async coverage(symbol?: string): Promise<unknown> {
-    const { coverage } = await this.#rest.get<{ readonly coverage: unknown }>('coverage', { symbol })
+  /**
+   * For which times a terminal answered, oldest first: of one symbol, or by symbol. Without `resolution` it is the union
+   * over all resolutions. Throws `SYMBOL_NOT_FOUND`.
+   */
+  async coverage(symbol: string, options?: CoverageOptions): Promise<readonly Range[]>
+  async coverage(
+    symbol?: undefined,
+    options?: CoverageOptions,
+  ): Promise<Readonly<Record<string, readonly Range[]>>>
+  async coverage(symbol?: string, { resolution }: CoverageOptions = {}): Promise<unknown> {
+    const query = { symbol, resolution }
+    const { coverage } = await this.#rest.get<{ readonly coverage: unknown }>('coverage', query)
     return coverage
   }
 
@@ -146,6 +165,9 @@ export class Fxd {
     return this.#rest.get('config')
   }
 }
+
+const given = (name: string, time: Time | null | undefined): number | undefined =>
+  (time ?? undefined) === undefined ? undefined : seconds(name, time as Time)
 
 function keyOfEnvironment(): string {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }

@@ -6,12 +6,12 @@ import type { Range } from './types.ts'
 
 /** Bars that stay missing for longer are named as a gap. */
 export const unfilledMs = 120_000
-/** The pause between attempts is at most 8.5 s. */
-const attemptsMax = 4
+/** The pause between attempts is at most 8 s. */
+const attemptsMax = 3
 
 /** Time until the next attempt. */
 export const attemptMs = (followed: Followed): number => {
-  const ms = 500 + jitterMs(followed.attempts)
+  const ms = jitterMs(followed.attempts)
   followed.attempts = Math.min(followed.attempts + 1, attemptsMax)
   return ms
 }

@@ -1,4 +1,4 @@
-import { FxdError } from './error.ts'
+import { invalid } from './error.ts'
 import type { Rest } from './rest.ts'
 import { minute } from './time.ts'
 import type { Bar, Resolution } from './types.ts'
@@ -35,8 +35,8 @@ export interface PagesWanted {
   /** First and last open time, both included; without `to`: the newest bar. */
   readonly from: number
   readonly to?: number | undefined
-  /** Failures of one request that are retried. */
-  readonly attempts?: number | undefined
+  /** For how long one request is retried, in milliseconds. */
+  readonly patienceMs?: number | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -45,11 +45,11 @@ export interface PagesWanted {
  * page that may be incomplete is asked for again with a shorter span.
  */
 export async function* pages(rest: Rest, wanted: PagesWanted): AsyncGenerator<Bar[], void, undefined> {
-  const { symbol, resolution, attempts, signal } = wanted
+  const { symbol, resolution, patienceMs, signal } = wanted
   const duration = durations[resolution]
-  if (duration === undefined) throw new FxdError('INVALID_PARAMS', `resolution: got ${String(resolution)}`)
+  if (duration === undefined) throw invalid('resolution', String(resolution))
   const ask = async (query: object): Promise<Bar[]> =>
-    toBars(await rest.getPatiently('history', { symbol, resolution, ...query }, attempts, signal))
+    toBars(await rest.getPatiently('history', { symbol, resolution, ...query }, patienceMs, signal))
 
   const shortest = duration * barsMax
   let span = shortest
@@ -72,13 +72,12 @@ export async function* pages(rest: Rest, wanted: PagesWanted): AsyncGenerator<Ba
 }
 
 export function toBars({ t = [], o, h, l, c, v }: Columns): Bar[] {
-  const at = (column: readonly number[], i: number): number => column[i] as number
   return t.map((time, i) => ({
     time,
-    open: at(o, i),
-    high: at(h, i),
-    low: at(l, i),
-    close: at(c, i),
-    volume: at(v, i),
+    open: o[i] as number,
+    high: h[i] as number,
+    low: l[i] as number,
+    close: c[i] as number,
+    volume: v[i] as number,
   }))
 }

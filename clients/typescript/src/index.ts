@@ -1,6 +1,6 @@
 export type { BarStream } from './bar-stream.ts'
 export { FxdError } from './error.ts'
-export { type BarsOptions, Fxd, type FxdOptions, type HistoryOptions } from './fxd.ts'
+export { type BarsOptions, type CoverageOptions, Fxd, type FxdOptions, type HistoryOptions } from './fxd.ts'
 export type { ReadKey } from './rest.ts'
 export { toUtc } from './time.ts'
 export type * from './types.ts'

@@ -1,8 +1,8 @@
-const [firstMs, mostMs] = [500, 30_000]
+const [leastMs, mostMs] = [500, 30_000]
 
-/** Full jitter: a random time up to a bound, which doubles with each failure from 0.5 to 30 s. */
+/** A random time from 0.5 s up to a limit, which doubles with each failure from 1 to 30 s. */
 export const jitterMs = (failures: number): number =>
-  Math.random() * Math.min(mostMs, firstMs * 2 ** failures)
+  leastMs + Math.random() * (Math.min(mostMs, 1_000 * 2 ** failures) - leastMs)
 
 /** Resolves after the time, or when the signal aborts. */
 export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>

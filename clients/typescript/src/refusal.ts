@@ -1,4 +1,4 @@
-import { asFxdError } from './error.ts'
+import { mayPass } from './error.ts'
 import type { Rest } from './rest.ts'
 import type { Logger, Usage } from './types.ts'
 
@@ -18,8 +18,7 @@ export async function refusal(rest: Rest, logger: Logger, signal: AbortSignal): 
     })
     return slotMs
   } catch (cause) {
-    const error = asFxdError(cause)
-    if (!error.isTransient) throw error
-    return (error.retryAfter ?? 0) * 1_000
+    if (!mayPass(cause)) throw cause
+    return (cause.retryAfter ?? 0) * 1_000
   }
 }

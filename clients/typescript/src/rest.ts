@@ -1,4 +1,4 @@
-import { asFxdError, FxdError } from './error.ts'
+import { asFxdError, FxdError, invalid, mayPass } from './error.ts'
 import { jitterMs, sleep } from './pause.ts'
 import type { Logger } from './types.ts'
 
@@ -15,6 +15,8 @@ interface Body {
 /** Requests of `/v1`. */
 export class Rest {
   readonly readKey: ReadKey
+  /** Requests that were tried again. */
+  retries = 0
   readonly #url: string
   readonly #logger: Logger
 
@@ -30,14 +32,14 @@ export class Rest {
     try {
       return await this.#ask<T>(path, query, key, signal)
     } catch (cause) {
-      const error = asFxdError(cause)
-      const next = error.status === 401 ? await this.readKey() : key
-      if (next === key) throw error
+      const next = (cause as FxdError).status === 401 ? await this.readKey() : key
+      if (next === key) throw cause
       return await this.#ask<T>(path, query, next, signal)
     }
   }
 
   async #ask<T>(path: string, query: Query, key: string, signal?: AbortSignal): Promise<T> {
+    if (/[^!-~]/.test(key)) throw invalid('key', 'a space or another character that no key has')
     const given = new URLSearchParams()
     for (const [name, value] of Object.entries(query)) if (value !== undefined) given.set(name, String(value))
     const text = given.toString()
@@ -65,21 +67,23 @@ export class Rest {
     throw new FxdError(code, message, { status: response.status, retryAfter })
   }
 
-  /** Like `get`, and retries what may succeed later; without `most` until the signal aborts. */
+  /** Like `get`, and retries what may succeed later for this time, in milliseconds, or until the signal aborts. */
   async getPatiently<T>(
     path: string,
     query: Query,
-    most = Number.POSITIVE_INFINITY,
+    patienceMs = Number.POSITIVE_INFINITY,
     signal?: AbortSignal,
   ): Promise<T> {
+    const endMs = performance.now() + patienceMs
     for (let failures = 0; ; failures++) {
       try {
         return await this.get<T>(path, query, signal)
       } catch (cause) {
-        const error = asFxdError(cause)
-        if (!error.isTransient || failures >= most || signal?.aborted) throw error
-        const retryInMs = (error.retryAfter ?? 0) * 1_000 + jitterMs(failures)
-        this.#logger.warn?.('request failed; retrying', { path, code: error.code, retryInMs })
+        if (!mayPass(cause) || signal?.aborted) throw cause
+        const retryInMs = (cause.retryAfter ?? 0) * 1_000 + jitterMs(failures)
+        if (performance.now() + retryInMs > endMs) throw cause
+        this.retries += 1
+        this.#logger.info?.('request failed; retrying', { path, code: cause.code, retryInMs })
         await sleep(retryInMs, signal)
       }
     }

@@ -65,6 +65,7 @@ export class Subscriptions {
     this.#isOpen = true
     this.#sockets += 1
     this.#openedMs = performance.now()
+    this.#deps.liveness.opened()
     this.#flush(true)
   }
 

@@ -48,7 +48,7 @@ export type Item = BarItem | GapItem | RevisedItem
 /** By symbol, the time of the last bar given, or, before the first, the time after which bars begin. JSON-ready. */
 export type Position = Readonly<Record<string, number>>
 
-/** `live`: bars come. `quiet`: nothing trades. `dead`: something failed. `unknown`: the feed reports no heartbeat. */
+/** `live`: bars come. `quiet`: nothing trades. `dead`: something failed. `unknown`: the feed reports no heartbeat, or too little time passed. */
 export type Verdict = 'live' | 'quiet' | 'dead' | 'unknown'
 
 /** `console` is one. Nothing is printed without a logger. */

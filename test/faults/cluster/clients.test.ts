@@ -67,6 +67,8 @@ async function run(round: readonly ClientFault[], verdicts: Verdict[]): Promise<
   const of = await ClientsCluster.start({ random, minuteMs, buffer })
   onTestFinished(async () => void (await of.end()))
   const outcomes: Outcome[] = []
+  // The verdict may be unknown in the first two minutes of a client.
+  await of.judged('quiet', 150_000)
   for (const fault of round) {
     const sample: Sample = async (expected) => {
       await pause(of.any(1_000))
