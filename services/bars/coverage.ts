@@ -26,10 +26,16 @@ export interface Range {
 
 /** The ranges in which a symbol has data without a gap, from acknowledged windows and the bars inside them. */
 export interface Coverage {
-  /** Windows of resolutions that the feed no longer serves do not count. */
-  ofSymbol(symbol: SymbolRecord, feed: FeedDefinition, reader: Reader): Promise<readonly Range[]>
+  /** Of one resolution, or of all. Windows of resolutions that the feed no longer serves do not count. */
+  ofSymbol(symbol: SymbolRecord, of: CoverageOf): Promise<readonly Range[]>
   /** Reads the windows of a feed once; the returned function answers for each of its symbols. */
-  ofFeed(feed: FeedDefinition, reader: Reader): Promise<(symbol: SymbolRecord) => Promise<readonly Range[]>>
+  ofFeed(of: CoverageOf): Promise<(symbol: SymbolRecord) => Promise<readonly Range[]>>
+}
+
+export interface CoverageOf {
+  readonly feed: FeedDefinition
+  readonly reader: Reader
+  readonly resolution: Resolution | undefined
 }
 
 export interface CoverageDeps {
@@ -52,21 +58,24 @@ export function createCoverage({ bars, windows, tail }: CoverageDeps): Coverage 
     }
     return spans.map((_, i) => widen(stored[i], live[i]))
   }
-  const read = async (feed: FeedDefinition, reader: Reader, only?: SymbolRecord) => {
-    const { key, resolutions, retention } = feed
-    const series = bySeries(await windows.of(key, reader, only?.symbol))
+  const read = async ({ feed, reader, resolution }: CoverageOf, single?: SymbolRecord) => {
+    const { key, retention } = feed
+    // Bars of 30 minutes are folded from minutes.
+    const only = resolution === '30' ? '1' : resolution
+    const resolutions = feed.resolutions.filter((each) => only === undefined || each === only)
+    const series = bySeries(await windows.of(key, reader, single?.symbol))
     reader.answered?.()
-    const pruned = new Set(resolutions.filter((resolution) => retention[resolution] !== undefined))
+    const pruned = new Set(resolutions.filter((each) => retention[each] !== undefined))
     return (symbol: SymbolRecord) =>
       coverage(
         spansOf(symbol, resolutions, series),
-        (resolution, spans) => boundsOf({ feed: key, symbol: symbol.symbol, resolution }, spans, reader),
+        (each, spans) => boundsOf({ feed: key, symbol: symbol.symbol, resolution: each }, spans, reader),
         pruned,
       )
   }
   return {
-    ofSymbol: async (symbol, feed, reader) => (await read(feed, reader, symbol))(symbol),
-    ofFeed: (feed, reader) => read(feed, reader),
+    ofSymbol: async (symbol, of) => (await read(of, symbol))(symbol),
+    ofFeed: (of) => read(of),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Coverage } from '../../../bars/coverage.ts'
 import { type Reader, sharedReader } from '../../../core/fair-queue.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { SymbolRecord } from '../../../core/feeds/symbol.ts'
 import { SharedRun } from '../../../platform/serial.ts'
 import type { Call } from '../../route.ts'
@@ -14,6 +15,7 @@ const concurrencyMax = 8
  */
 class FeedText {
   readonly #coverage: Coverage
+  readonly #resolution: Resolution | undefined
   readonly #waiting = new Set<Reader>()
   /** As of the newest request. */
   #symbols: readonly SymbolRecord[] = []
@@ -21,8 +23,9 @@ class FeedText {
   #members: readonly string[] = []
   readonly #readings = new SharedRun(() => this.#read())
 
-  constructor(feed: FeedDefinition, coverage: Coverage) {
+  constructor(feed: FeedDefinition, resolution: Resolution | undefined, coverage: Coverage) {
     this.#feed = feed
+    this.#resolution = resolution
     this.#coverage = coverage
   }
 
@@ -45,7 +48,8 @@ class FeedText {
 
   async #read(): Promise<void> {
     const symbols = this.#symbols
-    const of = await this.#coverage.ofFeed(this.#feed, sharedReader(this.#waiting))
+    const reader = sharedReader(this.#waiting)
+    const of = await this.#coverage.ofFeed({ feed: this.#feed, reader, resolution: this.#resolution })
     const members = new Array<string>(symbols.length)
     const waiting = symbols.entries()
     const readNext = async (): Promise<void> => {
@@ -66,9 +70,9 @@ export class FeedTexts {
     this.#coverage = coverage
   }
 
-  async of(feed: FeedDefinition, call: Call): Promise<readonly string[]> {
-    const id = `${feed.key} ${call.key.id}`
-    const text = this.#texts.get(id) ?? new FeedText(feed, this.#coverage)
+  async of(feed: FeedDefinition, resolution: Resolution | undefined, call: Call): Promise<readonly string[]> {
+    const id = `${feed.key} ${resolution} ${call.key.id}`
+    const text = this.#texts.get(id) ?? new FeedText(feed, resolution, this.#coverage)
     this.#texts.set(id, text)
     try {
       return await text.of(feed, call)

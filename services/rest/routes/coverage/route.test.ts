@@ -70,6 +70,23 @@ describe('GET /v1/coverage', () => {
     ])
   })
 
+  test.each([
+    ['1', [day, day + 540], [day + 2 * hour, day + 2 * hour + 540]],
+    ['30', [day, day + 540], [day + 2 * hour, day + 2 * hour + 540]],
+    ['60', [day - 5 * hour, day]],
+    ['1D'],
+  ])(
+    'resolution=%s has the ranges of its own bars alone, with and without a symbol',
+    async (resolution, ...ranges) => {
+      const symbol = 'BROKERA:ZERO:GAPPED'
+      const expected = ranges.map(([from, to]) => ({ from, to }))
+      const one = await edge.ask(`/v1/coverage?symbol=${symbol}&resolution=${resolution}`, { key: 1 })
+      expect(one.body).toEqual({ symbol, coverage: expected })
+      const all = await edge.ask(`/v1/coverage?resolution=${resolution}`, { key: 1 })
+      expect(all.body.coverage[symbol]).toEqual(expected)
+    },
+  )
+
   test('a window of the whole feed counts for a symbol from the time it was listed', async () => {
     expect(await of('BROKERA:ZERO:EARLY')).toEqual([{ from: day, to: day + 2 * hour - 60 }])
     expect(await of('BROKERA:ZERO:LATE')).toEqual([{ from: day + hour, to: day + 2 * hour - 60 }])
@@ -143,7 +160,10 @@ describe('GET /v1/coverage', () => {
     expect([answer.status, answer.body.error.code]).toEqual([status, code])
   })
 
-  test('a repeated symbol is 422', async () => {
-    expect((await edge.ask('/v1/coverage?symbol=A&symbol=B', { key: 1 })).status).toBe(422)
-  })
+  test.each(['symbol=A&symbol=B', 'resolution=2', 'resolution=1&resolution=5'])(
+    '%s is 422',
+    async (query) => {
+      expect((await edge.ask(`/v1/coverage?${query}`, { key: 1 })).status).toBe(422)
+    },
+  )
 })

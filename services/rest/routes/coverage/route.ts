@@ -1,5 +1,5 @@
 import { grantedFeeds } from '../../../access/grant.ts'
-import type { Reader } from '../../../core/fair-queue.ts'
+import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { JsonText } from '../../answer.ts'
 import type { RestDeps } from '../../deps.ts'
 import { type FoundSymbol, mustFindSymbol } from '../../found.ts'
@@ -9,20 +9,26 @@ import { coverageSchema } from './schema.ts'
 
 export function createCoverageRoute({ coverage }: RestDeps): Route<typeof coverageSchema.query> {
   const texts = new FeedTexts(coverage)
-  const ofAll = async (call: Call): Promise<JsonText> => {
+  const ofAll = async (resolution: Resolution | undefined, call: Call): Promise<JsonText> => {
     const members: string[] = []
     for (const feed of grantedFeeds(call.key, call.view)) {
-      for (const member of await texts.of(feed, call)) members.push(member)
+      for (const member of await texts.of(feed, resolution, call)) members.push(member)
     }
     return { pieces: [Buffer.from(`{"coverage":{${members.join(',')}}}`)] }
   }
-  const ofOne = async ({ feed, symbol }: FoundSymbol, reader: Reader) => ({
+  const ofOne = async (
+    { feed, symbol }: FoundSymbol,
+    resolution: Resolution | undefined,
+    { reader }: Call,
+  ) => ({
     symbol: symbol.symbol,
-    coverage: await coverage.ofSymbol(symbol, feed, reader),
+    coverage: await coverage.ofSymbol(symbol, { feed, reader, resolution }),
   })
   return {
     schema: coverageSchema,
-    handle: ({ symbol }, call) =>
-      symbol === undefined ? ofAll(call) : ofOne(mustFindSymbol(symbol, call.key, call.view), call.reader),
+    handle: ({ symbol, resolution }, call) =>
+      symbol === undefined
+        ? ofAll(resolution, call)
+        : ofOne(mustFindSymbol(symbol, call.key, call.view), resolution, call),
   }
 }

@@ -1,8 +1,17 @@
 import { Type } from 'typebox'
+import { resolutions } from '../../../core/feeds/resolution.ts'
 import type { RouteSchema } from '../../route.ts'
-import { closed, feedTime, symbolParam, text } from '../../schemas.ts'
+import { choice, closed, feedTime, symbolParam, text } from '../../schemas.ts'
 
-const query = Type.Object({ symbol: Type.Optional(symbolParam()) })
+const query = Type.Object({
+  symbol: Type.Optional(symbolParam()),
+  resolution: Type.Optional(
+    choice(
+      'Ranges of this resolution alone. Without it the finest one counts as far back as it reaches, and coarser ones before that.',
+      ...resolutions,
+    ),
+  ),
+})
 
 const ranges = Type.Array(
   closed({
