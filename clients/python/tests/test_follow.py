@@ -138,14 +138,17 @@ class FollowTest(unittest.TestCase):
         self.assertIsNone(self.follow.next_job(0), "one page at a time")
         self.assertEqual(self.follow.behind(first, [bar(1)]), [bar(1)])
         second = self.job(0)
-        self.assertEqual((second.start, second.growth), (first.end + 1, 4), "a page with few bars lets the next one grow")
+        self.assertEqual((second.start, second.growth), (first.end + 1, 1))
         self.follow.behind(second, [])
+        third = self.job(0)
+        self.assertEqual((third.end, third.growth), (begin + 3_600, 4), "a page without bars lets the next one grow")
+        self.follow.behind(third, [])
         last = self.job(0)
         self.assertEqual((last.end, last.growth), (TIME_MAX, 1), "the end of the reach is not passed")
         self.assertEqual(self.follow.behind(last, []), [])
         self.assertEqual(self.actions(), [("subscribe", {KEY: begin + 3_600})])
 
-    def test_years_without_a_bar_are_crossed_in_few_pages_and_a_page_with_too_many_bars_is_read_again(self) -> None:
+    def test_years_without_a_bar_are_crossed_in_few_pages_and_a_long_page_with_bars_is_read_in_shorter_ones(self) -> None:
         self.follow = self.new(last=-1)
         self.follow.opened({FEED: T})
         pages = 0

@@ -37,7 +37,7 @@ class Job(NamedTuple):
     end: int
     #: Of a symbol that is behind, else of one that is held.
     behind: bool
-    #: How many times longer than a page the range is.
+    #: How many pages long the range is.
     growth: int = 1
 
 
@@ -290,7 +290,7 @@ class Follow:
         return None
 
     def behind(self, job: Job, bars: list[Bar] | None) -> list[Item]:
-        """`bars` is None if the range has more than one page."""
+        """`bars` is None if a range that is longer than a page has bars."""
         series = job.series
         series.reading, self.dirty = False, True
         series.growth = next_growth(job.growth, bars)

@@ -35,21 +35,25 @@ async def read(
 async def read_page(
     http: Http, symbol: str, resolution: str, start: int, end: int, growth: int, patience: float = PATIENCE
 ) -> list[Bar] | None:
-    """The same for a range that may have `growth` times the bars of a page. None: it has more than one page."""
+    """The same for a range of `growth` pages. None: a longer one than a page has bars."""
     if growth == 1:
         return await read(http, symbol, resolution, start, end, patience)
-    query = {"symbol": symbol, "resolution": resolution, "to": end, "countback": PAGE_BARS}
-    bars = to_bars(symbol, await http.get("/v1/history", query, patience))
-    if len(bars) == PAGE_BARS and bars[0].time > start:
-        return None
-    return [bar for bar in bars if bar.time >= start]
+    newest = await _newest(http, symbol, resolution, end, patience)
+    return [] if newest is None or newest < start else None
 
 
 def next_growth(growth: int, bars: list[Bar] | None) -> int:
-    """How many times longer than a page the next range is: times with few bars are crossed in few requests."""
+    """Of how many pages the next range is: times without bars are crossed in few requests."""
     if bars is None:
         return growth // _GROWTH
-    return growth * _GROWTH if len(bars) < PAGE_BARS // _GROWTH else growth
+    return 1 if bars else growth * _GROWTH
+
+
+async def _newest(http: Http, symbol: str, resolution: str, end: int | None, patience: float) -> int | None:
+    """Time of the newest bar up to `end`."""
+    query = {"symbol": symbol, "resolution": resolution, "to": end, "countback": 1}
+    bars = to_bars(symbol, await http.get("/v1/history", query, patience))
+    return bars[-1].time if bars else None
 
 
 async def pages(
@@ -59,9 +63,8 @@ async def pages(
     if resolution not in _MINUTES:
         raise ValueError(f"resolution is {resolution!r}; it must be one of {', '.join(_MINUTES)}.")
     if end is None:
-        query = {"symbol": symbol, "resolution": resolution, "countback": 1}
-        newest = await http.get("/v1/history", query)
-        end = max((bar.time for bar in to_bars(symbol, newest)), default=-1)
+        newest = await _newest(http, symbol, resolution, None, PATIENCE)
+        end = -1 if newest is None else newest
     span, growth = PAGE_BARS * _MINUTES[resolution] * 60, 1
     while start <= end:
         to = min(end, start + span * growth - 1)
