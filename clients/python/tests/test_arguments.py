@@ -41,6 +41,16 @@ class ArgumentsTest(unittest.TestCase):
         for start in (0, 1.5, datetime(2026, 11, 28), None):
             self.client.bars(KEY, start=start, after=None)
 
+    def test_an_address_of_another_scheme_is_refused_by_the_name_of_the_argument(self) -> None:
+        for wrong in ({"url": "127.0.0.1:9"}, {"ws_url": "http://127.0.0.1:9"}):
+            with self.assertRaisesRegex(ValueError, f"^{next(iter(wrong))} is '.*'; it must begin with"):
+                AsyncFxd(key="fxd_x", **wrong)
+
+    def test_a_key_with_the_end_of_a_line_is_refused_and_not_shown(self) -> None:
+        with Fxd("http://127.0.0.1:9", "fxd_x\n") as client:
+            with self.assertRaisesRegex(ValueError, "^key has a space or another character that no key has.$"):
+                next(client.bars(KEY))
+
     def test_a_range_of_history_is_checked_alike(self) -> None:
         with Fxd("http://127.0.0.1:9", "fxd_x") as client:
             with self.assertRaisesRegex(ValueError, "^end is '2026'; pass"):

@@ -1,8 +1,10 @@
 """What an iterator and a client give once they are closed."""
 
 import gc
+import sys
 import unittest
 import warnings
+from subprocess import PIPE, Popen
 from threading import Thread
 
 from fxd import AsyncFxd, Bar, Fxd
@@ -65,6 +67,31 @@ class CloseTest(unittest.TestCase):
         self.client.close()
         waiting.join(10)
         self.assertEqual([str(each) for each in raised], ["the client is closed."])
+
+
+    def test_a_loop_that_waits_ends_once_another_thread_closes_its_iterator(self) -> None:
+        bars = self.client.bars(KEY)
+        items: list[object] = []
+        waiting = Thread(target=lambda: items.extend(bars))
+        waiting.start()
+        bars.close()
+        waiting.join(10)
+        self.assertEqual((waiting.is_alive(), items), (False, []))
+
+    def test_a_program_that_exits_upon_sigterm_closes_its_client_and_ends(self) -> None:
+        program = """
+import signal, sys
+from fxd import Fxd
+signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+with Fxd("http://127.0.0.1:9", "fxd_x") as client:
+    print("begun", flush=True)
+    next(client.bars("A:B:C"))
+"""
+        with Popen([sys.executable, "-c", program], stdout=PIPE, stderr=PIPE, text=True) as process:
+            assert process.stdout is not None
+            self.assertEqual(process.stdout.readline(), "begun\n")
+            process.terminate()
+            self.assertEqual((process.communicate(timeout=20)[1], process.returncode), ("", 0))
 
 
 class AsyncCloseTest(unittest.IsolatedAsyncioTestCase):

@@ -134,6 +134,8 @@ class AsyncFxd:
         self._logger = logger or logging.getLogger("fxd")
         self._http = Http(url, _key_of(key), self._logger)
         self._ws_url = ws_url or url.replace("http", "ws", 1)
+        if not self._ws_url.startswith(("ws://", "wss://")):
+            raise ValueError(f"ws_url is {ws_url!r}; it must begin with ws:// or wss://.")
         self._buffer = buffer
         self._open: dict[AsyncBars, None] = {}
 
