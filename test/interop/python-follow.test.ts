@@ -100,10 +100,8 @@ describe.for(['sync', 'async'])('the %s face', (face) => {
     const old = minutes(Date.UTC(2020, 0, 6) / 1000, 12_000, 1.1, 5)
     const bars = [...old, ...minutes(minutesAgo('BROKERA:ZERO', 2_000), 20, 1.1, 5)]
     await write(bars)
-    const begun = performance.now()
     const follower = follow({ face, start: 0 })
     await until('the first bar', () => itemsOf(follower).length > 0, 10_000)
-    console.log(`the first bar came after ${Math.round(performance.now() - begun)} ms`)
     await allOf(follower, bars)
     expect(itemsOf(follower)).toEqual(items(bars))
   })
