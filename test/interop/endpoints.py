@@ -20,6 +20,7 @@ def sync() -> None:
     with Fxd(url, key) as fxd:
         symbols = [each["symbol"] for each in fxd.symbols("btc")]
         answers = [symbols, fxd.symbol(symbol), fxd.coverage(symbol), fxd.config(), fxd.usage(1)["limits"]]
+        answers += [fxd.coverage(symbol, resolution=each) for each in ("1", "5")]
         offset = fxd.status()["feeds"][symbol.rsplit(":", 1)[0]]["clock_offset_seconds"]
         bars = [to_utc(bar.time, offset) for bar in fxd.history(symbol, "60", end=1_383_350_400)]
         try:
@@ -33,6 +34,7 @@ async def asynchronous() -> None:
         symbols = [each["symbol"] async for each in fxd.symbols("btc")]
         answers = [symbols, await fxd.symbol(symbol), await fxd.coverage(symbol), await fxd.config()]
         answers.append((await fxd.usage(1))["limits"])
+        answers += [await fxd.coverage(symbol, resolution=each) for each in ("1", "5")]
         offset = (await fxd.status())["feeds"][symbol.rsplit(":", 1)[0]]["clock_offset_seconds"]
         bars = [to_utc(bar.time, offset) async for bar in fxd.history(symbol, "60", end=1_383_350_400)]
         try:

@@ -15,8 +15,8 @@ class Crossing(bt.SignalStrategy):
 
 
 url, symbol = sys.argv[1:]
-with Fxd(url) as fxd:
-    frame = pandas_history(fxd, symbol)
+with Fxd(url) as client:
+    frame = pandas_history(client, symbol)
 engine = bt.Cerebro()
 engine.addstrategy(Crossing)
 engine.adddata(bt.feeds.PandasData(dataname=frame, timeframe=bt.TimeFrame.Minutes))

@@ -6,8 +6,8 @@ from fxd import Fxd
 from fxd.frames import pandas_history
 
 url, symbol = sys.argv[1:]
-with Fxd(url) as fxd:
-    frame = pandas_history(fxd, symbol)
+with Fxd(url) as client:
+    frame = pandas_history(client, symbol)
 
 rules = {"open": "first", "high": "max", "low": "min", "close": "last", "volume": "sum"}
 ten = frame.resample("10min").agg(rules).dropna()

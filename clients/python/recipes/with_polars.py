@@ -8,8 +8,8 @@ from fxd import Fxd
 from fxd.frames import polars_history
 
 url, symbol = sys.argv[1:]
-with Fxd(url) as fxd:
-    frame = polars_history(fxd, symbol)
+with Fxd(url) as client:
+    frame = polars_history(client, symbol)
 
 ten = frame.group_by_dynamic("time", every="10m").agg(
     pl.first("open"), pl.max("high"), pl.min("low"), pl.last("close"), pl.sum("volume")

@@ -8,8 +8,8 @@ from fxd import Fxd
 from fxd.frames import pandas_history
 
 url, symbol = sys.argv[1:]
-with Fxd(url) as fxd:
-    close = pandas_history(fxd, symbol)["close"]
+with Fxd(url) as client:
+    close = pandas_history(client, symbol)["close"]
 
 fast, slow = vbt.MA.run(close, 5), vbt.MA.run(close, 20)
 portfolio = vbt.Portfolio.from_signals(

@@ -19,12 +19,6 @@ class ClientTest(unittest.IsolatedAsyncioTestCase):
         with self.assertRaisesRegex(OSError, "no file of the key"):
             await self.first(AsyncFxd("http://127.0.0.1:9", key))
 
-    async def test_an_iterator_of_a_closed_client_raises(self) -> None:
-        client = AsyncFxd("http://127.0.0.1:9", "fxd_x")
-        await client.aclose()
-        with self.assertRaisesRegex(RuntimeError, "shutdown"):
-            await self.first(client)
-
     async def test_a_closed_iterator_has_no_part_in_the_liveness_of_the_client(self) -> None:
         client = AsyncFxd("http://127.0.0.1:9", "fxd_x")
         bars = client.bars(KEY)

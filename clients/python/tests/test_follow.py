@@ -138,12 +138,31 @@ class FollowTest(unittest.TestCase):
         self.assertIsNone(self.follow.next_job(0), "one page at a time")
         self.assertEqual(self.follow.behind(first, [bar(1)]), [bar(1)])
         second = self.job(0)
-        self.assertEqual(second.start, first.end + 1)
+        self.assertEqual((second.start, second.growth), (first.end + 1, 1))
         self.follow.behind(second, [])
+        third = self.job(0)
+        self.assertEqual((third.end, third.growth), (begin + 3_600, 4), "a page without bars lets the next one grow")
+        self.follow.behind(third, [])
         last = self.job(0)
-        self.assertEqual(last.end, TIME_MAX)
+        self.assertEqual((last.end, last.growth), (TIME_MAX, 1), "the end of the reach is not passed")
         self.assertEqual(self.follow.behind(last, []), [])
         self.assertEqual(self.actions(), [("subscribe", {KEY: begin + 3_600})])
+
+    def test_years_without_a_bar_are_crossed_in_few_pages_and_a_long_page_with_bars_is_read_in_shorter_ones(self) -> None:
+        self.follow = self.new(last=-1)
+        self.follow.opened({FEED: T})
+        pages = 0
+        while (job := self.job(0)).end < T - 30 * 86_400:
+            pages += 1
+            self.assertEqual(self.follow.behind(job, []), [])
+        self.assertLess(pages, 10)
+        self.assertEqual(self.follow.behind(job, None), [])
+        shorter = self.job(0)
+        self.assertEqual((shorter.start, shorter.growth), (job.start, job.growth // 4))
+        while job.growth > 1:
+            self.follow.behind(job, None)
+            job = self.job(0)
+        self.assertEqual(job.end - job.start + 1, 600_000)
 
     def test_a_symbol_that_is_a_day_behind_is_not_subscribed_at_first(self) -> None:
         self.follow.opened({FEED: T + 90_000})
@@ -281,18 +300,27 @@ class FollowTest(unittest.TestCase):
 
     def test_liveness_is_judged_by_complete_minutes_and_the_service_and_only_with_heartbeats(self) -> None:
         liveness = self.follow.liveness
-        self.assertEqual(liveness.verdicts(True, True), {})
+        self.assertEqual(liveness.verdicts(True, True, 120), {})
         self.follow.frame(json.dumps({"type": "minute", "feed": FEED, "time": T}), 0)
-        self.assertEqual(liveness.verdicts(True, True), {FEED: "unknown"})
+        self.assertEqual(liveness.verdicts(True, True, 120), {FEED: "unknown"})
         heart = {"type": "feed", "feed": FEED, "status": "live", "liveness_source": "heartbeat"}
         self.follow.frame(json.dumps(heart), 0)
-        self.assertEqual(liveness.verdicts(True, True), {FEED: "quiet"})
+        self.assertEqual(liveness.verdicts(True, True, 120), {FEED: "quiet"})
         self.follow.frame(rows(1), 0)
-        self.assertEqual(liveness.verdicts(True, True), {FEED: "live"})
-        self.assertEqual(liveness.verdicts(True, False), {FEED: "dead"})
-        self.assertEqual(liveness.verdicts(False, True), {FEED: "unknown"})
+        self.assertEqual(liveness.verdicts(True, True, 120), {FEED: "live"})
+        self.assertEqual(liveness.verdicts(True, False, 120), {FEED: "dead"})
+        self.assertEqual(liveness.verdicts(False, True, 120), {FEED: "unknown"})
         self.follow.frame(json.dumps({**heart, "status": "stale"}), 0)
-        self.assertEqual(liveness.verdicts(True, True), {FEED: "dead"})
+        self.assertEqual(liveness.verdicts(True, True, 120), {FEED: "dead"})
+
+    def test_a_feed_is_quiet_after_two_minutes_of_connections_or_if_the_service_had_no_bar_for_as_long(self) -> None:
+        liveness = self.follow.liveness
+        fields = {"status": "live", "liveness_source": "heartbeat", "last_candle_age_seconds": 42}
+        liveness.status(FEED, fields)
+        verdicts = [liveness.verdicts(True, True, age)[FEED] for age in (3, 119, 120)]
+        self.assertEqual(verdicts, ["unknown", "unknown", "quiet"])
+        liveness.status(FEED, {**fields, "last_candle_age_seconds": 121})
+        self.assertEqual(liveness.verdicts(True, True, 3), {FEED: "quiet"})
 
 
 if __name__ == "__main__":

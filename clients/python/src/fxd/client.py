@@ -14,7 +14,7 @@ from typing import Any
 
 from . import history as pages
 from .follow import Follow, feed_of, rejection
-from .http import PATIENCE, Http
+from .http import CLOSED, Http
 from .items import Bar, FxdError, Item, seconds
 from .liveness import Verdict
 from .outbox import Outbox
@@ -31,6 +31,12 @@ class Given:
     def __init__(self, position: dict[str, int]) -> None:
         self.position = position
         self.ready: deque[Item] = deque()
+        #: The iterator was closed, so that what is ready is not given.
+        self.closed = False
+
+    @property
+    def empty(self) -> bool:
+        return self.closed or not self.ready
 
     def next(self) -> Item:
         item = self.ready.popleft()
@@ -73,12 +79,12 @@ class AsyncBars:
         return self
 
     async def __anext__(self) -> Item:
-        if not self._given.ready:
+        if self._given.empty:
             await self._fetch()
         return self._given.next()
 
     async def _fetch(self) -> None:
-        if self._task is None:
+        if self._task is None and not self._outbox.ended:
             self._task = asyncio.create_task(self._run())
         self._given.ready.extend(await self._outbox.take())
 
@@ -92,20 +98,28 @@ class AsyncBars:
             self._open_ones.pop(self, None)
 
     async def aclose(self) -> None:
-        """Closes the socket. Breaking out of the loop does not, so use `contextlib.aclosing` or close the client."""
+        """Closes the socket, and ends the iterator at once: what was not given is dropped.
+
+        Breaking out of the loop does not, so use `contextlib.aclosing` or close the client.
+        """
+        await self._close(StopAsyncIteration())
+
+    async def _close(self, end: Exception) -> None:
+        self._given.closed = True
+        self._outbox.close(end)
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         self._open_ones.pop(self, None)
-        self._outbox.end(StopAsyncIteration())
 
 
 class AsyncFxd:
     """A client of one service.
 
     `key` is an API key, or a function that returns the present one, so that keys can be rotated. Absent:
-    `FXD_API_KEY`. `buffer` is how many bars wait for a slow reader. Methods raise `FxdError`; 429, 5xx, lost
-    connections and answers of others, such as a proxy, are retried for 2 minutes.
+    `FXD_API_KEY`. `buffer` is how many bars wait for a slow reader. Methods raise `FxdError`, and `ValueError` for wrong
+    arguments. `bars` retries 429, 5xx, lost connections and answers of others, such as a proxy, for ever, and `history`
+    for 2 minutes; the other calls raise at once.
     """
 
     def __init__(
@@ -120,6 +134,8 @@ class AsyncFxd:
         self._logger = logger or logging.getLogger("fxd")
         self._http = Http(url, _key_of(key), self._logger)
         self._ws_url = ws_url or url.replace("http", "ws", 1)
+        if not self._ws_url.startswith(("ws://", "wss://")):
+            raise ValueError(f"ws_url is {ws_url!r}; it must begin with ws:// or wss://.")
         self._buffer = buffer
         self._open: dict[AsyncBars, None] = {}
 
@@ -136,12 +152,17 @@ class AsyncFxd:
         `symbols` are compound keys; `BROKER:ACCOUNT` means all symbols of the feed. Bars begin behind `after` (by
         symbol), else at `start` (on the feed's clock), else with the next one that closes.
         """
+        self._http.check_open()
         wanted = [symbols] if isinstance(symbols, str) else list(symbols)
+        if not wanted:
+            raise ValueError("symbols is empty; it must have a BROKER:ACCOUNT:NAME or BROKER:ACCOUNT.")
         for name in wanted:
-            if ":" not in name:
-                raise ValueError(f"symbol is {name!r}; it must be BROKER:ACCOUNT:NAME or BROKER:ACCOUNT.")
-        first = None if start is None else seconds(start)
-        given = Given(dict(after or {}))
+            if not isinstance(name, str) or ":" not in name:
+                raise ValueError(f"symbols has {name!r}; it must be BROKER:ACCOUNT:NAME or BROKER:ACCOUNT.")
+        first = None if start is None else seconds("start", start)
+        if after is not None and not isinstance(after, Mapping):
+            raise ValueError(f"after is {after!r}; it must be a position: symbols with epoch seconds.")
+        given = Given({key: seconds(f"after[{key!r}]", time) for key, time in (after or {}).items()})
         outbox = Outbox(self._buffer)
 
         async def prepare() -> Stream:
@@ -173,14 +194,14 @@ class AsyncFxd:
         self, symbol: str, resolution: str = "1", start: Time = 0, end: Time | None = None
     ) -> AsyncIterator[Bar]:
         """All stored bars that open from `start` to `end`, both included and on the feed's clock, ascending."""
-        last = None if end is None else seconds(end)
-        async for bars in pages.pages(self._http, symbol, resolution, seconds(start), last):
+        last = None if end is None else seconds("end", end)
+        async for bars in pages.pages(self._http, symbol, resolution, seconds("start", start), last):
             for bar in bars:
                 yield bar
 
     async def symbols(self, search: str | None = None) -> AsyncIterator[dict[str, Any]]:
         """The symbols that the key may use, by compound key. `search` is a part of a display name."""
-        async for each in self._symbols(search, PATIENCE):
+        async for each in self._symbols(search, 0):
             yield each
 
     async def _symbols(self, search: str | None, patience: float) -> AsyncIterator[dict[str, Any]]:
@@ -197,9 +218,12 @@ class AsyncFxd:
         """All fields of one symbol."""
         return await self._get("/v1/symbols", symbol=key)
 
-    async def coverage(self, symbol: str | None = None) -> dict[str, Any]:
-        """Where there is data, as ranges `{from, to}` of opens; without `symbol` by symbol."""
-        return await self._get("/v1/coverage", symbol=symbol)
+    async def coverage(self, symbol: str | None = None, *, resolution: str | None = None) -> dict[str, Any]:
+        """Where there is data, as ranges `{from, to}` of opens; without `symbol` by symbol.
+
+        Without `resolution` a time counts for which there are bars of any resolution.
+        """
+        return await self._get("/v1/coverage", symbol=symbol, resolution=resolution)
 
     async def status(self) -> dict[str, Any]:
         """The platform, and clock and liveness of each feed."""
@@ -224,9 +248,9 @@ class AsyncFxd:
         return verdicts
 
     async def aclose(self) -> None:
-        """Closes all iterators and requests."""
+        """Closes all iterators and requests. Every later call raises a `RuntimeError`."""
         for bars in list(self._open):
-            await bars.aclose()
+            await bars._close(RuntimeError(CLOSED))
         self._http.close()
 
     async def __aenter__(self) -> AsyncFxd:
@@ -238,7 +262,7 @@ class AsyncFxd:
         await self.aclose()
 
     async def _get(self, path: str, **query: object) -> dict[str, Any]:
-        answer: dict[str, Any] = await self._http.get(path, query)
+        answer: dict[str, Any] = await self._http.get(path, query, 0)
         return answer
 
 

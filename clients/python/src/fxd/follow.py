@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from logging import Logger
 from typing import Any, NamedTuple
 
-from .history import PAGE_BARS
+from .history import PAGE_BARS, next_growth
 from .items import TIME_MAX, Bar, FxdError, Gap, Item, Revised
 from .liveness import Liveness
 from .series import Series, State, holes, with_gaps, without_hole
@@ -27,7 +27,6 @@ _REJECTED_AGAIN = 60.0
 #: A bar of a delayed symbol comes later than the `minute` frame of its minute, by less than this.
 _DELAY_MAX = 3_600
 _PAGE = PAGE_BARS * 60
-_GROWTH_MAX = 16
 
 
 class Job(NamedTuple):
@@ -38,6 +37,8 @@ class Job(NamedTuple):
     end: int
     #: Of a symbol that is behind, else of one that is held.
     behind: bool
+    #: How many pages long the range is.
+    growth: int = 1
 
 
 def feed_of(symbol: str) -> str:
@@ -277,8 +278,10 @@ class Follow:
                     self._fall_behind(series, series.held - _REPLAY)
             if series.state is State.BEHIND:
                 series.reading = True
-                start = series.last + 1
-                page_end = series.last + _PAGE * series.growth
+                start, growth = series.last + 1, series.growth
+                if growth > 1 and series.last < series.target:
+                    return Job(series, start, min(series.last + _PAGE * growth, series.target), True, growth)
+                page_end = series.last + _PAGE
                 # The last page has no end, because the present goes on meanwhile.
                 return Job(series, start, page_end if page_end < series.target else TIME_MAX, True)
             if series.state is State.HOLDING and series.due is not None and series.due <= now:
@@ -286,16 +289,19 @@ class Follow:
                 return Job(series, series.last + 1, series.last + _PAGE, False)
         return None
 
-    def behind(self, job: Job, bars: list[Bar]) -> list[Item]:
+    def behind(self, job: Job, bars: list[Bar] | None) -> list[Item]:
+        """`bars` is None if a range that is longer than a page has bars."""
         series = job.series
         series.reading, self.dirty = False, True
+        series.growth = next_growth(job.growth, bars)
+        if bars is None:
+            return []
         items: list[Item] = [*series.give(bars)]
         if job.end == TIME_MAX:
             series.last = max(series.last or 0, series.target)
             series.state, series.doubt, series.until = State.IDLE, False, None
         else:
             series.last = job.end
-            series.growth = 1 if bars else min(series.growth * 2, _GROWTH_MAX)
         return items
 
     def needs_coverage(self, job: Job, bars: list[Bar]) -> bool:

@@ -22,6 +22,7 @@ REQUESTS_MAX = 4
 PATIENCE = 120.0
 #: Seconds that the service may be silent in the middle of an answer.
 _TIMEOUT = 30
+CLOSED = "the client is closed."
 _PAUSE_MIN, _PAUSE_MAX = 0.5, 30.0
 
 
@@ -49,6 +50,9 @@ class Http:
         self.key = key
         self._logger = logger
         self._threads = ThreadPoolExecutor(REQUESTS_MAX, "fxd")
+        self._closed = False
+        #: Requests that were tried again.
+        self.retries = 0
 
     async def get(
         self, path: str, query: Mapping[str, object] | None = None, patience: float = PATIENCE
@@ -60,7 +64,10 @@ class Http:
         end = loop.time() + patience
         failures = 0
         while True:
+            self.check_open()
             key = self.key()
+            if not (key.isascii() and key.isprintable()) or " " in key:
+                raise ValueError("key has a space or another character that no key has.")
             try:
                 return await loop.run_in_executor(self._threads, self._ask, target, key)
             except FxdError as error:
@@ -70,10 +77,16 @@ class Http:
                 if not error.may_pass or loop.time() + pause > end:
                     raise
                 failures += 1
+                self.retries += 1
                 self._logger.info("request failed; retrying: path=%s why=%s", path, error)
             await asyncio.sleep(pause)
 
+    def check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError(CLOSED)
+
     def close(self) -> None:
+        self._closed = True
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _ask(self, target: str, key: str) -> Any:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from numbers import Real
 from typing import Literal, NamedTuple
 
 #: The last time that the service takes, in the year 9999.
 TIME_MAX = 253_402_300_799
+#: A greater time, of the year 5138 or later, is in milliseconds.
+_SECONDS_MAX = 100_000_000_000
 
 
 class Bar(NamedTuple):
@@ -96,10 +99,14 @@ def to_utc(time: int, clock_offset_seconds: int) -> int:
     return time + clock_offset_seconds
 
 
-def seconds(time: int | float | datetime) -> int:
-    """Epoch seconds of a time on the feed's clock. A datetime without a zone counts as the feed's wall clock."""
+def seconds(name: str, time: int | float | datetime) -> int:
+    """Epoch seconds of the argument `name`, a time on the feed's clock. Raises `ValueError` for any other value."""
     if isinstance(time, datetime):
-        time = (time if time.tzinfo else time.replace(tzinfo=timezone.utc)).timestamp()
-    if not 0 <= time <= TIME_MAX:
-        raise ValueError(f"time is {time!r}; it must be epoch seconds from 0 to {TIME_MAX}, or a datetime.")
+        if time.tzinfo is not None:
+            why = "times are on the feed's clock, so give a datetime without a zone (UTC minus clock_offset_seconds)."
+            raise ValueError(f"{name} is {time.isoformat()}, which has a zone; {why}")
+        time = time.replace(tzinfo=timezone.utc).timestamp()
+    if not isinstance(time, Real) or not 0 <= time <= _SECONDS_MAX:
+        what = "in milliseconds; " if isinstance(time, Real) and time > _SECONDS_MAX else ""
+        raise ValueError(f"{name} is {time!r}; {what}pass a datetime or seconds.")
     return int(time)

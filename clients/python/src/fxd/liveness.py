@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 Verdict = Literal["live", "quiet", "dead", "unknown"]
+#: Whenever it begins, a whole minute of the clock is in this time, in seconds.
+QUIET_AFTER = 120
 
 
 class _Seen:
@@ -13,6 +15,8 @@ class _Seen:
         self.source = ""
         #: Whether a bar came since the last complete minute, and in that minute.
         self.now = self.before = False
+        #: Nothing traded for minutes when the service was asked last.
+        self.idle = False
 
 
 class Liveness:
@@ -23,6 +27,9 @@ class Liveness:
         """Takes a feed of `/v1/status`, or a `feed` frame."""
         seen = self._of(feed)
         seen.status, seen.source = fields["status"], fields["liveness_source"]
+        age = fields.get("last_candle_age_seconds")
+        if age is not None:
+            seen.idle = age > QUIET_AFTER
 
     def bar(self, feed: str) -> None:
         self._of(feed).now = True
@@ -31,15 +38,20 @@ class Liveness:
         seen = self._of(feed)
         seen.before, seen.now = seen.now, False
 
-    def verdicts(self, reading: bool, sound: bool) -> dict[str, Verdict]:
-        """`reading`: the program reads, and a socket was open. `sound`: the socket is open and answers pings."""
+    def verdicts(self, reading: bool, sound: bool, age: float) -> dict[str, Verdict]:
+        """`reading`: the program reads, and a socket was open. `sound`: the socket is open and answers pings.
+
+        `age`: seconds since the first socket opened.
+        """
 
         def judge(seen: _Seen) -> Verdict:
             if not reading or seen.source != "heartbeat":
                 return "unknown"
             if not sound or seen.status != "live":
                 return "dead"
-            return "live" if seen.now or seen.before else "quiet"
+            if seen.now or seen.before:
+                return "live"
+            return "quiet" if age >= QUIET_AFTER or seen.idle else "unknown"
 
         return {feed: judge(seen) for feed, seen in self._feeds.items()}
 

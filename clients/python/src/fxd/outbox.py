@@ -28,13 +28,25 @@ class Outbox:
         return self._count >= self._limit
 
     def put(self, items: list[Item]) -> None:
-        if items:
+        if items and self._end is None:
             self._batches.append(items)
             self._count += len(items)
             self._changed.set()
             self._drained.clear()
 
+    @property
+    def ended(self) -> bool:
+        return self._end is not None
+
     def end(self, error: BaseException) -> None:
+        """No item follows. The reader gets those that wait, and then this."""
+        self._end = self._end or error
+        self._changed.set()
+
+    def close(self, error: BaseException) -> None:
+        """The same, but what waits is dropped."""
+        self._batches.clear()
+        self._count = 0
         self._end = error
         self._changed.set()
 

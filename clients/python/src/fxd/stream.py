@@ -13,7 +13,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus, WebSocketException
 
 from .follow import Follow, Job
-from .history import read
+from .history import read, read_page
 from .http import REQUESTS_MAX, Http, pause_after, refusal
 from .items import FxdError
 from .liveness import Verdict
@@ -55,6 +55,9 @@ class Stream:
         self._failures = 0
         #: A socket was open, and a full buffer did not close it.
         self._reading = False
+        self._first_opened: float | None = None
+        #: Whether something was tried again, so that the next socket is worth a line.
+        self._lost = False
         #: The first time is a warning.
         self._full_level = logging.WARNING
         #: When the last frame came.
@@ -89,11 +92,14 @@ class Stream:
     @property
     def liveness(self) -> dict[str, Verdict]:
         sound = self._socket is not None and self._loop_time() - self._heard <= _HEARD_LATE
-        return self._follow.liveness.verdicts(self._reading and not self._outbox.full, sound)
+        age = self._loop_time() - self._first_opened if self._first_opened is not None else 0
+        return self._follow.liveness.verdicts(self._reading and not self._outbox.full, sound, age)
 
     async def present(self) -> dict[str, int]:
         """The time on the clock of each feed whose clock is known."""
+        retries = self._http.retries
         status = await self._http.get("/v1/status", patience=math.inf)
+        self._lost = self._lost or self._http.retries > retries
         present = {}
         self.feeds = set(status["feeds"])
         for feed, fields in status["feeds"].items():
@@ -142,11 +148,16 @@ class Stream:
             self._socket = None
         pause = pause_after(self._failures, retry_after)
         self._failures += 1
+        self._lost = True
         self._logger.info("connection lost; retrying: why=%s pause=%.1f", why, pause)
         await asyncio.sleep(pause)
 
     def _opened(self, present: dict[str, int]) -> None:
         self._reading, self._heard = True, self._loop_time()
+        self._first_opened = self._first_opened or self._heard
+        if self._lost:
+            self._lost = False
+            self._logger.info("connected again: url=%s", self._url)
         self._follow.opened(present)
 
     def _closed(self, error: ConnectionClosed, key: str) -> str:
@@ -197,19 +208,20 @@ class Stream:
     async def _work(self, job: Job) -> None:
         follow, symbol = self._follow, job.series.key
         try:
-            bars = await read(self._http, symbol, "1", job.start, job.end, math.inf)
             if job.behind:
-                self._outbox.put(follow.behind(job, bars))
+                page = await read_page(self._http, symbol, "1", job.start, job.end, job.growth, math.inf)
+                self._outbox.put(follow.behind(job, page))
             else:
+                bars = await read(self._http, symbol, "1", job.start, job.end, math.inf)
                 ranges = None
                 if follow.needs_coverage(job, bars):
-                    answer = await self._http.get("/v1/coverage", {"symbol": symbol}, math.inf)
-                    ranges = answer["coverage"]
+                    query = {"symbol": symbol, "resolution": "1"}
+                    ranges = (await self._http.get("/v1/coverage", query, math.inf))["coverage"]
                 self._outbox.put(follow.held(job, bars, ranges, self._loop_time()))
         finally:
-            # The next job takes the place of this one.
             self._requests -= 1
-            follow.dirty = True
+        # The next job takes the place of this one.
+        await self._act()
 
     async def _beats(self) -> None:
         """Each second: due work. Each 20 s: a ping. Each 10 min: the clocks of the feeds."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping
+from concurrent.futures import CancelledError
 from logging import Logger
 from types import TracebackType
 from typing import Any, TypeVar
 
 from .client import AsyncBars, AsyncFxd, Key, Time
+from .http import CLOSED
 from .items import Bar, Item
 from .liveness import Verdict
 
@@ -38,7 +40,7 @@ class Bars:
         return self
 
     def __next__(self) -> Item:
-        if not self._given.ready:
+        if self._given.empty:
             try:
                 self._thread.run(self._bars._fetch())
             except StopAsyncIteration:
@@ -46,8 +48,9 @@ class Bars:
         return self._given.next()
 
     def close(self) -> None:
-        """Closes the socket."""
-        self._thread.run(self._bars.aclose())
+        """Closes the socket, and ends the iterator at once: what was not given is dropped."""
+        if not self._thread.ended:
+            self._thread.run(self._bars.aclose())
 
 
 class Fxd:
@@ -91,9 +94,9 @@ class Fxd:
         """All fields of one symbol."""
         return self._thread.run(self._client.symbol(key))
 
-    def coverage(self, symbol: str | None = None) -> dict[str, Any]:
-        """Where there is data, as ranges `{from, to}` of opens; without `symbol` by symbol."""
-        return self._thread.run(self._client.coverage(symbol))
+    def coverage(self, symbol: str | None = None, *, resolution: str | None = None) -> dict[str, Any]:
+        """Where there is data, as ranges `{from, to}` of opens; without `symbol` by symbol. See `AsyncFxd.coverage`."""
+        return self._thread.run(self._client.coverage(symbol, resolution=resolution))
 
     def status(self) -> dict[str, Any]:
         """The platform, and clock and liveness of each feed."""
@@ -113,7 +116,7 @@ class Fxd:
         return self._client.liveness
 
     def close(self) -> None:
-        """Closes all iterators and requests."""
+        """Closes all iterators and requests. Every later call raises a `RuntimeError`."""
         if not self._thread.ended:
             self._thread.run(self._client.aclose())
             self._thread.stop()
@@ -131,16 +134,19 @@ class _LoopThread:
     """An event loop in a thread that ends with the program."""
 
     def __init__(self) -> None:
+        self.ended = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="fxd", daemon=True)
         self._thread.start()
 
-    @property
-    def ended(self) -> bool:
-        return self._loop.is_closed()
-
     def run(self, task: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(task, self._loop).result()
+        if self.ended:
+            task.close()
+            raise RuntimeError(CLOSED)
+        try:
+            return asyncio.run_coroutine_threadsafe(task, self._loop).result()
+        except CancelledError:
+            raise RuntimeError(CLOSED) from None
 
     def iterate(self, items: AsyncIterator[T]) -> Iterator[T]:
         async def following() -> T:
@@ -153,6 +159,16 @@ class _LoopThread:
                 return
 
     def stop(self) -> None:
+        # Calls of other threads end, too.
+        self.run(_cancel_others())
+        self.ended = True
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+async def _cancel_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
