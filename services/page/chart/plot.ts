@@ -1,13 +1,17 @@
 import {
   CandlestickSeries,
   createChart,
+  createSeriesMarkers,
   HistogramSeries,
   type IChartApi,
   type ISeriesApi,
+  type ISeriesMarkersPluginApi,
+  PriceLineSource,
+  type Time,
   type UTCTimestamp,
 } from 'lightweight-charts'
 import type { Bar, Range } from '../../../clients/typescript/src/types.ts'
-import { indexIn } from './ascending.ts'
+import { indexAtMost, indexIn } from './ascending.ts'
 import { Bands } from './bands.ts'
 
 /** Bars that are still to the left when the page asks for more. */
@@ -21,6 +25,8 @@ export interface PlotWanted {
   readonly isOfDays: boolean
   readonly nearBegin: () => void
   readonly nearEnd: () => void
+  /** Other bars are on the screen. */
+  readonly moved: () => void
   /** The bar below the pointer; `undefined`: none. */
   readonly pointed: (index: number | undefined) => void
 }
@@ -31,11 +37,12 @@ export class Plot {
   readonly #prices: ISeriesApi<'Candlestick'>
   readonly #volumes: ISeriesApi<'Histogram'>
   readonly #bands = new Bands()
+  readonly #arrow: ISeriesMarkersPluginApi<Time>
   #times: readonly number[] = []
   /** Bars and blanks. */
   #points = 0
 
-  constructor({ place, digits, isOfDays, nearBegin, nearEnd, pointed }: PlotWanted) {
+  constructor({ place, digits, isOfDays, nearBegin, nearEnd, moved, pointed }: PlotWanted) {
     this.#chart = createChart(place, {
       autoSize: true,
       // The logo adds a style that the policy of the page forbids; the text below the chart names its makers.
@@ -44,7 +51,9 @@ export class Plot {
       localization: { dateFormat: 'yyyy-MM-dd' },
     })
     const priceFormat = { type: 'price', precision: digits, minMove: 10 ** -digits } as const
-    this.#prices = this.#chart.addSeries(CandlestickSeries, { priceFormat })
+    // The label of the axis is the last price on the screen, so the line is too.
+    const priceLineSource = PriceLineSource.LastVisible
+    this.#prices = this.#chart.addSeries(CandlestickSeries, { priceFormat, priceLineSource })
     this.#volumes = this.#chart.addSeries(HistogramSeries, {
       priceFormat: { type: 'volume' },
       priceScaleId: '',
@@ -54,9 +63,11 @@ export class Plot {
     this.#volumes.priceScale().applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } })
     this.#prices.priceScale().applyOptions({ scaleMargins: { top: 0.08, bottom: 0.22 } })
     this.#prices.attachPrimitive(this.#bands)
+    this.#arrow = createSeriesMarkers(this.#prices)
     this.color()
     this.#chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
       if (!range || this.#times.length === 0) return
+      moved()
       if (range.from < marginBars) nearBegin()
       if (range.to > this.#points - marginBars) nearEnd()
     })
@@ -121,9 +132,28 @@ export class Plot {
     this.#volumes.update({ time, value: volume })
   }
 
+  /** Points an arrow at the bar that a person jumped to. */
+  point(time: number | undefined): void {
+    const color = getComputedStyle(document.documentElement).getPropertyValue('--accent').trim()
+    const arrow = { time: at(time), position: 'aboveBar', shape: 'arrowDown', color } as const
+    this.#arrow.setMarkers(time === undefined ? [] : [arrow])
+  }
+
+  /** Index of the last bar on the screen. */
+  get lastSeen(): number {
+    const to = this.#chart.timeScale().getVisibleRange()?.to
+    return to === undefined ? this.#times.length - 1 : indexAtMost(this.#times, Number(to))
+  }
+
+  /** Whether a bar is on the screen. */
+  isSeen(index: number): boolean {
+    const range = this.#chart.timeScale().getVisibleRange()
+    const time = at(this.#times[index])
+    return !range || (time >= Number(range.from) && time <= Number(range.to))
+  }
+
   toNewest(): void {
     this.#chart.timeScale().resetTimeScale()
-    this.#chart.timeScale().scrollToRealTime()
   }
 
   /** Shows a time in the middle. */
@@ -136,9 +166,12 @@ export class Plot {
   /** Marks a bar as the pointer does, and makes it visible. */
   mark(index: number, { close }: Bar): void {
     const time = at(this.#times[index])
-    const range = this.#chart.timeScale().getVisibleRange()
-    if (range && (time < Number(range.from) || time > Number(range.to))) this.toTime(time)
+    if (!this.isSeen(index)) this.toTime(time)
     this.#chart.setCrosshairPosition(close, time, this.#prices)
+  }
+
+  unmark(): void {
+    this.#chart.clearCrosshairPosition()
   }
 
   remove(): void {
