@@ -60,8 +60,6 @@ class ChartView {
   #speaker: Drawn | undefined
   #trouble = ''
   #hint = ''
-  /** A person has just chosen a length of bars, and goes on from that button. */
-  #isChoosing = false
 
   constructor(app: App) {
     this.app = app
@@ -171,9 +169,10 @@ class ChartView {
     if (this.#drawn === next) return
     this.#drawn?.end.abort()
     this.#drawn = next
+    // A person who has chosen a length of bars goes on from that button.
+    const isChoosing = this.#body.querySelector('[aria-pressed]:focus') !== null
     this.#body.replaceChildren(...next.elements)
-    if (this.#isChoosing) this.#body.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus()
-    this.#isChoosing = false
+    if (isChoosing) this.#body.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus()
   }
 
   #make(details: SymbolDetails, resolution: Resolution): Drawn {
@@ -206,10 +205,6 @@ class ChartView {
       jump.show(opened)
       tell()
     })
-    const choose = (next: Resolution): void => {
-      this.#isChoosing = true
-      show(symbol, next)
-    }
     const programs = (): ReturnType<typeof historyPrograms> =>
       historyPrograms(symbol, resolution, pane.first?.time ?? 0, pane.last?.time ?? 0)
     const drawn: Drawn = {
@@ -227,7 +222,7 @@ class ChartView {
         element(
           'div',
           { class: 'bar' },
-          resolutionButtons(details.supported_resolutions, resolution, choose),
+          resolutionButtons(details.supported_resolutions, resolution, (next) => show(symbol, next)),
           clock,
           jump.element,
           newest,

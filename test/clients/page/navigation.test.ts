@@ -94,12 +94,15 @@ test('a key that has used up its requests keeps the chart, and reads when the pa
   expect(await legend(page).textContent()).toBe(bitcoinLast)
   expect((await page.locator('.plot').boundingBox())!.y).toBe(y)
   expect(await page.locator('.plot canvas').first().isVisible()).toBe(true)
+  await page.evaluate(`document.getElementById('banner').textContent = 'Trouble.'`)
+  expect(await page.locator('#banner').isVisible()).toBe(false)
   // The view may change once more, and nothing of the chart in between is drawn.
   await page.goBack()
   await page.goForward()
   isFull = false
   await expect.poll(() => legend(page).textContent()).toBe(euroLast)
   expect([await line(page).textContent(), errors]).toEqual(['', []])
+  expect(await page.locator('#banner').isVisible()).toBe(true)
 })
 
 test('a chart that is left while its gaps are read draws nothing more', async () => {
@@ -184,6 +187,7 @@ test('another length of bars costs two requests, and the bar that its minutes ar
   await expect.poll(() => legend(page).textContent()).toBe(described(closed.at(-1)!, 5))
   await expect.poll(() => state(page).textContent()).toContain('The last bar is not finished.')
   expect(paths.toSorted()).toEqual(['coverage', 'history'])
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('5m')
   await page.getByRole('button', { name: '5m', exact: true }).hover()
   const colors = await page.evaluate<string[]>(`
     const { color, backgroundColor } = getComputedStyle(document.querySelector('[aria-pressed=true]'));
