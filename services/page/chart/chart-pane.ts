@@ -236,7 +236,7 @@ export class ChartPane {
     const time = this.onAxis(last.time)
     if (this.#times.at(-1) !== time) {
       this.#times.push(time)
-      // Whoever reads the last bar goes on to the new one.
+      // A person who reads the last bar goes on to the new one.
       if (this.#marked === this.#source.series.bars.at(-2)?.time) this.#marked = undefined
     }
     this.#plot.drawLast(last, this.#times)

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Page, Request } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { bitcoinMinutes, euroHours, fold } from '../../acceptance/client/bars.ts'
@@ -5,7 +6,7 @@ import { read } from '../../acceptance/client/http.ts'
 import { FollowedFile } from '../../acceptance/client/input.ts'
 import { issueKey } from '../../acceptance/client/keys.ts'
 import { enter } from './browser.ts'
-import { bitcoin, described, euro, legend, state, usePage } from './page-service.ts'
+import { bitcoin, described, euro, legend, pictures, state, usePage } from './page-service.ts'
 
 const { service, browser, openView, stored } = usePage()
 
@@ -94,6 +95,7 @@ test('a key that has used up its requests keeps the chart, and reads when the pa
   expect(await legend(page).textContent()).toBe(bitcoinLast)
   expect((await page.locator('.plot').boundingBox())!.y).toBe(y)
   expect(await page.locator('.plot canvas').first().isVisible()).toBe(true)
+  if (pictures !== undefined) await page.screenshot({ path: join(pictures, 'limit-light.png') })
   await page.evaluate(`document.getElementById('banner').textContent = 'Trouble.'`)
   expect(await page.locator('#banner').isVisible()).toBe(false)
   // The view may change once more, and nothing of the chart in between is drawn.
@@ -114,11 +116,16 @@ test('a chart that is left while its gaps are read draws nothing more', async ()
   })
   await page.evaluate(`location.hash = '#chart/${bitcoin}/1'`)
   await expect.poll(() => legend(page).textContent()).toBe(bitcoinLast)
-  const answer = page.waitForResponse('**/v1/coverage*').catch(() => undefined)
+  const predicate = (request: Request): boolean => request.url().includes('/v1/coverage')
+  const over = Promise.race([
+    page.waitForEvent('requestfinished', { predicate }),
+    page.waitForEvent('requestfailed', { predicate }),
+  ])
   await page.evaluate(`location.hash = '#usage'`)
   await page.getByRole('heading', { name: 'Usage of this key' }).waitFor()
   held.resolve()
-  await Promise.race([answer, page.evaluate('fetch("/v1/config").then((each) => each.text())')])
+  await over
+  await page.evaluate('fetch("/v1/config").then((each) => each.text())')
   await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
   expect(errors).toEqual([])
 })
@@ -132,6 +139,7 @@ test('a jump is in the address, reads its bar above the chart, and moves nothing
   expect(await page.getByLabel('Go to (feed clock)').inputValue()).toBe(text(wanted.time))
   expect(await newest(page).isEnabled()).toBe(true)
   const { y } = (await page.locator('.plot').boundingBox())!
+  if (pictures !== undefined) await page.screenshot({ path: join(pictures, 'jump-light.png') })
 
   await page.getByLabel('Clock', { exact: true }).selectOption('utc')
   await page.getByLabel('Go to (UTC)').waitFor()
