@@ -31,6 +31,13 @@ export interface PlotWanted {
   readonly pointed: (index: number | undefined) => void
 }
 
+/** A time, and the numbers of bars on its sides. */
+interface Goal {
+  readonly time: number
+  readonly before: number
+  readonly behind: number
+}
+
 /** Draws bars and shaded gaps. All times are those of the axis. */
 export class Plot {
   readonly #chart: IChartApi
@@ -41,6 +48,10 @@ export class Plot {
   #times: readonly number[] = []
   /** Bars and blanks. */
   #points = 0
+  readonly #near: { readonly begin: () => void; readonly end: () => void }
+  /** What the next frames show. */
+  #goal: Goal | undefined
+  #isDrawing = false
 
   constructor({ place, digits, isOfDays, nearBegin, nearEnd, moved, pointed }: PlotWanted) {
     this.#chart = createChart(place, {
@@ -65,11 +76,11 @@ export class Plot {
     this.#prices.attachPrimitive(this.#bands)
     this.#arrow = createSeriesMarkers(this.#prices)
     this.color()
-    this.#chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
-      if (!range || this.#times.length === 0) return
+    this.#near = { begin: nearBegin, end: nearEnd }
+    this.#chart.timeScale().subscribeVisibleLogicalRangeChange(() => {
+      if (this.#times.length === 0 || this.#isDrawing) return
       moved()
-      if (range.from < marginBars) nearBegin()
-      if (range.to > this.#points - marginBars) nearEnd()
+      if (!this.#goal) this.#look()
     })
     this.#chart.subscribeCrosshairMove(({ time, sourceEvent }) => {
       // Without an event the page itself moved it, such as by drawing all bars again.
@@ -107,6 +118,8 @@ export class Plot {
     blanks: readonly number[],
     bands: readonly Range[],
   ): void {
+    // The library keeps the place only where less is added than there was.
+    const goal = this.#goal ?? (times.length > this.#times.length ? this.#seen : undefined)
     this.#times = times
     this.#points = times.length + blanks.length
     const prices = bars.map(({ open, high, low, close }, i) => ({
@@ -121,8 +134,11 @@ export class Plot {
     const ascending = <T extends { time: UTCTimestamp }>(points: T[]): T[] =>
       empty.length === 0 ? points : points.toSorted((a, b) => a.time - b.time)
     this.#bands.bands = bands
+    this.#isDrawing = true
     this.#prices.setData(ascending([...prices, ...empty]))
     this.#volumes.setData(ascending([...volumes, ...empty]))
+    this.#isDrawing = false
+    if (goal) this.#goTo(goal)
   }
 
   drawLast({ open, high, low, close, volume }: Bar, times: readonly number[]): void {
@@ -153,14 +169,45 @@ export class Plot {
   }
 
   toNewest(): void {
+    this.#goal = undefined
     this.#chart.timeScale().resetTimeScale()
   }
 
   /** Shows a time in the middle. */
   toTime(time: number): void {
+    this.#goTo({ time, before: middleBars, behind: middleBars })
+  }
+
+  /** The library moves in one of the next two frames, and bars may be added before. */
+  #goTo(goal: Goal): void {
+    this.#goal = goal
     const scale = this.#chart.timeScale()
-    const index = scale.timeToIndex(at(time), true)
-    if (index !== null) scale.setVisibleLogicalRange({ from: index - middleBars, to: index + middleBars })
+    const index = scale.timeToIndex(at(goal.time), true)
+    if (index !== null) scale.setVisibleLogicalRange({ from: index - goal.before, to: index + goal.behind })
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        if (this.#goal !== goal) return
+        this.#goal = undefined
+        this.#look()
+      }),
+    )
+  }
+
+  /** Asks for more bars if there are few beside those on the screen. */
+  #look(): void {
+    const range = this.#chart.timeScale().getVisibleLogicalRange()
+    if (!range) return
+    if (range.from < marginBars) this.#near.begin()
+    if (range.to > this.#points - marginBars) this.#near.end()
+  }
+
+  /** What is on the screen; `undefined`: the newest bar, which the library keeps there. */
+  get #seen(): Goal | undefined {
+    const scale = this.#chart.timeScale()
+    const [range, times] = [scale.getVisibleLogicalRange(), scale.getVisibleRange()]
+    const index = times && scale.timeToIndex(times.from)
+    if (!range || !times || index === null || this.lastSeen === this.#times.length - 1) return undefined
+    return { time: Number(times.from), before: index - range.from, behind: range.to - index }
   }
 
   /** Marks a bar as the pointer does, and makes it visible. */
@@ -175,6 +222,7 @@ export class Plot {
   }
 
   remove(): void {
+    this.#goal = undefined
     this.#chart.remove()
   }
 }

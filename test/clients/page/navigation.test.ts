@@ -26,6 +26,21 @@ async function jump(page: Page, time: string): Promise<void> {
   await page.getByRole('button', { name: 'Go', exact: true }).click()
 }
 
+/** The library moves a chart in the frames after a call. */
+const framesPass = (page: Page) =>
+  page.evaluate(`(async () => {
+    for (let i = 0; i < 5; i++) await new Promise((resolve) => requestAnimationFrame(resolve))
+  })()`)
+
+async function drag(page: Page, from: number, to: number): Promise<void> {
+  const { x, y } = (await page.locator('.plot').boundingBox())!
+  await page.mouse.move(x + from, y + 100)
+  await page.mouse.down()
+  await page.mouse.move(x + to, y + 100, { steps: 5 })
+  await page.mouse.up()
+  await page.mouse.move(0, 0)
+}
+
 /** Paths of `/v1` that a page asks for, but for its status. */
 function asked(page: Page): string[] {
   const paths: string[] = []
@@ -126,7 +141,7 @@ test('a chart that is left while its gaps are read draws nothing more', async ()
   held.resolve()
   await over
   await page.evaluate('fetch("/v1/config").then((each) => each.text())')
-  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
+  await framesPass(page)
   expect(errors).toEqual([])
 })
 
@@ -139,6 +154,9 @@ test('a jump is in the address, reads its bar above the chart, and moves nothing
   expect(await page.getByLabel('Go to (feed clock)').inputValue()).toBe(text(wanted.time))
   expect(await newest(page).isEnabled()).toBe(true)
   const { y } = (await page.locator('.plot').boundingBox())!
+  await framesPass(page)
+  expect(await legend(page).textContent()).toBe(described(wanted, 2))
+  expect(await state(page).textContent()).toMatch(/^2,000 bars from /)
   if (pictures !== undefined) await page.screenshot({ path: join(pictures, 'jump-light.png') })
 
   await page.getByLabel('Clock', { exact: true }).selectOption('utc')
@@ -165,15 +183,27 @@ test('a jump is in the address, reads its bar above the chart, and moves nothing
   await expect.poll(() => legend(page).textContent()).toBe(described(earlier, 2))
 })
 
+test('a page of bars that is added behind those on the screen leaves them where they are', async () => {
+  const { time } = bitcoinMinutes().at(-3_000)!
+  const { page } = await openView(`#chart/${bitcoin}/1/${new Date(time * 1_000).toISOString().slice(0, 16)}`)
+  await expect.poll(() => state(page).textContent()).toMatch(/^2,000 bars from /)
+  await framesPass(page)
+  // Some 80 bars each; the page ends 500 minutes behind the time.
+  for (let i = 0; i < 5; i++) {
+    await drag(page, 1_000, 100)
+    await framesPass(page)
+  }
+  await expect.poll(() => state(page).textContent()).toMatch(/^4,000 bars from /)
+  await framesPass(page)
+  const seen = Date.parse(`${(await legend(page).textContent())?.slice(0, 16)}Z`) / 1_000
+  expect((seen - time) / 60).toBeGreaterThan(350)
+  expect((seen - time) / 60).toBeLessThan(480)
+})
+
 test('Newest leads back after a chart was dragged, and the line above reads a bar on the screen', async () => {
   const { page } = await openView(`#chart/${bitcoin}/1`)
   await expect.poll(() => legend(page).textContent()).toBe(bitcoinLast)
-  const { x, y, width } = (await page.locator('.plot').boundingBox())!
-  await page.mouse.move(x + 100, y + 100)
-  await page.mouse.down()
-  await page.mouse.move(x + width / 2, y + 100, { steps: 5 })
-  await page.mouse.up()
-  await page.mouse.move(0, 0)
+  await drag(page, 100, 600)
   await expect.poll(() => newest(page).isEnabled()).toBe(true)
   expect(await legend(page).textContent()).not.toBe(bitcoinLast)
   const paths = asked(page)
