@@ -64,7 +64,8 @@ function show(): void {
 function showView(app: App, signal: AbortSignal): void {
   const [name = '', ...words] = wordsOf(location.hash)
   const openView = views[name] ?? openFeeds
-  main.replaceChildren(openView(app, words, signal))
+  const view = openView(app, words, signal)
+  if (view.parentElement !== main) main.replaceChildren(view)
   for (const link of byId('views').querySelectorAll('a')) {
     if (link.hash === `#${name || 'feeds'}`) link.setAttribute('aria-current', 'page')
     else link.removeAttribute('aria-current')

@@ -34,7 +34,7 @@ async function frameMs(page: Page, bars: number): Promise<number> {
     place.className = 'plot'
     document.getElementById('main').replaceChildren(place)
     const none = () => undefined
-    window.plot = new Plot({ place, digits: 5, isOfDays: false, nearBegin: none, nearEnd: none, pointed: none })
+    window.plot = new Plot({ place, digits: 5, isOfDays: false, nearBegin: none, nearEnd: none, moved: none, pointed: none })
     const times = Array.from({ length: ${bars} }, (_, i) => 1_600_000_000 + i * 60)
     const drawn = times.map((time, i) => {
       const open = 1 + Math.sin(i / 50) / 100

@@ -1,5 +1,5 @@
 /** Index of the greatest value that is at most `value`; -1: all are greater. */
-function indexAtMost(values: readonly number[], value: number): number {
+export function indexAtMost(values: readonly number[], value: number): number {
   let [low, high] = [0, values.length]
   while (low < high) {
     const middle = (low + high) >> 1

@@ -24,6 +24,11 @@ export class BarSeries {
     return this.#bars.at(-1)
   }
 
+  /** Whether the last bar is folded from minutes, and may get more of them. */
+  get isRunning(): boolean {
+    return this.resolution !== '1' && this.last !== undefined && this.last.time > this.#closedTo
+  }
+
   clear(): void {
     this.#bars = []
     this.#closedTo = Number.NEGATIVE_INFINITY

@@ -3,11 +3,13 @@ import type { Bar, Resolution, SymbolDetails } from '../../../clients/typescript
 import type { App } from '../app.ts'
 import { nowSeconds } from '../browser.ts'
 import { element, say } from '../elements.ts'
+import { timeText } from '../texts/words.ts'
+import { indexAtMost } from './ascending.ts'
 import { shade } from './gaps.ts'
 import { legendText } from './legend.ts'
 import { liveText, troubleText } from './live-text.ts'
 import { Plot } from './plot.ts'
-import { axisTime, isOfDays } from './resolutions.ts'
+import { axisTime, barsOf, isOfDays } from './resolutions.ts'
 import { ChartSource } from './source.ts'
 
 /** A retry that is not told to have failed after this time has connected. */
@@ -17,6 +19,10 @@ export type ClockName = 'feed' | 'utc'
 
 interface Wanted {
   readonly note: (text: string) => void
+  /** What a person should know about the bars on the screen. */
+  readonly hint: (text: string) => void
+  /** The first bars came: the element must be on the page now. */
+  readonly ready: () => void
   /** The bars or the gaps changed. */
   readonly changed: () => void
   readonly signal: AbortSignal
@@ -43,11 +49,15 @@ export class ChartPane {
   #trouble = ''
   #troubleTo = 0
   /** Seconds from the clock of the feed to the axis. */
-  #shift = 0
+  shift = 0
   /** Open times of the bars on the axis. */
   #times: number[] = []
-  /** Open time of the bar that the legend shows; `undefined`: the last. */
+  /** Open time of the bar that a person points at. */
   #marked: number | undefined
+  /** Open time of the bar that a person jumped to. */
+  #jumped: number | undefined
+  /** Whether the newest bar is on the screen. */
+  isNewest = true
 
   constructor(app: App, details: SymbolDetails, resolution: Resolution, wanted: Wanted) {
     this.#app = app
@@ -63,6 +73,7 @@ export class ChartPane {
       redrawLast: () => this.#redrawLast(),
       ended: (text: string) => this.#tell(text, Number.POSITIVE_INFINITY),
       note: wanted.note,
+      beginsLater: (first: number) => this.#beginsLater(first),
     }
     this.#source = new ChartSource(
       { fxd, rest: app.rest, refused: (error) => app.refused(error) },
@@ -72,6 +83,10 @@ export class ChartPane {
     )
     this.#place.addEventListener('keydown', (event) => this.#move(event))
     this.#place.addEventListener('mouseleave', () => this.#describe(undefined))
+    this.#place.addEventListener('blur', () => {
+      this.#plot?.unmark()
+      this.#describe(undefined)
+    })
     this.element = element('div', { class: 'panel' }, this.#legend, this.#place)
     const dark = matchMedia('(prefers-color-scheme: dark)')
     const { signal } = wanted
@@ -82,6 +97,19 @@ export class ChartPane {
       if (this.#plot) wanted.changed()
     }, signal)
     signal.addEventListener('abort', () => this.#plot?.remove())
+  }
+
+  get isUtc(): boolean {
+    return this.#clock === 'utc' && this.hasUtc
+  }
+
+  /** A time of the feed's clock in words, on the axis. */
+  timeText(time: number): string {
+    return timeText(this.onAxis(time), isOfDays(this.#resolution))
+  }
+
+  get isRunning(): boolean {
+    return this.#source.series.isRunning
   }
 
   get first(): Bar | undefined {
@@ -127,9 +155,29 @@ export class ChartPane {
     this.#wanted.changed()
   }
 
-  /** Shows the newest bars, or those around a time on the chosen clock. */
+  /** Shows the newest bars, or those around a time on the clock of the feed. */
   open(time?: number): void {
-    void this.#source.open(time === undefined ? undefined : time - this.#shift)
+    this.#wanted.hint('')
+    void this.#source.open(time)
+  }
+
+  /** Asks for the newest bars only if they are not there. */
+  toNewest(): void {
+    if (!this.isLive) return this.open()
+    this.#plot?.toNewest()
+    this.#jumped = undefined
+    this.#pointAtJump()
+    this.#describe(undefined)
+  }
+
+  #beginsLater(first: number): void {
+    const more = this.#resolution === '1M' ? '' : ' Longer resolutions may reach back further.'
+    const begin = timeText(this.onAxis(first), true)
+    this.#wanted.hint(`${barsOf(this.#resolution)} begin on ${begin}.${more}`)
+  }
+
+  #pointAtJump(): void {
+    this.#plot?.point(this.#jumped === undefined ? undefined : this.onAxis(this.#jumped))
   }
 
   set clock(clock: ClockName) {
@@ -149,30 +197,35 @@ export class ChartPane {
   /** All bars move at once, since the plot takes no bar that is older than its last. */
   #moveAxis(): void {
     const shift = (this.#clock === 'utc' && this.#offset) || 0
-    if (shift === this.#shift) return this.#describe(this.#marked)
-    this.#shift = shift
+    if (shift === this.shift) return this.#describe(this.#marked)
+    this.shift = shift
     if (this.#plot) this.#redraw()
   }
 
-  #onAxis(time: number): number {
-    return axisTime(this.#resolution, time, this.#shift)
+  onAxis(time: number): number {
+    return axisTime(this.#resolution, time, this.shift)
   }
 
   #redraw(moved?: 'newest' | number): void {
     const { bars } = this.#source.series
     const opens = bars.map(({ time }) => time)
     const { blanks, bands } = shade(this.#resolution, opens, this.#source.gaps)
-    this.#times = opens.map((time) => this.#onAxis(time))
+    this.#times = opens.map((time) => this.onAxis(time))
+    if (!this.#plot) this.#wanted.ready()
     this.#plot ??= this.#makePlot()
     this.#plot.draw(
       bars,
       this.#times,
-      blanks.map((time) => this.#onAxis(time)),
-      bands.map(({ from, to }) => ({ from: this.#onAxis(from), to: this.#onAxis(to) })),
+      blanks.map((time) => this.onAxis(time)),
+      bands.map(({ from, to }) => ({ from: this.onAxis(from), to: this.onAxis(to) })),
     )
     if (moved === 'newest') this.#plot.toNewest()
-    else if (moved !== undefined) this.#plot.toTime(this.#onAxis(moved))
-    this.#describe(moved === undefined ? this.#marked : undefined)
+    else if (moved !== undefined) this.#plot.toTime(this.onAxis(moved))
+    if (moved !== undefined) this.#marked = undefined
+    if (moved === 'newest') this.#jumped = undefined
+    else if (moved !== undefined) this.#jumped = opens[Math.max(0, indexAtMost(opens, moved))]
+    this.#pointAtJump()
+    this.#moved()
     this.#wanted.changed()
   }
 
@@ -180,8 +233,12 @@ export class ChartPane {
     const { last } = this
     if (!last || !this.#plot) return
     this.#trouble = ''
-    const time = this.#onAxis(last.time)
-    if (this.#times.at(-1) !== time) this.#times.push(time)
+    const time = this.onAxis(last.time)
+    if (this.#times.at(-1) !== time) {
+      this.#times.push(time)
+      // A person who reads the last bar goes on to the new one.
+      if (this.#marked === this.#source.series.bars.at(-2)?.time) this.#marked = undefined
+    }
     this.#plot.drawLast(last, this.#times)
     this.#describe(this.#marked)
     this.#wanted.changed()
@@ -194,8 +251,17 @@ export class ChartPane {
       isOfDays: isOfDays(this.#resolution),
       nearBegin: () => void this.#source.older(),
       nearEnd: () => void this.#source.newer(),
+      moved: () => this.#moved(),
       pointed: (index) => this.#describe(this.#source.series.bars[index ?? -1]?.time),
     })
+  }
+
+  #moved(): void {
+    this.#describe(this.#marked)
+    const isNewest = this.isLive && this.#plot?.lastSeen === this.count - 1
+    if (isNewest === this.isNewest) return
+    this.isNewest = isNewest
+    this.#wanted.changed()
   }
 
   #describe(time: number | undefined): void {
@@ -208,11 +274,16 @@ export class ChartPane {
     say(this.#legend, legendText({ bar, digits, isOfDays: isOfDays(this.#resolution), utc }))
   }
 
+  /** Index of the bar that a person points at or jumped to; without one the last on the screen. */
   get #markedIndex(): number {
     const { bars } = this.#source.series
-    if (this.#marked === undefined) return bars.length - 1
-    const index = bars.findLastIndex(({ time }) => time === this.#marked)
-    return index < 0 ? bars.length - 1 : index
+    const indexOf = (wanted: number | undefined): number =>
+      wanted === undefined ? -1 : bars.findLastIndex(({ time }) => time === wanted)
+    const marked = indexOf(this.#marked)
+    if (marked >= 0) return marked
+    const jumped = indexOf(this.#jumped)
+    if (jumped >= 0 && this.#plot?.isSeen(jumped)) return jumped
+    return this.#plot?.lastSeen ?? bars.length - 1
   }
 
   /** Arrows move from bar to bar, Home and End to the first and the last. */

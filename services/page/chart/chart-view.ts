@@ -1,13 +1,13 @@
 import type { Resolution, SymbolDetails, SymbolInfo } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
-import { askPatiently } from '../asking.ts'
+import { type Asking, askPatiently } from '../asking.ts'
 import { copyButtons } from '../copy-buttons.ts'
 import { element, say } from '../elements.ts'
 import { addressOf } from '../texts/address.ts'
 import { historyPrograms } from '../texts/copies.ts'
 import { numberText, timeOf, timeText } from '../texts/words.ts'
-import { ChartPane, type ClockName } from './chart-pane.ts'
-import { resolutions } from './resolutions.ts'
+import { ChartPane } from './chart-pane.ts'
+import { clockBox, jumpBox, resolutionButtons, utcHelp } from './controls.ts'
 import { symbolBox } from './symbol-box.ts'
 
 const listMax = 1_000
@@ -16,199 +16,252 @@ interface SymbolList {
   readonly symbols: readonly SymbolInfo[]
 }
 
-/** Kept while views change, as a person expects of a setting. */
-let clock: ClockName = 'feed'
+/** A chart on the page, with its controls. */
+interface Drawn {
+  readonly details: SymbolDetails
+  readonly resolution: Resolution
+  readonly pane: ChartPane
+  readonly elements: readonly HTMLElement[]
+  readonly end: AbortController
+  /** Shows the newest bars, or those around a time. */
+  open(time: number | undefined): void
+  tell(): void
+}
+
 /** Address of the chart that each key showed last. */
 const lastShown = new WeakMap<App, string>()
-/** A person has just chosen a length of bars, and goes on from that button. */
-let isChoosing = false
+let present: ChartView | undefined
 
-/** The chart of one symbol: `#chart/BROKER:ACCOUNT:NAME/60`, with `/2026-11-29T12:00` at a time. */
-export function openChart(
-  app: App,
-  [symbol = '', resolution = '1', time = '']: readonly string[],
-  signal: AbortSignal,
-): HTMLElement {
-  const note = element('p', { class: 'note', role: 'status' })
-  const asking = {
-    signal,
-    note: (text: string) => say(note, text),
-    refused: (error: Error) => app.refused(error),
+/** The chart of one symbol: `#chart/BROKER:ACCOUNT:NAME/60`, with `/2026-11-29T12:00` at a time on the clock of the feed. */
+export function openChart(app: App, words: readonly string[], signal: AbortSignal): HTMLElement {
+  if (present?.app !== app) present = new ChartView(app)
+  present.show(words, signal)
+  return present.element
+}
+
+const show = (symbol: string, resolution: string): void => {
+  location.hash = addressOf('chart', symbol, resolution)
+}
+const addressAt = (symbol: string, resolution: string, time: number | undefined): string =>
+  addressOf('chart', symbol, resolution, ...(time === undefined ? [] : [timeText(time).replace(' ', 'T')]))
+
+/** Stays while charts change: the chart of before is shown until the bars of the next one are there. */
+class ChartView {
+  readonly app: App
+  readonly element: HTMLElement
+  readonly #heading = element('h1', { class: 'hidden' })
+  readonly #note = element('p', { class: 'line', role: 'status' })
+  readonly #body = element('div', {})
+  readonly #box: ReturnType<typeof symbolBox>
+  #signal = AbortSignal.abort()
+  #resolution = '1'
+  #drawn: Drawn | undefined
+  /** The chart that may speak. */
+  #speaker: Drawn | undefined
+  #trouble = ''
+  #hint = ''
+
+  constructor(app: App) {
+    this.app = app
+    this.#box = symbolBox(app, {
+      chosen: (symbol) => show(symbol, this.#resolution),
+      say: (text) => this.#say({ hint: text }),
+    })
+    this.element = element(
+      'section',
+      { class: 'chart-view' },
+      this.#heading,
+      element('div', { class: 'bar' }, this.#box.element),
+      this.#note,
+      this.#body,
+    )
   }
-  const show = (nextSymbol: string, nextResolution: string): void => {
-    location.hash = addressOf('chart', nextSymbol, nextResolution)
+
+  show([symbol = '', resolution = '1', time = '']: readonly string[], signal: AbortSignal): void {
+    this.#signal = signal
+    // Another chart comes at once, or the view ends.
+    signal.addEventListener('abort', () => queueMicrotask(() => this.#signal === signal && this.#close()))
+    this.#resolution = resolution
+    this.#speaker = undefined
+    say(this.#heading, `Chart ${symbol}`)
+    this.#box.input.value = symbol
+    this.#say({ trouble: '', hint: '' })
+    if (symbol === '') void this.#choose(signal)
+    else void this.#open(symbol, resolution as Resolution, timeOf(time), signal)
   }
-  const body = element('div', {})
-  const view = element(
-    'section',
-    { class: 'chart-view' },
-    element('h1', { class: 'hidden' }, `Chart ${symbol}`),
-    element(
-      'div',
-      { class: 'bar' },
-      symbolBox(app, symbol, (chosen) => show(chosen, resolution)),
-    ),
-    note,
-    body,
-  )
-  if (symbol === '') void choose()
-  else void fill()
-  return view
+
+  #close(): void {
+    this.#drawn?.end.abort()
+    this.#drawn = undefined
+    if (present === this) present = undefined
+  }
+
+  /** One text at a time: trouble comes first. */
+  #say({ trouble = this.#trouble, hint = this.#hint }): void {
+    this.#trouble = trouble
+    this.#hint = hint
+    this.#note.classList.toggle('note', trouble !== '')
+    say(this.#note, trouble || hint)
+    this.#drawn?.tell()
+  }
+
+  #asking(signal: AbortSignal): Asking {
+    return {
+      signal,
+      note: (trouble) => this.#say({ trouble }),
+      refused: (error) => this.app.refused(error),
+    }
+  }
 
   /** Shows the chart of before, or that of a symbol whose feed is live. */
-  async function choose(): Promise<void> {
+  async #choose(signal: AbortSignal): Promise<void> {
+    const { app } = this
     const before = lastShown.get(app)
     if (before !== undefined) return location.replace(before)
-    const found = await askPatiently(() => app.rest.get<SymbolList>('symbols', { limit: listMax }), asking)
+    const ask = () => app.rest.get<SymbolList>('symbols', { limit: listMax })
+    const found = await askPatiently(ask, this.#asking(signal))
     const isLive = ({ feed }: SymbolInfo): boolean => app.status.feeds[feed]?.status === 'live'
     const first = found?.symbols.find(isLive) ?? found?.symbols[0]
     // A person who types has chosen already.
-    if (view.querySelector('input')?.value !== '') return
+    if (this.#box.input.value !== '') return
     if (first) location.replace(addressOf('chart', first.symbol, '1'))
-    else if (found) say(note, 'This key has no symbol. Ask for access to a feed.')
+    else if (found) this.#say({ hint: 'This key has no symbol. Ask for access to a feed.' })
   }
 
-  async function fill(): Promise<void> {
-    const details = await askPatiently(() => app.fxd.symbol(symbol), asking)
-    if (!details) return
-    lastShown.set(app, addressOf('chart', symbol, resolution))
-    const around = { note, signal, show, time: timeOf(time) }
-    body.replaceChildren(...chartOf(app, details, resolution as Resolution, around))
-    if (isChoosing) body.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus()
-    isChoosing = false
-  }
-}
-
-interface Around {
-  readonly note: HTMLElement
-  readonly signal: AbortSignal
-  /** Where the chart opens; `undefined`: at the newest bar. */
-  readonly time: number | undefined
-  readonly show: (symbol: string, resolution: string) => void
-}
-
-function chartOf(
-  app: App,
-  details: SymbolDetails,
-  resolution: Resolution,
-  { note, signal, show, time }: Around,
-): HTMLElement[] {
-  const { symbol, supported_resolutions: supported } = details
-  if (!supported.includes(resolution)) {
+  async #open(
+    symbol: string,
+    resolution: Resolution,
+    time: number | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const drawn = this.#drawn
+    const known = drawn?.details.symbol === symbol ? drawn.details : undefined
+    const details = known ?? (await askPatiently(() => this.app.fxd.symbol(symbol), this.#asking(signal)))
+    if (signal.aborted) return
+    if (!details) return this.#clear()
+    const { supported_resolutions: supported } = details
     const [first] = supported
-    if (first) show(symbol, first)
-    else say(note, 'This symbol has no bars yet.')
-    return []
+    if (!supported.includes(resolution)) {
+      // Replaced, or the button to go back would lead here again.
+      if (first) return location.replace(addressAt(symbol, first, time))
+      this.#clear()
+      return this.#say({ hint: 'This symbol has no bars yet.' })
+    }
+    lastShown.set(this.app, addressAt(symbol, resolution, time))
+    if (known && drawn?.resolution === resolution) {
+      this.#speaker = drawn
+      return drawn.open(time)
+    }
+    const next = this.#make(details, resolution)
+    this.#speaker = next
+    signal.addEventListener('abort', () => this.#drawn !== next && next.end.abort())
+    if (!this.#drawn) this.#put(next)
+    next.open(time)
   }
-  const state = element('p', { class: 'soft state' })
-  const pane = new ChartPane(app, details, resolution, {
-    note: (text) => say(note, text),
-    changed: () => {
-      say(state, stateText(pane))
-      newest.hidden = pane.isLive
-    },
-    signal,
-  })
-  const newest = element('button', { hidden: true, click: () => pane.open() }, 'Newest')
-  // A time of the address is on the clock of the feed.
-  pane.open(time)
-  pane.clock = clock
 
-  const range = (): Parameters<typeof historyPrograms> => {
-    const { first, last } = pane
-    return [symbol, resolution, first?.time ?? 0, last?.time ?? 0]
+  #clear(): void {
+    this.#drawn?.end.abort()
+    this.#drawn = undefined
+    this.#body.replaceChildren()
   }
-  return [
-    element(
-      'div',
-      { class: 'bar' },
-      resolutionButtons(supported, resolution, (next) => show(symbol, next)),
-      clockBox(app, pane, signal),
-      jumpBox(pane),
-      newest,
-    ),
-    element('p', { class: 'soft' }, details.description),
-    pane.element,
-    state,
-    copyButtons(app.origin, () => historyPrograms(...range())),
-    element(
-      'p',
-      { class: 'soft' },
-      'Drawn by ',
-      element(
-        'a',
-        { href: 'https://www.tradingview.com/', rel: 'noreferrer' },
-        'TradingView Lightweight Charts™',
-      ),
-      ', copyright TradingView, Inc.',
-    ),
-  ]
+
+  #put(next: Drawn): void {
+    if (this.#drawn === next) return
+    this.#drawn?.end.abort()
+    this.#drawn = next
+    // A person who has chosen a length of bars goes on from that button.
+    const isChoosing = this.#body.querySelector('[aria-pressed]:focus') !== null
+    this.#body.replaceChildren(...next.elements)
+    if (isChoosing) this.#body.querySelector<HTMLElement>('[aria-pressed="true"]')?.focus()
+  }
+
+  #make(details: SymbolDetails, resolution: Resolution): Drawn {
+    const { app } = this
+    const { symbol } = details
+    const end = new AbortController()
+    const state = element('p', { class: 'soft state' })
+    const newest = element('button', { disabled: true }, 'Newest')
+    const tell = (): void => {
+      say(state, stateText(pane, this.#trouble === ''))
+      newest.disabled = pane.isNewest
+    }
+    const pane = new ChartPane(app, details, resolution, {
+      note: (trouble) => this.#speaker === drawn && this.#say({ trouble }),
+      hint: (hint) => this.#speaker === drawn && this.#say({ hint }),
+      ready: () => this.#put(drawn),
+      changed: tell,
+      signal: end.signal,
+    })
+    let opened: number | undefined
+    const go = (time: number | undefined): void => {
+      const address = addressAt(symbol, resolution, time)
+      if (location.hash !== address) location.hash = address
+      else if (time === undefined) pane.toNewest()
+      else pane.open(time)
+    }
+    newest.addEventListener('click', () => go(undefined))
+    const jump = jumpBox(pane, go)
+    const clock = clockBox(app, pane, end.signal, () => {
+      jump.show(opened)
+      tell()
+    })
+    const programs = (): ReturnType<typeof historyPrograms> =>
+      historyPrograms(symbol, resolution, pane.first?.time ?? 0, pane.last?.time ?? 0)
+    const drawn: Drawn = {
+      details,
+      resolution,
+      pane,
+      end,
+      tell,
+      open: (time) => {
+        opened = time
+        jump.show(time)
+        pane.open(time)
+      },
+      elements: [
+        element(
+          'div',
+          { class: 'bar' },
+          resolutionButtons(details.supported_resolutions, resolution, (next) => show(symbol, next)),
+          clock,
+          jump.element,
+          newest,
+        ),
+        element('p', { class: 'soft' }, details.description),
+        pane.element,
+        state,
+        copyButtons(app.origin, programs),
+        madeBy(),
+      ],
+    }
+    return drawn
+  }
 }
 
-function stateText({ first, last, count, gaps, liveText }: ChartPane): string {
+const madeBy = (): HTMLElement =>
+  element(
+    'p',
+    { class: 'soft' },
+    'Drawn by ',
+    element(
+      'a',
+      { href: 'https://www.tradingview.com/', rel: 'noreferrer' },
+      'TradingView Lightweight Charts™',
+    ),
+    ', copyright TradingView, Inc.',
+  )
+
+/** What the chart shows. Whether new bars come is left out while the line above says why not. */
+function stateText(pane: ChartPane, isWell: boolean): string {
+  const { first, last, count, gaps } = pane
   if (!first || !last) return 'This symbol has no bars of this length.'
-  const bars = `${numberText(count)} bars from ${timeText(first.time)} to ${timeText(last.time)} (clock of the feed)`
-  const missing =
-    gaps === 0
-      ? ''
-      : ` Shaded: ${numberText(gaps)} ${gaps === 1 ? 'gap' : 'gaps'} that no terminal answered for.`
-  return `${bars}. ${liveText}${missing}`
-}
-
-function resolutionButtons(
-  supported: readonly Resolution[],
-  present: Resolution,
-  chosen: (resolution: Resolution) => void,
-): HTMLElement {
-  return element(
-    'div',
-    { class: 'choices', role: 'group', 'aria-label': 'Length of a bar' },
-    ...resolutions.map(({ value, label, words }) =>
-      element(
-        'button',
-        {
-          'aria-pressed': String(value === present),
-          title: words,
-          disabled: !supported.includes(value),
-          click: () => {
-            isChoosing = true
-            chosen(value)
-          },
-        },
-        label,
-      ),
-    ),
-  )
-}
-
-function clockBox(app: App, pane: ChartPane, signal: AbortSignal): HTMLElement {
-  const utc = element('option', { value: 'utc' }, 'UTC by today’s offset')
-  const select = element('select', { id: 'clock' }, element('option', { value: 'feed' }, 'Feed'), utc)
-  const show = (): void => {
-    utc.disabled = !pane.hasUtc
-    select.value = pane.hasUtc ? clock : 'feed'
-  }
-  show()
-  app.onStatus(show, signal)
-  select.addEventListener('change', () => {
-    clock = select.value === 'utc' ? 'utc' : 'feed'
-    pane.clock = clock
-  })
-  return element('div', { class: 'field' }, element('label', { for: 'clock' }, 'Clock'), select)
-}
-
-function jumpBox(pane: ChartPane): HTMLElement {
-  const input = element('input', { id: 'jump', type: 'datetime-local' })
-  const submit = (event: Event): void => {
-    event.preventDefault()
-    const time = timeOf(input.value)
-    if (time !== undefined) pane.open(time)
-  }
-  return element(
-    'form',
-    { class: 'field', submit },
-    element('label', { for: 'jump' }, 'Go to'),
-    input,
-    element('button', {}, 'Go'),
-  )
+  const parts = [
+    `${numberText(count)} bars from ${pane.timeText(first.time)} to ${pane.timeText(last.time)} (${pane.isUtc ? 'UTC' : 'clock of the feed'}).`,
+  ]
+  if (pane.isRunning) parts.push('The last bar is not finished.')
+  if (isWell) parts.push(pane.liveText)
+  if (gaps > 0)
+    parts.push(`Shaded: ${numberText(gaps)} ${gaps === 1 ? 'gap' : 'gaps'} that no terminal answered for.`)
+  if (pane.isUtc) parts.push(utcHelp)
+  return parts.join(' ')
 }

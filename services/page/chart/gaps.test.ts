@@ -1,14 +1,20 @@
 import { expect, test } from 'vitest'
 import { gapsBetween, shade } from './gaps.ts'
 
-test('a gap begins a minute behind a range and ends a minute before the next', () => {
+test('a gap begins a bar behind a range and ends a minute before the next', () => {
   const ranges = [
     { from: 0, to: 600 },
     { from: 900, to: 1_200 },
     { from: 1_260, to: 1_300 },
   ]
-  expect(gapsBetween(ranges)).toEqual([{ from: 660, to: 840 }])
-  expect(gapsBetween([])).toEqual([])
+  expect(gapsBetween('1', ranges)).toEqual([{ from: 660, to: 840 }])
+  expect(gapsBetween('1', [])).toEqual([])
+  const hours = [
+    { from: 0, to: 7_200 },
+    { from: 18_000, to: 21_600 },
+    { from: 25_200, to: 28_800 },
+  ]
+  expect(gapsBetween('60', hours)).toEqual([{ from: 10_800, to: 17_940 }])
 })
 
 test('a gap of minutes without bars gets a blank for each of them', () => {

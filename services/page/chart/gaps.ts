@@ -6,10 +6,10 @@ const minute = 60
 /** A longer gap is drawn as wide as this many bars. */
 const blanksMax = 40
 
-/** The first and the last minute between two ranges of coverage: no terminal answered for them. */
-export const gapsBetween = (ranges: readonly Range[]): Range[] =>
+/** The first and the last minute between two ranges of bars of a resolution: no terminal answered for them. */
+export const gapsBetween = (resolution: Resolution, ranges: readonly Range[]): Range[] =>
   ranges.slice(1).flatMap(({ from: next }, i) => {
-    const gap = { from: (ranges[i]?.to ?? next) + minute, to: next - minute }
+    const gap = { from: nextOpen(resolution, ranges[i]?.to ?? next), to: next - minute }
     return gap.from <= gap.to ? [gap] : []
   })
 

@@ -14,6 +14,6 @@ export function legendText({ bar, digits, isOfDays, utc }: Described): string {
   const price = (value: number): string => value.toFixed(digits)
   const times = isOfDays
     ? timeText(bar.time, true)
-    : `${timeText(bar.time)} feed · ${utc === undefined ? 'UTC unknown' : `${timeText(utc)} UTC by today’s offset`}`
+    : `${timeText(bar.time)} feed · ${utc === undefined ? 'UTC unknown' : `${timeText(utc)} UTC`}`
   return `${times} · O ${price(bar.open)} H ${price(bar.high)} L ${price(bar.low)} C ${price(bar.close)} · Volume ${numberText(bar.volume)}`
 }

@@ -1,13 +1,17 @@
 import {
   CandlestickSeries,
   createChart,
+  createSeriesMarkers,
   HistogramSeries,
   type IChartApi,
   type ISeriesApi,
+  type ISeriesMarkersPluginApi,
+  PriceLineSource,
+  type Time,
   type UTCTimestamp,
 } from 'lightweight-charts'
 import type { Bar, Range } from '../../../clients/typescript/src/types.ts'
-import { indexIn } from './ascending.ts'
+import { indexAtMost, indexIn } from './ascending.ts'
 import { Bands } from './bands.ts'
 
 /** Bars that are still to the left when the page asks for more. */
@@ -21,8 +25,17 @@ export interface PlotWanted {
   readonly isOfDays: boolean
   readonly nearBegin: () => void
   readonly nearEnd: () => void
+  /** Other bars are on the screen. */
+  readonly moved: () => void
   /** The bar below the pointer; `undefined`: none. */
   readonly pointed: (index: number | undefined) => void
+}
+
+/** A time, and the numbers of bars on its sides. */
+interface Goal {
+  readonly time: number
+  readonly before: number
+  readonly behind: number
 }
 
 /** Draws bars and shaded gaps. All times are those of the axis. */
@@ -31,11 +44,16 @@ export class Plot {
   readonly #prices: ISeriesApi<'Candlestick'>
   readonly #volumes: ISeriesApi<'Histogram'>
   readonly #bands = new Bands()
+  readonly #arrow: ISeriesMarkersPluginApi<Time>
   #times: readonly number[] = []
   /** Bars and blanks. */
   #points = 0
+  readonly #near: { readonly begin: () => void; readonly end: () => void }
+  /** What the next frames show. */
+  #goal: Goal | undefined
+  #isDrawing = false
 
-  constructor({ place, digits, isOfDays, nearBegin, nearEnd, pointed }: PlotWanted) {
+  constructor({ place, digits, isOfDays, nearBegin, nearEnd, moved, pointed }: PlotWanted) {
     this.#chart = createChart(place, {
       autoSize: true,
       // The logo adds a style that the policy of the page forbids; the text below the chart names its makers.
@@ -44,7 +62,9 @@ export class Plot {
       localization: { dateFormat: 'yyyy-MM-dd' },
     })
     const priceFormat = { type: 'price', precision: digits, minMove: 10 ** -digits } as const
-    this.#prices = this.#chart.addSeries(CandlestickSeries, { priceFormat })
+    // The label of the axis is the last price on the screen, so the line is too.
+    const priceLineSource = PriceLineSource.LastVisible
+    this.#prices = this.#chart.addSeries(CandlestickSeries, { priceFormat, priceLineSource })
     this.#volumes = this.#chart.addSeries(HistogramSeries, {
       priceFormat: { type: 'volume' },
       priceScaleId: '',
@@ -54,11 +74,13 @@ export class Plot {
     this.#volumes.priceScale().applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } })
     this.#prices.priceScale().applyOptions({ scaleMargins: { top: 0.08, bottom: 0.22 } })
     this.#prices.attachPrimitive(this.#bands)
+    this.#arrow = createSeriesMarkers(this.#prices)
     this.color()
-    this.#chart.timeScale().subscribeVisibleLogicalRangeChange((range) => {
-      if (!range || this.#times.length === 0) return
-      if (range.from < marginBars) nearBegin()
-      if (range.to > this.#points - marginBars) nearEnd()
+    this.#near = { begin: nearBegin, end: nearEnd }
+    this.#chart.timeScale().subscribeVisibleLogicalRangeChange(() => {
+      if (this.#times.length === 0 || this.#isDrawing) return
+      moved()
+      if (!this.#goal) this.#look()
     })
     this.#chart.subscribeCrosshairMove(({ time, sourceEvent }) => {
       // Without an event the page itself moved it, such as by drawing all bars again.
@@ -96,6 +118,8 @@ export class Plot {
     blanks: readonly number[],
     bands: readonly Range[],
   ): void {
+    // The library keeps the place only where less is added than there was.
+    const goal = this.#goal ?? (times.length > this.#times.length ? this.#seen : undefined)
     this.#times = times
     this.#points = times.length + blanks.length
     const prices = bars.map(({ open, high, low, close }, i) => ({
@@ -110,8 +134,11 @@ export class Plot {
     const ascending = <T extends { time: UTCTimestamp }>(points: T[]): T[] =>
       empty.length === 0 ? points : points.toSorted((a, b) => a.time - b.time)
     this.#bands.bands = bands
+    this.#isDrawing = true
     this.#prices.setData(ascending([...prices, ...empty]))
     this.#volumes.setData(ascending([...volumes, ...empty]))
+    this.#isDrawing = false
+    if (goal) this.#goTo(goal)
   }
 
   drawLast({ open, high, low, close, volume }: Bar, times: readonly number[]): void {
@@ -121,27 +148,81 @@ export class Plot {
     this.#volumes.update({ time, value: volume })
   }
 
+  /** Points an arrow at the bar that a person jumped to. */
+  point(time: number | undefined): void {
+    const color = getComputedStyle(document.documentElement).getPropertyValue('--accent').trim()
+    const arrow = { time: at(time), position: 'aboveBar', shape: 'arrowDown', color } as const
+    this.#arrow.setMarkers(time === undefined ? [] : [arrow])
+  }
+
+  /** Index of the last bar on the screen. */
+  get lastSeen(): number {
+    const to = this.#chart.timeScale().getVisibleRange()?.to
+    return to === undefined ? this.#times.length - 1 : indexAtMost(this.#times, Number(to))
+  }
+
+  /** Whether a bar is on the screen. */
+  isSeen(index: number): boolean {
+    const range = this.#chart.timeScale().getVisibleRange()
+    const time = at(this.#times[index])
+    return !range || (time >= Number(range.from) && time <= Number(range.to))
+  }
+
   toNewest(): void {
+    this.#goal = undefined
     this.#chart.timeScale().resetTimeScale()
-    this.#chart.timeScale().scrollToRealTime()
   }
 
   /** Shows a time in the middle. */
   toTime(time: number): void {
+    this.#goTo({ time, before: middleBars, behind: middleBars })
+  }
+
+  /** The library moves in one of the next two frames, and bars may be added before. */
+  #goTo(goal: Goal): void {
+    this.#goal = goal
     const scale = this.#chart.timeScale()
-    const index = scale.timeToIndex(at(time), true)
-    if (index !== null) scale.setVisibleLogicalRange({ from: index - middleBars, to: index + middleBars })
+    const index = scale.timeToIndex(at(goal.time), true)
+    if (index !== null) scale.setVisibleLogicalRange({ from: index - goal.before, to: index + goal.behind })
+    requestAnimationFrame(() =>
+      requestAnimationFrame(() => {
+        if (this.#goal !== goal) return
+        this.#goal = undefined
+        this.#look()
+      }),
+    )
+  }
+
+  /** Asks for more bars if there are few beside those on the screen. */
+  #look(): void {
+    const range = this.#chart.timeScale().getVisibleLogicalRange()
+    if (!range) return
+    if (range.from < marginBars) this.#near.begin()
+    if (range.to > this.#points - marginBars) this.#near.end()
+  }
+
+  /** What is on the screen; `undefined`: the newest bar, which the library keeps there. */
+  get #seen(): Goal | undefined {
+    const scale = this.#chart.timeScale()
+    const [range, times] = [scale.getVisibleLogicalRange(), scale.getVisibleRange()]
+    const index = times && scale.timeToIndex(times.from)
+    if (!range || !times || index === null || this.lastSeen === this.#times.length - 1) return undefined
+    return { time: Number(times.from), before: index - range.from, behind: range.to - index }
   }
 
   /** Marks a bar as the pointer does, and makes it visible. */
   mark(index: number, { close }: Bar): void {
     const time = at(this.#times[index])
-    const range = this.#chart.timeScale().getVisibleRange()
-    if (range && (time < Number(range.from) || time > Number(range.to))) this.toTime(time)
+    if (!this.isSeen(index)) this.toTime(time)
     this.#chart.setCrosshairPosition(close, time, this.#prices)
   }
 
+  unmark(): void {
+    this.#chart.clearCrosshairPosition()
+  }
+
   remove(): void {
+    this.#goal = undefined
     this.#chart.remove()
   }
 }

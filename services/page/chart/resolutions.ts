@@ -20,6 +20,10 @@ const rows: readonly (readonly [Resolution, label: string, words: string, second
 
 export const resolutions = rows.map(([value, label, words]) => ({ value, label, words }))
 
+/** `5-minute bars` */
+export const barsOf = (resolution: Resolution): string =>
+  `${rows.find(([value]) => value === resolution)?.[2].replace(/ (.*?)s?$/, '-$1')} bars`
+
 export const secondsOf = (resolution: Resolution): number =>
   rows.find(([value]) => value === resolution)?.[3] ?? minute
 

@@ -18,7 +18,7 @@ function sourceOf(resolution: Resolution, opens: readonly number[]) {
     bars: opens.map(bar),
     coverage: [] as Range[],
     history: 0,
-    coverages: 0,
+    coverages: [] as (string | undefined)[],
     failure: undefined as FxdError | undefined,
   }
   const shown: string[] = []
@@ -26,7 +26,11 @@ function sourceOf(resolution: Resolution, opens: readonly number[]) {
   const abort = new AbortController()
   let stream: ReadableStreamDefaultController<Item> | undefined
   const rest = {
-    async get(_: string, query: { from?: number; to?: number; countback?: number }) {
+    async get(path: string, query: { from?: number; to?: number; countback?: number; resolution?: string }) {
+      if (path === 'coverage') {
+        service.coverages.push(query.resolution)
+        return { coverage: service.coverage }
+      }
       service.history += 1
       if (service.failure) throw service.failure
       const { from = 0, to = Number.POSITIVE_INFINITY } = query
@@ -37,10 +41,6 @@ function sourceOf(resolution: Resolution, opens: readonly number[]) {
     },
   }
   const fxd = {
-    async coverage() {
-      service.coverages += 1
-      return service.coverage
-    },
     bars: () => new ReadableStream<Item>({ start: (begun) => void (stream = begun) }).values(),
     async *history(_: string, { from }: { from: number }) {
       yield* service.bars.filter(({ time }) => time >= from)
@@ -54,10 +54,12 @@ function sourceOf(resolution: Resolution, opens: readonly number[]) {
       redrawLast: () => void shown.push('last'),
       ended: (why) => void notes.push(why),
       note: (text) => void notes.push(text),
+      beginsLater: (first) => void notes.push(`begins at ${first}`),
     },
     abort.signal,
   )
   return {
+    abort,
     service,
     source,
     shown,
@@ -90,10 +92,10 @@ describe('bars that are read again', () => {
   test('of 100 frames within 10 s cost one request of history and one of coverage', async () => {
     const { service, source, push } = sourceOf('1', [0, 60, 240])
     await source.open()
-    const [history, coverages] = [service.history, service.coverages]
+    const [history, coverages] = [service.history, service.coverages.length]
     await push(...Array.from({ length: 100 }, () => healed))
     await vi.advanceTimersByTimeAsync(60_000)
-    expect([service.history - history, service.coverages - coverages]).toEqual([1, 1])
+    expect([service.history - history, service.coverages.length - coverages]).toEqual([1, 1])
   })
 
   test('do not hold up the stream while the key waits for its requests', async () => {
@@ -128,8 +130,44 @@ test('a time before the first bar opens the first bars, says so, and keeps the n
   await source.open(60)
   expect([times(), source.isLive]).toEqual([opens.slice(0, 2_000), false])
   expect(shown).toEqual(['all 6000000', 'all 6000000'])
-  expect(notes.at(-1)).toMatch(/^There are no bars at or before this time\./)
+  expect(notes).toContain('begins at 6000000')
   const { history } = service
   await source.older()
   expect(service.history).toBe(history)
+})
+
+test('each jump to a time before the first bar says so, also one that has bars within the page behind it', async () => {
+  const opens = Array.from({ length: 2_500 }, (_, i) => 6_000_000 + i * 60)
+  const { source, notes } = sourceOf('1', opens)
+  for (const time of [6_000_000 - 60, 6_000_000 - 60, 6_000_000]) await source.open(time)
+  expect(notes.filter((text) => text !== '')).toEqual(['begins at 6000000', 'begins at 6000000'])
+})
+
+test.for([
+  ['60', '60'],
+  ['1W', '1W'],
+  ['30', '1'],
+] as const)('a chart of %s is shaded by the coverage of %s', async ([resolution, asked]) => {
+  const { service, source } = sourceOf(resolution, [0, 7_200])
+  await source.open()
+  expect(service.coverages).toEqual([asked])
+})
+
+test('a jump reads one page of bars, and coverage only if it was not read yet', async () => {
+  const opens = Array.from({ length: 2_500 }, (_, i) => 6_000_000 + i * 60)
+  const { service, source } = sourceOf('1', opens)
+  await source.open()
+  const { history } = service
+  await source.open(6_060_000)
+  expect([service.history - history, service.coverages.length]).toEqual([1, 1])
+})
+
+test('nothing is drawn after the chart has ended while its gaps were read', async () => {
+  const { abort, service, source, shown } = sourceOf('1', [0, 60])
+  const asked = source.open()
+  await vi.waitFor(() => expect(service.coverages).toHaveLength(1))
+  shown.length = 0
+  abort.abort()
+  await asked
+  expect(shown).toEqual([])
 })

@@ -11,7 +11,6 @@ import { Renewal } from './renewal.ts'
 import { nextOpen, openOf } from './resolutions.ts'
 
 const pageBars = 2_000
-const noneBefore = 'There are no bars at or before this time. The chart begins with the first ones.'
 /** Bars that are shown behind a time to which a person jumps. */
 const behindJump = 500
 /** Bars that history may have closed or corrected since the page folded them. */
@@ -28,6 +27,8 @@ export interface Shown {
   /** No new bars come any more. */
   ended(why: string): void
   note(text: string): void
+  /** A person jumped to a time before the first bar, which opens at `first`. */
+  beginsLater(first: number): void
 }
 
 /** Brings the bars of one symbol and resolution: history in both directions, live bars, corrections and gaps. */
@@ -39,7 +40,7 @@ export class ChartSource {
   readonly #shown: Shown
   readonly #asking: Asking
   readonly #signal: AbortSignal
-  #gaps: readonly Range[] = []
+  #gaps: readonly Range[] | undefined
   #isAtBegin = false
   readonly #busy = new Set<'older' | 'newer'>()
   /** Bars behind those that are shown; `undefined` while the newest bar is shown. */
@@ -63,7 +64,7 @@ export class ChartSource {
   }
 
   get gaps(): readonly Range[] {
-    return this.#gaps
+    return this.#gaps ?? []
   }
 
   /** Whether the newest bar is shown, and new ones are added. */
@@ -91,16 +92,16 @@ export class ChartSource {
     const { last } = series
     const ahead = time === undefined ? undefined : this.#behind(last?.time ?? time)
     this.#ahead = ahead
-    const isBefore = ahead !== undefined && !last
-    this.#isAtBegin = isBefore
-    if (isBefore && !(await this.#takePage(ahead))) return
-    const moved = isBefore ? series.first?.time : time
+    this.#isAtBegin = bars.length < pageBars
+    if (ahead && !last && !(await this.#takePage(ahead))) return
+    const first = series.first?.time
+    const isBefore = time !== undefined && first !== undefined && time < first
+    const moved = isBefore ? first : time
     this.#shown.redraw(moved ?? 'newest')
+    if (isBefore) this.#shown.beginsLater(first)
     if (this.isLive) void this.#follow(live.signal)
-    await this.#readCoverage()
-    if (live !== this.#live) return
-    this.#shown.redraw(moved)
-    if (isBefore && series.first) this.#shown.note(noneBefore)
+    else if (this.#gaps) return
+    if ((await this.#readCoverage()) && live === this.#live) this.#shown.redraw(moved)
   }
 
   /** Adds a page before the first bar. */
@@ -166,9 +167,16 @@ export class ChartSource {
     return answer && live === this.#live ? toBars(answer) : undefined
   }
 
-  async #readCoverage(): Promise<void> {
-    const ranges = await askPatiently(() => this.#app.fxd.coverage(this.#symbol), this.#asking)
-    if (ranges) this.#gaps = gapsBetween(ranges)
+  /** Returns whether it was read. Bars of 30 minutes are folded from minutes, and have their gaps. */
+  async #readCoverage(): Promise<boolean> {
+    const resolution = this.series.resolution === '30' ? '1' : this.series.resolution
+    const query = { symbol: this.#symbol, resolution }
+    const answer = await askPatiently(
+      () => this.#app.rest.get<{ coverage: Range[] }>('coverage', query, this.#signal),
+      this.#asking,
+    )
+    if (answer) this.#gaps = gapsBetween(resolution, answer.coverage)
+    return answer !== undefined
   }
 
   async #follow(live: AbortSignal): Promise<void> {
@@ -206,8 +214,7 @@ export class ChartSource {
     const bars = await this.#ask(countback === undefined ? { from: begin, to } : { countback })
     if (!bars) return
     this.series.merge(bars.filter(({ time }) => time >= oldest))
-    await this.#readCoverage()
-    this.#shown.redraw()
+    if (await this.#readCoverage()) this.#shown.redraw()
   }
 
   /** A symbol without one-minute bars is not pushed. */

@@ -1,3 +1,4 @@
+import { nowSeconds } from '../browser.ts'
 import { spanText } from './words.ts'
 
 interface Refusal {
@@ -29,9 +30,21 @@ export function failureText({ code, message, retryAfter }: Refusal): string {
   if (known !== undefined) return known
   const next = `The page asks again ${retryAfter === undefined ? 'by itself' : `in ${spanText(retryAfter)}`}.`
   if (code === 'UNAVAILABLE') return `The service does not answer. ${next}`
-  if (code === 'RATE_LIMIT_EXCEEDED') return `Your key has used up its requests for now. ${next}`
+  if (code === 'RATE_LIMIT_EXCEEDED') {
+    const [, limit, unit] = /limit of (\d+) requests per (minute|day)/.exec(message) ?? []
+    const why = limit
+      ? `This key may make ${limit} requests a ${unit}`
+      : 'Your key has used up its requests for now'
+    return retryAfter === undefined
+      ? `${why}. ${next}`
+      : `${why}; the page continues at ${clockIn(retryAfter)}.`
+  }
   if (code === 'SERVER_ERROR') return `The service has a fault. ${next}`
   return message
 }
+
+/** What the clock of the browser will show: `16:23:40`. */
+const clockIn = (seconds: number): string =>
+  new Date((nowSeconds() + seconds) * 1_000).toTimeString().slice(0, 8)
 
 export const slowText = 'The service takes longer than usual. The page is still waiting.'

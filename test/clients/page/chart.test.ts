@@ -60,12 +60,14 @@ test('the chart jumps to a time, shows bars on both sides of it, and goes back t
   await expect.poll(() => legend(page).textContent()).toBe(described(bars.at(-1)!, 2))
 })
 
+const day = (time: number): string => new Date(time * 1_000).toISOString().slice(0, 10)
+
 test('a time before the first bar shows the first bars, and Newest leads back', async () => {
   const bars = bitcoinMinutes()
   const { page } = await openView(`#chart/${bitcoin}/1/2001-01-01T00:00`)
   await expect
-    .poll(() => page.locator('.chart-view .note').textContent())
-    .toContain('There are no bars at or before')
+    .poll(() => page.locator('.chart-view .line').textContent())
+    .toBe(`1-minute bars begin on ${day(bars[0]!.time)}. Longer resolutions may reach back further.`)
   await page.locator('.plot').focus()
   await page.keyboard.press('Home')
   await expect.poll(() => legend(page).textContent()).toBe(described(bars[0]!, 2))
@@ -104,7 +106,7 @@ test('UTC can be chosen while the clock is known, and live bars go on after its 
   offset = -7_200
   await minutePasses()
   await expect.poll(() => utc.isDisabled(), patient).toBe(false)
-  await page.getByLabel('Clock').selectOption('utc')
+  await page.getByLabel('Clock', { exact: true }).selectOption('utc')
   offset = -10_800
   await minutePasses()
   await expect.poll(() => legend(page).textContent(), patient).toBe(described(before.at(-1)!, 5))

@@ -53,5 +53,5 @@ export function described(bar: Bar, digits: number): string {
   const [open, high, low, close] = [bar.open, bar.high, bar.low, bar.close].map((price) =>
     price.toFixed(digits),
   )
-  return `${clock(bar.time)} feed · ${clock(bar.time - 10_800)} UTC by today’s offset · O ${open} H ${high} L ${low} C ${close} · Volume ${bar.volume.toLocaleString('en-US')}`
+  return `${clock(bar.time)} feed · ${clock(bar.time - 10_800)} UTC · O ${open} H ${high} L ${low} C ${close} · Volume ${bar.volume.toLocaleString('en-US')}`
 }

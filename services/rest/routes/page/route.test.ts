@@ -30,7 +30,7 @@ test.for(['/', '/docs'])('%s runs and loads files of its own address only', asyn
 
 test.for(['/', '/docs'])('%s says what helps while its modules are missing', async (path) => {
   const { text } = await edge.ask(path)
-  expect(/<main[^>]*>(.*)<\/main>/s.exec(text)?.[1]).toContain('Loading. If this stays, reload the page.')
+  expect(/<main[^>]*>(.*)<\/main>/s.exec(text)?.[1]).toMatch(/Loading.+reload (it|the page)\./s)
 })
 
 test.for(['/', '/docs'])('each file that %s names is there, and a browser may keep it', async (path) => {
@@ -55,6 +55,7 @@ test('scripts are JavaScript, and import only files that are there', () => {
     expect(gunzipSync(gzip).equals(plain)).toBe(true)
     const { module, errors } = parseSync(path.replace(/\.ts$/, '.js'), String(plain))
     expect([path, errors]).toEqual([path, []])
+    expect(String(plain)).not.toMatch(/^ *\/\*\*/m)
     for (const { moduleRequest } of module.staticImports) {
       const imported = new URL(moduleRequest.value, `http://x/${path}`).pathname.slice(1)
       expect(assets.has(imported), `${path} imports ${moduleRequest.value}`).toBe(true)
