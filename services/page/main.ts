@@ -26,6 +26,7 @@ let open: AbortController | undefined
 function begin(key: string, isKept: boolean): void {
   session?.close()
   sessionStorage.removeItem(storedKey)
+  if (/[^!-~]/.test(key)) return end('This key has a space or another character that no key has.')
   if (isKept) sessionStorage.setItem(storedKey, key)
   session = new Session(location.origin, key, {
     note: (text) => say(banner, text),

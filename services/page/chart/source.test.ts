@@ -43,6 +43,7 @@ function sourceOf(resolution: Resolution, opens: readonly number[]) {
   const fxd = {
     bars: () => new ReadableStream<Item>({ start: (begun) => void (stream = begun) }).values(),
     async *history(_: string, { from }: { from: number }) {
+      if (service.failure) throw service.failure
       yield* service.bars.filter(({ time }) => time >= from)
     },
   }
@@ -160,6 +161,21 @@ test('a jump reads one page of bars, and coverage only if it was not read yet', 
   const { history } = service
   await source.open(6_060_000)
   expect([service.history - history, service.coverages.length]).toEqual([1, 1])
+})
+
+test('bars behind a jump that could not be read are read again, and the chart is not live before', async () => {
+  const opens = Array.from({ length: 6_000 }, (_, i) => 6_000_000 + i * 60)
+  const { service, source } = sourceOf('1', opens)
+  await source.open(6_060_000)
+  const last = source.series.last?.time ?? 0
+  service.failure = new FxdError('RATE_LIMITED', 'the day is used up', { status: 429, retryAfter: 600 })
+  const read = source.newer()
+  await vi.advanceTimersByTimeAsync(599_000)
+  expect([source.isLive, source.series.last?.time]).toEqual([false, last])
+  service.failure = undefined
+  await vi.advanceTimersByTimeAsync(2_000)
+  await read
+  expect([source.isLive, source.series.last?.time]).toEqual([false, last + 2_000 * 60])
 })
 
 test('nothing is drawn after the chart has ended while its gaps were read', async () => {

@@ -90,10 +90,10 @@ export class ChartSource {
     series.clear()
     series.merge(bars)
     const { last } = series
-    const ahead = time === undefined ? undefined : this.#behind(last?.time ?? time)
-    this.#ahead = ahead
+    const after = time === undefined ? undefined : (last?.time ?? time)
+    this.#ahead = after === undefined ? undefined : this.#behind(after)
     this.#isAtBegin = bars.length < pageBars
-    if (ahead && !last && !(await this.#takePage(ahead))) return
+    if (after !== undefined && !last && !(await this.#takePage(after))) return
     const first = series.first?.time
     const isBefore = time !== undefined && first !== undefined && time < first
     const moved = isBefore ? first : time
@@ -119,26 +119,36 @@ export class ChartSource {
 
   /** Adds a page behind the last bar; from the newest bar on live bars follow. */
   async newer(): Promise<void> {
-    const ahead = this.#ahead
-    if (!ahead) return
+    const { last } = this.series
+    if (!this.#ahead || !last) return
     await this.#once('newer', async () => {
-      if (!(await this.#takePage(ahead))) return
+      if (!(await this.#takePage(last.time))) return
       this.#shown.redraw()
       if (this.isLive) void this.#follow(this.#live.signal)
     })
   }
 
-  /** Returns whether the page still belongs to the chart. */
-  async #takePage(ahead: AsyncGenerator<Bar, void, undefined>): Promise<boolean> {
+  /** Takes the bars after a time; returns whether they still belong to the chart. */
+  async #takePage(after: number): Promise<boolean> {
+    const live = this.#live
     const bars: Bar[] = []
+    const next = async () => {
+      try {
+        return await this.#ahead?.next()
+      } catch (cause) {
+        // A generator that threw gives nothing more.
+        if (live === this.#live) this.#ahead = this.#behind(bars.at(-1)?.time ?? after)
+        throw cause
+      }
+    }
     while (bars.length < pageBars) {
-      const next = await askPatiently(() => ahead.next(), this.#asking)
-      if (!next || this.#ahead !== ahead) return false
-      if (next.done) {
+      const bar = await askPatiently(next, this.#asking)
+      if (!bar || live !== this.#live) return false
+      if (bar.done) {
         this.#ahead = undefined
         break
       }
-      bars.push(next.value)
+      bars.push(bar.value)
     }
     this.series.merge(bars)
     return true

@@ -70,6 +70,8 @@ export function symbolBox(
       if (input.value.trim() !== text) return
       const [first, ...others] = meant(text, symbols)
       if (first && others.length === 0) return choose(first.symbol)
+      // The service searches names. A whole key may have another name, and the chart says whether it exists.
+      if (!first && text.split(':').length === 3) return choose(text)
       if (!first) return say(`No symbol of this key matches “${text}”.`)
       const names = [first, ...others].map(({ symbol }) => symbol)
       const count = names.length === listMax ? total : names.length

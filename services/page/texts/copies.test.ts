@@ -36,6 +36,9 @@ test.for([
     const rows = symbols.map((symbol) => ({ symbol }))
     const { curl, TypeScript } = copies(origin, wallPrograms('A:B', '1', { rows, firstDay: 0, days: 30 }))
     expect(curl).toContain(`'${origin}/v1/coverage?${query}resolution=1'`)
+    // A request has no days.
+    expect(curl).not.toContain('1970')
+    expect(TypeScript).toContain('// 1970-01-01 00:00 to 1970-01-30 23:59 on the clock of the feed')
     expect(TypeScript).toContain(`fxd.coverage(undefined, { resolution: '1' })`)
     expect(TypeScript).toContain(`symbol.startsWith(${name})`)
     expect(TypeScript).toContain('to >= 0 && from < 2592000')

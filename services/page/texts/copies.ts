@@ -86,14 +86,16 @@ export function wallPrograms(feed: string, resolution: string, { rows, firstDay,
   const one = second ? undefined : first?.symbol
   const query = new URLSearchParams({ ...(one !== undefined && { symbol: one }), resolution })
   const name = one ?? `${feed}:`
+  const note = clockNote(firstDay, end - 60)
   return {
     path: `/v1/coverage?${String(query).replaceAll('%3A', ':')}`,
-    note: clockNote(firstDay, end - 60),
-    typescript: `const coverage = await fxd.coverage(undefined, { resolution: '${resolution}' })
+    typescript: `// ${note}
+const coverage = await fxd.coverage(undefined, { resolution: '${resolution}' })
 for (const [symbol, ranges] of Object.entries(coverage))
   if (symbol.startsWith(${single(name)}))
     console.log(symbol, ranges.filter(({ from, to }) => to >= ${firstDay} && from < ${end}))`,
-    python: `for symbol, ranges in fxd.coverage(resolution="${resolution}")["coverage"].items():
+    python: `# ${note}
+for symbol, ranges in fxd.coverage(resolution="${resolution}")["coverage"].items():
     if symbol.startswith(${doubled(name)}):
         print(symbol, [each for each in ranges if each["to"] >= ${firstDay} and each["from"] < ${end}])`,
   }

@@ -3,6 +3,8 @@ import type { App } from '../app.ts'
 import { nextOpen } from '../chart/resolutions.ts'
 
 const minute = 60
+/** A view that stays open for hours shows what was answered since. */
+const knownMs = 60_000
 
 type Ranges = Readonly<Record<string, readonly Range[]>>
 
@@ -14,15 +16,15 @@ export interface FeedCoverage {
 
 /**
  * Returns a function that tells where a feed has minutes; if it has none, where it has bars of its finest resolution.
- * Each resolution is read once for all feeds.
+ * Each resolution is read once a minute for all feeds.
  */
 export function feedCoverages({ fxd, rest }: App): (feed: string) => Promise<FeedCoverage> {
-  const known = new Map<Resolution, Ranges>()
+  const known = new Map<Resolution, { readonly ranges: Ranges; readonly until: number }>()
   const read = async (resolution: Resolution): Promise<Ranges> => {
     const before = known.get(resolution)
-    if (before) return before
+    if (before && performance.now() < before.until) return before.ranges
     const { coverage } = await rest.get<{ readonly coverage: Ranges }>('coverage', { resolution })
-    known.set(resolution, coverage)
+    known.set(resolution, { ranges: coverage, until: performance.now() + knownMs })
     return coverage
   }
   return async (feed) => {

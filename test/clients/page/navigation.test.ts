@@ -90,6 +90,9 @@ test('Enter takes the only symbol that a text matches, and names several without
   expect(await line(page).textContent()).toBe('')
   await type(page, 'eurusd')
   await expect.poll(() => legend(page).textContent()).toBe(euroLast)
+  // Its name is Gold, which no search for its key finds.
+  await type(page, 'BROKERA:ZERO:XAUUSD')
+  await page.waitForURL('**/#chart/BROKERA:ZERO:XAUUSD/*')
 })
 
 test('a key that has used up its requests keeps the chart, and reads when the page continues', async () => {

@@ -89,6 +89,8 @@ test('a wrong key leaves the address, so that the next one opens its view', asyn
   const { page } = await browser.open(`${service.url}/#usage`)
   await enter(page, `fxd_${'0123456789abcdef'.repeat(2)}`)
   await expect.poll(() => page.getByRole('alert').textContent()).toContain('This key is unknown.')
+  await enter(page, 'fxd_0123 4567')
+  await expect.poll(() => page.getByRole('alert').textContent()).toContain('This key has a space')
   await enter(page, service.key)
   await page.getByRole('heading', { name: 'Usage of this key' }).waitFor()
 })
