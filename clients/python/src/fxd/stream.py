@@ -103,7 +103,8 @@ class Stream:
         present = {}
         self.feeds = set(status["feeds"])
         for feed, fields in status["feeds"].items():
-            self._follow.liveness.status(feed, fields)
+            if feed in self._follow.feeds:
+                self._follow.liveness.status(feed, fields)
             offset = fields.get("clock_offset_seconds")
             if offset is not None:
                 by = offset - self._offsets.setdefault(feed, offset)
