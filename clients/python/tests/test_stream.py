@@ -37,14 +37,16 @@ class StreamTest(unittest.IsolatedAsyncioTestCase):
         return Stream(http, f"ws://127.0.0.1:{port}", follow, Outbox(limit), logger)
 
     def serve(self) -> int:
-        """The port of a service with two feeds."""
+        """The port of a service with two feeds, whose connections are all in use."""
         feed = {"status": "live", "liveness_source": "heartbeat", "last_candle_age_seconds": 900}
         status = {"server_time": 0, "feeds": {"A:B": feed, "A:OTHER": feed}}
+        refused = {"error": {"code": "TOO_MANY_CONNECTIONS", "message": "All are in use."}}
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                body = json.dumps(status).encode()
-                self.send_response(200)
+                is_stream = self.path.startswith("/v1/stream")
+                body = json.dumps(refused if is_stream else status).encode()
+                self.send_response(429 if is_stream else 200)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
@@ -95,6 +97,12 @@ class StreamTest(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(stream.feeds, {"A:B", "A:OTHER"})
         self.assertEqual(stream.liveness, {"A:B": "unknown"})
         self.assertEqual(stream._follow.liveness.verdicts(True, True, 0), {"A:B": "quiet"})
+
+    async def test_an_upgrade_that_is_refused_since_all_connections_are_in_use_is_a_warning(self) -> None:
+        stream = self.stream(1, self.serve())
+        with self.assertLogs("test", logging.WARNING) as logs:
+            await stream._connection()
+        self.assertIn("no connection; retrying: why=TOO_MANY_CONNECTIONS", logs.output[0])
 
 
 if __name__ == "__main__":
