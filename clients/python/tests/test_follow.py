@@ -35,7 +35,9 @@ class FollowTest(unittest.TestCase):
         self.follow = self.new()
 
     def new(self, last: int | None = T, **more: object) -> Follow:
-        follow = Follow(**{"feeds": [], "start": None, "revisions": False, "logger": logging.getLogger(), **more})
+        follow = Follow(
+            **{"wanted": [], "start": None, "position": {}, "revisions": False, "logger": logging.getLogger(), **more}
+        )
         follow.add(KEY, last)
         return follow
 
@@ -246,15 +248,23 @@ class FollowTest(unittest.TestCase):
         self.assertEqual(self.actions(61), [("subscribe", {KEY: T})])
 
     def test_a_new_symbol_of_a_whole_feed_begins_at_the_start(self) -> None:
-        self.follow = self.new(feeds=[FEED], start=T)
+        self.follow = self.new(wanted=[FEED], start=T)
         self.open()
         whole = self.follow.messages(0)
         self.assertEqual([(each["symbols"], each["feeds"]) for each in whole], [([], [FEED])])
         self.follow.frame(subscribed("A:B:NEW", reason="joined"), 0)
         self.assertEqual(self.actions(), [("unsubscribe", ["A:B:NEW"]), ("subscribe", {"A:B:NEW": T - 1})])
 
+    def test_a_new_symbol_of_a_whole_feed_begins_behind_its_time_in_the_position(self) -> None:
+        for start in (None, T):
+            self.follow = self.new(wanted=[FEED], start=start, position={"A:B:NEW": T - 600})
+            self.open()
+            self.follow.messages(0)
+            self.follow.frame(subscribed("A:B:NEW", reason="joined"), 0)
+            self.assertEqual(self.actions(), [("unsubscribe", ["A:B:NEW"]), ("subscribe", {"A:B:NEW": T - 600})])
+
     def test_a_rejected_symbol_of_a_whole_feed_waits_until_it_joins(self) -> None:
-        self.follow = self.new(feeds=[FEED])
+        self.follow = self.new(wanted=[FEED])
         self.follow.opened({})
         self.follow.messages(0)
         self.follow.frame(subscribed(rejected=[KEY]), 0)
@@ -263,7 +273,7 @@ class FollowTest(unittest.TestCase):
         self.assertEqual(self.actions(), [("unsubscribe", [KEY]), ("subscribe", {KEY: T})])
 
     def test_a_followed_symbol_of_a_whole_feed_is_asked_for_each_minute_once_it_is_rejected(self) -> None:
-        self.follow = self.new(feeds=[FEED])
+        self.follow = self.new(wanted=[FEED])
         self.open()
         self.open()
         self.follow.messages(0)

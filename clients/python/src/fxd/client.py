@@ -167,7 +167,7 @@ class AsyncFxd:
 
         async def prepare() -> Stream:
             feeds = [name for name in wanted if name.count(":") == 1]
-            follow = Follow(feeds, first, revisions, self._logger)
+            follow = Follow(wanted, first, given.position, revisions, self._logger)
             stream = Stream(self._http, self._ws_url, follow, outbox, self._logger)
             present = await stream.present()
             keys = [name for name in wanted if name.count(":") > 1]

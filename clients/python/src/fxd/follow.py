@@ -47,7 +47,12 @@ def feed_of(symbol: str) -> str:
 
 class Follow:
     def __init__(
-        self, feeds: Iterable[str], start: int | None, revisions: bool, logger: Logger
+        self,
+        wanted: Iterable[str],
+        start: int | None,
+        position: Mapping[str, int],
+        revisions: bool,
+        logger: Logger,
     ) -> None:
         self.series: dict[str, Series] = {}
         self.liveness = Liveness()
@@ -58,9 +63,14 @@ class Follow:
         self._by_feed: dict[str, dict[str, Series]] = {}
         #: By feed: the last minutes that were complete one after another, as first and last open.
         self._complete: dict[str, tuple[int, int]] = {}
-        self._whole = list(feeds)
+        names = list(wanted)
+        #: Feeds of which a symbol or all symbols are wanted.
+        self.feeds = {feed_of(name) for name in names}
+        self._whole = [name for name in names if name in self.feeds]
         self._whole_sent = True
         self._start = start
+        #: By symbol, of those that come later, too: the time of the last bar that the program got.
+        self._position = position
         self._revisions = revisions
         self._logger = logger
 
@@ -175,7 +185,8 @@ class Follow:
             series = self.series.get(key)
             if series is None:
                 # A new symbol of a whole feed.
-                series = self.add(key, None if self._start is None else self._start - 1)
+                begin = None if self._start is None else self._start - 1
+                series = self.add(key, self._position.get(key, begin))
                 series.subscribed = True
                 series.state = State.LIVE if series.last is None else State.IDLE
             elif series.state is State.JOINING:

@@ -103,7 +103,8 @@ class Stream:
         present = {}
         self.feeds = set(status["feeds"])
         for feed, fields in status["feeds"].items():
-            self._follow.liveness.status(feed, fields)
+            if feed in self._follow.feeds:
+                self._follow.liveness.status(feed, fields)
             offset = fields.get("clock_offset_seconds")
             if offset is not None:
                 by = offset - self._offsets.setdefault(feed, offset)
@@ -117,6 +118,7 @@ class Stream:
         """One socket, from its upgrade to its close and the pause after it."""
         retry_after: float | None = None
         why: object
+        level = logging.INFO
         key = self._http.key()
         try:
             present = await self.present()
@@ -140,6 +142,9 @@ class Stream:
             if not refused.may_pass and self._http.key() == key:
                 raise refused from None
             retry_after, why = refused.retry_after, refused
+            if refused.code == "TOO_MANY_CONNECTIONS":
+                # It can last until a person closes a program.
+                level = logging.WARNING
         except ConnectionClosed as error:
             why = self._closed(error, key)
         except (OSError, TimeoutError, asyncio.TimeoutError, WebSocketException) as error:
@@ -149,7 +154,7 @@ class Stream:
         pause = pause_after(self._failures, retry_after)
         self._failures += 1
         self._lost = True
-        self._logger.info("connection lost; retrying: why=%s pause=%.1f", why, pause)
+        self._logger.log(level, "no connection; retrying: why=%s pause=%.1f", why, pause)
         await asyncio.sleep(pause)
 
     def _opened(self, present: dict[str, int]) -> None:

@@ -48,7 +48,10 @@ class Bars:
         return self._given.next()
 
     def close(self) -> None:
-        """Closes the socket, and ends the iterator at once: what was not given is dropped."""
+        """Closes the socket, and ends the iterator at once: what was not given is dropped.
+
+        Breaking out of the loop does not.
+        """
         if not self._thread.ended:
             self._thread.run(self._bars.aclose())
 
