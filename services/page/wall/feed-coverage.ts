@@ -1,10 +1,11 @@
 import type { Range, Resolution } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
+import { nowSeconds } from '../browser.ts'
 import { nextOpen } from '../chart/resolutions.ts'
 
 const minute = 60
 /** A view that stays open for hours shows what was answered since. */
-const knownMs = 60_000
+const knownSeconds = 60
 
 type Ranges = Readonly<Record<string, readonly Range[]>>
 
@@ -22,9 +23,9 @@ export function feedCoverages({ fxd, rest }: App): (feed: string) => Promise<Fee
   const known = new Map<Resolution, { readonly ranges: Ranges; readonly until: number }>()
   const read = async (resolution: Resolution): Promise<Ranges> => {
     const before = known.get(resolution)
-    if (before && performance.now() < before.until) return before.ranges
+    if (before && nowSeconds() < before.until) return before.ranges
     const { coverage } = await rest.get<{ readonly coverage: Ranges }>('coverage', { resolution })
-    known.set(resolution, { ranges: coverage, until: performance.now() + knownMs })
+    known.set(resolution, { ranges: coverage, until: nowSeconds() + knownSeconds })
     return coverage
   }
   return async (feed) => {
