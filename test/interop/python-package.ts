@@ -15,8 +15,8 @@ export class PythonPackage {
   constructor(requirements = 'requirements-client.txt') {
     this.interpreter = python(requirements)
     const [copy, built] = [join(this.#folder, 'source'), join(this.#folder, 'built')]
-    // The build writes beside its sources.
-    cpSync(source, copy, { recursive: true })
+    // The build writes beside its sources, and what an earlier one left in a checkout would be packed.
+    cpSync(source, copy, { recursive: true, filter: (path) => !/\/build$|\.egg-info$/.test(path) })
     this.#pip('wheel', '--no-build-isolation', '--no-deps', '--wheel-dir', built, copy)
     const wheels = readdirSync(built).map((name) => join(built, name))
     this.#pip('install', '--no-deps', '--target', this.site, ...wheels)

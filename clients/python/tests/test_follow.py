@@ -32,6 +32,7 @@ def subscribed(*symbols: str, rejected: list[str] | None = None, **more: object)
 class FollowTest(unittest.TestCase):
     def setUp(self) -> None:
         logging.disable(logging.CRITICAL)
+        self.addCleanup(logging.disable, logging.NOTSET)
         self.follow = self.new()
 
     def new(self, last: int | None = T, **more: object) -> Follow:
