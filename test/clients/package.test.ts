@@ -116,7 +116,7 @@ test('the program of the README that survives a kill keeps each bar once, with i
   writeFileSync(join(project, 'kept.mjs'), text)
   const copy = new DatabaseSync(join(project, 'bars.db'))
   onTestFinished(() => copy.close())
-  // Counts what is written, since a bar that is written twice replaces itself.
+  // Counts the writes: the table alone does not show a bar that was written twice.
   copy.exec(`PRAGMA journal_mode = WAL;
     CREATE TABLE bars (symbol, time INT, open, high, low, close, volume INT, PRIMARY KEY (symbol, time));
     CREATE TABLE position (id PRIMARY KEY, json);

@@ -52,7 +52,7 @@ export class ChartPane {
   shift = 0
   /** Open times of the bars on the axis. */
   #times: number[] = []
-  /** Open time of the bar that a person points at. */
+  /** Open time of the bar under the pointer. */
   #marked: number | undefined
   /** Open time of the bar that a person jumped to. */
   #jumped: number | undefined

@@ -178,7 +178,7 @@ export class Plot {
     this.#goTo({ time, before: middleBars, behind: middleBars })
   }
 
-  /** The library moves in one of the next two frames, and bars may be added before. */
+  /** The library scrolls one or two frames later; bars may be added in between. */
   #goTo(goal: Goal): void {
     this.#goal = goal
     const scale = this.#chart.timeScale()

@@ -136,7 +136,7 @@ function wallOf(app: App, coverage: FeedCoverage, choice: Choice): HTMLElement[]
   span.onchange = until.onchange = renew
   filter.oninput = draw
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => canvas.draw(), { signal })
-  // The width of the box is known once it is in the page.
+  // The box has no width before it is in the page.
   queueMicrotask(draw)
   const { words = '' } = resolutions.find(({ value }) => value === resolution) ?? {}
   return [

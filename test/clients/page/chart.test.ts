@@ -216,7 +216,7 @@ test('a bar of 5 minutes runs with its minutes, and history replaces it once it 
 
 test('a chart that gets 1,430 live minutes misses none, and its memory grows by 4 MB at most', async () => {
   const symbol = symbolOf('EURGBP')
-  // The service pushes again what is younger than a day: all behind the first hour.
+  // The service pushes bars of the last 24 hours: all bars after the first hour of these.
   const all = minutes(minutesAgo('BROKERA:ZERO', 1_495), 1_490, 0.86, 5)
   const file = new FollowedFile('brokera-zero', 'EURGBP.z_M1.csv')
   file.write(all.slice(0, 60))

@@ -95,7 +95,7 @@ test('Enter takes the only symbol that a text matches, and names several without
   await page.waitForURL('**/#chart/BROKERA:ZERO:XAUUSD/*')
 })
 
-test('a key that has used up its requests keeps the chart, and reads when the page continues', async () => {
+test('a chart stays when the key has used up its requests, and a sentence says when the page continues', async () => {
   const { page, errors } = await openView(`#chart/${bitcoin}/1`)
   await expect.poll(() => legend(page).textContent()).toBe(bitcoinLast)
   let isFull = true

@@ -18,7 +18,7 @@ import { recoveryMs } from './expect-nothing-missed.ts'
 const complaintsMax = 20
 
 export interface Followers {
-  /** Resolves with what is wrong with the bars that the programs gave, a sentence each. The load must have stopped. */
+  /** Resolves with one sentence for each wrong or missing bar of the programs. Stop the load before. */
   complaints(): Promise<readonly string[]>
   stop(): Promise<void>
 }
