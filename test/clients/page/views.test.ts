@@ -324,6 +324,7 @@ test.for(looks)(
     await enter(page, service.key)
     for (const view of views) {
       await page.getByRole('link', { name: view, exact: true }).click()
+      await page.locator('[aria-current]', { hasText: view }).waitFor()
       if (view === 'Feeds') {
         await page.getByRole('link', { name: 'BROKERA:ZERO' }).click()
         await page.getByRole('heading', { name: 'symbols of BROKERA:ZERO' }).waitFor()
