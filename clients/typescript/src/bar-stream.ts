@@ -9,13 +9,14 @@ import { jitterMs, sleep } from './pause.ts'
 import { refusal } from './refusal.ts'
 import type { Rest } from './rest.ts'
 import { Socket, type SocketEnd } from './socket.ts'
-import { Subscriptions } from './subscriptions.ts'
+import { Subscriptions, type SubscriptionsDeps } from './subscriptions.ts'
 import type { Item, Logger, Position, Range, Verdict } from './types.ts'
 
 const tickMs = 1_000
 const reviewTicks = 20
 /** A socket that lasted for longer was no failure. */
 const stableMs = 10_000
+/** At most this often the client asks why an upgrade was refused. */
 const askMs = 5_000
 
 export interface BarStreamDeps {
@@ -27,8 +28,7 @@ export interface BarStreamDeps {
   readonly wanted: readonly string[]
   /** What the program gave as `after`. */
   readonly position: Position
-  /** The time after which bars of a symbol begin; `undefined`: with the next bar that closes. */
-  readonly startOf: (symbol: string) => number | undefined
+  readonly startOf: SubscriptionsDeps['startOf']
   readonly withRevisions: boolean
   /** All streams that run. */
   readonly running: Set<BarStream<Item>>
@@ -48,7 +48,6 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
   readonly #position: Record<string, number>
   #subscriptions: Subscriptions | undefined
   #socket: Socket | undefined
-  #endSocket: (() => void) | undefined
   #timer: ReturnType<typeof setInterval> | undefined
   #ticks = 0
   #isStarted = false
@@ -129,7 +128,6 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
     this.#abort.abort()
     clearInterval(this.#timer)
     this.#socket?.close()
-    this.#endSocket?.()
     this.#items.wake()
   }
 
@@ -140,7 +138,8 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
     this.#isRetrying = rest.retries > retries
     const { signal } = this.#abort
     if (signal.aborted) return
-    this.#subscriptions = new Subscriptions(wanted, startOf, {
+    this.#subscriptions = new Subscriptions(wanted, {
+      startOf,
       clocks: this.#clocks,
       liveness: this.#liveness,
       logger,
@@ -217,7 +216,6 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
     this.#code = 'CLOSED'
     const url = `${this.#deps.wsUrl}/v1/stream?api_key=${encodeURIComponent(key)}`
     return new Promise((resolve) => {
-      this.#endSocket = () => resolve({ wasOpen: true, code: 1000, reason: '' })
       this.#socket = new Socket(url, {
         received: (frame) => this.#receive(frame, subscriptions),
         ended: resolve,
@@ -239,7 +237,6 @@ export class BarStream<I extends Item> implements AsyncIterableIterator<I, undef
       if (!this.#isFull) {
         this.#isFull = true
         this.#socket?.close()
-        this.#endSocket?.()
       }
       return false
     }

@@ -58,7 +58,7 @@ export class Clocks {
     seen.lag = lag
   }
 
-  /** Called each minute. Asks for the offsets after a long silence. A failure is asked again a minute later. */
+  /** Asks for the offsets after a long silence. After a failure the next call asks again. */
   async review(): Promise<void> {
     const suspects = [...this.#seen].filter(([, { suspect }]) => suspect !== undefined)
     if (suspects.length === 0 || this.#isAsking) return
@@ -76,7 +76,7 @@ export class Clocks {
       }
       this.#offsets = new Map([...this.#offsets, ...offsets])
     } catch {
-      // The next review asks again.
+      // The next call asks again.
     } finally {
       this.#isAsking = false
     }

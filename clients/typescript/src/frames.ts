@@ -1,4 +1,4 @@
-import type { FeedStatus, RevisedItem } from './types.ts'
+import type { Bar, FeedStatus, RevisedItem } from './types.ts'
 
 type Row = readonly [name: string, open: number, high: number, low: number, close: number, volume: number]
 
@@ -15,18 +15,7 @@ export type Frame =
       readonly since?: Readonly<Record<string, number>>
     }
   | { readonly type: 'unsubscribed'; readonly symbols: readonly string[]; readonly reason?: string }
-  | {
-      readonly type: 'bar'
-      readonly symbol: string
-      readonly bar: {
-        readonly time: number
-        readonly open: number
-        readonly high: number
-        readonly low: number
-        readonly close: number
-        readonly volume: number
-      }
-    }
+  | { readonly type: 'bar'; readonly symbol: string; readonly bar: Bar }
   | { readonly type: 'bars'; readonly feed: string; readonly time: number; readonly bars: readonly Row[] }
   | { readonly type: 'minute'; readonly feed: string; readonly time: number }
   | ({ readonly type: 'feed'; readonly feed: string } & Pick<FeedStatus, 'status' | 'liveness_source'>)

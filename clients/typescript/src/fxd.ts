@@ -167,7 +167,7 @@ export class Fxd {
 }
 
 const given = (name: string, time: Time | null | undefined): number | undefined =>
-  (time ?? undefined) === undefined ? undefined : seconds(name, time as Time)
+  time === null || time === undefined ? undefined : seconds(name, time)
 
 function keyOfEnvironment(): string {
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } }

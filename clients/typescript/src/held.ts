@@ -31,7 +31,7 @@ export class Held {
     this.#coverage = coverage
   }
 
-  /** Asks which minutes are missing, and calls `done` if a symbol must be subscribed again: it gets what came meanwhile. */
+  /** Asks which minutes are missing, and calls `done`. The symbols are `idle` then: subscribed again, they get what came meanwhile. */
   async review(followed: readonly Followed[], done: () => void): Promise<void> {
     if (followed.length === 0 || this.#isAsking) return
     this.#isAsking = true

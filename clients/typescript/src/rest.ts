@@ -60,10 +60,9 @@ export class Rest {
       throw asFxdError(cause)
     }
     if (response.ok) return body
-    const wait = response.headers.get('Retry-After')
     const { code = 'UNAVAILABLE', message = `the answer has status ${response.status}` } = body.error ?? {}
     // A proxy may send a date.
-    const retryAfter = Number(wait) || undefined
+    const retryAfter = Number(response.headers.get('Retry-After')) || undefined
     throw new FxdError(code, message, { status: response.status, retryAfter })
   }
 

@@ -18,7 +18,7 @@ export interface SocketListener {
   ended(end: SocketEnd): void
 }
 
-/** One WebSocket with its pings. Its owner calls `tick` each second. After the end, or `close`, it calls nobody. */
+/** One WebSocket with its pings. Its owner calls `tick` each second. After `ended` it calls nobody. */
 export class Socket {
   readonly #socket: WebSocket
   #listener: SocketListener | undefined
@@ -55,10 +55,8 @@ export class Socket {
     else this.#ping()
   }
 
-  /** A closing handshake may never be answered, so nothing waits for it. */
   close(): void {
-    this.#listener = undefined
-    this.#socket.close(1000)
+    this.#end(1000, '')
   }
 
   /** Also called for each frame: timers of a page in the background run once a minute. */
@@ -82,9 +80,11 @@ export class Socket {
     this.#listener.received(frame)
   }
 
+  /** A closing handshake may never be answered, so nothing waits for it. */
   #end(code: number, reason: string): void {
     const listener = this.#listener
-    this.close()
+    this.#listener = undefined
+    this.#socket.close(1000)
     listener?.ended({ wasOpen: this.#wasOpen, code, reason })
   }
 }

@@ -24,7 +24,8 @@ const open = (start?: number, { room = 1_000, wanted = symbol }: { room?: number
   const toRead: Followed[] = []
   const asked: (readonly string[])[] = []
   let ranges: readonly Range[] = []
-  const subscriptions = new Subscriptions([wanted], () => start, {
+  const subscriptions = new Subscriptions([wanted], {
+    startOf: () => start,
     clocks: { newestClosed: () => minute(16), saw: () => undefined } as unknown as Clocks,
     liveness: new Liveness(),
     logger: { warn: (_, fields) => void warnings.push(fields) },

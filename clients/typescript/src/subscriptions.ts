@@ -19,6 +19,8 @@ const delayMax = 60 * minute
 const historyMore = 60 * minute
 
 export interface SubscriptionsDeps {
+  /** The time after which bars of a symbol begin; `undefined`: with the next bar that closes. */
+  startOf(symbol: string): number | undefined
   readonly clocks: Clocks
   readonly liveness: Liveness
   readonly logger: Logger
@@ -39,8 +41,6 @@ export class Subscriptions {
   readonly #deps: SubscriptionsDeps
   readonly #feeds: ReadonlySet<string>
   readonly #followed = new Map<string, Followed>()
-  /** The time after which bars of a symbol begin. */
-  readonly #startOf: (symbol: string) => number | undefined
   readonly #held: Held
   #leaving: string[] = []
   #maxSymbols = 0
@@ -48,13 +48,8 @@ export class Subscriptions {
   #openedMs = 0
   #isOpen = false
 
-  constructor(
-    wanted: readonly string[],
-    startOf: (symbol: string) => number | undefined,
-    deps: SubscriptionsDeps,
-  ) {
+  constructor(wanted: readonly string[], deps: SubscriptionsDeps) {
     this.#deps = deps
-    this.#startOf = startOf
     this.#held = new Held(deps.coverage)
     const isFeed = (name: string): boolean => name.split(':').length === 2
     this.#feeds = new Set(wanted.filter(isFeed))
@@ -141,7 +136,7 @@ export class Subscriptions {
         )
         break
       case 'error':
-        this.#failed(frame)
+        this.#error(frame)
         break
       default:
     }
@@ -170,7 +165,7 @@ export class Subscriptions {
     if (known) return known
     const followed = new Followed(
       symbol,
-      this.#startOf(symbol),
+      this.#deps.startOf(symbol),
       this.#deps.clocks.newestClosed(feedOf(symbol)),
     )
     this.#followed.set(symbol, followed)
@@ -261,7 +256,7 @@ export class Subscriptions {
     }
   }
 
-  #failed({ code, message, gaps = [] }: Frame & { type: 'error' }): void {
+  #error({ code, message, gaps = [] }: Frame & { type: 'error' }): void {
     // A close follows an error that names a key.
     if (code === 'BAD_MESSAGE' || code === 'UNSUPPORTED_TYPE')
       return this.#deps.fail(new FxdError(code, `the service does not support this client: ${message}`))
