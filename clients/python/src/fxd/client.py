@@ -273,5 +273,3 @@ def _key_of(key: Key | None) -> Callable[[], str]:
     if not found:
         raise ValueError("key is missing; give it, or set FXD_API_KEY.")
     return lambda: found
-
-

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from logging import Logger
 from typing import Any, NamedTuple
 
@@ -48,7 +48,7 @@ def feed_of(symbol: str) -> str:
 class Follow:
     def __init__(
         self,
-        wanted: Iterable[str],
+        wanted: Sequence[str],
         start: int | None,
         position: Mapping[str, int],
         revisions: bool,
@@ -63,10 +63,9 @@ class Follow:
         self._by_feed: dict[str, dict[str, Series]] = {}
         #: By feed: the last minutes that were complete one after another, as first and last open.
         self._complete: dict[str, tuple[int, int]] = {}
-        names = list(wanted)
         #: Feeds of which a symbol or all symbols are wanted.
-        self.feeds = {feed_of(name) for name in names}
-        self._whole = [name for name in names if name in self.feeds]
+        self.feeds = {feed_of(name) for name in wanted}
+        self._whole = [name for name in wanted if name in self.feeds]
         self._whole_sent = True
         self._start = start
         #: By symbol, of those that come later, too: the time of the last bar that the program got.

@@ -24,16 +24,14 @@ def to_bars(symbol: str, answer: dict[str, Any]) -> list[Bar]:
     return [Bar(symbol, *row) for row in zip(*columns)]
 
 
-async def read(
-    http: Http, symbol: str, resolution: str, start: int, end: int, patience: float = PATIENCE
-) -> list[Bar]:
+async def read(http: Http, symbol: str, resolution: str, start: int, end: int, patience: float) -> list[Bar]:
     """All bars that open from `start` to `end`, both included. The caller bounds the range."""
     query = {"symbol": symbol, "resolution": resolution, "from": start, "to": end}
     return to_bars(symbol, await http.get("/v1/history", query, patience))
 
 
 async def read_page(
-    http: Http, symbol: str, resolution: str, start: int, end: int, growth: int, patience: float = PATIENCE
+    http: Http, symbol: str, resolution: str, start: int, end: int, growth: int, patience: float
 ) -> list[Bar] | None:
     """The same for a range of `growth` pages. None: a longer one than a page has bars."""
     if growth == 1:
@@ -68,7 +66,7 @@ async def pages(
     span, growth = PAGE_BARS * _MINUTES[resolution] * 60, 1
     while start <= end:
         to = min(end, start + span * growth - 1)
-        bars = await read_page(http, symbol, resolution, start, to, growth)
+        bars = await read_page(http, symbol, resolution, start, to, growth, PATIENCE)
         growth = next_growth(growth, bars)
         if bars is not None:
             start = to + 1

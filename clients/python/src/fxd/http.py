@@ -18,7 +18,7 @@ from .items import FxdError
 
 #: Requests at once of one client.
 REQUESTS_MAX = 4
-#: Seconds for which a request is tried again.
+#: Seconds for which a request of `history` is tried again.
 PATIENCE = 120.0
 #: Seconds that the service may be silent in the middle of an answer.
 _TIMEOUT = 30
@@ -54,11 +54,9 @@ class Http:
         #: Requests that were tried again.
         self.retries = 0
 
-    async def get(
-        self, path: str, query: Mapping[str, object] | None = None, patience: float = PATIENCE
-    ) -> Any:
+    async def get(self, path: str, query: Mapping[str, object], patience: float) -> Any:
         """The answer of a path, as parsed JSON. What may pass is retried for `patience` seconds."""
-        given = {name: value for name, value in (query or {}).items() if value is not None}
+        given = {name: value for name, value in query.items() if value is not None}
         target = f"{self._url}{path}?{urlencode(given)}" if given else f"{self._url}{path}"
         loop = asyncio.get_running_loop()
         end = loop.time() + patience

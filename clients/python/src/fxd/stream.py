@@ -98,7 +98,7 @@ class Stream:
     async def present(self) -> dict[str, int]:
         """The time on the clock of each feed whose clock is known."""
         retries = self._http.retries
-        status = await self._http.get("/v1/status", patience=math.inf)
+        status = await self._http.get("/v1/status", {}, math.inf)
         self._lost = self._lost or self._http.retries > retries
         present = {}
         self.feeds = set(status["feeds"])
@@ -258,5 +258,3 @@ class Stream:
                 await socket.send(json.dumps(message, separators=(",", ":")))
         except ConnectionClosed:
             pass  # The reader learns it too.
-
-
