@@ -1,5 +1,7 @@
 import { asFxdError } from '../../clients/typescript/src/error.ts'
-import { pause } from './browser.ts'
+import { sleep } from '../../clients/typescript/src/pause.ts'
+import type { App } from './app.ts'
+import { say } from './elements.ts'
 import { failureText, slowText } from './texts/failures.ts'
 
 const slowMs = 3_000
@@ -13,6 +15,13 @@ export interface Asking {
   readonly refused: (error: Error) => boolean
 }
 
+/** Says in `place` what happens to the requests of a view. */
+export const askingIn = (place: HTMLElement, app: App, signal: AbortSignal): Asking => ({
+  signal,
+  note: (text) => say(place, text),
+  refused: (error) => app.refused(error),
+})
+
 /** Asks until there is an answer, and says what happens meanwhile. `undefined`: the request failed for good, or was aborted. */
 export async function askPatiently<T>(
   ask: () => Promise<T>,
@@ -20,7 +29,7 @@ export async function askPatiently<T>(
 ): Promise<T | undefined> {
   while (!signal.aborted) {
     const waiting = new AbortController()
-    void pause(slowMs, AbortSignal.any([signal, waiting.signal])).then(() => {
+    void sleep(slowMs, AbortSignal.any([signal, waiting.signal])).then(() => {
       if (!signal.aborted && !waiting.signal.aborted) note(slowText)
     })
     try {
@@ -36,7 +45,7 @@ export async function askPatiently<T>(
       if (refused(error)) return undefined
       note(failureText(error))
       if (!error.mayPass) return undefined
-      await pause((error.retryAfter ?? 0) * 1_000 || againMs, signal)
+      await sleep((error.retryAfter ?? 0) * 1_000 || againMs, signal)
     }
   }
   return undefined

@@ -1,4 +1,4 @@
-import { element, say } from './elements.ts'
+import { copyText, element, say } from './elements.ts'
 import { copies, type ProgramName, type Programs } from './texts/copies.ts'
 
 /** Buttons that copy the request behind a view as a program. The key is never part of it. */
@@ -11,23 +11,17 @@ export function copyButtons(origin: string, programs: () => Programs): HTMLEleme
     hidden: true,
     'aria-label': 'The copied text',
   })
-  const copy = async (name: ProgramName): Promise<void> => {
+  const copy = (name: ProgramName): void => {
     const text = copies(origin, programs())[name]
     say(shown, text)
     shown.hidden = false
-    try {
-      await navigator.clipboard.writeText(text)
-      say(note, `${name} is copied.`)
-    } catch {
-      // A page without TLS has no clipboard: the text below can be selected.
-      say(note, 'Select the text to copy it.')
-    }
+    void copyText(name, text, note)
   }
   return element(
     'div',
     { class: 'copy' },
     element('span', { class: 'soft' }, 'Copy as'),
-    ...names.map((name) => element('button', { class: 'quiet', click: () => void copy(name) }, name)),
+    ...names.map((name) => element('button', { class: 'quiet', click: () => copy(name) }, name)),
     note,
     shown,
   )

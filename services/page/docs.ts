@@ -1,4 +1,4 @@
-import { byId, element, say, table } from './elements.ts'
+import { byId, copyText, element, table } from './elements.ts'
 import { type Schema, schemaText, typeText } from './texts/schemas.ts'
 
 interface Operation {
@@ -91,19 +91,10 @@ function pathOf(path: string, { summary, security, parameters, responses }: Oper
 function example(path: string): HTMLElement {
   const command = `curl -H "X-API-Key: $FXD_API_KEY" '${location.origin}${path}${queries[path] ?? ''}'`
   const note = element('span', { class: 'soft', role: 'status' })
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(command)
-      say(note, 'curl is copied.')
-    } catch {
-      // A page without TLS has no clipboard.
-      say(note, 'Select the text to copy it.')
-    }
-  }
   return element(
     'div',
     { class: 'copy' },
-    element('button', { class: 'quiet', click: () => void copy() }, 'Copy as curl'),
+    element('button', { class: 'quiet', click: () => void copyText('curl', command, note) }, 'Copy as curl'),
     note,
     element('pre', { tabindex: 0 }, command),
   )

@@ -29,7 +29,21 @@ export function say(place: HTMLElement, text: string): void {
   if (place.textContent !== text) place.textContent = text
 }
 
-/** A table with its caption for screen readers. Columns after the first are numbers if `numbers` is set. */
+/** Copies a text, and says so. Without TLS a page has no clipboard. */
+export async function copyText(name: string, text: string, note: HTMLElement): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text)
+    say(note, `${name} is copied.`)
+  } catch {
+    say(note, 'Select the text to copy it.')
+  }
+}
+
+/** A color of the style sheet, which differs by light and dark. */
+export const colorOf = (name: string): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim()
+
+/** A table with its caption for screen readers. */
 export function table(
   caption: string,
   head: readonly string[],

@@ -1,10 +1,10 @@
 import { asFxdError } from '../../clients/typescript/src/error.ts'
 import { Fxd } from '../../clients/typescript/src/fxd.ts'
+import { sleep } from '../../clients/typescript/src/pause.ts'
 import { Rest } from '../../clients/typescript/src/rest.ts'
 import type { Status } from '../../clients/typescript/src/types.ts'
 import type { App } from './app.ts'
 import { askPatiently } from './asking.ts'
-import { pause } from './browser.ts'
 import { failureText, isOfKey } from './texts/failures.ts'
 
 /** A day of it is 1,440 of the 10,000 requests of the smallest plan. */
@@ -20,11 +20,10 @@ interface Events {
 
 /** The use of one key. It asks for the status of the feeds as long as the page is visible. */
 export class Session {
-  app: App | undefined
+  app: (App & { status: Status }) | undefined
   readonly #events: Events
   readonly #end = new AbortController()
   readonly #listeners = new Set<(status: Status) => void>()
-  #status: Status | undefined
 
   constructor(origin: string, key: string, events: Events) {
     this.#events = events
@@ -48,26 +47,24 @@ export class Session {
     while (!signal.aborted) {
       const status = await askPatiently(() => fxd.status(), asking)
       if (!status) return
-      this.#status = status
-      if (this.app) for (const listener of this.#listeners) listener(status)
-      else {
+      if (this.app) {
+        this.app.status = status
+        for (const listener of this.#listeners) listener(status)
+      } else {
         this.app = this.#makeApp(rest, fxd, origin, status)
         this.#events.ready()
       }
-      await pause(statusEveryMs, signal)
+      await sleep(statusEveryMs, signal)
       await untilVisible(signal)
     }
   }
 
-  #makeApp(rest: Rest, fxd: Fxd, origin: string, first: Status): App {
-    const current = (): Status => this.#status ?? first
+  #makeApp(rest: Rest, fxd: Fxd, origin: string, status: Status): App {
     return {
       fxd,
       rest,
       origin,
-      get status() {
-        return current()
-      },
+      status,
       onStatus: (listener, signal) => {
         this.#listeners.add(listener)
         signal.addEventListener('abort', () => this.#listeners.delete(listener))

@@ -5,7 +5,8 @@ import type { Bar, Resolution } from './types.ts'
 
 const barsMax = 10_000
 const day = 1_440 * minute
-const durations: Readonly<Record<Resolution, number>> = {
+/** Seconds of a bar; the shortest month. */
+export const durations: Readonly<Record<Resolution, number>> = {
   '1': minute,
   '5': 5 * minute,
   '10': 10 * minute,

@@ -105,7 +105,7 @@ export class ChartPane {
 
   /** A time of the feed's clock in words, on the axis. */
   timeText(time: number): string {
-    return timeText(this.onAxis(time), isOfDays(this.#resolution))
+    return timeText(this.#onAxis(time), isOfDays(this.#resolution))
   }
 
   get isRunning(): boolean {
@@ -131,13 +131,13 @@ export class ChartPane {
     return this.#source.gaps.filter(({ from, to }) => to >= first.time && from <= last.time).length
   }
 
-  get isLive(): boolean {
+  get #isLive(): boolean {
     return this.#source.isLive
   }
 
   /** Whether new bars come, in a sentence. */
   get liveText(): string {
-    return liveText(this.isLive, this.#trouble, this.#app.status.feeds[this.#details.feed]?.status)
+    return liveText(this.#isLive, this.#trouble, this.#app.status.feeds[this.#details.feed]?.status)
   }
 
   #warned(message: string, fields: object): void {
@@ -163,7 +163,7 @@ export class ChartPane {
 
   /** Asks for the newest bars only if they are not there. */
   toNewest(): void {
-    if (!this.isLive) return this.open()
+    if (!this.#isLive) return this.open()
     this.#plot?.toNewest()
     this.#jumped = undefined
     this.#pointAtJump()
@@ -172,12 +172,12 @@ export class ChartPane {
 
   #beginsLater(first: number): void {
     const more = this.#resolution === '1M' ? '' : ' Longer resolutions may reach back further.'
-    const begin = timeText(this.onAxis(first), true)
+    const begin = timeText(this.#onAxis(first), true)
     this.#wanted.hint(`${barsOf(this.#resolution)} begin on ${begin}.${more}`)
   }
 
   #pointAtJump(): void {
-    this.#plot?.point(this.#jumped === undefined ? undefined : this.onAxis(this.#jumped))
+    this.#plot?.point(this.#jumped === undefined ? undefined : this.#onAxis(this.#jumped))
   }
 
   set clock(clock: ClockName) {
@@ -202,7 +202,7 @@ export class ChartPane {
     if (this.#plot) this.#redraw()
   }
 
-  onAxis(time: number): number {
+  #onAxis(time: number): number {
     return axisTime(this.#resolution, time, this.shift)
   }
 
@@ -210,17 +210,17 @@ export class ChartPane {
     const { bars } = this.#source.series
     const opens = bars.map(({ time }) => time)
     const { blanks, bands } = shade(this.#resolution, opens, this.#source.gaps)
-    this.#times = opens.map((time) => this.onAxis(time))
+    this.#times = opens.map((time) => this.#onAxis(time))
     if (!this.#plot) this.#wanted.ready()
     this.#plot ??= this.#makePlot()
     this.#plot.draw(
       bars,
       this.#times,
-      blanks.map((time) => this.onAxis(time)),
-      bands.map(({ from, to }) => ({ from: this.onAxis(from), to: this.onAxis(to) })),
+      blanks.map((time) => this.#onAxis(time)),
+      bands.map(({ from, to }) => ({ from: this.#onAxis(from), to: this.#onAxis(to) })),
     )
     if (moved === 'newest') this.#plot.toNewest()
-    else if (moved !== undefined) this.#plot.toTime(this.onAxis(moved))
+    else if (moved !== undefined) this.#plot.toTime(this.#onAxis(moved))
     if (moved !== undefined) this.#marked = undefined
     if (moved === 'newest') this.#jumped = undefined
     else if (moved !== undefined) this.#jumped = opens[Math.max(0, indexAtMost(opens, moved))]
@@ -233,7 +233,7 @@ export class ChartPane {
     const { last } = this
     if (!last || !this.#plot) return
     this.#trouble = ''
-    const time = this.onAxis(last.time)
+    const time = this.#onAxis(last.time)
     if (this.#times.at(-1) !== time) {
       this.#times.push(time)
       // A person who reads the last bar goes on to the new one.
@@ -258,7 +258,7 @@ export class ChartPane {
 
   #moved(): void {
     this.#describe(this.#marked)
-    const isNewest = this.isLive && this.#plot?.lastSeen === this.count - 1
+    const isNewest = this.#isLive && this.#plot?.lastSeen === this.count - 1
     if (isNewest === this.isNewest) return
     this.isNewest = isNewest
     this.#wanted.changed()

@@ -8,19 +8,14 @@ import { historyPrograms } from '../texts/copies.ts'
 import { numberText, timeOf, timeText } from '../texts/words.ts'
 import { ChartPane } from './chart-pane.ts'
 import { clockBox, jumpBox, resolutionButtons, utcHelp } from './controls.ts'
-import { symbolBox } from './symbol-box.ts'
+import { type SymbolList, symbolBox } from './symbol-box.ts'
 
 const listMax = 1_000
-
-interface SymbolList {
-  readonly symbols: readonly SymbolInfo[]
-}
 
 /** A chart on the page, with its controls. */
 interface Drawn {
   readonly details: SymbolDetails
   readonly resolution: Resolution
-  readonly pane: ChartPane
   readonly elements: readonly HTMLElement[]
   readonly end: AbortController
   /** Shows the newest bars, or those around a time. */
@@ -210,7 +205,6 @@ class ChartView {
     const drawn: Drawn = {
       details,
       resolution,
-      pane,
       end,
       tell,
       open: (time) => {

@@ -1,6 +1,7 @@
+import { durations } from '../../../clients/typescript/src/history.ts'
 import type { Range, Resolution } from '../../../clients/typescript/src/types.ts'
 import { indexIn } from './ascending.ts'
-import { nextOpen, openOf, secondsOf } from './resolutions.ts'
+import { nextOpen, openOf } from './resolutions.ts'
 
 const minute = 60
 /** A longer gap is drawn as wide as this many bars. */
@@ -33,7 +34,7 @@ export function shade(resolution: Resolution, times: readonly number[], gaps: re
       to: openOf(resolution, Math.min(to, last), first),
     }
     bands.push(band)
-    const count = Math.floor((band.to - band.from) / secondsOf(resolution)) + 1
+    const count = Math.floor((band.to - band.from) / durations[resolution]) + 1
     for (const time of someOpens(resolution, band, Math.ceil(count / blanksMax)))
       if (indexIn(times, time) === undefined) blanks.push(time)
   }
@@ -46,7 +47,7 @@ function someOpens(resolution: Resolution, { from, to }: Range, every: number): 
   for (let time = from; time < to; ) {
     opens.push(time)
     if (resolution === '1M') for (let i = 0; i < every; i++) time = nextOpen(resolution, time)
-    else time += every * secondsOf(resolution)
+    else time += every * durations[resolution]
   }
   return [...opens, to]
 }

@@ -11,6 +11,7 @@ import {
   type UTCTimestamp,
 } from 'lightweight-charts'
 import type { Bar, Range } from '../../../clients/typescript/src/types.ts'
+import { colorOf } from '../elements.ts'
 import { indexAtMost, indexIn } from './ascending.ts'
 import { Bands } from './bands.ts'
 
@@ -88,18 +89,15 @@ export class Plot {
     })
   }
 
-  /** Reads the colors of the style sheet, which differ by light and dark. */
   color(): void {
-    const style = getComputedStyle(document.documentElement)
-    const of = (name: string): string => style.getPropertyValue(`--${name}`).trim()
-    const line = { color: of('grid') }
+    const line = { color: colorOf('grid') }
     this.#chart.applyOptions({
-      layout: { background: { color: of('panel') }, textColor: of('soft') },
+      layout: { background: { color: colorOf('panel') }, textColor: colorOf('soft') },
       grid: { vertLines: line, horzLines: line },
-      timeScale: { borderColor: of('line') },
-      rightPriceScale: { borderColor: of('line') },
+      timeScale: { borderColor: colorOf('line') },
+      rightPriceScale: { borderColor: colorOf('line') },
     })
-    const [upColor, downColor] = [of('up'), of('down')]
+    const [upColor, downColor] = [colorOf('up'), colorOf('down')]
     this.#prices.applyOptions({
       upColor,
       downColor,
@@ -107,8 +105,8 @@ export class Plot {
       wickUpColor: upColor,
       wickDownColor: downColor,
     })
-    this.#volumes.applyOptions({ color: of('volume') })
-    this.#bands.color = of('gap')
+    this.#volumes.applyOptions({ color: colorOf('volume') })
+    this.#bands.color = colorOf('gap')
   }
 
   /** Draws all bars again; `times` are those of the bars on the axis. */
@@ -150,7 +148,7 @@ export class Plot {
 
   /** Points an arrow at the bar that a person jumped to. */
   point(time: number | undefined): void {
-    const color = getComputedStyle(document.documentElement).getPropertyValue('--accent').trim()
+    const color = colorOf('accent')
     const arrow = { time: at(time), position: 'aboveBar', shape: 'arrowDown', color } as const
     this.#arrow.setMarkers(time === undefined ? [] : [arrow])
   }

@@ -1,5 +1,5 @@
+import { sleep } from '../../../clients/typescript/src/pause.ts'
 import type { Range } from '../../../clients/typescript/src/types.ts'
-import { pause } from '../browser.ts'
 
 /** With status and coverage this leaves requests to a key that has 30 a minute. */
 const gatherMs = 10_000
@@ -28,7 +28,7 @@ export class Renewal {
   async #run(): Promise<void> {
     this.#isRunning = true
     while (this.#wanted) {
-      await pause(gatherMs, this.#signal)
+      await sleep(gatherMs, this.#signal)
       if (this.#signal.aborted) return
       const range = this.#wanted
       this.#wanted = undefined

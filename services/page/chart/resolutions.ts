@@ -1,21 +1,21 @@
+import { durations } from '../../../clients/typescript/src/history.ts'
 import type { Resolution } from '../../../clients/typescript/src/types.ts'
 
-const minute = 60
 const day = 86_400
 
-/** Names for people and lengths in seconds; a month has at least 28 days. */
-const rows: readonly (readonly [Resolution, label: string, words: string, seconds: number])[] = [
-  ['1', '1m', '1 minute', minute],
-  ['5', '5m', '5 minutes', 5 * minute],
-  ['10', '10m', '10 minutes', 10 * minute],
-  ['15', '15m', '15 minutes', 15 * minute],
-  ['30', '30m', '30 minutes', 30 * minute],
-  ['60', '1h', '1 hour', 60 * minute],
-  ['120', '2h', '2 hours', 120 * minute],
-  ['240', '4h', '4 hours', 240 * minute],
-  ['1D', '1D', '1 day', day],
-  ['1W', '1W', '1 week', 7 * day],
-  ['1M', '1M', '1 month', 28 * day],
+/** Names for people. */
+const rows: readonly (readonly [Resolution, label: string, words: string])[] = [
+  ['1', '1m', '1 minute'],
+  ['5', '5m', '5 minutes'],
+  ['10', '10m', '10 minutes'],
+  ['15', '15m', '15 minutes'],
+  ['30', '30m', '30 minutes'],
+  ['60', '1h', '1 hour'],
+  ['120', '2h', '2 hours'],
+  ['240', '4h', '4 hours'],
+  ['1D', '1D', '1 day'],
+  ['1W', '1W', '1 week'],
+  ['1M', '1M', '1 month'],
 ]
 
 export const resolutions = rows.map(([value, label, words]) => ({ value, label, words }))
@@ -24,10 +24,7 @@ export const resolutions = rows.map(([value, label, words]) => ({ value, label, 
 export const barsOf = (resolution: Resolution): string =>
   `${rows.find(([value]) => value === resolution)?.[2].replace(/ (.*?)s?$/, '-$1')} bars`
 
-export const secondsOf = (resolution: Resolution): number =>
-  rows.find(([value]) => value === resolution)?.[3] ?? minute
-
-export const isOfDays = (resolution: Resolution): boolean => secondsOf(resolution) >= day
+export const isOfDays = (resolution: Resolution): boolean => durations[resolution] >= day
 
 /** Open time of the bar that contains `time`. Weeks begin on the weekday of `aBar`, a known bar. */
 export function openOf(resolution: Resolution, time: number, aBar = 0): number {
@@ -35,14 +32,14 @@ export function openOf(resolution: Resolution, time: number, aBar = 0): number {
     const date = new Date(time * 1_000)
     return Date.UTC(date.getUTCFullYear(), date.getUTCMonth()) / 1_000
   }
-  const seconds = secondsOf(resolution)
+  const seconds = durations[resolution]
   const base = resolution === '1W' ? aBar : 0
   return base + Math.floor((time - base) / seconds) * seconds
 }
 
 /** Open time of the bar after the one that opens at `time`. */
 export function nextOpen(resolution: Resolution, time: number): number {
-  if (resolution !== '1M') return time + secondsOf(resolution)
+  if (resolution !== '1M') return time + durations[resolution]
   const date = new Date(time * 1_000)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1) / 1_000
 }

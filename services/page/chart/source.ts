@@ -1,9 +1,9 @@
 import { asFxdError } from '../../../clients/typescript/src/error.ts'
 import { type Columns, toBars } from '../../../clients/typescript/src/history.ts'
+import { sleep } from '../../../clients/typescript/src/pause.ts'
 import type { Bar, Item, Range, Resolution } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
 import { type Asking, askPatiently } from '../asking.ts'
-import { pause } from '../browser.ts'
 import { failureText } from '../texts/failures.ts'
 import { BarSeries } from './bar-series.ts'
 import { gapsBetween } from './gaps.ts'
@@ -230,7 +230,7 @@ export class ChartSource {
   /** A symbol without one-minute bars is not pushed. */
   async #poll(live: AbortSignal): Promise<void> {
     while (!live.aborted) {
-      await pause(pollMs, live)
+      await sleep(pollMs, live)
       if (!live.aborted) await this.#refresh({ countback: tailBars })
     }
   }

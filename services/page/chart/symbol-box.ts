@@ -10,7 +10,7 @@ const listMax = 50
 /** Matches that a sentence names. */
 const namesMax = 5
 
-interface Found {
+export interface SymbolList {
   readonly symbols: readonly SymbolInfo[]
   readonly total: number
 }
@@ -39,9 +39,9 @@ export function symbolBox(
   { chosen, say }: Wanted,
 ): { readonly element: HTMLElement; readonly input: HTMLInputElement } {
   const list = element('datalist', { id: 'symbols' })
-  const find = async (text: string): Promise<Found> => {
+  const find = async (text: string): Promise<SymbolList> => {
     const search = text.split(':').at(-1) || undefined
-    const found = await app.rest.get<Found>('symbols', { search, limit: listMax })
+    const found = await app.rest.get<SymbolList>('symbols', { search, limit: listMax })
     list.replaceChildren(
       ...found.symbols.map((each) => element('option', { value: each.symbol }, each.description)),
     )

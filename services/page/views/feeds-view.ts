@@ -1,6 +1,6 @@
 import type { FeedStatus, Status, SymbolInfo } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
-import { askPatiently } from '../asking.ts'
+import { askingIn, askPatiently } from '../asking.ts'
 import { copyButtons } from '../copy-buttons.ts'
 import { type Child, element, say, showTable, table } from '../elements.ts'
 import { addressOf } from '../texts/address.ts'
@@ -55,7 +55,7 @@ export function openFeeds(app: App, [chosen = '']: readonly string[], signal: Ab
     'section',
     {},
     element('h1', {}, 'Feeds'),
-    ...(chosen === '' ? [] : [symbolsOf(app, chosen, signal)]),
+    ...(chosen === '' ? [] : [symbolList(app, chosen, signal)]),
     platform,
     place,
     notes,
@@ -80,7 +80,7 @@ function rowOf(feed: string, status: FeedStatus, now: number): Child[] {
 }
 
 /** Links to the charts of a feed's symbols. */
-function symbolsOf(app: App, feed: string, signal: AbortSignal): HTMLElement {
+function symbolList(app: App, feed: string, signal: AbortSignal): HTMLElement {
   const note = element('p', { class: 'note', role: 'status' })
   const title = element('h2', {}, `Symbols of ${feed}`)
   const list = element('ul', { class: 'symbols' })
@@ -90,11 +90,7 @@ function symbolsOf(app: App, feed: string, signal: AbortSignal): HTMLElement {
     return found
   }
   const fill = async (): Promise<void> => {
-    const symbols = await askPatiently(read, {
-      signal,
-      note: (text) => say(note, text),
-      refused: (error) => app.refused(error),
-    })
+    const symbols = await askPatiently(read, askingIn(note, app, signal))
     if (!symbols) return
     say(title, `${countText(symbols.length, 'symbol')} of ${feed}`)
     list.replaceChildren(

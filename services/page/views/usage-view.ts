@@ -1,9 +1,9 @@
+import { sleep } from '../../../clients/typescript/src/pause.ts'
 import type { Counters, Usage } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
-import { askPatiently } from '../asking.ts'
-import { pause } from '../browser.ts'
+import { askingIn, askPatiently } from '../asking.ts'
 import { copyButtons } from '../copy-buttons.ts'
-import { element, say, showTable, table } from '../elements.ts'
+import { element, showTable, table } from '../elements.ts'
 import { usagePrograms } from '../texts/copies.ts'
 import { numberText } from '../texts/words.ts'
 
@@ -30,15 +30,11 @@ export function openUsage(app: App, _words: readonly string[], signal: AbortSign
   const byDay = element('div', { class: 'counts' })
   const fill = async (): Promise<void> => {
     while (!signal.aborted) {
-      const usage = await askPatiently(() => app.fxd.usage(days), {
-        signal,
-        note: (text) => say(note, text),
-        refused: (error) => app.refused(error),
-      })
+      const usage = await askPatiently(() => app.fxd.usage(days), askingIn(note, app, signal))
       if (!usage) return
       summary.replaceChildren(...summaryOf(usage))
       showTable(byDay, daysOf(usage))
-      await pause(everyMs, signal)
+      await sleep(everyMs, signal)
     }
   }
   void fill()

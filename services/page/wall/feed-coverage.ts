@@ -19,14 +19,14 @@ export interface FeedCoverage {
  * Returns a function that tells where a feed has minutes; if it has none, where it has bars of its finest resolution.
  * Each resolution is read once a minute for all feeds.
  */
-export function feedCoverages({ fxd, rest }: App): (feed: string) => Promise<FeedCoverage> {
+export function feedCoverages({ fxd }: App): (feed: string) => Promise<FeedCoverage> {
   const known = new Map<Resolution, { readonly ranges: Ranges; readonly until: number }>()
   const read = async (resolution: Resolution): Promise<Ranges> => {
     const before = known.get(resolution)
     if (before && nowSeconds() < before.until) return before.ranges
-    const { coverage } = await rest.get<{ readonly coverage: Ranges }>('coverage', { resolution })
-    known.set(resolution, { ranges: coverage, until: nowSeconds() + knownSeconds })
-    return coverage
+    const ranges = await fxd.coverage(undefined, { resolution })
+    known.set(resolution, { ranges, until: nowSeconds() + knownSeconds })
+    return ranges
   }
   return async (feed) => {
     const minutes = ofFeed(await read('1'), feed, '1')

@@ -1,5 +1,5 @@
 import type { Range } from '../../../clients/typescript/src/types.ts'
-import { element } from '../elements.ts'
+import { colorOf, element } from '../elements.ts'
 import { timeText } from '../texts/words.ts'
 import { runsOf, statesOf } from './answered.ts'
 
@@ -13,6 +13,7 @@ const footHeight = 6
 const cellWidthLeast = 3
 /** A finger needs more. */
 const touchWidthLeast = 8
+export const touchQuery = '(pointer: coarse), (max-width: 40rem)'
 
 export interface WallRow {
   readonly symbol: string
@@ -53,7 +54,7 @@ export class WallCanvas {
   })
   readonly #space = element('div', {}, this.#canvas)
   readonly element = element('div', { class: 'wall' }, this.#space)
-  readonly #touched = matchMedia('(pointer: coarse), (max-width: 40rem)')
+  readonly #touched = matchMedia(touchQuery)
   readonly #events: Events
   #wall: Wall = { rows: [], firstDay: 0, days: 0, now: 0 }
   #cell: Cell | undefined
@@ -234,15 +235,11 @@ export class WallCanvas {
 
 type Colors = ReturnType<typeof colors>
 
-function colors() {
-  const style = getComputedStyle(document.documentElement)
-  const of = (name: string): string => style.getPropertyValue(`--${name}`).trim()
-  return {
-    full: of('up'),
-    part: of('part'),
-    none: of('none'),
-    open: of('open'),
-    text: of('text'),
-    panel: of('panel'),
-  }
-}
+const colors = () => ({
+  full: colorOf('up'),
+  part: colorOf('part'),
+  none: colorOf('none'),
+  open: colorOf('open'),
+  text: colorOf('text'),
+  panel: colorOf('panel'),
+})

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts'
-import { askPatiently } from '../asking.ts'
+import { askingIn, askPatiently } from '../asking.ts'
 import { resolutions } from '../chart/resolutions.ts'
 import { copyButtons } from '../copy-buttons.ts'
 import { element, say } from '../elements.ts'
@@ -9,11 +9,11 @@ import { countText, timeOf, timeText } from '../texts/words.ts'
 import { dayOf } from './answered.ts'
 import { cellText } from './cell-text.ts'
 import { type FeedCoverage, feedCoverages } from './feed-coverage.ts'
-import { type Cell, type Wall, WallCanvas, type WallRow } from './wall-canvas.ts'
+import { type Cell, touchQuery, type Wall, WallCanvas, type WallRow } from './wall-canvas.ts'
 
 const day = 86_400
 const spans = [30, 90, 365]
-const isTouched = (): boolean => matchMedia('(pointer: coarse), (max-width: 40rem)').matches
+const isTouched = (): boolean => matchMedia(touchQuery).matches
 
 /** Where data is missing: the symbols of one feed by days. `#gaps/BROKER:ACCOUNT/90/2026-11-29`: days, and the last. */
 export function openWall(app: App, words: readonly string[], signal: AbortSignal): HTMLElement {
@@ -41,11 +41,7 @@ export function openWall(app: App, words: readonly string[], signal: AbortSignal
   const fill = async (): Promise<void> => {
     const shown = feed.value
     say(note, 'Reading the coverage of all symbols…')
-    const coverage = await askPatiently(() => coverageOf(shown), {
-      signal,
-      note: (text) => say(note, text),
-      refused: (error) => app.refused(error),
-    })
+    const coverage = await askPatiently(() => coverageOf(shown), askingIn(note, app, signal))
     if (!coverage || shown !== feed.value) return
     if (unknown !== '') say(note, `Your key has no feed ${unknown}. This is ${shown}.`)
     body.replaceChildren(...wallOf(app, coverage, { feed: shown, span, until, filter, signal }))
