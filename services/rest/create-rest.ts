@@ -1,10 +1,9 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { type FastifyInstance, fastify } from 'fastify'
-import type { TObject } from 'typebox'
 import { chartTokenLengthMax } from '../access/chart-token.ts'
 import { createNewestBars } from '../bars/newest-bars.ts'
+import { jsonType } from '../platform/http/error-answer.ts'
 import { pathOf } from '../platform/http/request-path.ts'
-import { isJsonText, sendJson, sendText } from './answer.ts'
 import { onePathOf } from './chart-path.ts'
 import { containFaults } from './contain-faults.ts'
 import type { RestDeps } from './deps.ts'
@@ -24,14 +23,13 @@ import { answerFailures, refuseUnknown } from './plugins/errors.ts'
 import { addAnswerHeaders, addRequestId, makeRequestId } from './plugins/headers.ts'
 import { createConcurrency, limitConcurrency, refuseBodies, setDeadlines } from './plugins/limits.ts'
 import { logRequests, measureRequests } from './plugins/log-and-metrics.ts'
-import { parseQuery } from './query.ts'
-import { type OpenRoute, pathOfEndpoint, type Route } from './route.ts'
-import { addAsyncapiRoute } from './routes/asyncapi/route.ts'
-import { configRoute } from './routes/config/route.ts'
+import { addKeyed, pathOfEndpoint, type Route } from './route.ts'
+import { asyncapiDocument } from './routes/asyncapi/document.ts'
+import { addConfigRoute } from './routes/config/route.ts'
+import { configSchema } from './routes/config/schema.ts'
 import { createCoverageRoute } from './routes/coverage/route.ts'
 import { createHistoryRoute } from './routes/history/route.ts'
 import { openapiDocument } from './routes/openapi/document.ts'
-import { addOpenapiRoute } from './routes/openapi/route.ts'
 import { addPageRoutes } from './routes/page/route.ts'
 import { createStatusRoute } from './routes/status/route.ts'
 import { addStreamRoute } from './routes/stream/route.ts'
@@ -60,7 +58,7 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
     createUsageRoute(deps),
   ] as const
   const openapi = openapiDocument([
-    { schema: configRoute.schema, needsKey: false },
+    { schema: configSchema, needsKey: false },
     ...keyed.map(({ schema }) => ({ schema, needsKey: true })),
   ])
   const identify = createIdentify(deps)
@@ -68,19 +66,20 @@ export async function createRest(deps: RestDeps): Promise<Rest> {
   const concurrency = createConcurrency(deps.clock, deps.metrics)
 
   addStreamRoute(app)
-  addOpenapiRoute(app, openapi)
-  addAsyncapiRoute(app)
+  addDocument(app, '/openapi.json', openapi)
+  addDocument(app, '/asyncapi.json', asyncapiDocument())
   addPageRoutes(app)
   await app.register(async (open) => {
     acceptKey(open, identify)
     countOnly(open, deps.limits, deps.log)
-    addOpen(open, configRoute, deps)
+    addConfigRoute(open, deps)
   })
   await app.register(async (guarded) => {
     requireKey(guarded, identify)
     countOrRefuse(guarded, deps.limits)
     limitConcurrency(guarded, concurrency)
-    for (const route of keyed) addKeyed(guarded, route as Route, deps)
+    for (const { schema, handle } of keyed as readonly Route[])
+      addKeyed(guarded, pathOfEndpoint(schema.endpoint), schema, handle, deps)
     addChartTokenRoute(guarded, deps)
   })
   await app.register(async (charts) => {
@@ -140,31 +139,8 @@ function routedTarget(target: string): string {
   return (/^\/[^%]*$/.test(path) ? onePathOf(path) : '/unknown') + (query < 0 ? '' : target.slice(query))
 }
 
-function addKeyed<Q extends TObject>(
-  app: FastifyInstance,
-  route: Route<Q>,
-  { registry, clock }: RestDeps,
-): void {
-  const { endpoint, query: schema } = route.schema
-  app.get(pathOfEndpoint(endpoint), { config: { endpoint } }, async (request, reply) => {
-    const { caller: key, deadline } = request
-    if (!key) throw new Error(`${endpoint} was reached without a key`)
-    const query = parseQuery(schema, request.query as URLSearchParams)
-    const body = await deadline.within(
-      Promise.resolve(
-        route.handle(query, { key, view: registry.view(), deadline, reader: deadline.readerOf(key.id) }),
-      ),
-    )
-    return isJsonText(body) ? sendText(reply, body, clock) : sendJson(reply, body)
-  })
-}
-
-function addOpen<Q extends TObject>(app: FastifyInstance, route: OpenRoute<Q>, { registry }: RestDeps): void {
-  const { endpoint, query: schema } = route.schema
-  app.get(pathOfEndpoint(endpoint), { config: { endpoint } }, async (request, reply) => {
-    const query = parseQuery(schema, request.query as URLSearchParams)
-    const { deadline } = request
-    const call = { view: registry.view(), deadline }
-    return sendJson(reply, await deadline.within(Promise.resolve(route.handle(query, call))))
-  })
+/** Serves a description of the service, which never changes. */
+function addDocument(app: FastifyInstance, path: string, document: object): void {
+  const text = JSON.stringify(document)
+  app.get(path, (_request, reply) => reply.type(jsonType).send(text))
 }

@@ -6,13 +6,13 @@ import { show } from '../core/show.ts'
 export type ParamValue = string | readonly string[] | undefined
 
 export interface IntegerRule {
-  readonly min?: number
-  readonly max?: number
+  readonly min?: number | undefined
+  readonly max?: number | undefined
   /** Greater values become this one; they are not refused. */
-  readonly clampAbove?: number
+  readonly clampAbove?: number | undefined
   /** A leading `-` is allowed: times only. */
-  readonly signed?: boolean
-  readonly default?: number
+  readonly signed?: boolean | undefined
+  readonly default?: number | undefined
 }
 
 /** Plain decimal digits within safe integers; an empty value counts as absent. Throws INVALID_PARAMS. */

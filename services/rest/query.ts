@@ -41,11 +41,11 @@ function parseParam(name: string, value: ParamValue, rule: ParamSchema): string 
   if (rule.enum) return resolutionParam(name, value)
   if (rule.type === 'string') return textParam(name, value, rule.maxLength)
   return integerParam(name, value, {
-    ...(rule.minimum !== undefined && { min: rule.minimum }),
-    ...(rule.maximum !== undefined && { max: rule.maximum }),
-    ...(rule['x-clamp-above'] !== undefined && { clampAbove: rule['x-clamp-above'] }),
-    ...(rule['x-signed'] !== undefined && { signed: rule['x-signed'] }),
-    ...(rule.default !== undefined && { default: rule.default }),
+    min: rule.minimum,
+    max: rule.maximum,
+    clampAbove: rule['x-clamp-above'],
+    signed: rule['x-signed'],
+    default: rule.default,
   })
 }
 

@@ -1,14 +1,13 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Static, type TObject, Type } from 'typebox'
+import type { FastifyInstance } from 'fastify'
+import { type TObject, Type } from 'typebox'
 import type { NewestBars } from '../../../bars/newest-bars.ts'
 import { toSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { Endpoint } from '../../../core/keys/usage.ts'
-import { isJsonText, type JsonText, sendJson, sendText } from '../../answer.ts'
+import { sendJson } from '../../answer.ts'
 import { chartPath, chartTokenPath } from '../../chart-path.ts'
 import type { RestDeps } from '../../deps.ts'
 import type { FairTurns } from '../../fair-turns.ts'
-import { parseQuery } from '../../query.ts'
-import type { Call } from '../../route.ts'
+import { addKeyed, type Route } from '../../route.ts'
 import { chartHistory, chartHistoryQuery } from './history.ts'
 import { chartConfig, chartSymbol, chartSymbolView, searchSymbols } from './symbols.ts'
 import { chartTokenAnswer } from './token.ts'
@@ -31,17 +30,11 @@ export function addChartRoutes(
   const add = <Q extends TObject>(
     name: string,
     endpoint: Endpoint,
-    schema: Q,
-    handle: (query: Static<Q>, call: Call) => Promise<JsonText | object>,
-  ): void => {
-    app.get(chartPath(name), { config: { endpoint } }, async (request, reply) => {
-      const query = parseQuery(schema, request.query as URLSearchParams)
-      const body = await request.deadline.within(handle(query, callOf(request, deps)))
-      return isJsonText(body) ? sendText(reply, body, clock) : sendJson(reply, body)
-    })
-  }
-  add('config', 'config', Type.Object({}), async (_, { key, view }) => chartConfig(key, view))
-  add('symbols', 'symbols', symbolQuery, async ({ symbol }, { key, view }) =>
+    query: Q,
+    handle: Route<Q>['handle'],
+  ): void => addKeyed(app, chartPath(name), { endpoint, query }, handle, deps)
+  add('config', 'config', Type.Object({}), (_, { key, view }) => chartConfig(key, view))
+  add('symbols', 'symbols', symbolQuery, ({ symbol }, { key, view }) =>
     chartSymbolView(chartSymbol(symbol, key, view)),
   )
   add('search', 'symbols', searchQuery, async (search, { key, view, reader }) => {
@@ -54,11 +47,6 @@ export function addChartRoutes(
   app.get(chartPath('time'), { config: { endpoint: 'status' } }, (_request, reply) =>
     reply.type('text/plain; charset=utf-8').send(String(toSeconds(clock.utcMs()))),
   )
-}
-
-function callOf({ caller: key, deadline }: FastifyRequest, { registry }: RestDeps): Call {
-  if (!key) throw new Error('a chart was reached without a token')
-  return { key, view: registry.view(), deadline, reader: deadline.readerOf(key.id) }
 }
 
 export function addChartTokenRoute(app: FastifyInstance, deps: RestDeps): void {

@@ -12,7 +12,7 @@ import { configView, symbolDetail, symbolEntry } from '../../symbol-view.ts'
 /** Symbols by ticker. The list of a feed is the same object until the feed has other symbols. */
 const indexes = new WeakMap<readonly SymbolRecord[], ReadonlyMap<string, SymbolRecord>>()
 
-function indexOf(symbols: readonly SymbolRecord[]): ReadonlyMap<string, SymbolRecord> {
+function byTicker(symbols: readonly SymbolRecord[]): ReadonlyMap<string, SymbolRecord> {
   const known = indexes.get(symbols)
   if (known) return known
   const index = new Map(symbols.map((record) => [tickerId(tickerOf(record.symbol)), record]))
@@ -26,7 +26,7 @@ export function chartSymbol(text: string, key: KeyRecord, view: RegistryView): F
   if (feedKey === undefined) return mustFindSymbol(text, key, view)
   const feed = view.feed(feedKey)
   if (feed) grant(key, feedKey)
-  const symbol = indexOf(view.symbolsOf(feedKey)).get(tickerId(text))
+  const symbol = byTicker(view.symbolsOf(feedKey)).get(tickerId(text))
   if (!feed || !symbol) throw new Failure('SYMBOL_NOT_FOUND')
   return { feed, symbol }
 }
@@ -67,14 +67,14 @@ export function chartSymbolView({ symbol: record, feed }: FoundSymbol) {
   }
 }
 
-export interface Search {
+interface Search {
   readonly query?: string | undefined
   readonly type?: string | undefined
   readonly exchange?: string | undefined
   readonly limit: number
 }
 
-/** Symbols that have the text in their name, ticker or description; those that begin with it come first. */
+/** Symbols that have the text in their name, ticker or description. The earlier a name has it, the earlier the symbol comes. */
 export function searchSymbols(
   { query = '', type, exchange, limit }: Search,
   key: KeyRecord,
