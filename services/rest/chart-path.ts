@@ -7,14 +7,14 @@ const shape = /^\/udf\/([^/]+)\/([^/]+)$/
 
 /** Whether a charting client asked for the path, also where there is no such endpoint. */
 export const isOfChart = (path: string): boolean =>
-  path.startsWith('/udf/') && onePathOf(path) !== chartTokenPath
+  path.startsWith('/udf/') && trimmedPath(path) !== chartTokenPath
 
-/** The path that is routed for one with more slashes: a client adds a slash and a name to an address that may end in one. */
-export const onePathOf = (path: string): string =>
+/** Removes extra slashes: a client adds `/config` to an address that may end in a slash. */
+export const trimmedPath = (path: string): string =>
   path.startsWith('/udf/') ? path.replaceAll(/\/+/g, '/').replace(/\/$/, '') : path
 
 /** The token in a path; `undefined` for paths without one. */
-export const tokenOfPath = (path: string): string | undefined => shape.exec(onePathOf(path))?.[1]
+export const tokenOfPath = (path: string): string | undefined => shape.exec(trimmedPath(path))?.[1]
 
 /** The path of a route, with `:token` in place of a token. */
 export const withoutToken = (path: string): string =>

@@ -4,7 +4,7 @@ import { chartTokenLengthMax } from '../access/chart-token.ts'
 import { createNewestBars } from '../bars/newest-bars.ts'
 import { jsonType } from '../platform/http/error-answer.ts'
 import { pathOf } from '../platform/http/request-path.ts'
-import { onePathOf } from './chart-path.ts'
+import { trimmedPath } from './chart-path.ts'
 import { containFaults } from './contain-faults.ts'
 import type { RestDeps } from './deps.ts'
 import { FairTurns } from './fair-turns.ts'
@@ -136,7 +136,7 @@ function createApp({ clock, log, metrics }: RestDeps): FastifyInstance {
 function routedTarget(target: string): string {
   const path = pathOf(target)
   const query = target.indexOf('?')
-  return (/^\/[^%]*$/.test(path) ? onePathOf(path) : '/unknown') + (query < 0 ? '' : target.slice(query))
+  return (/^\/[^%]*$/.test(path) ? trimmedPath(path) : '/unknown') + (query < 0 ? '' : target.slice(query))
 }
 
 /** Serves a description of the service, which never changes. */

@@ -41,12 +41,6 @@ test('a single symbol has all fields of the specification, in its order', () => 
   )
 })
 
-test('a symbol without a description is described by its name and its feed', () => {
-  expect(symbolEntry(symbolRecord({ description: '' }), definition()).description).toBe(
-    'EURUSD (BrokerA Zero)',
-  )
-})
-
 test('the supported resolutions of a symbol are those of its feed', () => {
   const detail = (resolutions: Parameters<typeof definition>[0]) =>
     symbolDetail(symbolRecord(), definition(resolutions))

@@ -54,7 +54,7 @@ export interface HistoryOptions {
 }
 
 export interface CoverageOptions {
-  /** Only what was asked for in this resolution. */
+  /** Only times for which a terminal answered in this resolution. */
   readonly resolution?: Resolution | undefined
 }
 

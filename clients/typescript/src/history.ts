@@ -42,8 +42,8 @@ export interface PagesWanted {
 }
 
 /**
- * All bars of a range, oldest first, at most 10,000 a page. The span of a page grows over times without bars, and a
- * page that may be incomplete is asked for again with a shorter span.
+ * All bars of a range, oldest first, at most 10,000 a page. The span of a page grows over times without bars. A page
+ * that may be incomplete is asked for again with a shorter span.
  */
 export async function* pages(rest: Rest, wanted: PagesWanted): AsyncGenerator<Bar[], void, undefined> {
   const { symbol, resolution, patienceMs, signal } = wanted

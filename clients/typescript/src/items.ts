@@ -44,7 +44,7 @@ export class Items {
     return this.#changed.promise
   }
 
-  /** Resolves when fewer are left. */
+  /** Resolves when fewer than `count` are left. */
   async below(count: number): Promise<void> {
     while (this.length >= count) await this.changed()
   }

@@ -5,8 +5,8 @@ import type { Range } from './types.ts'
 const holeMax = 86_400
 
 /**
- * The minutes after `since` and before `to` that may still be on their way into history, since `coverage` has a hole
- * there. First and last minute are included. Before the first range there is nothing that history could show.
+ * Holes of `coverage` after `since` and before `to`, by their first and last minute: history may get these minutes
+ * later. Before the first range there is nothing that history could show.
  */
 export function missing(coverage: readonly Range[], since: number, to: number): Range[] {
   const next = Math.floor(since / minute) * minute + minute

@@ -237,8 +237,8 @@ export class Subscriptions {
   }
 
   /**
-   * A symbol that was accepted before may come back, and one of a whole feed joins once there is a place. Others end
-   * the iterator, as long as nobody can rely on it.
+   * A symbol that was accepted before may come back. One of a whole feed joins once there is a place. Others end the
+   * iterator on its first socket.
    */
   #rejected(names: readonly string[], isUnasked: boolean): void {
     const why = `unknown, not granted, or more than ${this.#maxSymbols} symbols`
@@ -292,7 +292,7 @@ export class Subscriptions {
   /** Unsubscribes and subscribes, in as few messages as possible. A new socket gets the whole feeds last. */
   #flush(isNew: boolean): void {
     const idle = [...this.#followed.values()].filter(({ state }) => state === 'idle')
-    // A symbol may have joined with its whole feed, and the service ignores the time of a symbol that is subscribed.
+    // These may have joined with their feed. The service ignores the time of a symbol that is subscribed.
     if (!isNew) for (const { symbol, feed } of idle) if (this.#feeds.has(feed)) this.#leaving.push(symbol)
     for (const each of idle) each.state = 'asked'
     const since = new Map(idle.map((each) => [each.symbol, each.since]))

@@ -51,8 +51,8 @@ class ChartView {
   #signal = AbortSignal.abort()
   #resolution = '1'
   #drawn: Drawn | undefined
-  /** The chart that may speak. */
-  #speaker: Drawn | undefined
+  /** The chart that was asked for last: only its texts are shown. */
+  #wanted: Drawn | undefined
   #trouble = ''
   #hint = ''
 
@@ -77,7 +77,7 @@ class ChartView {
     // Another chart comes at once, or the view ends.
     signal.addEventListener('abort', () => queueMicrotask(() => this.#signal === signal && this.#close()))
     this.#resolution = resolution
-    this.#speaker = undefined
+    this.#wanted = undefined
     say(this.#heading, `Chart ${symbol}`)
     this.#box.input.value = symbol
     this.#say({ trouble: '', hint: '' })
@@ -144,11 +144,11 @@ class ChartView {
     }
     lastShown.set(this.app, addressAt(symbol, resolution, time))
     if (known && drawn?.resolution === resolution) {
-      this.#speaker = drawn
+      this.#wanted = drawn
       return drawn.open(time)
     }
     const next = this.#make(details, resolution)
-    this.#speaker = next
+    this.#wanted = next
     signal.addEventListener('abort', () => this.#drawn !== next && next.end.abort())
     if (!this.#drawn) this.#put(next)
     next.open(time)
@@ -181,8 +181,8 @@ class ChartView {
       newest.disabled = pane.isNewest
     }
     const pane = new ChartPane(app, details, resolution, {
-      note: (trouble) => this.#speaker === drawn && this.#say({ trouble }),
-      hint: (hint) => this.#speaker === drawn && this.#say({ hint }),
+      note: (trouble) => this.#wanted === drawn && this.#say({ trouble }),
+      hint: (hint) => this.#wanted === drawn && this.#say({ hint }),
       ready: () => this.#put(drawn),
       changed: tell,
       signal: end.signal,

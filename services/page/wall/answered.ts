@@ -35,15 +35,15 @@ export const knownMinutes = (begin: number, until: number): number =>
 export function missingMinutes(ranges: readonly Range[], begin: number, known: number): Range[] {
   const missing: Range[] = []
   let next = begin
-  const until = (end: number): void => {
+  const addUntil = (end: number): void => {
     if (end > next) missing.push({ from: next, to: end - minute })
   }
   for (const { from, to } of ranges) {
     if (to < begin || from >= begin + day) continue
-    until(from)
+    addUntil(from)
     next = Math.max(next, to + minute)
   }
-  until(Math.min(begin + day, known))
+  addUntil(Math.min(begin + day, known))
   return missing
 }
 

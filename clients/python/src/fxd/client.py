@@ -118,8 +118,8 @@ class AsyncFxd:
 
     `key` is an API key, or a function that returns the present one, so that keys can be rotated. Absent:
     `FXD_API_KEY`. `buffer` is how many bars wait for a slow reader. Methods raise `FxdError`, and `ValueError` for wrong
-    arguments. `bars` retries 429, 5xx, lost connections and answers of others, such as a proxy, for ever, and `history`
-    for 2 minutes; the other calls raise at once.
+    arguments. What may pass (429, 5xx, lost connections, answers of a proxy) is retried: by `bars` for ever, by `history`
+    for 2 minutes. The other calls raise at once.
     """
 
     def __init__(

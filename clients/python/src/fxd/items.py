@@ -64,8 +64,8 @@ Item = Bar | Gap | Revised
 class FxdError(Exception):
     """A refusal or a failure.
 
-    `code` is the service's (`KEY_INACTIVE`, `SYMBOL_NOT_FOUND`, …), or `UNAVAILABLE` if the service did not answer,
-    or `SYMBOL_REJECTED` if a subscription was not accepted, or `REDIRECTED`, or `CLOSED`. `status` is that of HTTP.
+    `code` is the service's (`KEY_INACTIVE`, `SYMBOL_NOT_FOUND`, …), `REDIRECTED` or `CLOSED`. It is `UNAVAILABLE` if the
+    service did not answer, and `SYMBOL_REJECTED` if a subscription was not accepted. `status` is that of HTTP.
     `close_code` and `close_reason` are those of the WebSocket. `retry_after` is in seconds.
     """
 

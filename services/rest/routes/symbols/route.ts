@@ -28,7 +28,7 @@ export function createSymbolsRoute(turns: FairTurns): Route<typeof symbolsSchema
 
 /**
  * Sorted by compound key. Feeds and their symbols are sorted, but symbols of `A:B` and `A:B0` interleave. Names are
- * compared by the simple case folding of Unicode. By upper case `ß` would be `SS`, and the lower case of the Greek
+ * compared by the simple case folding of Unicode. The upper case of `ß` would be `SS`. The lower case of the Greek
  * sigma depends on its place in the word.
  */
 function matchingSymbols(search: string, { key, view }: Call) {
