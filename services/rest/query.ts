@@ -7,7 +7,7 @@ import { integerParam, type ParamValue, resolutionParam, textParam } from './par
  * The schema of a parameter. The parser reads its rules from it, so that the two cannot differ. Keywords that begin
  * with `x-` are for the parser only: the served document leaves them out.
  */
-export interface ParamSchema {
+interface ParamSchema {
   readonly type?: 'string' | 'integer'
   readonly enum?: readonly string[]
   readonly minimum?: number

@@ -19,7 +19,7 @@ const stableMs = 10_000
 /** At most this often the client asks why an upgrade was refused. */
 const askMs = 5_000
 
-export interface BarStreamDeps {
+interface BarStreamDeps {
   readonly rest: Rest
   readonly wsUrl: string
   readonly logger: Logger

@@ -1,4 +1,4 @@
-export interface FxdErrorFields {
+interface FxdErrorFields {
   readonly status?: number | undefined
   readonly retryAfter?: number | undefined
   readonly closeCode?: number | undefined

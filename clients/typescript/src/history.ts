@@ -30,7 +30,7 @@ export interface Columns {
   readonly v: readonly number[]
 }
 
-export interface PagesWanted {
+interface PagesWanted {
   readonly symbol: string
   readonly resolution: Resolution
   /** First and last open time, both included; without `to`: the newest bar. */

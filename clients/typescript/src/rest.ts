@@ -6,7 +6,7 @@ const timeoutMs = 60_000
 
 /** Asked before each request and connection, since a key may be rotated. */
 export type ReadKey = () => string | Promise<string>
-export type Query = Readonly<Record<string, string | number | undefined>>
+type Query = Readonly<Record<string, string | number | undefined>>
 
 interface Body {
   readonly error?: { readonly code?: string; readonly message?: string }

@@ -13,7 +13,7 @@ export interface SocketEnd {
   readonly reason: string
 }
 
-export interface SocketListener {
+interface SocketListener {
   received(frame: Frame): void
   ended(end: SocketEnd): void
 }

@@ -58,7 +58,7 @@ export function clockBox(app: App, pane: ChartPane, signal: AbortSignal, changed
   return element('div', { class: 'field' }, element('label', { for: 'clock' }, 'Clock'), select)
 }
 
-export interface JumpBox {
+interface JumpBox {
   readonly element: HTMLElement
   /** Shows the time of the address, which is on the clock of the feed. Without one only the name of the clock changes. */
   show(time: number | undefined): void

@@ -14,7 +14,7 @@ export const gapsBetween = (resolution: Resolution, ranges: readonly Range[]): R
     return gap.from <= gap.to ? [gap] : []
   })
 
-export interface Shading {
+interface Shading {
   /** Times without a bar that give a gap its width. */
   readonly blanks: readonly number[]
   /** Open times of the first and the last bar of a gap. */

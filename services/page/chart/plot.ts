@@ -20,7 +20,7 @@ const marginBars = 150
 /** Bars on each side of a time that was jumped to. */
 const middleBars = 60
 
-export interface PlotWanted {
+interface PlotWanted {
   readonly place: HTMLElement
   readonly digits: number
   readonly isOfDays: boolean

@@ -19,7 +19,7 @@ const pollMs = 60_000
 
 type Service = Pick<App, 'fxd' | 'rest' | 'refused'>
 
-export interface Shown {
+interface Shown {
   /** All bars or gaps changed. `moved`: the view goes to the newest bar, or to this time. */
   redraw(moved?: 'newest' | number): void
   /** Only the last bar changed, or one was added. */

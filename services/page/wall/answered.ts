@@ -48,7 +48,7 @@ export function missingMinutes(ranges: readonly Range[], begin: number, known: n
 }
 
 /** `open` is a day of which nothing is missing, and which is not known to its end. */
-export type CellState = 'full' | 'part' | 'none' | 'open'
+type CellState = 'full' | 'part' | 'none' | 'open'
 
 /** The states of days beside each other. */
 export function statesOf(ranges: readonly Range[], firstDay: number, days: number, now: number): CellState[] {
@@ -60,7 +60,7 @@ export function statesOf(ranges: readonly Range[], firstDay: number, days: numbe
   })
 }
 
-export interface Run {
+interface Run {
   readonly state: CellState
   /** Index of the first day, and number of days. */
   readonly at: number

@@ -6,7 +6,7 @@ const minute = 60
 const day = 86_400
 const shownGaps = 20
 
-export interface CellText {
+interface CellText {
   readonly words: string
   /** The minutes that a program asks for; never later than now. */
   readonly from: number

@@ -24,7 +24,7 @@ export interface PageFile {
   readonly gzip: Buffer
 }
 
-export interface PageFiles {
+interface PageFiles {
   /** By file name of the page: `index.html`. */
   readonly documents: ReadonlyMap<string, PageFile>
   /** By path below `/page/<digest>/`, which mirrors the folders of the repository. */
