@@ -1,10 +1,11 @@
 import { Fxd } from '../../../clients/typescript/src/fxd.ts'
-import type { Bar, Resolution, SymbolDetails } from '../../../clients/typescript/src/types.ts'
+import type { Resolution, SymbolDetails } from '../../../clients/typescript/src/types.ts'
 import type { App } from '../app.ts'
 import { nowSeconds } from '../browser.ts'
 import { element, say } from '../elements.ts'
 import { timeText } from '../texts/words.ts'
 import { indexAtMost } from './ascending.ts'
+import type { BarSeries } from './bar-series.ts'
 import { shade } from './gaps.ts'
 import { legendText } from './legend.ts'
 import { liveText, troubleText } from './live-text.ts'
@@ -108,25 +109,13 @@ export class ChartPane {
     return timeText(this.#onAxis(time), isOfDays(this.#resolution))
   }
 
-  get isRunning(): boolean {
-    return this.#source.series.isRunning
-  }
-
-  get first(): Bar | undefined {
-    return this.#source.series.first
-  }
-
-  get last(): Bar | undefined {
-    return this.#source.series.last
-  }
-
-  get count(): number {
-    return this.#source.series.bars.length
+  get series(): BarSeries {
+    return this.#source.series
   }
 
   /** Gaps between the first and the last bar. */
   get gaps(): number {
-    const { first, last } = this
+    const { first, last } = this.series
     if (!first || !last) return 0
     return this.#source.gaps.filter(({ from, to }) => to >= first.time && from <= last.time).length
   }
@@ -207,7 +196,7 @@ export class ChartPane {
   }
 
   #redraw(moved?: 'newest' | number): void {
-    const { bars } = this.#source.series
+    const { bars } = this.series
     const opens = bars.map(({ time }) => time)
     const { blanks, bands } = shade(this.#resolution, opens, this.#source.gaps)
     this.#times = opens.map((time) => this.#onAxis(time))
@@ -230,14 +219,14 @@ export class ChartPane {
   }
 
   #redrawLast(): void {
-    const { last } = this
+    const { last } = this.series
     if (!last || !this.#plot) return
     this.#trouble = ''
     const time = this.#onAxis(last.time)
     if (this.#times.at(-1) !== time) {
       this.#times.push(time)
       // A person who reads the last bar goes on to the new one.
-      if (this.#marked === this.#source.series.bars.at(-2)?.time) this.#marked = undefined
+      if (this.#marked === this.series.bars.at(-2)?.time) this.#marked = undefined
     }
     this.#plot.drawLast(last, this.#times)
     this.#describe(this.#marked)
@@ -252,13 +241,13 @@ export class ChartPane {
       nearBegin: () => void this.#source.older(),
       nearEnd: () => void this.#source.newer(),
       moved: () => this.#moved(),
-      pointed: (index) => this.#describe(this.#source.series.bars[index ?? -1]?.time),
+      pointed: (index) => this.#describe(this.series.bars[index ?? -1]?.time),
     })
   }
 
   #moved(): void {
     this.#describe(this.#marked)
-    const isNewest = this.#isLive && this.#plot?.lastSeen === this.count - 1
+    const isNewest = this.#isLive && this.#plot?.lastSeen === this.series.bars.length - 1
     if (isNewest === this.isNewest) return
     this.isNewest = isNewest
     this.#wanted.changed()
@@ -266,7 +255,7 @@ export class ChartPane {
 
   #describe(time: number | undefined): void {
     this.#marked = time
-    const bar = this.#source.series.bars[this.#markedIndex]
+    const bar = this.series.bars[this.#markedIndex]
     const offset = this.#offset
     if (!bar) return say(this.#legend, '')
     const utc = offset === undefined ? undefined : bar.time + offset
@@ -276,7 +265,7 @@ export class ChartPane {
 
   /** Index of the bar that a person points at or jumped to; without one the last on the screen. */
   get #markedIndex(): number {
-    const { bars } = this.#source.series
+    const { bars } = this.series
     const indexOf = (wanted: number | undefined): number =>
       wanted === undefined ? -1 : bars.findLastIndex(({ time }) => time === wanted)
     const marked = indexOf(this.#marked)
@@ -288,7 +277,7 @@ export class ChartPane {
 
   /** Arrows move from bar to bar, Home and End to the first and the last. */
   #move(event: KeyboardEvent): void {
-    const { bars } = this.#source.series
+    const { bars } = this.series
     const end = bars.length - 1
     const present = this.#markedIndex
     const goals: Readonly<Record<string, number>> = {

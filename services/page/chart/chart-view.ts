@@ -201,7 +201,7 @@ class ChartView {
       tell()
     })
     const programs = (): ReturnType<typeof historyPrograms> =>
-      historyPrograms(symbol, resolution, pane.first?.time ?? 0, pane.last?.time ?? 0)
+      historyPrograms(symbol, resolution, pane.series.first?.time ?? 0, pane.series.last?.time ?? 0)
     const drawn: Drawn = {
       details,
       resolution,
@@ -247,12 +247,13 @@ const madeBy = (): HTMLElement =>
 
 /** What the chart shows. Whether new bars come is left out while the line above says why not. */
 function stateText(pane: ChartPane, isWell: boolean): string {
-  const { first, last, count, gaps } = pane
+  const { first, last, bars, isRunning } = pane.series
+  const { gaps } = pane
   if (!first || !last) return 'This symbol has no bars of this length.'
   const parts = [
-    `${numberText(count)} bars from ${pane.timeText(first.time)} to ${pane.timeText(last.time)} (${pane.isUtc ? 'UTC' : 'clock of the feed'}).`,
+    `${numberText(bars.length)} bars from ${pane.timeText(first.time)} to ${pane.timeText(last.time)} (${pane.isUtc ? 'UTC' : 'clock of the feed'}).`,
   ]
-  if (pane.isRunning) parts.push('The last bar is not finished.')
+  if (isRunning) parts.push('The last bar is not finished.')
   if (isWell) parts.push(pane.liveText)
   if (gaps > 0)
     parts.push(`Shaded: ${numberText(gaps)} ${gaps === 1 ? 'gap' : 'gaps'} that no terminal answered for.`)
