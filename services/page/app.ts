@@ -1,3 +1,4 @@
+import type { FxdError } from '../../clients/typescript/src/error.ts'
 import type { Fxd } from '../../clients/typescript/src/fxd.ts'
 import type { Rest } from '../../clients/typescript/src/rest.ts'
 import type { Status } from '../../clients/typescript/src/types.ts'
@@ -14,7 +15,7 @@ export interface App {
   /** Calls `listener` with each new status, until the view ends. */
   onStatus(listener: (status: Status) => void, signal: AbortSignal): void
   /** Ends the use of the key if the failure is about it. Returns whether it is. */
-  refused(error: Error): boolean
+  refused(error: FxdError): boolean
 }
 
 /** Makes a view from the words behind its name in the address. The signal aborts when another view opens. */

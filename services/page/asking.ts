@@ -1,4 +1,4 @@
-import { asFxdError } from '../../clients/typescript/src/error.ts'
+import { asFxdError, type FxdError } from '../../clients/typescript/src/error.ts'
 import { sleep } from '../../clients/typescript/src/pause.ts'
 import type { App } from './app.ts'
 import { say } from './elements.ts'
@@ -12,7 +12,7 @@ export interface Asking {
   /** Shows a sentence about the request; empty: all is well. */
   readonly note: (text: string) => void
   /** Whether the failure was handled, such as one of the key. */
-  readonly refused: (error: Error) => boolean
+  readonly refused: (error: FxdError) => boolean
 }
 
 /** Says in `place` what happens to the requests of a view. */

@@ -1,4 +1,4 @@
-import { asFxdError } from '../../clients/typescript/src/error.ts'
+import type { FxdError } from '../../clients/typescript/src/error.ts'
 import { Fxd } from '../../clients/typescript/src/fxd.ts'
 import { sleep } from '../../clients/typescript/src/pause.ts'
 import { Rest } from '../../clients/typescript/src/rest.ts'
@@ -42,7 +42,7 @@ export class Session {
     const asking = {
       signal,
       note: (text: string) => this.#events.note(text),
-      refused: (error: Error) => this.#refused(error),
+      refused: (error: FxdError) => this.#refused(error),
     }
     while (!signal.aborted) {
       const status = await askPatiently(() => fxd.status(), asking)
@@ -73,8 +73,7 @@ export class Session {
     }
   }
 
-  #refused(cause: Error): boolean {
-    const error = asFxdError(cause)
+  #refused(error: FxdError): boolean {
     if (!isOfKey(error.code)) return false
     this.#events.ended(failureText(error))
     return true

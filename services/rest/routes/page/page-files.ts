@@ -38,16 +38,14 @@ export const pageFiles = (): PageFiles => (prepared ??= prepare())
 let prepared: PageFiles | undefined
 
 function prepare(): PageFiles {
-  const assets = new Map(
-    ['style.css', 'icon.svg'].map((name) => [`${page}/${name}`, read(`${page}/${name}`)]),
-  )
-  const modulesOf = new Map(['main.ts', 'docs.ts'].map((name) => [name, modules(`${page}/${name}`)]))
-  for (const texts of modulesOf.values()) for (const [path, text] of texts) assets.set(path, text)
+  const programs = { 'index.html': modules(`${page}/main.ts`), 'docs.html': modules(`${page}/docs.ts`) }
+  const others = [`${page}/style.css`, `${page}/icon.svg`].map((path) => [path, read(path)] as const)
+  const assets = new Map([...others, ...programs['index.html'], ...programs['docs.html']])
   const digest = hash('sha256', JSON.stringify([...assets])).slice(0, 16)
 
-  const document = (name: string, program: string): [string, PageFile] => {
+  const document = (name: keyof typeof programs): [string, PageFile] => {
     const base = `/page/${digest}`
-    const preloads = [...(modulesOf.get(program)?.keys() ?? [])]
+    const preloads = [...programs[name].keys()]
       .map((path) => `<link rel="modulepreload" href="${base}/${path}">`)
       .join('\n')
     const text = read(`${page}/${name}`)
@@ -56,7 +54,7 @@ function prepare(): PageFiles {
     return [name, packed(name, text)]
   }
   return {
-    documents: new Map([document('index.html', 'main.ts'), document('docs.html', 'docs.ts')]),
+    documents: new Map([document('index.html'), document('docs.html')]),
     assets: new Map([...assets].map(([path, text]) => [path, packed(path, text)])),
     digest,
   }
