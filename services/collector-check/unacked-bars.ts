@@ -93,10 +93,8 @@ export class UnackedBars {
     return { isNew, wasRefused }
   }
 
-  acked(sequence: number): ReceivedBars | undefined {
-    const sent = this.#sent.get(sequence)
+  acked(sequence: number): void {
     this.#sent.delete(sequence)
-    return sent?.bars
   }
 
   /** Bars that were refused for their revision are owed, although their message gets an Ack. */
