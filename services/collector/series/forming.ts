@@ -2,7 +2,7 @@ import { type Bars, barCount, sliceBars, timeAt } from '../../core/bars/bar.ts'
 import { isClosed } from '../../core/bars/closed.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
 import { type FeedSeconds, feedSeconds, wasSetBack } from '../../core/clocks/feed-clock.ts'
-import type { SourceAnswer } from '../source.ts'
+import type { SourceBars, SourceSeries } from '../source.ts'
 import type { CollectedSeries } from './collected-series.ts'
 
 export const formingCheckMs = 1_000
@@ -14,7 +14,7 @@ export const formingCheckMs = 1_000
  */
 export function takeClosed(
   series: CollectedSeries,
-  { bars: given, derived = false, isClosed: isKnown = false }: Omit<SourceAnswer, 'complete'>,
+  { bars: given, derived = false, isClosed: isKnown = false }: Omit<SourceBars, keyof SourceSeries>,
   now: FeedSeconds | undefined,
 ): Bars {
   if (barCount(given) === 0) return given

@@ -1,9 +1,9 @@
-import { type Bars, barCount, sliceBars, timeAt } from '../../../core/bars/bar.ts'
+import { barCount, timeAt } from '../../../core/bars/bar.ts'
 import { allTimes, type Span } from '../../../core/bars/window.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import { OutageLog } from '../../../platform/outage-log.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { type SourceListener, type SourceSeries, sourceBarsMax } from '../../source.ts'
+import { pieces, type SourceListener, type SourceSeries } from '../../source.ts'
 import { CompleteMinutes } from './complete-minutes.ts'
 import type { ExportFiles } from './export-files.ts'
 import { failureOf } from './file-fault.ts'
@@ -53,11 +53,14 @@ export class FolderScan {
     const outage = this.#outageOf(file)
     if (!file.wasRead || fileLock.isLocked(file)) return false
     while (this.#again.delete(file)) {
+      const done = await fileLock.acquire(file)
       try {
-        await fileLock(file, () => this.#takeChange(file, listener))
+        await this.#takeChange(file, listener)
         outage.worked('the file can be read again')
       } catch (cause) {
         outage.failed({ text: 'failed to read a file; retrying', ...failureOf(file.options.path, cause) })
+      } finally {
+        done()
       }
     }
     return file.wasRead && !outage.isOut
@@ -125,8 +128,3 @@ async function sendAdded(file: FollowedFile, ticks: FolderTicks, listener: Sourc
 }
 
 const textOf = (span: Span): string => `${span.from} ${span.to}`
-
-export function* pieces(bars: Bars): Generator<Bars> {
-  for (let at = 0; at < barCount(bars); at += sourceBarsMax)
-    yield sliceBars(bars, at, Math.min(at + sourceBarsMax, barCount(bars)))
-}

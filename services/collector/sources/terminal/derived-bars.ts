@@ -53,9 +53,11 @@ interface Derived {
   bucket?: Bucket
 }
 
-export interface DerivedReport {
+/** Bars of one series, ascending. */
+export interface SweptGroup {
   readonly series: TerminalSeries
   readonly bars: readonly TerminalBar[]
+  /** Whether the last bar may still be forming. */
   readonly lastIsOpen: boolean
 }
 
@@ -69,7 +71,7 @@ export class DerivedBars {
   }
 
   /** The longer bars as far as the finer ones show them; a correction of a longer bar that is over is not derived. */
-  take(of: TerminalSeries, bars: readonly TerminalBar[], lastIsOpen: boolean): DerivedReport | undefined {
+  take(of: TerminalSeries, bars: readonly TerminalBar[], lastIsOpen: boolean): SweptGroup | undefined {
     const resolution = longerOf(of.resolution)
     const state = this.#series.get(rawSeriesId(of))
     if (!resolution || !state) return undefined

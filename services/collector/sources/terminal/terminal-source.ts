@@ -1,4 +1,4 @@
-import { barCount, noBars, sliceBars } from '../../../core/bars/bar.ts'
+import { noBars } from '../../../core/bars/bar.ts'
 import type { Span } from '../../../core/bars/window.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
@@ -8,12 +8,12 @@ import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { catalogueSymbolsMax } from '../../../wire/limits.ts'
 import {
+  pieces,
   type Source,
   type SourceAnswer,
   type SourceCapabilities,
   type SourceListener,
   type SourceSeries,
-  sourceBarsMax,
 } from '../../source.ts'
 import { TerminalPin } from '../../terminal-pin.ts'
 import { finerSpan, foldAnswer } from './derived-bars.ts'
@@ -83,11 +83,8 @@ export class TerminalSource implements Source, TerminalFeed {
 
   async *read(series: SourceSeries, span: Span, signal: AbortSignal): AsyncGenerator<SourceAnswer> {
     const { bars, complete } = await this.#readWhole(series, span, signal)
-    for (let start = 0; start < barCount(bars); start += sourceBarsMax)
-      yield {
-        bars: sliceBars(bars, start, Math.min(barCount(bars), start + sourceBarsMax)),
-        derived: this.#series.finerOf(series.resolution) !== undefined,
-      }
+    const derived = this.#series.finerOf(series.resolution) !== undefined
+    for (const piece of pieces(bars)) yield { bars: piece, derived }
     if (complete) yield { bars: noBars, complete }
   }
 

@@ -41,10 +41,8 @@ export function lineEnd(bytes: Uint8Array, encoding: Encoding, from: number): nu
 }
 
 /** Decodes whole lines. A broken sequence becomes U+FFFD, which no field accepts, so its line is rejected. */
-export const decoderOf = (encoding: Encoding): ((bytes: Uint8Array) => string) => {
-  const decoder = new TextDecoder(encoding, { ignoreBOM: true })
-  return (bytes) => decoder.decode(bytes)
-}
+export const decode = (bytes: Uint8Array, encoding: Encoding): string =>
+  new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes)
 
 /** A line without its end; MT writes CRLF, tools write LF. */
 export const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line)

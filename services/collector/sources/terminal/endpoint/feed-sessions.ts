@@ -48,8 +48,8 @@ export class FeedSessions {
     this.#feed = feed
   }
 
-  /** Counts a post before it is read further. Throws a `Refusal` for an unknown session, and above the maximum. */
-  count({ session: number }: Pick<Head, 'session'>): void {
+  /** Counts a post of this session before it is read further; 0: a hello. Throws a `Refusal` for an unknown session, and above the maximum. */
+  count(number: number): void {
     const nowMs = this.#clock.monotonicMs()
     if (number === 0) return this.#hellos.count(nowMs)
     const session = this.#sessionOf(number)

@@ -69,7 +69,7 @@ export class TerminalPosts {
 
   async #process(text: string, sessions: FeedSessions, address: string): Promise<string> {
     const head = parseHead(text)
-    sessions.count('code' in head ? { session: 0 } : head)
+    sessions.count('code' in head ? 0 : head.session)
     if ('code' in head) throw refusalOf(head)
     const kept = sessions.repeated(head)
     if (kept !== undefined) return kept
