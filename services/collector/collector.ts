@@ -200,8 +200,8 @@ class Collector {
 
   #sendHeartbeat(client: SessionClient): void {
     const { newestTick } = this.#time
-    const spooled = this.#deps.spool?.depth
-    const { source } = this.#deps
+    const { source, spool } = this.#deps
+    const spooled = spool?.depth
     const rejectedLines = source.rejectedLines?.()
     const terminalIdentity = source.pin?.identity
     client.heartbeat({
@@ -210,7 +210,7 @@ class Collector {
       ...(newestTick !== undefined && { newestTick }),
       ...(rejectedLines !== undefined && { rejectedLines }),
       ...(terminalIdentity !== undefined && { terminalIdentity }),
-      ...(this.#deps.source.capabilities.readjusts && {
+      ...(source.capabilities.readjusts && {
         readjustedSymbols: this.#relay.readjustments.symbols,
         readjustmentsHeld: this.#relay.readjustments.isHeld,
       }),

@@ -11,7 +11,7 @@ import { decodeBars } from '../../wire/decode-bars.ts'
 import { type EncodedSeries, encodeBars, type WireLane } from '../../wire/encode-bars.ts'
 import { openSpool } from '../spool/spool.ts'
 import { Outbox, spooledOf } from './outbox.ts'
-import { messageBarsMax, packBars } from './pack-bars.ts'
+import { packBars } from './pack-bars.ts'
 import type { Answer, SessionClient } from './session-client.ts'
 
 const hourMs = 3_600_000
@@ -21,7 +21,7 @@ const answer: Answer = { accepted: 1, revised: 0, unchanged: 0, refused: [] }
 
 function batch(time: number, revision = 7) {
   const bars = barsOf([{ time: feedSeconds(time), open: 1, high: 1, low: 1, close: 1, volume: 1, revision }])
-  const [packed] = packBars([{ symbol: 'EURUSD', resolution: '1', scale: 5, bars }], messageBarsMax)
+  const [packed] = packBars([{ symbol: 'EURUSD', resolution: '1', scale: 5, bars }])
   if (!packed) throw new Error('one bar is one message')
   return packed
 }

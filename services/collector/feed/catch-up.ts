@@ -90,12 +90,12 @@ export class CatchUp {
       await reader.read(series, span, take, attempted)
       if (signal.aborted || series.isGone) return
       // While the clock is unknown, ingest refuses the last bar of each message until a later message is stored.
-      const complete = Promise.all(stored).then(() => lanes.resendUnclosed([series]))
-      this.#caughtUp(series, startedAt, claims, [complete])
+      const allStored = Promise.all(stored).then(() => lanes.resendUnclosed([series]))
+      this.#caughtUp(series, startedAt, claims, allStored)
       const forget = (): void => {
         if (changed.get(id) === changes) changed.delete(id)
       }
-      void complete.then(forget, () => undefined)
+      void allStored.then(forget, () => undefined)
       if (oldDay) readjusted.compare(series, oldDay).catch(this.#deps.failed)
     } while (series.readAgain)
   }
@@ -105,7 +105,7 @@ export class CatchUp {
     series: CollectedSeries,
     startedAt: FeedSeconds | undefined,
     spans: readonly Span[],
-    stored: readonly Promise<void>[],
+    stored: Promise<void>,
   ): void {
     const { claims, router, lanes, time } = this.#deps
     series.noteRead(startedAt)

@@ -113,6 +113,6 @@ export class Collection {
     const cells = left.map(({ unclosed, resolution }) => cellsOf(unclosed, resolution))
     const stored = this.#lanes.resendUnclosed(left)
     stored.catch(this.#failed)
-    left.forEach((series, i) => this.#claims.series(series, cells[i] ?? [], [stored]))
+    left.forEach((series, i) => this.#claims.series(series, cells[i] ?? [], stored))
   }
 }

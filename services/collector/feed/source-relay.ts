@@ -9,14 +9,13 @@ import type { FeedTime } from './feed-time.ts'
 import { Readjustments } from './readjustments.ts'
 import { SourceCatalogue } from './source-catalogue.ts'
 
+/** Takes the events of a source over all sessions, and passes them to the active session or to the collected series. */
 export class SourceRelay implements SourceListener {
   readonly symbols = new SourceCatalogue()
   readonly time: FeedTime
   isConnected = true
   /** How often each series changed as a whole, of those that no session has read and stored since. */
   readonly changed = new Map<RawSeriesId, number>()
-  readonly reportFrom = (of: SourceSeries): FeedSeconds | undefined =>
-    this.#bars.get(of)?.reportFrom(this.time.now())
   readonly readjustments = new Readjustments()
   readonly #bars: ClosedBars
   #session: ActiveSession | undefined
@@ -37,6 +36,10 @@ export class SourceRelay implements SourceListener {
   end(): void {
     this.#session = undefined
     this.#bars.end()
+  }
+
+  reportFrom(of: SourceSeries): FeedSeconds | undefined {
+    return this.#bars.get(of)?.reportFrom(this.time.now())
   }
 
   catalogue(symbols: readonly SourceSymbol[], listing: Listing): void {
