@@ -44,7 +44,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
       await files.refresh().catch((cause: unknown) => {
         throw asSourceFault(deps.path, cause)
       })
-      listener.catalogue(files.symbols(files.index.all().map((file) => file.options.series)), {
+      listener.catalogue(files.symbols(files.index.all().map((file) => file.series)), {
         snapshot: true,
       })
       if (!deps.follow || signal.aborted) return
@@ -69,7 +69,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
           }
           file.wasRead = true
         } catch (cause) {
-          throw asSourceFault(file.options.path, cause)
+          throw asSourceFault(file.path, cause)
         } finally {
           done()
         }
