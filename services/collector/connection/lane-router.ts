@@ -12,7 +12,7 @@ import type { Answer } from './session-client.ts'
 import type { SessionDeps } from './session-deps.ts'
 import { WorkInFlight } from './work-in-flight.ts'
 
-/** Bars of a series that ingest refused as not closed, from which they are sent again. */
+/** Once ingest has refused so many bars of a series as not closed, they are sent again. */
 const unclosedMax = 100
 
 export interface LaneRouterDeps extends SessionDeps {

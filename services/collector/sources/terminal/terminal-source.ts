@@ -89,7 +89,7 @@ export class TerminalSource implements Source, TerminalFeed {
   }
 
   async begin(id: number, hello: TerminalHello): Promise<readonly AnswerLine[]> {
-    const opened = this.#open()
+    const opened = this.#whileOpen()
     const { account: _, newestTick, ...about } = hello
     const { kind, role } = hello
     this.#deps.log.info({ feed: this.#deps.definition.key, ...about }, 'terminal began a session')
@@ -105,7 +105,7 @@ export class TerminalSource implements Source, TerminalFeed {
   }
 
   async take(id: number, lines: readonly TerminalLine[]): Promise<readonly AnswerLine[]> {
-    const opened = this.#open()
+    const opened = this.#whileOpen()
     const session = this.#sessions.get(id)
     if (!session) throw new NotTaken('The collector does not know this session any more.')
     const takesBars = opened.listener.takesBars
@@ -122,7 +122,7 @@ export class TerminalSource implements Source, TerminalFeed {
     const session = this.#sessions.get(id)
     this.#sessions.delete(id)
     if (session?.isHistory) this.#wants.restart()
-    this.#showConnected()
+    this.#reportConnected()
   }
 
   /**
@@ -151,7 +151,8 @@ export class TerminalSource implements Source, TerminalFeed {
     return foldAnswer(answer, span, resolution)
   }
 
-  #open(): Opened {
+  /** Throws `NotTaken` before the source was opened and after it has ended. */
+  #whileOpen(): Opened {
     if (this.#opened && !this.#opened.signal.aborted) return this.#opened
     throw new NotTaken('The collector is starting or stopping.')
   }
@@ -162,7 +163,7 @@ export class TerminalSource implements Source, TerminalFeed {
     if (line.line === 'tick' && !this.#series.isDelayed(line.raw)) this.#tick(session, opened, line.time)
     if (line.line === 'connected') {
       session.isConnected = line.is
-      this.#showConnected()
+      this.#reportConnected()
     }
     if (line.line === 'memory') metrics.memory(line.usedMb, line.totalMb)
     if (line.line === 'error') {
@@ -277,7 +278,7 @@ export class TerminalSource implements Source, TerminalFeed {
     return said.includes(false) && !said.includes(true)
   }
 
-  #showConnected(): void {
+  #reportConnected(): void {
     const isConnected = [...this.#sessions.values()].some((session) => session.isConnected)
     this.#opened?.listener.connected(isConnected)
   }

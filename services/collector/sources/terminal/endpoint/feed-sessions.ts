@@ -87,7 +87,7 @@ export class FeedSessions {
     this.#checkPin(session)
     session.isBusy = true
     try {
-      const answer = await taken(this.#feed.take(number, lines))
+      const answer = await orRefused(this.#feed.take(number, lines))
       // Another terminal may have taken over meanwhile.
       this.#sessionOf(number)
       session.sequence = sequence
@@ -118,7 +118,7 @@ export class FeedSessions {
     this.#replaced = [...this.#replaced, ...before.map(({ number }) => number)].slice(-replacedMax)
     // A number that an earlier process gave must not be taken for one of this process.
     const number = Number.parseInt(this.#clock.randomHex(6), 16) + 1
-    const lines = await taken(feed.begin(number, hello))
+    const lines = await orRefused(feed.begin(number, hello))
     feed.pin.offer(identity)
     const answer = formatAnswer({ session: number, sequence: 0, lines })
     const lastMs = this.#clock.monotonicMs()
@@ -183,7 +183,8 @@ export class FeedSessions {
 
 const overlap = (a: TerminalRole, b: TerminalRole): boolean => a === 'Both' || b === 'Both' || a === b
 
-async function taken(answer: Promise<readonly AnswerLine[]>): Promise<readonly AnswerLine[]> {
+/** Rejects with a `Refusal` where the feed rejects with `NotTaken`. */
+async function orRefused(answer: Promise<readonly AnswerLine[]>): Promise<readonly AnswerLine[]> {
   try {
     return await answer
   } catch (cause) {

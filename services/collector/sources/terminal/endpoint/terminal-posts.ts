@@ -27,7 +27,7 @@ export interface PostOrigin {
   readonly feed: FeedKey | undefined
 }
 
-export type PostsDeps = Omit<TerminalEndpointDeps, 'address' | 'acceptFailed' | 'log' | 'metrics'>
+type PostsDeps = Omit<TerminalEndpointDeps, 'address' | 'acceptFailed' | 'log' | 'metrics'>
 
 /** Takes posts: checks who sends them, reads them, and finds the session of each. */
 export class TerminalPosts {
