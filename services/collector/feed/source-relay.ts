@@ -9,7 +9,7 @@ import type { FeedTime } from './feed-time.ts'
 import { Readjustments } from './readjustments.ts'
 import { SourceCatalogue } from './source-catalogue.ts'
 
-/** Takes the events of a source over all sessions, and passes them to the active session or to the collected series. */
+/** Passes the events of a source to the active session, or to the collected series while there is none. */
 export class SourceRelay implements SourceListener {
   readonly symbols = new SourceCatalogue()
   readonly time: FeedTime

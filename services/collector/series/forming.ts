@@ -9,8 +9,8 @@ export const formingCheckMs = 1_000
 
 /**
  * Returns the source's bars (ascending) that have closed. A last bar that is still forming is kept in its
- * series until it closes. A bar kept before is returned as soon as a later one has arrived, or one that shows that the
- * clock was set back: by the new clock it would close only an hour later.
+ * series until it closes. A bar kept before is returned as soon as a later one has arrived. It is also returned with a bar
+ * that shows that the clock was set back: by the new clock it would close only an hour later.
  */
 export function takeClosed(
   series: CollectedSeries,

@@ -152,8 +152,8 @@ export class FollowedFile {
 
   /**
    * Reads the complete lines after the last one read. The newest bar is not returned while it is forming: its
-   * line is read again later, with the lines after it. The last line of the file is read again too, because the
-   * terminal may write the last seconds of a minute after its end; its bar is returned again when it differs.
+   * line is read again later, with the lines after it. The last line of the file is read again too: the terminal
+   * may write the last seconds of a minute after its end. Its bar is returned again when it differs.
    * A read that fails is retried as a whole.
    */
   async *readNew(): AsyncGenerator<Bars> {

@@ -1,7 +1,7 @@
 /** The encoding of an export. Terminals write UTF-16 or UTF-8, with or without a byte order mark. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
 
-/** Detects the encoding by a mark, which is to be skipped, or by a zero byte beside the first ASCII character. */
+/** Detects the encoding by a mark, or by a zero byte beside the first ASCII character. `markBytes` are to be skipped. */
 export function detectEncoding(head: Uint8Array): { encoding: Encoding; markBytes: number } {
   const [a, b, c] = head
   if (a === 0xff && b === 0xfe) return { encoding: 'utf-16le', markBytes: 2 }
