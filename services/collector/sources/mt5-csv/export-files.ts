@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { hasEnded } from '../../../core/bars/closed.ts'
-import { defaultMaxGapSeconds } from '../../../core/bars/clusters.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import { cleanNames } from '../../../core/feeds/symbol-name.ts'
@@ -229,7 +228,6 @@ export class ExportFiles {
       series,
       finished: !follow,
       decimalsMax: () => this.#decimalsMaxOf(series.raw),
-      maxGapSeconds: defaultMaxGapSeconds(series.resolution),
       reportsTicks: definition.clock.mode !== 'Measured' || delaySeconds === 0,
       now: nowOnFeed,
       hasEnded: (open) => hasEnded(open, series.resolution, { now: nowOnFeed(), delaySeconds }),

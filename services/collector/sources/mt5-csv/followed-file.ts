@@ -8,7 +8,7 @@ import {
   sliceBars,
   timeAt,
 } from '../../../core/bars/bar.ts'
-import { BarClusters } from '../../../core/bars/clusters.ts'
+import { BarClusters, defaultMaxGapSeconds } from '../../../core/bars/clusters.ts'
 import { sortBars } from '../../../core/bars/revision.ts'
 import type { Span } from '../../../core/bars/window.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
@@ -34,7 +34,6 @@ export interface FollowedFileDeps {
   readonly finished: boolean
   /** Maximum decimals of a price of this symbol; another file of the symbol may raise it. */
   readonly decimalsMax: () => number
-  readonly maxGapSeconds: number
   readonly reportsTicks: boolean
   /** "Now" on the feed's clock; `undefined` when that clock is measured. */
   readonly now: () => FeedSeconds | undefined
@@ -92,7 +91,7 @@ export class FollowedFile {
   }
 
   #noClusters(): BarClusters {
-    return new BarClusters(this.series.resolution, this.#deps.maxGapSeconds)
+    return new BarClusters(this.series.resolution, defaultMaxGapSeconds(this.series.resolution))
   }
 
   #noneRejected(): RejectedTimes {

@@ -16,7 +16,7 @@ import {
   type SourceSeries,
 } from '../../source.ts'
 import { TerminalPin } from '../../terminal-pin.ts'
-import { finerSpan, foldAnswer } from './derived-bars.ts'
+import { finerSpan, foldAnswer, type SweptGroup } from './derived-bars.ts'
 import { FeedSeries } from './feed-series.ts'
 import { Sweeps } from './sweeps.ts'
 import { NotTaken, type TerminalFeed } from './terminal-feed.ts'
@@ -35,8 +35,6 @@ export interface TerminalSourceDeps {
 
 /** For so long the answer to history waits for the next range that is wanted. */
 const wantWaitMs = 1_000
-
-type Line<Name extends TerminalLine['line']> = TerminalLine & { readonly line: Name }
 
 interface Opened {
   readonly listener: SourceListener
@@ -159,7 +157,7 @@ export class TerminalSource implements Source, TerminalFeed {
 
   /** Lines that count on standby too. */
   #note(session: TerminalSession, opened: Opened, line: TerminalLine): void {
-    const { definition, metrics } = this.#deps
+    const { metrics } = this.#deps
     if (line.line === 'tick' && !this.#series.isDelayed(line.raw)) this.#tick(session, opened, line.time)
     if (line.line === 'connected') {
       session.isConnected = line.is
@@ -168,19 +166,17 @@ export class TerminalSource implements Source, TerminalFeed {
     if (line.line === 'memory') metrics.memory(line.usedMb, line.totalMb)
     if (line.line === 'error') {
       const { number, function: called, raw } = line
-      const fields = { feed: definition.key, number, function: called, raw }
-      this.#log.write('warn', fields, 'function of the terminal failed', metrics.failed(number))
+      const label = metrics.failed(number)
+      this.#warn({ number, function: called, raw }, 'function of the terminal failed', label)
     }
   }
 
   #apply(session: TerminalSession, opened: Opened, line: TerminalLine): void {
-    const feed = this.#deps.definition.key
     switch (line.line) {
       case 'symbol':
         if (!session.addSymbol(line.symbol))
-          this.#log.write(
-            'warn',
-            { feed, symbolsMax: catalogueSymbolsMax },
+          this.#warn(
+            { symbolsMax: catalogueSymbolsMax },
             'too many symbols in the terminal; the last ones are ignored',
           )
         break
@@ -198,23 +194,18 @@ export class TerminalSource implements Source, TerminalFeed {
       case 'loading':
         if (!this.#wants.loading(line.series)) return
         this.#deps.metrics.loading()
-        this.#log.write('warn', { feed, ...line.series }, 'history not loaded by the terminal yet; retrying')
+        this.#warn(line.series, 'history not loaded by the terminal yet; retrying')
         break
       case 'late':
         if (!session.isLive) return
         this.#sweeps.late(line.series)
-        this.#log.write(
-          'warn',
-          { feed, ...line.series },
-          'newest bars not loaded by the terminal yet; no window claims them',
-        )
+        this.#warn(line.series, 'newest bars not loaded by the terminal yet; no window claims them')
         break
       case 'beyond':
         if (!this.#series.isCollected(line.series)) return
         this.#wants.beyond(line.series, line.oldest)
-        this.#log.write(
-          'warn',
-          { feed, ...line.series, oldest: line.oldest, maxBars: this.#hello?.maxBars },
+        this.#warn(
+          { ...line.series, oldest: line.oldest, maxBars: this.#hello?.maxBars },
           'older bars unavailable in the terminal: its server has none, or "Max bars in chart" is too small',
         )
         break
@@ -229,16 +220,8 @@ export class TerminalSource implements Source, TerminalFeed {
   }
 
   #list(session: TerminalSession, { listener }: Opened, count: number): void {
-    const { definition, clock } = this.#deps
-    const symbols = session.takeSymbols(count, clock.monotonicMs())
-    if (!symbols) {
-      this.#log.write(
-        'warn',
-        { feed: definition.key, count },
-        'symbols of the terminal not complete; asking again',
-      )
-      return
-    }
+    const symbols = session.takeSymbols(count, this.#deps.clock.monotonicMs())
+    if (!symbols) return this.#warn({ count }, 'symbols of the terminal not complete; asking again')
     this.#series.raws = new Set(symbols.map(({ raw }) => raw))
     this.#sweeps.keepListed()
     listener.catalogue(
@@ -248,7 +231,11 @@ export class TerminalSource implements Source, TerminalFeed {
     for (const each of this.#sessions.values()) each.list(this.#series)
   }
 
-  #bars(session: TerminalSession, group: Line<'bars'>): void {
+  #warn(fields: object, text: string, about?: string): void {
+    this.#log.write('warn', { feed: this.#deps.definition.key, ...fields }, text, about)
+  }
+
+  #bars(session: TerminalSession, group: SweptGroup): void {
     const { series, bars, lastIsOpen } = group
     if (!this.#series.raws.has(series.raw)) return
     const others = this.#wants.take(series, bars, lastIsOpen, this.#sweeps.formingAt(series))

@@ -121,10 +121,17 @@ export class FeedSessions {
     const lines = await orRefused(feed.begin(number, hello))
     feed.pin.offer(identity)
     const answer = formatAnswer({ session: number, sequence: 0, lines })
-    const lastMs = this.#clock.monotonicMs()
-    const { role } = hello
-    const counted = { rate: new PostRate(), lastMs, sequence: 0, answer, isBusy: false }
-    this.#open.set(number, { number, role, identity, address, ...counted })
+    this.#open.set(number, {
+      number,
+      role: hello.role,
+      identity,
+      address,
+      rate: new PostRate(),
+      lastMs: this.#clock.monotonicMs(),
+      sequence: 0,
+      answer,
+      isBusy: false,
+    })
     return answer
   }
 
