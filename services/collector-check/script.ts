@@ -50,7 +50,7 @@ export async function play(scene: Scene): Promise<void> {
   if (!(await until(scene, isLive, Number.POSITIVE_INFINITY))) return
   await withholdAcks(scene)
   await loseAcks(scene)
-  if (!(await returns(scene))) return
+  if (!(await awaitReturn(scene))) return
   await setBack(scene)
 }
 
@@ -91,7 +91,7 @@ async function loseAcks(scene: Scene): Promise<void> {
 }
 
 /** Waits for the next session, which must send again what got no Ack. False without a session. */
-async function returns(scene: Scene): Promise<boolean> {
+async function awaitReturn(scene: Scene): Promise<boolean> {
   const { findings, ending, unacked } = scene
   const session = await until(scene, () => scene.sessions.leading, reconnectMsMax)
   if (session === undefined) {
