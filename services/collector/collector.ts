@@ -150,7 +150,7 @@ class Collector {
         endStandby()
         source.pin?.told(greeting.welcome.terminalIdentity)
         metrics?.sessionBegan()
-        this.#relay.begin(this.#startActiveSession(client, greeting))
+        this.#relay.session = this.#startActiveSession(client, greeting)
         this.#sendHeartbeat(client)
       },
       // `ended` has the reason.

@@ -163,5 +163,5 @@ export function* pieces(bars: Bars): Generator<Bars> {
     yield sliceBars(bars, at, Math.min(at + sourceBarsMax, barCount(bars)))
 }
 
-/** With days of 1,440 minutes a terminal always has enough ranges to fill a post of 5,000 bars. */
+/** Maximum series that are read at once. So many days of 1,440 minutes fill more than one post of a terminal, 5,000 bars. */
 export const sourceReadsMax = 8
