@@ -8,10 +8,10 @@ import type {
   TerminalRole,
 } from '../../../../core/terminal/lines.ts'
 import type { Clock } from '../../../../ports/clock.ts'
+import { terminalIdentity } from '../../../terminal-pin.ts'
 import { NotTaken, type TerminalFeed } from '../terminal-feed.ts'
 import { PostRate } from './post-rate.ts'
 import { Refusal } from './refusal.ts'
-import { terminalIdentity } from './terminal-identity.ts'
 
 /** A terminal that has not posted for so long is taken for gone. */
 const silenceMs = 30_000
