@@ -1,6 +1,6 @@
 import { mergeBars } from '../../core/bars/revision.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import type { PreparedBars } from '../series/prepared-bars.ts'
+import type { PreparedBars } from '../series/bar-router.ts'
 import type { Kept } from '../spool/spool.ts'
 import type { Outbox } from './outbox.ts'
 import { type Packed, packBars } from './pack-bars.ts'

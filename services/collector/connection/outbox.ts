@@ -1,7 +1,7 @@
 import { timeAt } from '../../core/bars/bar.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { WireLane } from '../../wire/encode-bars.ts'
-import type { OutgoingBars } from '../series/prepared-bars.ts'
+import type { OutgoingBars } from '../series/bar-router.ts'
 import { latestRevision } from '../series/revisions.ts'
 import { barsIn, type SpooledSeries } from '../spool/record.ts'
 import type { Kept, Spool } from '../spool/spool.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { barsOf } from '../../core/bars/bar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { OutgoingBars } from '../series/prepared-bars.ts'
+import type { OutgoingBars } from '../series/bar-router.ts'
 import { packBars } from './pack-bars.ts'
 
 const part = (symbol: string, ...bars: [time: number, close: number, revision: number][]): OutgoingBars => ({

@@ -4,7 +4,7 @@ import { mergeBars } from '../../core/bars/revision.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { type EncodedSeries, encodeSeriesBars } from '../../wire/encode-bars.ts'
 import { messageBytesMax } from '../../wire/limits.ts'
-import type { OutgoingBars } from '../series/prepared-bars.ts'
+import type { OutgoingBars } from '../series/bar-router.ts'
 import { type CleanSeriesId, cleanSeriesId } from '../series/series-id.ts'
 
 export interface Part<T extends OutgoingBars> {
