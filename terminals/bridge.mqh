@@ -64,6 +64,8 @@ long PeriodOf(const int code,const long time) {
   return time-time%DAY-(long)(code==8 ? date.day_of_week : date.day-1)*DAY;
 }
 void Add(const string line) { body+=line+"\n"; }
+bool HasBroker() { return TerminalInfoInteger(TERMINAL_CONNECTED)!=0; }
+void AddConnected() { Add(HasBroker() ? "connected\t1" : "connected\t0"); }
 string SeriesOf(const int at,const int code) { return "\t"+symbols[at].raw+"\t"+Resolutions[code]; }
 // Forgets what the collector said. The next post is a hello, and the collector says all of it again.
 void Forget(const long waitMs) {
@@ -239,10 +241,9 @@ bool AddBars(const int at,const int code,const MqlRates &rates[],const long from
   }
   return true;
 }
-// The series has no bars to read now; `line` is added if it is not empty.
-void AddUnread(const int at,const int number,const string line) {
+// A series has no bars to read now; `number` is the error, or 0.
+void AddUnread(const int at,const int number) {
   string cause=IntegerToString(number);
-  if(line!="") Add(line);
   if(number!=0 && Say("copy"+cause,"No bars of "+symbols[at].raw+" yet (error "+cause+" of CopyRates); trying again."))
     Add("error\t"+cause+"\tCopyRates\t"+symbols[at].raw);
 }
@@ -258,7 +259,8 @@ bool CopyNewest(const int at,const int code,const long back) {
   for(int i=0; i<ArraySize(rates); i++) last=MathMax(last,(long)rates[i].time);
   isUnread=isUnread ? last>from : last-from>2*Spans[code] && !IsLoaded(raw,Frames[code]);
   if(count<=0 || (from>0 && isUnread)) {
-    AddUnread(at,GetLastError(),symbols[at].late[code] ? "" : "late"+SeriesOf(at,code));
+    if(!symbols[at].late[code]) Add("late"+SeriesOf(at,code));
+    AddUnread(at,GetLastError());
     symbols[at].late[code]=true;
     return true;
   }
@@ -277,9 +279,7 @@ void ReadTicks() {
     best=tick; newestRaw=symbols[at].raw;
   }
   if(best>0) newestTick=best;
-  bool isConnected=TerminalInfoInteger(TERMINAL_CONNECTED)!=0;
-  if(isConnected && backAt==0) backAt=now;
-  if(isConnected) return;
+  if(HasBroker()) { if(backAt==0) backAt=now; return; }
   Say("broker","The terminal is not connected to its broker; no bar comes until it is.");
   if(lostAt==0) lostAt=newestTick;
   backAt=0;
@@ -311,7 +311,7 @@ void Sweep(const bool isFast,const bool isAgain) {
   if(!isStandby && !SweepSeries(0,isFast,isAgain)) return;
   if(body!="" || Millis()-postedAt>=1000) {
     if(newestTick>0) Add("tick\t"+IntegerToString(newestTick)+"\t"+newestRaw);
-    Add(TerminalInfoInteger(TERMINAL_CONNECTED)!=0 ? "connected\t1" : "connected\t0");
+    AddConnected();
     if(!Post()) return;
   }
   for(int code=1; code<CODES && !isStandby; code++) if(!SweepSeries(code,isFast,false)) return;
@@ -342,7 +342,7 @@ bool ReadWant() {
               && SeriesInfoInteger(raw,Frames[code],SERIES_BARS_COUNT)<TerminalInfoInteger(TERMINAL_MAXBARS);
   if(isLoading) {
     symbols[at].tries[code]=oldest==symbols[at].oldest[code] ? tries+1 : 1;
-    symbols[at].oldest[code]=oldest; AddUnread(at,count<=0 ? number : 0,"");
+    symbols[at].oldest[code]=oldest; AddUnread(at,count<=0 ? number : 0);
     EndWant("loading"+series);
     return true;
   }
@@ -394,7 +394,7 @@ void Step() {
     if(listed!="" && ListedNames()!=listed) isListWanted=true;
   }
   if(Role!=History && (isAgain || now-sweptAt>=(isFast ? 50 : 1000))) { sweptAt=now; Sweep(isFast,isAgain); }
-  else if(now-postedAt>=1000) { Add(TerminalInfoInteger(TERMINAL_CONNECTED)!=0 ? "connected\t1" : "connected\t0"); Post(); }
+  else if(now-postedAt>=1000) { AddConnected(); Post(); }
   else if(isListWanted) PostCatalogue();
   else if(Role!=Live && ArraySize(wants)>0 && now>=historyAt) ReadHistory();
 }

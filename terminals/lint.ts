@@ -43,7 +43,6 @@ function declaredIn(lines: readonly string[]): Set<string> {
 
 /** What a line may not have, though C++ or MQL permits it. */
 const refused: readonly (readonly [RegExp, string])[] = [
-  [/[^\t\x20-\x7e]/, 'a character that is not ASCII'],
   [/->|\b\w+\s+\*\w|=\s*&|\*\w+\s*=[^=]/, 'a pointer'],
   [/^\s*(?:const )?(?:\w+)\s+&\w+\s*=/, 'a reference to a local variable'],
   [/\[\s*[&=\]]?\s*\]\s*\(/, 'a lambda'],
@@ -51,6 +50,8 @@ const refused: readonly (readonly [RegExp, string])[] = [
   [/=\s*\([^()?]*,[^()]*\)\s*;/, 'the comma operator'],
   [/\bcast\b|\btemplate\b|\btypedef\b|\bgoto\b/, 'a construct outside of the subset'],
 ]
+
+const notAscii = /[^\t\x20-\x7e]/
 
 /** The same variable twice in one line: MetaEditor refuses it, and so does C++. */
 function declaredTwice(line: string): string[] {
@@ -61,11 +62,13 @@ function declaredTwice(line: string): string[] {
 function complaintsOfLine(raw: string, known: ReadonlySet<string>, kind: TerminalKind): string[] {
   if (raw.startsWith('#property')) return []
   const line = withoutTexts(raw)
-  const found = refused.filter(([pattern]) => pattern.test(pattern.source.startsWith('[^') ? raw : line))
-  const names = [...line.replace(/^#define/, '').matchAll(/(?<![\w.])[A-Za-z_]\w*|(?<=\.)[A-Za-z_]\w*/g)]
-  const foreign = names.map(([name]) => name).filter((name) => !known.has(name))
+  const found = refused.filter(([pattern]) => pattern.test(line)).map(([, what]) => what)
+  // Texts and comments count here, too.
+  if (notAscii.test(raw)) found.unshift('a character that is not ASCII')
+  const names = line.replace(/^#define/, '').matchAll(/\b[A-Za-z_]\w*/g)
+  const foreign = [...names].map(([name]) => name).filter((name) => !known.has(name))
   return [
-    ...found.map(([, what]) => `${what} is not allowed`),
+    ...found.map((what) => `${what} is not allowed`),
     ...new Set(foreign.map((name) => `${name} is not in the subset of ${kind}`)),
     ...declaredTwice(line),
   ]

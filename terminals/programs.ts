@@ -18,6 +18,3 @@ export function joined(kind: TerminalKind): string {
     throw new Error(`${kind}.mqh needs the line "${place.trim()}" exactly once`)
   return `// Made by make terminals from ${kind}.mqh and bridge.mqh. Not yet run in a real terminal.\n${head}${textOf('bridge.mqh')}${events}`
 }
-
-/** Lines of the shared source. */
-export const sharedLines = (): number => textOf('bridge.mqh').split('\n').length - 1

@@ -17,9 +17,9 @@ const backfillBatchesMax = 12
 const readRevisionMin = 1e9
 /** A live bar that was read longer ago waited in the collector. */
 const readAgoMsMax = 3_000
-/** Messages in flight when Slow was sent. */
+/** Messages that were in flight when Slow was sent come within this time. */
 const slowGraceMs = 300
-/** Bars of history that came again and that a collector may have read without need. */
+/** Maximum bars of history that a collector may send again without need. */
 const repeatedBarsMax = 100
 
 export interface BarsJudgeDeps {

@@ -13,18 +13,18 @@ const holdMs = 6_000
 /** A session must last this long for a judgement of its heartbeats. */
 const sessionMsMin = 9_000
 const unavailableMs = 4_000
-const secondMessageMsMax = 2_000
-/** More live bars than one small message counts. */
-const secondMessageBars = 10
 /** Maximum calls in that time: pauses that grow from a quarter of a second allow fewer. */
 const callsMax = 12
+const secondMessageMsMax = 2_000
+/** More live bars show a second message: a small one counts as so many. */
+const secondMessageBars = 10
 const reconnectMsMax = 25_000
 const resendMsMax = 15_000
 const newSessionMsMax = 10_000
 /** How far the clock of ingest is set forward, then half of it back. */
 const forwardMs = 120_000
-/** Live bars that were read by another clock than that of ingest seem this old. */
-const readAgoMsMax = 30_000
+/** Live bars whose revisions are of another clock than that of ingest seem older than this. */
+const otherClockMs = 30_000
 
 export interface Scene {
   readonly clock: MovedClock
@@ -50,7 +50,7 @@ export async function play(scene: Scene): Promise<void> {
   if (!(await until(scene, isLive, Number.POSITIVE_INFINITY))) return
   await withholdAcks(scene)
   await loseAcks(scene)
-  if (!(await returns(scene))) return
+  if (!(await awaitReturn(scene))) return
   await setBack(scene)
 }
 
@@ -91,7 +91,7 @@ async function loseAcks(scene: Scene): Promise<void> {
 }
 
 /** Waits for the next session, which must send again what got no Ack. False without a session. */
-async function returns(scene: Scene): Promise<boolean> {
+async function awaitReturn(scene: Scene): Promise<boolean> {
   const { findings, ending, unacked } = scene
   const session = await until(scene, () => scene.sessions.leading, reconnectMsMax)
   if (session === undefined) {
@@ -109,7 +109,7 @@ async function returns(scene: Scene): Promise<boolean> {
   await until(scene, () => session.isOver || isRead(), liveBarMsMax)
   const agoMs = session.bars?.readAgoMsMin ?? Number.POSITIVE_INFINITY
   if (agoMs < Number.POSITIVE_INFINITY) findings.seen('revisions')
-  if (agoMs > readAgoMsMax && agoMs < Number.POSITIVE_INFINITY)
+  if (agoMs > otherClockMs && agoMs < Number.POSITIVE_INFINITY)
     findings.wrong(
       'revisions',
       `revisions are ${Math.round(agoMs / 1_000)} s behind the clock of ingest; Welcome.utc_ms has its time`,

@@ -87,11 +87,10 @@ export class SessionJudge implements SessionListener {
     if (this.#standsBy && !message?.heartbeat && !message?.clockSample)
       findings.wrong('standby', `${bars ? 'bars' : message?.message} came while the collector stood by`)
     if (message?.hello) this.#takeHello(message.hello)
-    else if (message?.heartbeat) this.#takeHeartbeat()
+    else if (message?.heartbeat) this.#heartbeatMs = this.#now
     else if (message?.window) this.#takeWindow(message.window)
     else if (message?.catalogue) findings.seen('catalogue')
-    if (!bars) return
-    if (this.#cataloguedMs === undefined) return
+    if (!bars || this.#cataloguedMs === undefined) return
     findings.seen('sequence')
     this.bars?.take(bars, { isHeld: isHolding() || this.isSlowing, isSettled: this.ageMs > settledMs })
     this.#judgeNames(bars.series.map(({ symbol }) => symbol))
@@ -194,10 +193,6 @@ export class SessionJudge implements SessionListener {
         const name = field === 'feed' ? 'feed' : 'collector_id'
         findings.wrong('hello', `Hello.${name} was ${show(before[field])}, and is ${show(hello[field])} now`)
       }
-  }
-
-  #takeHeartbeat(): void {
-    this.#heartbeatMs = this.#now
   }
 
   #takeWindow(window: Window__Output): void {

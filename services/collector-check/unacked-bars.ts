@@ -16,7 +16,7 @@ interface Sent {
   readonly message: number
 }
 
-export interface Range {
+interface Range {
   /** Empty: every symbol. */
   readonly symbol: string
   readonly resolution: string
@@ -81,7 +81,7 @@ export class UnackedBars {
         const bar = barAt(bars, i)
         const before = owed.get(bar.time)
         if (before === undefined) {
-          if (message.lane === 'live') this.#skipped(series, bar.time, fault)
+          if (message.lane === 'live') this.#skipped(series, owed, bar.time, fault)
           continue
         }
         owed.delete(bar.time)
@@ -93,10 +93,8 @@ export class UnackedBars {
     return { isNew, wasRefused }
   }
 
-  acked(sequence: number): ReceivedBars | undefined {
-    const sent = this.#sent.get(sequence)
+  acked(sequence: number): void {
     this.#sent.delete(sequence)
-    return sent?.bars
   }
 
   /** Bars that were refused for their revision are owed, although their message gets an Ack. */
@@ -158,8 +156,12 @@ export class UnackedBars {
   }
 
   /** A newer bar came on the live lane before bars without an Ack. */
-  #skipped(series: ReceivedSeries, time: number, fault: (what: string) => void): void {
-    const owed = this.#owed.get(nameOf(series)) ?? new Map<number, OwedBar>()
+  #skipped(
+    series: ReceivedSeries,
+    owed: Map<number, OwedBar>,
+    time: number,
+    fault: (what: string) => void,
+  ): void {
     const late = [...owed.values()].filter(
       ({ lane, bar, wasRefused }) => lane === 'live' && bar.time < time && !wasRefused,
     )

@@ -12,8 +12,8 @@ import { Collection } from './feed/collection.ts'
 import { FeedTime } from './feed/feed-time.ts'
 import { SourceRelay } from './feed/source-relay.ts'
 import type { FeedMetrics } from './metrics.ts'
+import { BarRouter } from './series/bar-router.ts'
 import { formingCheckMs } from './series/forming.ts'
-import { BarRouter } from './series/prepared-bars.ts'
 import { Revisions } from './series/revisions.ts'
 import { type Source, SourceFault } from './source.ts'
 import type { Spool } from './spool/spool.ts'
@@ -150,7 +150,7 @@ class Collector {
         endStandby()
         source.pin?.told(greeting.welcome.terminalIdentity)
         metrics?.sessionBegan()
-        this.#relay.begin(this.#startActiveSession(client, greeting))
+        this.#relay.session = this.#startActiveSession(client, greeting)
         this.#sendHeartbeat(client)
       },
       // `ended` has the reason.
@@ -200,8 +200,8 @@ class Collector {
 
   #sendHeartbeat(client: SessionClient): void {
     const { newestTick } = this.#time
-    const spooled = this.#deps.spool?.depth
-    const { source } = this.#deps
+    const { source, spool } = this.#deps
+    const spooled = spool?.depth
     const rejectedLines = source.rejectedLines?.()
     const terminalIdentity = source.pin?.identity
     client.heartbeat({
@@ -210,7 +210,7 @@ class Collector {
       ...(newestTick !== undefined && { newestTick }),
       ...(rejectedLines !== undefined && { rejectedLines }),
       ...(terminalIdentity !== undefined && { terminalIdentity }),
-      ...(this.#deps.source.capabilities.readjusts && {
+      ...(source.capabilities.readjusts && {
         readjustedSymbols: this.#relay.readjustments.symbols,
         readjustmentsHeld: this.#relay.readjustments.isHeld,
       }),

@@ -1,4 +1,4 @@
-import type { Bars } from '../core/bars/bar.ts'
+import { type Bars, barCount, sliceBars } from '../core/bars/bar.ts'
 import type { Span } from '../core/bars/window.ts'
 import type { FeedSeconds, UtcMs } from '../core/clocks/feed-clock.ts'
 import type { Resolution } from '../core/feeds/resolution.ts'
@@ -85,7 +85,6 @@ export interface SourceBars extends SourceSeries {
 export interface SourceAnswer {
   readonly bars: Bars
   readonly derived?: boolean | undefined
-  readonly isClosed?: boolean | undefined
   /** All bars that the terminal has in this half-open span are in this answer or earlier ones; absent: no claim. */
   readonly complete?: Span | undefined
 }
@@ -157,5 +156,12 @@ export class SourceFault extends Error {}
 
 /** Maximum bars of one answer. */
 export const sourceBarsMax = 5_000
-/** With days of 1,440 minutes a terminal always has enough ranges to fill a post of 5,000 bars. */
+
+/** Splits bars into those of one answer each. */
+export function* pieces(bars: Bars): Generator<Bars> {
+  for (let at = 0; at < barCount(bars); at += sourceBarsMax)
+    yield sliceBars(bars, at, Math.min(at + sourceBarsMax, barCount(bars)))
+}
+
+/** Maximum series that are read at once. So many days of 1,440 minutes fill more than one post of a terminal, 5,000 bars. */
 export const sourceReadsMax = 8

@@ -1,3 +1,9 @@
+import type { TerminalHello } from '../core/terminal/lines.ts'
+
+/** Company, server and account of a terminal: what a feed pins. The account is a digest. */
+export const terminalIdentity = ({ company, server, account }: TerminalHello): string =>
+  `${company} / ${server} / ${account.toLowerCase()}`
+
 /** The terminal that a feed accepts: the first one, until a person accepts another. Ingest keeps it. */
 export class TerminalPin {
   /** Whether ingest has said it. */

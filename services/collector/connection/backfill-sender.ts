@@ -1,9 +1,9 @@
 import { mergeBars } from '../../core/bars/revision.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import type { PreparedBars } from '../series/prepared-bars.ts'
+import type { PreparedBars } from '../series/bar-router.ts'
 import type { Kept } from '../spool/spool.ts'
 import type { Outbox } from './outbox.ts'
-import { messageBarsMax, type Packed, packBars } from './pack-bars.ts'
+import { type Packed, packBars } from './pack-bars.ts'
 import type { Refusals } from './refusals.ts'
 import type { Answer } from './session-client.ts'
 import type { SessionDeps } from './session-deps.ts'
@@ -29,7 +29,7 @@ export class BackfillSender {
 
   /** Resolves once all bars were sent; the inner promises resolve when they are stored. */
   send(list: readonly PreparedBars[], answered?: (answer: Answer) => void): Promise<Promise<void>[]> {
-    return this.#send(packBars(list, messageBarsMax), answered)
+    return this.#send(packBars(list), answered)
   }
 
   async #send(
@@ -65,10 +65,7 @@ export class BackfillSender {
   /** Sends corrections when they happen, after spooling them. Resolves once all are stored. */
   async store(list: readonly PreparedBars[]): Promise<void> {
     const { outbox } = this.#deps
-    const batches = [...packBars(list, messageBarsMax)].map((batch) => ({
-      ...batch,
-      kept: outbox.keep(batch),
-    }))
+    const batches = [...packBars(list)].map((batch) => ({ ...batch, kept: outbox.keep(batch) }))
     await Promise.all(await this.#send(batches))
   }
 }

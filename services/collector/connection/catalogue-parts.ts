@@ -3,6 +3,7 @@ import type { CataloguedName__Output } from '../../wire/gen/fxd/v1/CataloguedNam
 import type { CatalogueRefusal__Output } from '../../wire/gen/fxd/v1/CatalogueRefusal.ts'
 import type { CatalogueSymbol } from '../../wire/gen/fxd/v1/CatalogueSymbol.ts'
 import { partsOf } from '../../wire/parts.ts'
+import type { Listing } from '../source.ts'
 
 const bytesPerSymbol = 64
 const bytesPerCharacter = 3
@@ -11,7 +12,7 @@ const bytesPerCharacter = 3
 export function* catalogueParts(
   revision: number,
   symbols: readonly CatalogueSymbol[],
-  { snapshot }: { readonly snapshot: boolean },
+  { snapshot }: Listing,
 ): Generator<Catalogue> {
   for (const { part, last } of partsOf(symbols, bytesOf)) yield { revision, snapshot, last, symbols: part }
 }

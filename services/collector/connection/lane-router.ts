@@ -1,8 +1,8 @@
 import { type Bars, barCount, noBars, timeAt } from '../../core/bars/bar.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
+import type { PreparedBars, Routed } from '../series/bar-router.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
-import type { PreparedBars, Routed } from '../series/prepared-bars.ts'
 import { derivedRevision } from '../series/revisions.ts'
 import { BackfillSender } from './backfill-sender.ts'
 import { LiveSender } from './live-sender.ts'
@@ -12,7 +12,7 @@ import type { Answer } from './session-client.ts'
 import type { SessionDeps } from './session-deps.ts'
 import { WorkInFlight } from './work-in-flight.ts'
 
-/** Bars of a series that ingest refused as not closed, from which they are sent again. */
+/** Once ingest has refused so many bars of a series as not closed, they are sent again. */
 const unclosedMax = 100
 
 export interface LaneRouterDeps extends SessionDeps {

@@ -2,11 +2,11 @@ import { type Bars, barCount, timeAt } from '../../core/bars/bar.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
+import type { PreparedBars } from '../series/bar-router.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
-import type { PreparedBars } from '../series/prepared-bars.ts'
 import { refusedBySeries } from '../series/refused-bars.ts'
 import type { Outbox } from './outbox.ts'
-import { messageBarsMax, type Part, packBars } from './pack-bars.ts'
+import { type Part, packBars } from './pack-bars.ts'
 import type { Refusals } from './refusals.ts'
 import { reasonOf } from './session-client.ts'
 import type { SessionDeps } from './session-deps.ts'
@@ -48,7 +48,7 @@ export class LiveSender {
   /** Sends once the bars are spooled, however many bars are in flight. */
   send(list: readonly PreparedBars[]): void {
     const { outbox, inFlight, refusals, onForming } = this.#deps
-    for (const packed of packBars(list, messageBarsMax)) {
+    for (const packed of packBars(list)) {
       // The encoded message is not kept until the Ack.
       const { parts, resolution, count } = packed
       const answered = outbox.live(packed).then(({ refused }) => {

@@ -1,7 +1,7 @@
 import { timeAt } from '../../core/bars/bar.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { WireLane } from '../../wire/encode-bars.ts'
-import type { OutgoingBars } from '../series/prepared-bars.ts'
+import type { OutgoingBars } from '../series/bar-router.ts'
 import { latestRevision } from '../series/revisions.ts'
 import { barsIn, type SpooledSeries } from '../spool/record.ts'
 import type { Kept, Spool } from '../spool/spool.ts'
@@ -25,6 +25,19 @@ export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeri
     count: bars.time.length,
     encoded: message[i] as SpooledSeries['encoded'],
   }))
+
+/** Waits for room for a live batch of an earlier session. An older ingest names no bound of bars: messages are counted. */
+function liveRoom(
+  unackedBarsMax: number | undefined,
+  signal: AbortSignal,
+): (count: number) => Promise<() => void> {
+  const room = new Semaphore(unackedBarsMax ?? backfillMessagesMax, signal)
+  return async (count) => {
+    const weight = unackedBarsMax === undefined ? 1 : count
+    await room.enter(weight)
+    return () => room.leave(weight)
+  }
+}
 
 /**
  * Sends the batches of one session. With a spool, live batches and corrections are on the disk from before they are sent
@@ -106,6 +119,7 @@ export class Outbox {
     return answer
   }
 
+  /** Sends the batches that earlier sessions left. Resolves once the live ones were sent. */
   async #drain(spool: Spool): Promise<void> {
     const { client, signal, log, time } = this.#deps
     const [live, corrections] = [spool.ids('live'), spool.ids('history')]
@@ -114,14 +128,7 @@ export class Outbox {
     let revision = time.utcMs() - batches
     const accepted = new AcceptedRevisions(latestRevision(time.utcMs()))
     this.#reportLost(this.#sentBatches)
-    // An older ingest names no bound of bars.
-    const { unackedBarsMax } = client
-    const liveRoom = new Semaphore(unackedBarsMax ?? backfillMessagesMax, signal)
-    const enterLive = async (count: number): Promise<() => void> => {
-      const weight = unackedBarsMax === undefined ? 1 : count
-      await liveRoom.enter(weight)
-      return () => liveRoom.leave(weight)
-    }
+    const enterLive = liveRoom(client.unackedBarsMax, signal)
     const send = async (id: number): Promise<void> => {
       const record = await spool.read(id).catch((cause: unknown) => {
         log.error({ err: cause }, 'failed to read a spooled batch; this session does not send it')

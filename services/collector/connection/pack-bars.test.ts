@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { barsOf } from '../../core/bars/bar.ts'
 import { feedSeconds } from '../../core/clocks/feed-clock.ts'
-import type { OutgoingBars } from '../series/prepared-bars.ts'
-import { messageBarsMax, packBars } from './pack-bars.ts'
+import type { OutgoingBars } from '../series/bar-router.ts'
+import { packBars } from './pack-bars.ts'
 
 const part = (symbol: string, ...bars: [time: number, close: number, revision: number][]): OutgoingBars => ({
   symbol,
@@ -21,7 +21,7 @@ const part = (symbol: string, ...bars: [time: number, close: number, revision: n
   ),
 })
 
-const contents = (list: readonly OutgoingBars[], barsMax = messageBarsMax) =>
+const contents = (list: readonly OutgoingBars[], barsMax?: number) =>
   [...packBars(list, barsMax)].map(({ parts }) =>
     parts.map(({ item: { symbol }, bars: { time, close } }) => ({
       symbol,
@@ -50,7 +50,7 @@ test('a series that is listed several times is in a message once, with all its b
 test('a message has bars of one resolution', () => {
   const hour = (symbol: string): OutgoingBars => ({ ...part(symbol, [3_600, 1, 7]), resolution: '60' })
   const list = [part('A', [60, 1, 7]), hour('A'), part('B', [60, 1, 7]), hour('B')]
-  const packed = [...packBars(list, messageBarsMax)]
+  const packed = [...packBars(list)]
   expect(
     packed.map(({ resolution, parts }) => [resolution, parts.map(({ item: { symbol } }) => symbol)]),
   ).toEqual([
@@ -72,8 +72,8 @@ test('bars that are far apart are in messages of at most 32 partitions, in time 
   const week = 7 * 86_400
   const weekly = (symbol: string, count: number): OutgoingBars =>
     part(symbol, ...Array.from({ length: count }, (_, i) => [i * week, 1, 7] as [number, number, number]))
-  const sizes = [...packBars([weekly('A', 70), weekly('B', 20), weekly('C', 6)], messageBarsMax)].map(
-    ({ parts }) => parts.map(({ item, bars }) => [item.symbol, bars.time[0], bars.time.length]),
+  const sizes = [...packBars([weekly('A', 70), weekly('B', 20), weekly('C', 6)])].map(({ parts }) =>
+    parts.map(({ item, bars }) => [item.symbol, bars.time[0], bars.time.length]),
   )
   expect(sizes).toEqual([
     [['A', 0, 32]],

@@ -4,7 +4,7 @@ import { mergeBars } from '../../core/bars/revision.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { type EncodedSeries, encodeSeriesBars } from '../../wire/encode-bars.ts'
 import { messageBytesMax } from '../../wire/limits.ts'
-import type { OutgoingBars } from '../series/prepared-bars.ts'
+import type { OutgoingBars } from '../series/bar-router.ts'
 import { type CleanSeriesId, cleanSeriesId } from '../series/series-id.ts'
 
 export interface Part<T extends OutgoingBars> {
@@ -21,7 +21,7 @@ export interface Packed<T extends OutgoingBars> {
 }
 
 /** Maximum bars of one message: ingest serves other feeds and live bars after a few milliseconds. */
-export const messageBarsMax = 1_000
+const messageBarsMax = 1_000
 /** Bytes reserved for the message around its series. */
 const messageOverheadBytes = 4 * 1024
 const seriesOverheadBytes = 8
@@ -31,7 +31,10 @@ const seriesOverheadBytes = 8
  * the given order. A message has bars of one resolution: its Ack does not wait for other tables. A series that is listed
  * more than once is merged where it is first: ingest takes each series once per message.
  */
-export function* packBars<T extends OutgoingBars>(list: readonly T[], barsMax: number): Generator<Packed<T>> {
+export function* packBars<T extends OutgoingBars>(
+  list: readonly T[],
+  barsMax = messageBarsMax,
+): Generator<Packed<T>> {
   for (const [resolution, own] of Map.groupBy(list, (item) => item.resolution))
     yield* packResolution(resolution, own, barsMax)
 }

@@ -12,6 +12,7 @@ import type { IngestMessage__Output } from '../../wire/gen/fxd/v1/IngestMessage.
 import type { KnownSeries__Output } from '../../wire/gen/fxd/v1/KnownSeries.ts'
 import type { RefusedBar__Output } from '../../wire/gen/fxd/v1/RefusedBar.ts'
 import type { Welcome__Output } from '../../wire/gen/fxd/v1/Welcome.ts'
+import type { Listing } from '../source.ts'
 import { type Catalogued, catalogueParts } from './catalogue-parts.ts'
 import { type CallStream, type Dial, dialGrpc, type Outgoing, type Peer } from './dial.ts'
 
@@ -123,15 +124,12 @@ export class SessionClient {
   }
 
   /** Resolves with the accepted names and the refusals, once they are in effect. */
-  catalogue(
-    symbols: readonly CatalogueSymbol[],
-    options: { readonly snapshot: boolean },
-  ): Promise<Catalogued> {
+  catalogue(symbols: readonly CatalogueSymbol[], listing: Listing): Promise<Catalogued> {
     this.#revision += 1
     const revision = this.#revision
     return this.#expect((pending) => {
       this.#catalogues.set(revision, { ...pending, names: [], refused: [] })
-      for (const part of catalogueParts(revision, symbols, options)) this.#stream.send({ catalogue: part })
+      for (const part of catalogueParts(revision, symbols, listing)) this.#stream.send({ catalogue: part })
     })
   }
 
@@ -202,9 +200,10 @@ export class SessionClient {
       const pending = this.#catalogues.get(revision)
       pending?.names.push(...catalogued.names)
       pending?.refused.push(...catalogued.refused)
-      if (!last || !pending) return
-      this.#catalogues.delete(revision)
-      pending.resolve(pending)
+      if (last) {
+        this.#catalogues.delete(revision)
+        pending?.resolve(pending)
+      }
     }
     if (refused) this.#batches.get(refused.sequence)?.refused.push(...refused.bars)
     if (ack) {

@@ -2,7 +2,7 @@ import type { UtcMs } from '../../core/clocks/feed-clock.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeedMetrics } from '../metrics.ts'
-import type { BarRouter } from '../series/prepared-bars.ts'
+import type { BarRouter } from '../series/bar-router.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { SessionClient } from './session-client.ts'
 

@@ -36,14 +36,14 @@ export class ActiveSession {
   /** An empty snapshot means that the source has not listed its symbols yet, so none is removed. */
   list(symbols: readonly SourceSymbol[], { snapshot }: Listing): void {
     const { client, log, signal } = this.#deps
-    const hasSymbols = symbols.length > 0
+    const listing = { snapshot: snapshot && symbols.length > 0 }
     this.#pending = this.#pending
-      .then(() => client.catalogue(symbols.map(toWire), { snapshot: snapshot && hasSymbols }))
+      .then(() => client.catalogue(symbols.map(toWire), listing))
       .then(({ names, refused }) => {
         if (signal.aborted) return
         if (refused.length > 0)
           log.warn({ refused: refused.slice(0, 20), count: refused.length }, 'symbols rejected by ingest')
-        this.#collect(names, { snapshot: snapshot && hasSymbols })
+        this.#collect(names, listing)
       })
       .catch((cause: unknown) => this.#fail(cause))
   }

@@ -56,8 +56,8 @@ export class CatchUp {
   }
 
   /**
-   * Reads the missed bars of one series until it is live, or all bars that a source has in one pass. Sends those that no
-   * window covers; of a changed series, all of them. Calls `attempted` after each failed attempt.
+   * Reads the missed bars of one series until it is live. Of a source that is read as a whole it reads all bars. Sends
+   * those that no window covers; of a changed series, all of them. Calls `attempted` after each failed attempt.
    */
   async read(series: CollectedSeries, attempted?: () => void): Promise<void> {
     const { definition, source, time, reader, router, lanes, changed, readjusted, signal } = this.#deps
@@ -90,12 +90,12 @@ export class CatchUp {
       await reader.read(series, span, take, attempted)
       if (signal.aborted || series.isGone) return
       // While the clock is unknown, ingest refuses the last bar of each message until a later message is stored.
-      const complete = Promise.all(stored).then(() => lanes.resendUnclosed([series]))
-      this.#caughtUp(series, startedAt, claims, [complete])
+      const allStored = Promise.all(stored).then(() => lanes.resendUnclosed([series]))
+      this.#caughtUp(series, startedAt, claims, allStored)
       const forget = (): void => {
         if (changed.get(id) === changes) changed.delete(id)
       }
-      void complete.then(forget, () => undefined)
+      void allStored.then(forget, () => undefined)
       if (oldDay) readjusted.compare(series, oldDay).catch(this.#deps.failed)
     } while (series.readAgain)
   }
@@ -105,7 +105,7 @@ export class CatchUp {
     series: CollectedSeries,
     startedAt: FeedSeconds | undefined,
     spans: readonly Span[],
-    stored: readonly Promise<void>[],
+    stored: Promise<void>,
   ): void {
     const { claims, router, lanes, time } = this.#deps
     series.noteRead(startedAt)

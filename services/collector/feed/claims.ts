@@ -35,11 +35,11 @@ export class Claims {
   }
 
   /** Claims spans of one series. `stored` resolves when its bars on the backfill lane are stored. */
-  series(series: CollectedSeries, spans: readonly Span[], stored: readonly Promise<void>[] = []): void {
+  series(series: CollectedSeries, spans: readonly Span[], stored?: Promise<void>): void {
     const now = this.#deps.time.now()
     const claimed = joinSpans(spans.map((span) => trimClaim(series, span, now)))
     const missing = claimed.filter((span) => subtractSpans([span], series.covered).length > 0)
-    for (const span of missing) this.#sendAfter(stored, series, series.resolution, span)
+    for (const span of missing) this.#sendAfter(series, series.resolution, span, stored)
   }
 
   /**
@@ -70,7 +70,7 @@ export class Claims {
     const wide = isGap ? { from: before.from, to } : before
     for (const series of all) this.#fillUpTo(series, feedSeconds(Math.max(wide.from, series.since ?? 0)), to)
     this.#feedWide.set(r, { from: wide.from, to: feedSeconds(Math.max(wide.to, to)) })
-    if (to > wide.to) this.#sendAfter([], undefined, r, { from: wide.to, to })
+    if (to > wide.to) this.#sendAfter(undefined, r, { from: wide.to, to })
     return 'claimed'
   }
 
@@ -84,18 +84,18 @@ export class Claims {
     )
     if (from === undefined || from >= to) return
     series.claimedUntil = to
-    this.#sendAfter([], series, series.resolution, { from, to })
+    this.#sendAfter(series, series.resolution, { from, to })
   }
 
   /** Sends the window of the series, or the feed-wide one, without the times of bars that were not stored. */
   #sendAfter(
-    stored: readonly Promise<void>[],
     series: CollectedSeries | undefined,
     resolution: Resolution,
     span: Span,
+    stored?: Promise<void>,
   ): void {
     const { settled } = this.#deps
-    Promise.all([settled(resolution), ...stored])
+    Promise.all([settled(resolution), stored])
       .then(() =>
         series
           ? this.#send(series.name, resolution, series.unstored.outside([span]))

@@ -1,10 +1,10 @@
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { spooledOf } from '../connection/outbox.ts'
-import { messageBarsMax, packBars } from '../connection/pack-bars.ts'
+import { packBars } from '../connection/pack-bars.ts'
+import type { BarRouter, Routed } from '../series/bar-router.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
 import { releaseClosed, takeClosed } from '../series/forming.ts'
-import type { BarRouter, Routed } from '../series/prepared-bars.ts'
 import { type RawSeriesId, rawSeriesId } from '../series/series-id.ts'
 import type { Reported, SourceBars, SourceSeries } from '../source.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -137,10 +137,7 @@ export class ClosedBars {
       ['live', fresh],
       ['history', corrections],
     ] as const)
-      for (const packed of packBars(
-        list.filter(({ series }) => !series.isGone),
-        messageBarsMax,
-      ))
+      for (const packed of packBars(list.filter(({ series }) => !series.isGone)))
         spool.append(kind, spooledOf(packed)).kept.catch(() => {
           for (const { item } of packed.parts)
             if (this.get(item.series) === item.series) this.drop(item.series)

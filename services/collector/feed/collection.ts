@@ -5,8 +5,8 @@ import { feedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
 import { LaneRouter } from '../connection/lane-router.ts'
 import { WindowSender } from '../connection/window-sender.ts'
+import type { Routed } from '../series/bar-router.ts'
 import type { CollectedSeries } from '../series/collected-series.ts'
-import type { Routed } from '../series/prepared-bars.ts'
 import { rawSeriesId } from '../series/series-id.ts'
 import { cellsOf } from '../series/unstored-spans.ts'
 import type { SourceSeries } from '../source.ts'
@@ -113,6 +113,6 @@ export class Collection {
     const cells = left.map(({ unclosed, resolution }) => cellsOf(unclosed, resolution))
     const stored = this.#lanes.resendUnclosed(left)
     stored.catch(this.#failed)
-    left.forEach((series, i) => this.#claims.series(series, cells[i] ?? [], [stored]))
+    left.forEach((series, i) => this.#claims.series(series, cells[i] ?? [], stored))
   }
 }

@@ -73,24 +73,24 @@ export class ReadjustedHistory {
   }
 
   /** Sends the day, and reads the symbol again if it was re-adjusted. */
-  async compare(series: CollectedSeries, { bars, derived }: OldDay): Promise<void> {
-    const { bars: all, lanes, log, readjustments } = this.#deps
-    if (barCount(bars) < readjustedClosesMin) return
+  async compare(series: CollectedSeries, day: OldDay): Promise<void> {
+    const { bars, lanes, log, readjustments } = this.#deps
+    if (barCount(day.bars) < readjustedClosesMin) return
     let closes = 0
-    const stored = await lanes.sendHistory(series, bars, derived, ({ sameRatio }) => {
+    const stored = await lanes.sendHistory(series, day.bars, day.derived, ({ sameRatio }) => {
       closes = Math.max(closes, sameRatio ?? 0)
     })
     await Promise.all(stored)
     readjustments.compared(rawSeriesId(series), this.#today)
     if (closes < readjustedClosesMin) return
     const { raw, resolution } = series
-    const symbols = new Set(all.all.map((each) => each.raw)).size
+    const symbols = new Set(bars.all.map((each) => each.raw)).size
     const outcome = readjustments.note(raw, this.#today, symbols)
     if (outcome === 'nothing') return
-    const what = { raw, resolution, closes, from: bars.time[0] }
+    const fields = { raw, resolution, closes, from: day.bars.time[0] }
     if (outcome === 'held')
-      log.error(what, 'too many symbols re-adjusted in one day; none is read again until `fxd backfill`')
-    else log.warn(what, 'history re-adjusted by the terminal; reading the symbol again')
+      log.error(fields, 'too many symbols re-adjusted in one day; none is read again until `fxd backfill`')
+    else log.warn(fields, 'history re-adjusted by the terminal; reading the symbol again')
     await this.#readAgain()
   }
 

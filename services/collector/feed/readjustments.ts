@@ -5,7 +5,7 @@ const readAgainShare = 0.05
 
 /**
  * Which series were compared today, and which symbols are to be read again. Lives as long as the collector. Above 5 % of
- * the symbols in a day it is held: nothing is compared or read again until `release`.
+ * the symbols in a day it is held: nothing is compared or read again until a new backfill.
  */
 export class Readjustments {
   readonly #compared = new Map<RawSeriesId, number>()

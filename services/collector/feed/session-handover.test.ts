@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest'
 import { CollectorFixture, day, minute, minutes } from '../../../test/support/fixtures/collector-fixture.ts'
 import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
-import { silentLog } from '../../platform/log/log.ts'
+import { openSmallSpool } from '../../../test/support/fixtures/spool-fixture.ts'
 import { createMetrics } from '../../platform/metrics.ts'
 import { type CallStream, dialGrpc } from '../connection/dial.ts'
 import { createCollectorMetrics } from '../metrics.ts'
-import { openSpool } from '../spool/spool.ts'
 
 const suite = new CollectorFixture()
 const patience = { timeout: 20_000 }
@@ -15,7 +14,7 @@ const keptMinutes = 5
 async function begin() {
   const source = suite.terminal()
   const bounds = { bytesMax: 1_000_000, ageMaxMs: keptMinutes * 60_000 }
-  const spool = await openSpool({ folder: new MemoryFolder(), clock: suite.clock, log: silentLog, ...bounds })
+  const spool = await openSmallSpool(new MemoryFolder(), { clock: suite.clock, ...bounds })
   const metrics = createMetrics({ ofProcess: false })
   let stream: CallStream | undefined
   let standsBy = false

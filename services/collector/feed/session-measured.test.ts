@@ -46,12 +46,6 @@ async function measure(tick: (time: FeedSeconds) => void): Promise<void> {
   }
 }
 
-test('history of many messages is stored and claimed without gaps while the clock is unknown', async () => {
-  const { from, to } = startWithoutTicks()
-  await expect.poll(() => suite.times(), patient).toEqual(minutes(from, to - minute))
-  await expect.poll(() => suite.windows(), patient).toEqual([['EURUSD', from, to - minute]])
-})
-
 test('years of history are claimed without gaps while the clock is unknown', async () => {
   const { from, to } = startWithoutTicks(yearsOfMinutes)
   await expect.poll(() => suite.windows(), { timeout: 40_000 }).toEqual([['EURUSD', from, to - minute]])

@@ -10,12 +10,10 @@ import {
   minutes,
 } from '../../../test/support/fixtures/collector-fixture.ts'
 import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
-import { spoolBounds } from '../../../test/support/fixtures/spool-bounds.ts'
+import { openSmallSpool } from '../../../test/support/fixtures/spool-fixture.ts'
 import { wrongClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import { fakeSymbol } from '../../../test/support/samples/fake-terminal.ts'
-import { silentLog } from '../../platform/log/log.ts'
 import type { Stores } from '../../ports/stores.ts'
-import { openSpool } from '../spool/spool.ts'
 
 const suite = new CollectorFixture()
 
@@ -126,12 +124,7 @@ describe('a new session', () => {
       const { noon } = suite
       const source = suite.terminal()
       const backup = mkdtempSync(join(tmpdir(), 'fxd-backup-'))
-      const spool = await openSpool({
-        folder: new MemoryFolder(),
-        clock: suite.clock,
-        log: silentLog,
-        ...spoolBounds,
-      })
+      const spool = await openSmallSpool(new MemoryFolder(), { clock: suite.clock })
       suite.collect(source, how === 'with' ? { spool } : {})
       await suite.settled()
       const { folder } = suite.fixture

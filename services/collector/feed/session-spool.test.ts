@@ -8,20 +8,20 @@ import {
 } from '../../../test/support/fixtures/collector-fixture.ts'
 import { MemoryFolder } from '../../../test/support/fixtures/memory-folder.ts'
 import { spoolBounds } from '../../../test/support/fixtures/spool-bounds.ts'
+import { openSmallSpool } from '../../../test/support/fixtures/spool-fixture.ts'
 import { wrongClock } from '../../../test/support/fixtures/virtual-clock.ts'
 import type { FakeTerminal } from '../../../test/support/samples/fake-terminal.ts'
-import { silentLog } from '../../platform/log/log.ts'
 import { createMetrics } from '../../platform/metrics.ts'
 import type { Stores } from '../../ports/stores.ts'
 import { createCollectorMetrics } from '../metrics.ts'
 import { NotLoadedYet } from '../source.ts'
-import { openSpool, type Spool } from '../spool/spool.ts'
+import type { Spool } from '../spool/spool.ts'
 
 const suite = new CollectorFixture()
 const patience = { timeout: 20_000 }
 
 const spoolIn = (folder: MemoryFolder, bytesMax = spoolBounds.bytesMax): Promise<Spool> =>
-  openSpool({ folder, clock: suite.clock, log: silentLog, ...spoolBounds, bytesMax })
+  openSmallSpool(folder, { clock: suite.clock, bytesMax })
 
 async function closeMinutes(source: FakeTerminal, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {

@@ -9,17 +9,17 @@ import type { FeedTime } from './feed-time.ts'
 import { Readjustments } from './readjustments.ts'
 import { SourceCatalogue } from './source-catalogue.ts'
 
+/** Passes the events of a source to the active session, or to the collected series while there is none. */
 export class SourceRelay implements SourceListener {
+  /** The active session. */
+  session: ActiveSession | undefined
   readonly symbols = new SourceCatalogue()
   readonly time: FeedTime
   isConnected = true
   /** How often each series changed as a whole, of those that no session has read and stored since. */
   readonly changed = new Map<RawSeriesId, number>()
-  readonly reportFrom = (of: SourceSeries): FeedSeconds | undefined =>
-    this.#bars.get(of)?.reportFrom(this.time.now())
   readonly readjustments = new Readjustments()
   readonly #bars: ClosedBars
-  #session: ActiveSession | undefined
 
   constructor(time: FeedTime, bars: ClosedBars) {
     this.time = time
@@ -27,22 +27,22 @@ export class SourceRelay implements SourceListener {
   }
 
   get isActive(): boolean {
-    return this.#session !== undefined
-  }
-
-  begin(session: ActiveSession): void {
-    this.#session = session
+    return this.session !== undefined
   }
 
   end(): void {
-    this.#session = undefined
+    this.session = undefined
     this.#bars.end()
+  }
+
+  reportFrom(of: SourceSeries): FeedSeconds | undefined {
+    return this.#bars.get(of)?.reportFrom(this.time.now())
   }
 
   catalogue(symbols: readonly SourceSymbol[], listing: Listing): void {
     this.symbols.take(symbols, listing)
     const known = symbols.map((symbol) => this.symbols.get(symbol.raw) ?? symbol)
-    this.#session?.list(known, listing)
+    this.session?.list(known, listing)
   }
 
   get takesBars(): boolean {
@@ -55,11 +55,11 @@ export class SourceRelay implements SourceListener {
   }
 
   complete(series: SourceSeries, span: Span): void {
-    this.#session?.collection?.complete(series, span)
+    this.session?.collection?.complete(series, span)
   }
 
   watched(resolution: Resolution, span: Span, late?: ReadonlySet<string>): void {
-    const collection = this.#session?.collection
+    const collection = this.session?.collection
     if (collection) collection.watched(resolution, span, late)
     else this.#bars.interrupted(resolution, span.from)
   }
@@ -72,7 +72,7 @@ export class SourceRelay implements SourceListener {
     this.time.noteActivity()
     const id = rawSeriesId(series)
     this.changed.set(id, (this.changed.get(id) ?? 0) + 1)
-    const collection = this.#session?.collection
+    const collection = this.session?.collection
     if (collection) collection.readAgain(series, span)
     else this.#bars.drop(series)
   }

@@ -2,19 +2,19 @@ import { type Bars, barCount, sliceBars, timeAt } from '../../core/bars/bar.ts'
 import { isClosed } from '../../core/bars/closed.ts'
 import { mergeBars } from '../../core/bars/revision.ts'
 import { type FeedSeconds, feedSeconds, wasSetBack } from '../../core/clocks/feed-clock.ts'
-import type { SourceAnswer } from '../source.ts'
+import type { SourceBars, SourceSeries } from '../source.ts'
 import type { CollectedSeries } from './collected-series.ts'
 
 export const formingCheckMs = 1_000
 
 /**
  * Returns the source's bars (ascending) that have closed. A last bar that is still forming is kept in its
- * series until it closes. A bar kept before is returned as soon as a later one has arrived, or one that shows that the
- * clock was set back: by the new clock it would close only an hour later.
+ * series until it closes. A bar kept before is returned as soon as a later one has arrived. It is also returned with a bar
+ * that shows that the clock was set back: by the new clock it would close only an hour later.
  */
 export function takeClosed(
   series: CollectedSeries,
-  { bars: given, derived = false, isClosed: isKnown = false }: Omit<SourceAnswer, 'complete'>,
+  { bars: given, derived = false, isClosed: isKnown = false }: Omit<SourceBars, keyof SourceSeries>,
   now: FeedSeconds | undefined,
 ): Bars {
   if (barCount(given) === 0) return given

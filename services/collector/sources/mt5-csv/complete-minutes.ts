@@ -25,7 +25,7 @@ export class CompleteMinutes {
   report(files: readonly FollowedFile[], wholeSinceMs: number | undefined, listener: SourceListener): void {
     const due = this.#settling
     if (due && wholeSinceMs !== undefined && wholeSinceMs - due.sinceMs >= settleMs) {
-      for (const file of files) if (file.holes.length > 0) listener.rejected(file.options.series, file.holes)
+      for (const file of files) if (file.holes.length > 0) listener.rejected(file.series, file.holes)
       // No line is ever missed: reading continues where it ended.
       listener.watched('1', { from: feedSeconds(0), to: due.to })
       this.#reportedTo = due.to

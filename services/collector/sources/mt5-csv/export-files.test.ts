@@ -60,7 +60,7 @@ test('a file that is renamed repeatedly is known by its newest name only', async
   for (let i = 1; i <= 3; i++) {
     await rename(path(`M1_${i - 1}`), path(`M1_${i}`))
     expect(await files.refresh()).toEqual([series])
-    expect(files.index.of(series).map(({ options }) => options.path)).toEqual([path(`M1_${i}`)])
+    expect(files.index.of(series).map((file) => file.path)).toEqual([path(`M1_${i}`)])
     expect([files.index.all().length, files.index.named('GBPUSD_M1_0.csv')]).toEqual([2, undefined])
   }
   await rm(path('M1_3'))

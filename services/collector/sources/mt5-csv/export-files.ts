@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { hasEnded } from '../../../core/bars/closed.ts'
-import { defaultMaxGapSeconds } from '../../../core/bars/clusters.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import { cleanNames } from '../../../core/feeds/symbol-name.ts'
@@ -18,7 +17,7 @@ import { createListing, type ListedFile } from './listing.ts'
 import { SymbolDigits } from './symbol-digits.ts'
 
 /** Maximum bad lines of one read that are logged; further ones are counted. */
-const badLinesNamed = 20
+const badLinesLoggedMax = 20
 
 export interface ExportFilesDeps {
   readonly definition: FeedDefinition
@@ -42,12 +41,12 @@ export class ExportFiles {
   readonly #nameOf: (raw: string) => string
   readonly index = new FileIndex()
   readonly #digits = new SymbolDigits()
-  /** Decimals of lines of listed symbols that were logged. */
-  readonly #named = new Map<string, number>()
+  /** Most decimals of a line that were logged, of each listed symbol. */
+  readonly #loggedDecimals = new Map<string, number>()
   /** Called for a symbol whose digits were raised: all its lines must be read again. */
   onRaised: (raw: string) => void = () => undefined
   /** Files without a usable bar, with the size and time of modification at that check. */
-  readonly #waiting = new Map<string, string>()
+  readonly #barless = new Map<string, string>()
   /** The raw name of each clean name. */
   readonly #raws = new Map<string, string>()
   /** How often all symbols were to be listed again: one got another raw name, or has no file any more. */
@@ -74,7 +73,7 @@ export class ExportFiles {
       this.index.add(this.#follow(file))
       added.push(file.series)
     }
-    for (const file of this.index.all()) this.#noteName(file.options.series.raw)
+    for (const file of this.index.all()) this.#noteName(file.series.raw)
     return added
   }
 
@@ -88,8 +87,8 @@ export class ExportFiles {
 
   /** Forgets what has none of these paths: files that are renamed repeatedly would take ever more memory. */
   #forgetOthers(paths: ReadonlySet<string>): void {
-    for (const file of this.index.all()) if (!paths.has(file.options.path)) this.#forget(file)
-    for (const path of this.#waiting.keys()) if (!paths.has(path)) this.#waiting.delete(path)
+    for (const file of this.index.all()) if (!paths.has(file.path)) this.#forget(file)
+    for (const path of this.#barless.keys()) if (!paths.has(path)) this.#barless.delete(path)
     for (const path of this.#misnamed) if (!paths.has(path)) this.#misnamed.delete(path)
     for (const raw of this.#digits.symbols)
       if (this.index.resolutionsOf(raw).length === 0) this.#digits.forget(raw)
@@ -98,7 +97,7 @@ export class ExportFiles {
   /** A symbol without a file leaves the catalogue. Otherwise feed-wide windows would claim its unread minutes. */
   #forget(file: FollowedFile): void {
     this.index.remove(file)
-    if (this.index.resolutionsOf(file.options.series.raw).length === 0) this.relistings += 1
+    if (this.index.resolutionsOf(file.series.raw).length === 0) this.relistings += 1
   }
 
   /** True when the manifest has another raw name for the file's clean name: the service would refuse the file's symbol. */
@@ -125,11 +124,11 @@ export class ExportFiles {
     const now = await stat(path).catch(() => undefined)
     // Two writes may have the same modification time, so the size is compared too.
     const state = now && `${now.size} ${now.mtimeMs}`
-    if (state === undefined || this.#waiting.get(path) === state) return false
-    this.#waiting.set(path, state)
+    if (state === undefined || this.#barless.get(path) === state) return false
+    this.#barless.set(path, state)
     const found = await this.#mostDecimals(file)
     if (found === undefined) return false
-    this.#waiting.delete(path)
+    this.#barless.delete(path)
     this.#digits.raise(raw, found.digits)
     const digits = this.#digits.of(raw)
     const { odd } = found
@@ -188,7 +187,7 @@ export class ExportFiles {
   #noteTooFine(path: string, raw: string, lines: readonly FineLine[]): void {
     const { log } = this.#deps
     const before = this.digitsOf(raw)
-    if (this.#listed(raw)) return this.#nameListed(path, raw, lines)
+    if (this.#listed(raw)) return this.#logListed(path, raw, lines)
     const needed = lines.map(({ line, decimals }) => ({ path, line, decimals: decimals - this.#halfUnit }))
     if (needed.filter((line) => this.#digits.note(raw, line)).length === 0) return
     const digits = this.digitsOf(raw)
@@ -199,11 +198,11 @@ export class ExportFiles {
     this.onRaised(raw)
   }
 
-  /** Names the cure once, and again for more decimals. */
-  #nameListed(path: string, raw: string, lines: readonly FineLine[]): void {
+  /** Logs the cure once, and again for more decimals. */
+  #logListed(path: string, raw: string, lines: readonly FineLine[]): void {
     const decimals = lines.reduce((most, each) => Math.max(most, each.decimals - this.#halfUnit), 0)
-    if (decimals <= (this.#named.get(raw) ?? 0)) return
-    this.#named.set(raw, decimals)
+    if (decimals <= (this.#loggedDecimals.get(raw) ?? 0)) return
+    this.#loggedDecimals.set(raw, decimals)
     const digits = this.digitsOf(raw)
     this.#deps.log.warn(
       { file: path, symbol: raw, digits, decimals },
@@ -229,14 +228,16 @@ export class ExportFiles {
       series,
       finished: !follow,
       decimalsMax: () => this.#decimalsMaxOf(series.raw),
-      maxGapSeconds: defaultMaxGapSeconds(series.resolution),
       reportsTicks: definition.clock.mode !== 'Measured' || delaySeconds === 0,
       now: nowOnFeed,
       hasEnded: (open) => hasEnded(open, series.resolution, { now: nowOnFeed(), delaySeconds }),
       hasBegun: (open) => hasCome(open + delaySeconds),
       showsTime: (open) => (definition.clock.mode === 'Measured' ? delaySeconds === 0 : hasCome(open)),
       onBad: (bad: readonly BadLine[]) =>
-        log.warn({ file: path, badLines: bad.length, first: bad.slice(0, badLinesNamed) }, 'lines rejected'),
+        log.warn(
+          { file: path, badLines: bad.length, first: bad.slice(0, badLinesLoggedMax) },
+          'lines rejected',
+        ),
       onSpacing: (fault) => {
         if (isReported) return
         isReported = true

@@ -10,17 +10,17 @@ export class FileIndex {
   readonly #bySeries = new Map<RawSeriesId, readonly FollowedFile[]>()
 
   add(file: FollowedFile): void {
-    const { path, series } = file.options
+    const { path, series } = file
     this.#byPath.set(path, file)
     this.#byName.set(basename(path), file)
     const id = rawSeriesId(series)
     const files = [...(this.#bySeries.get(id) ?? []), file]
-    files.sort((a, b) => (a.options.path < b.options.path ? -1 : 1))
+    files.sort((a, b) => (a.path < b.path ? -1 : 1))
     this.#bySeries.set(id, files)
   }
 
   remove(file: FollowedFile): void {
-    const { path, series } = file.options
+    const { path, series } = file
     this.#byPath.delete(path)
     this.#byName.delete(basename(path))
     const others = this.of(series).filter((each) => each !== file)

@@ -1,9 +1,9 @@
-import { type Bars, barCount, sliceBars, timeAt } from '../../../core/bars/bar.ts'
+import { barCount, timeAt } from '../../../core/bars/bar.ts'
 import { allTimes, type Span } from '../../../core/bars/window.ts'
 import type { Log } from '../../../platform/log/log.ts'
 import { OutageLog } from '../../../platform/outage-log.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import { type SourceListener, type SourceSeries, sourceBarsMax } from '../../source.ts'
+import { pieces, type SourceListener, type SourceSeries } from '../../source.ts'
 import { CompleteMinutes } from './complete-minutes.ts'
 import type { ExportFiles } from './export-files.ts'
 import { failureOf } from './file-fault.ts'
@@ -40,7 +40,7 @@ export class FolderScan {
     if (change === 'appended') await sendAdded(file, this.#ticks, listener)
     if (change !== 'anew') return
     file.wasRead = false
-    listener.readAgain(file.options.series, allTimes)
+    listener.readAgain(file.series, allTimes)
   }
 
   /**
@@ -53,18 +53,21 @@ export class FolderScan {
     const outage = this.#outageOf(file)
     if (!file.wasRead || fileLock.isLocked(file)) return false
     while (this.#again.delete(file)) {
+      const done = await fileLock.acquire(file)
       try {
-        await fileLock(file, () => this.#takeChange(file, listener))
+        await this.#takeChange(file, listener)
         outage.worked('the file can be read again')
       } catch (cause) {
-        outage.failed({ text: 'failed to read a file; retrying', ...failureOf(file.options.path, cause) })
+        outage.failed({ text: 'failed to read a file; retrying', ...failureOf(file.path, cause) })
+      } finally {
+        done()
       }
     }
     return file.wasRead && !outage.isOut
   }
 
   #outageOf(file: FollowedFile): OutageLog {
-    const about = { file: file.options.path }
+    const about = { file: file.path }
     const outage = this.#outages.get(file) ?? new OutageLog({ ...this.#deps, about })
     this.#outages.set(file, outage)
     return outage
@@ -77,7 +80,7 @@ export class FolderScan {
     this.#list(added, listener)
     for (const series of added) listener.readAgain(series, allTimes)
     const all = files.index.all()
-    const minutes = all.filter((file) => file.options.series.resolution === '1' && file.wasAsked)
+    const minutes = all.filter((file) => file.series.resolution === '1' && file.wasAsked)
     const unread = new Set(minutes)
     const left = all.values()
     const work = async (): Promise<void> => {
@@ -95,7 +98,7 @@ export class FolderScan {
   #list(added: readonly SourceSeries[], listener: SourceListener): void {
     const { files } = this.#deps
     const { relistings, index } = files
-    const all = index.all().map((file) => file.options.series)
+    const all = index.all().map((file) => file.series)
     // An empty folder may be a volume that is missing.
     const snapshot = relistings > this.#relistings && all.length > 0
     if (snapshot) this.#relistings = relistings
@@ -113,7 +116,7 @@ export class FolderScan {
 
 /** Reports new lines at once, and then the windows that they extended. */
 async function sendAdded(file: FollowedFile, ticks: FolderTicks, listener: SourceListener): Promise<void> {
-  const { series, reportsTicks } = file.options
+  const { series, reportsTicks } = file
   const before = new Set(file.spans.map(textOf))
   for await (const bars of file.readNew()) {
     for (const piece of pieces(bars)) listener.closed([{ ...series, bars: piece }])
@@ -125,8 +128,3 @@ async function sendAdded(file: FollowedFile, ticks: FolderTicks, listener: Sourc
 }
 
 const textOf = (span: Span): string => `${span.from} ${span.to}`
-
-export function* pieces(bars: Bars): Generator<Bars> {
-  for (let at = 0; at < barCount(bars); at += sourceBarsMax)
-    yield sliceBars(bars, at, Math.min(at + sourceBarsMax, barCount(bars)))
-}

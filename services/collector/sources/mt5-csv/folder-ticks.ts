@@ -1,8 +1,8 @@
 import { clockStepSecondsMax, type FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 
 /**
- * Decides which lines of a folder are ticks of the feed's clock. Files get their lines at different times, so a line that
- * is older than the newest one of the folder usually comes late. But a file whose own minutes go back was written by a
+ * Decides which lines of a folder are ticks of the feed's clock. Files get their lines at different times, so a line
+ * older than the newest one of the folder usually comes late. But a file whose own minutes go back was written by a
  * clock that was set back: while it repeats that time, only files that repeat it too show the time.
  */
 export class FolderTicks {

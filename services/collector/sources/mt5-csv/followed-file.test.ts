@@ -20,7 +20,6 @@ test('lines are read again after a read failed', async () => {
     series: { raw: 'EURUSD.z', resolution: '1' },
     finished: false,
     decimalsMax: () => 5,
-    maxGapSeconds: 60,
     reportsTicks: true,
     now: () => undefined,
     hasEnded: () => true,

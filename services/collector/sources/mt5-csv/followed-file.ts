@@ -8,7 +8,7 @@ import {
   sliceBars,
   timeAt,
 } from '../../../core/bars/bar.ts'
-import { BarClusters } from '../../../core/bars/clusters.ts'
+import { BarClusters, defaultMaxGapSeconds } from '../../../core/bars/clusters.ts'
 import { sortBars } from '../../../core/bars/revision.ts'
 import type { Span } from '../../../core/bars/window.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
@@ -34,7 +34,6 @@ export interface FollowedFileDeps {
   readonly finished: boolean
   /** Maximum decimals of a price of this symbol; another file of the symbol may raise it. */
   readonly decimalsMax: () => number
-  readonly maxGapSeconds: number
   readonly reportsTicks: boolean
   /** "Now" on the feed's clock; `undefined` when that clock is measured. */
   readonly now: () => FeedSeconds | undefined
@@ -57,7 +56,10 @@ interface Forming {
 }
 
 export class FollowedFile {
-  readonly options: FollowedFileDeps
+  readonly path: string
+  readonly series: SourceSeries
+  readonly reportsTicks: boolean
+  readonly #deps: FollowedFileDeps
   #position: Position = fileStart
   readonly #change: FileChange
   #clusters: BarClusters
@@ -79,18 +81,21 @@ export class FollowedFile {
   rejectedLines = 0
 
   constructor(deps: FollowedFileDeps) {
-    this.options = deps
+    this.path = deps.path
+    this.series = deps.series
+    this.reportsTicks = deps.reportsTicks
+    this.#deps = deps
     this.#change = new FileChange(deps)
     this.#clusters = this.#noClusters()
     this.#rejected = this.#noneRejected()
   }
 
   #noClusters(): BarClusters {
-    return new BarClusters(this.options.series.resolution, this.options.maxGapSeconds)
+    return new BarClusters(this.series.resolution, defaultMaxGapSeconds(this.series.resolution))
   }
 
   #noneRejected(): RejectedTimes {
-    return new RejectedTimes({ resolution: this.options.series.resolution, now: this.options.now })
+    return new RejectedTimes({ resolution: this.series.resolution, now: this.#deps.now })
   }
 
   /** Windows for the lines read so far. */
@@ -110,21 +115,21 @@ export class FollowedFile {
 
   async check(): Promise<Change> {
     const change = await this.#change.check()
-    const hasClosed = this.#forming !== undefined && this.options.hasEnded(this.#forming)
+    const hasClosed = this.#forming !== undefined && this.#deps.hasEnded(this.#forming)
     if (change === 'missing') return 'none'
     return change === 'none' && hasClosed ? 'appended' : change
   }
 
   /** Yields the bars of all complete lines that fit the symbol, without moving the read position. */
   async *peek(): AsyncGenerator<Bars> {
-    const { path, openFile, series, finished } = this.options
-    const { resolution } = series
-    for await (const chunk of readExport(path, { resolution, openFile, finished }))
+    const { openFile, finished } = this.#deps
+    const { resolution } = this.series
+    for await (const chunk of readExport(this.path, { resolution, openFile, finished }))
       yield goodLines(chunk, this.#rules).bars
   }
 
   get #rules(): LineRules {
-    return { resolution: this.options.series.resolution, decimalsMax: this.options.decimalsMax() }
+    return { resolution: this.series.resolution, decimalsMax: this.#deps.decimalsMax() }
   }
 
   /** Reads the whole file, in pieces that each ascend in time. */
@@ -139,15 +144,15 @@ export class FollowedFile {
     this.#rejected = this.#noneRejected()
     this.#spacing = new SpacingSample()
     yield* this.#read()
-    const fault = this.#spacing.fault(this.options.series.resolution)
+    const fault = this.#spacing.fault(this.series.resolution)
     this.#spacing = undefined
-    if (fault !== undefined) this.options.onSpacing(fault)
+    if (fault !== undefined) this.#deps.onSpacing(fault)
   }
 
   /**
    * Reads the complete lines after the last one read. The newest bar is not returned while it is forming: its
-   * line is read again later, with the lines after it. The last line of the file is read again too, because the
-   * terminal may write the last seconds of a minute after its end; its bar is returned again when it differs.
+   * line is read again later, with the lines after it. The last line of the file is read again too: the terminal
+   * may write the last seconds of a minute after its end. Its bar is returned again when it differs.
    * A read that fails is retried as a whole.
    */
   async *readNew(): AsyncGenerator<Bars> {
@@ -156,10 +161,10 @@ export class FollowedFile {
   }
 
   async *#read(): AsyncGenerator<Bars> {
-    const { path, openFile, series, finished, hasBegun } = this.options
+    const { openFile, finished, hasBegun } = this.#deps
     const fingerprint = await this.#change.fingerprint()
-    const { resolution } = series
-    const chunks = readExport(path, { resolution, openFile, finished, from: this.#position })
+    const { resolution } = this.series
+    const chunks = readExport(this.path, { resolution, openFile, finished, from: this.#position })
     let forming: Forming | undefined
     let lastLine: Position | undefined
     let last = this.#returned
@@ -213,7 +218,7 @@ export class FollowedFile {
     for (let i = barCount(sorted) - 1; i >= 0; i--) {
       const open = timeAt(sorted, i)
       if (this.#newestMinute !== undefined && open <= this.#newestMinute) return
-      if (!this.options.showsTime(open)) continue
+      if (!this.#deps.showsTime(open)) continue
       this.#newestMinute = open
       return
     }
@@ -223,11 +228,11 @@ export class FollowedFile {
   #newestOf(chunk: Chunk): { good: Bars; lines: Uint32Array; newest: Forming | undefined } {
     const { bars: good, lines } = this.#good(chunk)
     // While the clock is unknown, it may have been set back: the last line is the one that forms, not the newest.
-    let last = this.options.now() === undefined ? barCount(good) - 1 : newestIndex(good, () => true)
+    let last = this.#deps.now() === undefined ? barCount(good) - 1 : newestIndex(good, () => true)
     // A line far ahead of the clock is itself kept back, and only while it is the last; it delays no other.
-    if (last >= 0 && last < barCount(good) - 1 && !this.options.hasBegun(timeAt(good, last)))
-      last = newestIndex(good, this.options.hasBegun)
-    if (last < 0 || this.options.hasEnded(timeAt(good, last))) return { good, lines, newest: undefined }
+    if (last >= 0 && last < barCount(good) - 1 && !this.#deps.hasBegun(timeAt(good, last)))
+      last = newestIndex(good, this.#deps.hasBegun)
+    if (last < 0 || this.#deps.hasEnded(timeAt(good, last))) return { good, lines, newest: undefined }
     const position = chunk.positionOf(lines[last] as number)
     const bars = sliceBars(good, last, last + 1)
     return { good, lines, newest: { time: timeAt(good, last), bars, position } }
@@ -235,7 +240,7 @@ export class FollowedFile {
 
   #good(chunk: Chunk): GoodLines {
     const found = goodLines(chunk, this.#rules)
-    if (found.tooFine.length > 0) this.options.onTooFine(found.tooFine)
+    if (found.tooFine.length > 0) this.#deps.onTooFine(found.tooFine)
     this.#reportBad(found.rejected)
     this.#spacing?.add(found.bars.time)
     this.#rejected.holes.fill(found.bars)
@@ -249,7 +254,7 @@ export class FollowedFile {
     if (unreported.length === 0) return
     this.#reportedUntil = unreported.reduce((most, { line }) => Math.max(most, line), 0)
     this.rejectedLines += unreported.length
-    this.options.onBad(unreported)
+    this.#deps.onBad(unreported)
   }
 }
 

@@ -1,19 +1,18 @@
-/** A lock per key: one task at a time has it, others wait in the order of their calls. */
-export interface KeyedLock<Key extends object> {
-  isLocked(key: Key): boolean
-  <T>(key: Key, run: () => Promise<T>): Promise<T>
-  /** Waits for the lock; resolves with the function that releases it. Rejects when the signal aborts; then the lock is not acquired. */
-  acquire(key: Key, signal?: AbortSignal): Promise<() => void>
-}
+/** A lock per key: one caller at a time has it, others wait in the order of their calls. */
+export class KeyedLock<Key extends object> {
+  readonly #last = new WeakMap<Key, Promise<void>>()
 
-export function createKeyedLock<Key extends object>(): KeyedLock<Key> {
-  const last = new WeakMap<Key, Promise<void>>()
-  const acquire = async (key: Key, signal?: AbortSignal): Promise<() => void> => {
+  isLocked(key: Key): boolean {
+    return this.#last.has(key)
+  }
+
+  /** Waits for the lock; resolves with the function that releases it. Rejects when the signal aborts; then the lock is not acquired. */
+  async acquire(key: Key, signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted()
-    const before = last.get(key)
+    const before = this.#last.get(key)
     const { promise, resolve } = Promise.withResolvers<void>()
-    last.set(key, promise)
-    void promise.then(() => last.get(key) === promise && last.delete(key))
+    this.#last.set(key, promise)
+    void promise.then(() => this.#last.get(key) === promise && this.#last.delete(key))
     try {
       await unlessAborted(before, signal)
     } catch (cause) {
@@ -22,15 +21,6 @@ export function createKeyedLock<Key extends object>(): KeyedLock<Key> {
     }
     return resolve
   }
-  const locked = async <T>(key: Key, run: () => Promise<T>): Promise<T> => {
-    const done = await acquire(key)
-    try {
-      return await run()
-    } finally {
-      done()
-    }
-  }
-  return Object.assign(locked, { acquire, isLocked: (key: Key) => last.has(key) })
 }
 
 async function unlessAborted(

@@ -11,12 +11,12 @@ import {
   type UtcMs,
 } from '../../../core/clocks/feed-clock.ts'
 import type { Clock } from '../../../ports/clock.ts'
-import type { Source, SourceAnswer } from '../../source.ts'
+import { pieces, type Source, type SourceAnswer } from '../../source.ts'
 import { ExportFiles, type ExportFilesDeps } from './export-files.ts'
 import { asSourceFault } from './file-fault.ts'
-import { FolderScan, pieces } from './folder-scan.ts'
+import { FolderScan } from './folder-scan.ts'
 import type { FollowedFile } from './followed-file.ts'
-import { createKeyedLock } from './keyed-lock.ts'
+import { KeyedLock } from './keyed-lock.ts'
 import { Owners } from './owners.ts'
 import { watchFolder } from './watch-folder.ts'
 
@@ -29,7 +29,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
   const offset = fixedOffset(deps.definition.clock)
   let utcMs = (): UtcMs => deps.clock.utcMs()
   const files = new ExportFiles({ ...deps, now: () => feedNow(utcMs(), offset, undefined) })
-  const fileLock = createKeyedLock<FollowedFile>()
+  const fileLock = new KeyedLock<FollowedFile>()
   const scan = new FolderScan({ ...deps, files, fileLock })
 
   return {
@@ -44,7 +44,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
       await files.refresh().catch((cause: unknown) => {
         throw asSourceFault(deps.path, cause)
       })
-      listener.catalogue(files.symbols(files.index.all().map((file) => file.options.series)), {
+      listener.catalogue(files.symbols(files.index.all().map((file) => file.series)), {
         snapshot: true,
       })
       if (!deps.follow || signal.aborted) return
@@ -69,7 +69,7 @@ export function createMt5Csv(deps: Mt5CsvDeps): Source {
           }
           file.wasRead = true
         } catch (cause) {
-          throw asSourceFault(file.options.path, cause)
+          throw asSourceFault(file.path, cause)
         } finally {
           done()
         }

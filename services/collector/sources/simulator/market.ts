@@ -24,8 +24,8 @@ interface Listed {
   readonly delaySeconds: number
 }
 
-/** Bars that open before this time have closed; for a delayed symbol it is earlier by the delay. */
-const closedUntil = ({ delaySeconds }: Listed, r: Resolution, at: FeedSeconds): FeedSeconds =>
+/** Open of the bar that is forming: bars before it have closed. For a delayed symbol it is earlier by the delay. */
+const formingOpen = ({ delaySeconds }: Listed, r: Resolution, at: FeedSeconds): FeedSeconds =>
   bucketOpen(feedSeconds(at - delaySeconds), r)
 
 export function createMarket(definition: FeedDefinition, seed: number, offsetSeconds: number): Market {
@@ -52,7 +52,7 @@ export function createMarket(definition: FeedDefinition, seed: number, offsetSec
     *read({ raw, resolution }, span, now) {
       const symbol = listed.get(raw)
       if (!symbol) return
-      const to = feedSeconds(Math.min(span.to, closedUntil(symbol, resolution, now)))
+      const to = feedSeconds(Math.min(span.to, formingOpen(symbol, resolution, now)))
       let { from } = span
       for (const bars of from < to ? simulate(symbol.simulation, resolution, from, to) : []) {
         const end = feedSeconds(timeAt(bars, barCount(bars) - 1) + 1)
@@ -65,8 +65,8 @@ export function createMarket(definition: FeedDefinition, seed: number, offsetSec
       const batch: SourceBars[] = []
       for (const [raw, symbol] of listed) {
         for (const resolution of resolutions) {
-          const from = closedUntil(symbol, resolution, before)
-          const to = closedUntil(symbol, resolution, at)
+          const from = formingOpen(symbol, resolution, before)
+          const to = formingOpen(symbol, resolution, at)
           if (from >= to) continue
           for (const bars of simulate(symbol.simulation, resolution, from, to))
             batch.push({ raw, resolution, bars })

@@ -1,7 +1,7 @@
 import { allocateBars, type Bars, barCount, sliceBars } from '../../../core/bars/bar.ts'
 import { bucketOpen, createFold } from '../../../core/bars/derive.ts'
 import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
-import { barEnd, durationSeconds, isIntraday, type Resolution } from '../../../core/feeds/resolution.ts'
+import { barEnd, durationSeconds, type Resolution } from '../../../core/feeds/resolution.ts'
 import { isShareCfd } from '../../../core/feeds/symbol-name.ts'
 import type { SimulatedSymbol } from './instrument.ts'
 import { hourOf, type Instrument, minutePrices } from './price-path.ts'
@@ -42,7 +42,7 @@ export function* simulate(
   from: FeedSeconds,
   to: FeedSeconds,
 ): Generator<Bars> {
-  const ofMinutes = isIntraday(r) && durationSeconds[r as '15'] <= durationSeconds['15']
+  const ofMinutes = r !== '1M' && durationSeconds[r] <= durationSeconds['15']
   const open = bucketOpen(from, r)
   const first = open < from ? barEnd(open, r) : open
   if (first >= to) return

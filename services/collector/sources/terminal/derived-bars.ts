@@ -16,8 +16,8 @@ const finer: ReadonlyMap<Resolution, Resolution> = new Map([
 ])
 const longer = new Map([...finer].map(([long, short]) => [short, long]))
 
-export const finerOf = (r: Resolution): Resolution | undefined => finer.get(r)
-export const longerOf = (r: Resolution): Resolution | undefined => longer.get(r)
+export const mt4FinerOf = (r: Resolution): Resolution | undefined => finer.get(r)
+export const mt4LongerOf = (r: Resolution): Resolution | undefined => longer.get(r)
 
 /** The first bar at or after this time opens here. */
 const nextOpen = (time: FeedSeconds, r: Resolution): FeedSeconds => {
@@ -53,9 +53,11 @@ interface Derived {
   bucket?: Bucket
 }
 
-export interface DerivedReport {
+/** Bars of one series, ascending. */
+export interface SweptGroup {
   readonly series: TerminalSeries
   readonly bars: readonly TerminalBar[]
+  /** Whether the last bar may still be forming. */
   readonly lastIsOpen: boolean
 }
 
@@ -69,8 +71,8 @@ export class DerivedBars {
   }
 
   /** The longer bars as far as the finer ones show them; a correction of a longer bar that is over is not derived. */
-  take(of: TerminalSeries, bars: readonly TerminalBar[], lastIsOpen: boolean): DerivedReport | undefined {
-    const resolution = longerOf(of.resolution)
+  take(of: TerminalSeries, bars: readonly TerminalBar[], lastIsOpen: boolean): SweptGroup | undefined {
+    const resolution = mt4LongerOf(of.resolution)
     const state = this.#series.get(rawSeriesId(of))
     if (!resolution || !state) return undefined
     const folded: TerminalBar[] = []

@@ -3,7 +3,7 @@ import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
 import type { SourceListener, SourceSeries } from '../../source.ts'
-import { finerOf, longerOf } from './derived-bars.ts'
+import { mt4FinerOf, mt4LongerOf } from './derived-bars.ts'
 
 /** The series of a feed, as its manifest and the catalogue of its terminal name them. */
 export class FeedSeries {
@@ -26,7 +26,7 @@ export class FeedSeries {
 
   /** The series that the terminal sweeps, finest first. */
   get swept(): readonly SourceSeries[] {
-    const resolutions = this.isMt4 ? new Set(this.resolutions.map((r) => finerOf(r) ?? r)) : this.resolutions
+    const resolutions = new Set(this.resolutions.map((r) => this.finerOf(r) ?? r))
     return [...resolutions].flatMap((resolution) => [...this.raws].map((raw) => ({ raw, resolution })))
   }
 
@@ -40,12 +40,12 @@ export class FeedSeries {
 
   /** The resolution from which this one is folded; `undefined`: the terminal has it. */
   finerOf(r: Resolution): Resolution | undefined {
-    return this.isMt4 ? finerOf(r) : undefined
+    return this.isMt4 ? mt4FinerOf(r) : undefined
   }
 
   /** The resolution of the feed that is folded from this one. */
   longerOf(r: Resolution): Resolution | undefined {
-    const longer = this.isMt4 ? longerOf(r) : undefined
+    const longer = this.isMt4 ? mt4LongerOf(r) : undefined
     return longer && this.resolutions.includes(longer) ? longer : undefined
   }
 

@@ -2,15 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { CollectedTerminal, patience } from '../../../../test/support/fixtures/collected-terminal.ts'
 import { day, hour, minute, minutes } from '../../../../test/support/fixtures/collector-fixture.ts'
 import { MemoryFolder } from '../../../../test/support/fixtures/memory-folder.ts'
+import { openSmallSpool } from '../../../../test/support/fixtures/spool-fixture.ts'
 import { feedSeconds } from '../../../core/clocks/feed-clock.ts'
-import { silentLog } from '../../../platform/log/log.ts'
-import { openSpool } from '../../spool/spool.ts'
 import { NotTaken } from './terminal-feed.ts'
 
 const suite = new CollectedTerminal()
 
 const spoolIn = (folder: MemoryFolder) =>
-  openSpool({ folder, clock: suite.clock, log: silentLog, bytesMax: 1_000_000, ageMaxMs: 3_600_000 })
+  openSmallSpool(folder, { clock: suite.clock, bytesMax: 1_000_000, ageMaxMs: 3_600_000 })
 
 /** Bars that ingest has taken so far, by outcome. */
 const ingested = (outcome: string): Promise<number> =>

@@ -56,7 +56,7 @@ test('the answer to history comes after a second if no other range is wanted', a
   await expect.poll(() => answers).toEqual([[]])
 })
 
-test('the answer to a session that sweeps, too, waits for no other range', async () => {
+test('the answer to a session that sweeps too does not wait for another range', async () => {
   const { answers } = await answering('Both')
   await expect.poll(() => answers.length).toBe(1)
 })

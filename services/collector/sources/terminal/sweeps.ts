@@ -3,18 +3,12 @@ import { windowFromMin } from '../../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { TerminalBar, TerminalLine, TerminalSeries } from '../../../core/terminal/lines.ts'
 import type { SourceListener } from '../../source.ts'
-import { DerivedBars } from './derived-bars.ts'
+import { DerivedBars, type SweptGroup } from './derived-bars.ts'
 import type { FeedSeries } from './feed-series.ts'
 import { SweptBars } from './swept-bars.ts'
 import { NotTaken } from './terminal-feed.ts'
 import type { TerminalSession } from './terminal-session.ts'
 import type { TickClock } from './tick-clock.ts'
-
-interface Group {
-  readonly series: TerminalSeries
-  readonly bars: readonly TerminalBar[]
-  readonly lastIsOpen: boolean
-}
 
 /** Reports the bars and the windows of sweeps, also of the longer bars that the terminal lacks. */
 export class Sweeps {
@@ -48,7 +42,7 @@ export class Sweeps {
   }
 
   /** `others`: the bars of the group that answer no range of history. */
-  take({ series, bars, lastIsOpen }: Group, others: readonly TerminalBar[]): void {
+  take({ series, bars, lastIsOpen }: SweptGroup, others: readonly TerminalBar[]): void {
     const isFolded = this.#series.longerOf(series.resolution) !== undefined
     const derived = isFolded ? this.#derived.take(series, bars, lastIsOpen) : undefined
     this.#sweep({ series, bars: others, lastIsOpen: lastIsOpen && others.at(-1) === bars.at(-1) })
@@ -97,7 +91,7 @@ export class Sweeps {
       listener.watched(resolution, { from: windowFromMin, to }, this.#swept.lateOf(resolution))
   }
 
-  #sweep({ series, bars, lastIsOpen }: Group): void {
+  #sweep({ series, bars, lastIsOpen }: SweptGroup): void {
     if (this.#series.isCollected(series)) this.#swept.take(series, bars, lastIsOpen)
   }
 }

@@ -10,7 +10,7 @@ export interface TerminalFeed {
    */
   begin(session: number, hello: TerminalHello): Promise<readonly AnswerLine[]>
   /**
-   * Applies the lines of one post. Resolves once its bars are journaled; rejects with `NotTaken` when nothing of it
+   * Applies the lines of one post. Resolves once its bars are spooled; rejects with `NotTaken` when nothing of it
    * was taken: the terminal then posts the same again. Called for one post of a session at a time.
    */
   take(session: number, lines: readonly TerminalLine[]): Promise<readonly AnswerLine[]>

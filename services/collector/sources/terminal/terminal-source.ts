@@ -1,4 +1,4 @@
-import { barCount, noBars, sliceBars } from '../../../core/bars/bar.ts'
+import { noBars } from '../../../core/bars/bar.ts'
 import type { Span } from '../../../core/bars/window.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedDefinition } from '../../../core/feeds/feed.ts'
@@ -8,15 +8,15 @@ import type { Log } from '../../../platform/log/log.ts'
 import type { Clock } from '../../../ports/clock.ts'
 import { catalogueSymbolsMax } from '../../../wire/limits.ts'
 import {
+  pieces,
   type Source,
   type SourceAnswer,
   type SourceCapabilities,
   type SourceListener,
   type SourceSeries,
-  sourceBarsMax,
 } from '../../source.ts'
 import { TerminalPin } from '../../terminal-pin.ts'
-import { finerSpan, foldAnswer } from './derived-bars.ts'
+import { finerSpan, foldAnswer, type SweptGroup } from './derived-bars.ts'
 import { FeedSeries } from './feed-series.ts'
 import { Sweeps } from './sweeps.ts'
 import { NotTaken, type TerminalFeed } from './terminal-feed.ts'
@@ -35,8 +35,6 @@ export interface TerminalSourceDeps {
 
 /** For so long the answer to history waits for the next range that is wanted. */
 const wantWaitMs = 1_000
-
-type Line<Name extends TerminalLine['line']> = TerminalLine & { readonly line: Name }
 
 interface Opened {
   readonly listener: SourceListener
@@ -83,16 +81,13 @@ export class TerminalSource implements Source, TerminalFeed {
 
   async *read(series: SourceSeries, span: Span, signal: AbortSignal): AsyncGenerator<SourceAnswer> {
     const { bars, complete } = await this.#readWhole(series, span, signal)
-    for (let start = 0; start < barCount(bars); start += sourceBarsMax)
-      yield {
-        bars: sliceBars(bars, start, Math.min(barCount(bars), start + sourceBarsMax)),
-        derived: this.#series.finerOf(series.resolution) !== undefined,
-      }
+    const derived = this.#series.finerOf(series.resolution) !== undefined
+    for (const piece of pieces(bars)) yield { bars: piece, derived }
     if (complete) yield { bars: noBars, complete }
   }
 
   async begin(id: number, hello: TerminalHello): Promise<readonly AnswerLine[]> {
-    const opened = this.#open()
+    const opened = this.#whileOpen()
     const { account: _, newestTick, ...about } = hello
     const { kind, role } = hello
     this.#deps.log.info({ feed: this.#deps.definition.key, ...about }, 'terminal began a session')
@@ -108,7 +103,7 @@ export class TerminalSource implements Source, TerminalFeed {
   }
 
   async take(id: number, lines: readonly TerminalLine[]): Promise<readonly AnswerLine[]> {
-    const opened = this.#open()
+    const opened = this.#whileOpen()
     const session = this.#sessions.get(id)
     if (!session) throw new NotTaken('The collector does not know this session any more.')
     const takesBars = opened.listener.takesBars
@@ -125,7 +120,7 @@ export class TerminalSource implements Source, TerminalFeed {
     const session = this.#sessions.get(id)
     this.#sessions.delete(id)
     if (session?.isHistory) this.#wants.restart()
-    this.#showConnected()
+    this.#reportConnected()
   }
 
   /**
@@ -154,35 +149,34 @@ export class TerminalSource implements Source, TerminalFeed {
     return foldAnswer(answer, span, resolution)
   }
 
-  #open(): Opened {
+  /** Throws `NotTaken` before the source was opened and after it has ended. */
+  #whileOpen(): Opened {
     if (this.#opened && !this.#opened.signal.aborted) return this.#opened
     throw new NotTaken('The collector is starting or stopping.')
   }
 
   /** Lines that count on standby too. */
   #note(session: TerminalSession, opened: Opened, line: TerminalLine): void {
-    const { definition, metrics } = this.#deps
+    const { metrics } = this.#deps
     if (line.line === 'tick' && !this.#series.isDelayed(line.raw)) this.#tick(session, opened, line.time)
     if (line.line === 'connected') {
       session.isConnected = line.is
-      this.#showConnected()
+      this.#reportConnected()
     }
     if (line.line === 'memory') metrics.memory(line.usedMb, line.totalMb)
     if (line.line === 'error') {
       const { number, function: called, raw } = line
-      const fields = { feed: definition.key, number, function: called, raw }
-      this.#log.write('warn', fields, 'function of the terminal failed', metrics.failed(number))
+      const label = metrics.failed(number)
+      this.#warn({ number, function: called, raw }, 'function of the terminal failed', label)
     }
   }
 
   #apply(session: TerminalSession, opened: Opened, line: TerminalLine): void {
-    const feed = this.#deps.definition.key
     switch (line.line) {
       case 'symbol':
         if (!session.addSymbol(line.symbol))
-          this.#log.write(
-            'warn',
-            { feed, symbolsMax: catalogueSymbolsMax },
+          this.#warn(
+            { symbolsMax: catalogueSymbolsMax },
             'too many symbols in the terminal; the last ones are ignored',
           )
         break
@@ -200,23 +194,18 @@ export class TerminalSource implements Source, TerminalFeed {
       case 'loading':
         if (!this.#wants.loading(line.series)) return
         this.#deps.metrics.loading()
-        this.#log.write('warn', { feed, ...line.series }, 'history not loaded by the terminal yet; retrying')
+        this.#warn(line.series, 'history not loaded by the terminal yet; retrying')
         break
       case 'late':
         if (!session.isLive) return
         this.#sweeps.late(line.series)
-        this.#log.write(
-          'warn',
-          { feed, ...line.series },
-          'newest bars not loaded by the terminal yet; no window claims them',
-        )
+        this.#warn(line.series, 'newest bars not loaded by the terminal yet; no window claims them')
         break
       case 'beyond':
         if (!this.#series.isCollected(line.series)) return
         this.#wants.beyond(line.series, line.oldest)
-        this.#log.write(
-          'warn',
-          { feed, ...line.series, oldest: line.oldest, maxBars: this.#hello?.maxBars },
+        this.#warn(
+          { ...line.series, oldest: line.oldest, maxBars: this.#hello?.maxBars },
           'older bars unavailable in the terminal: its server has none, or "Max bars in chart" is too small',
         )
         break
@@ -231,16 +220,8 @@ export class TerminalSource implements Source, TerminalFeed {
   }
 
   #list(session: TerminalSession, { listener }: Opened, count: number): void {
-    const { definition, clock } = this.#deps
-    const symbols = session.takeSymbols(count, clock.monotonicMs())
-    if (!symbols) {
-      this.#log.write(
-        'warn',
-        { feed: definition.key, count },
-        'symbols of the terminal not complete; asking again',
-      )
-      return
-    }
+    const symbols = session.takeSymbols(count, this.#deps.clock.monotonicMs())
+    if (!symbols) return this.#warn({ count }, 'symbols of the terminal not complete; asking again')
     this.#series.raws = new Set(symbols.map(({ raw }) => raw))
     this.#sweeps.keepListed()
     listener.catalogue(
@@ -250,7 +231,11 @@ export class TerminalSource implements Source, TerminalFeed {
     for (const each of this.#sessions.values()) each.list(this.#series)
   }
 
-  #bars(session: TerminalSession, group: Line<'bars'>): void {
+  #warn(fields: object, text: string, about?: string): void {
+    this.#log.write('warn', { feed: this.#deps.definition.key, ...fields }, text, about)
+  }
+
+  #bars(session: TerminalSession, group: SweptGroup): void {
     const { series, bars, lastIsOpen } = group
     if (!this.#series.raws.has(series.raw)) return
     const others = this.#wants.take(series, bars, lastIsOpen, this.#sweeps.formingAt(series))
@@ -280,7 +265,7 @@ export class TerminalSource implements Source, TerminalFeed {
     return said.includes(false) && !said.includes(true)
   }
 
-  #showConnected(): void {
+  #reportConnected(): void {
     const isConnected = [...this.#sessions.values()].some((session) => session.isConnected)
     this.#opened?.listener.connected(isConnected)
   }

@@ -1,6 +1,5 @@
 import type { Resolution } from '../../../core/feeds/resolution.ts'
-import type { SymbolType } from '../../../core/feeds/symbol.ts'
-import { descriptionLengthMax } from '../../../core/feeds/symbol.ts'
+import { descriptionLengthMax, type SymbolType } from '../../../core/feeds/symbol.ts'
 import type { TerminalSymbol } from '../../../core/terminal/lines.ts'
 import type { SourceSymbol } from '../../source.ts'
 

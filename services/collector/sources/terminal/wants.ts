@@ -26,9 +26,6 @@ interface Want {
   repeated: number
 }
 
-const isSame = (a: TerminalSeries, b: TerminalSeries): boolean =>
-  a.raw === b.raw && a.resolution === b.resolution
-
 /** The ranges of history that the terminal is asked for, until it has answered. */
 export class Wants {
   #open: Want[] = []
@@ -160,6 +157,7 @@ export class Wants {
   }
 
   #asked(series: TerminalSeries): Want[] {
-    return this.#open.filter((want) => want.isAsked && isSame(want.series, series))
+    const id = rawSeriesId(series)
+    return this.#open.filter((want) => want.isAsked && rawSeriesId(want.series) === id)
   }
 }

@@ -34,7 +34,7 @@ export class LineReader {
   }
 
   /** `isEnded`: whether the line has a line end; one without needs all columns, because it may be cut. */
-  read(line: string, isEnded = true): string | undefined {
+  read(line: string, isEnded: boolean): string | undefined {
     this.#text = line
     this.#at = 0
     this.#fault = undefined

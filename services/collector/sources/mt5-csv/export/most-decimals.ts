@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import type { Resolution } from '../../../../core/feeds/resolution.ts'
+import type { FineLine } from './good-lines.ts'
 import { type Chunk, type OpenFile, type Position, readExport } from './read-export.ts'
 
 /** First lines, and bytes of the last lines, from which the digits are determined. */
@@ -10,15 +11,11 @@ const othersMin = 2
 
 export interface MostDecimals {
   readonly digits: number
-  /** A single line with more decimals than all others; it is ignored. */
   readonly odd?: OddLine
 }
 
-export interface OddLine {
-  /** Counted from 1. */
-  readonly line: number
-  readonly decimals: number
-}
+/** A single line with more decimals than all others; it is ignored. */
+export type OddLine = FineLine
 
 export interface MostDecimalsOptions {
   readonly openFile?: OpenFile

@@ -4,7 +4,7 @@ import { type FeedSeconds, feedSeconds } from '../../../../core/clocks/feed-cloc
 import type { Resolution } from '../../../../core/feeds/resolution.ts'
 import { type Layout, LayoutError, layoutOf } from './layout.ts'
 import { LineReader } from './line.ts'
-import { completeEnd, decoderOf, detectEncoding, type Encoding, lineStart, withoutReturn } from './text.ts'
+import { completeEnd, decode, detectEncoding, type Encoding, lineStart, withoutReturn } from './text.ts'
 
 /** Maximum bytes in memory per open file; a longer line means that the file is no export. */
 const chunkBytes = 1 << 17
@@ -104,7 +104,7 @@ async function* readChunks(file: FileHandle, options: ReadOptions): AsyncGenerat
     if (end === 0 && filled === chunkBytes)
       throw new LayoutError(`Line ${position.line + 1} is longer than ${chunkBytes} bytes.`)
     if (end > 0) {
-      const lines = decoderOf(encoding)(bytes.subarray(0, end)).split('\n')
+      const lines = decode(bytes.subarray(0, end), encoding).split('\n')
       const isEnded = lines.at(-1) === ''
       if (isEnded) lines.pop()
       position = startLayout(position, lines, options.resolution)

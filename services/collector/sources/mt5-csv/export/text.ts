@@ -1,7 +1,7 @@
 /** The encoding of an export. Terminals write UTF-16 or UTF-8, with or without a byte order mark. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be'
 
-/** Detects the encoding by a mark, which is to be skipped, or by a zero byte beside the first ASCII character. */
+/** Detects the encoding by a mark, or by a zero byte beside the first ASCII character. `markBytes` are to be skipped. */
 export function detectEncoding(head: Uint8Array): { encoding: Encoding; markBytes: number } {
   const [a, b, c] = head
   if (a === 0xff && b === 0xfe) return { encoding: 'utf-16le', markBytes: 2 }
@@ -41,10 +41,8 @@ export function lineEnd(bytes: Uint8Array, encoding: Encoding, from: number): nu
 }
 
 /** Decodes whole lines. A broken sequence becomes U+FFFD, which no field accepts, so its line is rejected. */
-export const decoderOf = (encoding: Encoding): ((bytes: Uint8Array) => string) => {
-  const decoder = new TextDecoder(encoding, { ignoreBOM: true })
-  return (bytes) => decoder.decode(bytes)
-}
+export const decode = (bytes: Uint8Array, encoding: Encoding): string =>
+  new TextDecoder(encoding, { ignoreBOM: true }).decode(bytes)
 
 /** A line without its end; MT writes CRLF, tools write LF. */
 export const withoutReturn = (line: string): string => (line.endsWith('\r') ? line.slice(0, -1) : line)

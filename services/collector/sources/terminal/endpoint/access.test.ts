@@ -48,7 +48,7 @@ describe('a post without a good token', () => {
   })
 })
 
-test('a token belongs to one feed, and a feed that this process does not collect is NOT_TAKEN', async () => {
+test('a post for a feed that this process does not collect is NOT_TAKEN', async () => {
   const { post } = await openEndpoint({ terminalOf: () => undefined })
   expect(await post(helloText())).toMatchObject({
     status: 503,

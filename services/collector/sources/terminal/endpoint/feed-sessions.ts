@@ -8,10 +8,10 @@ import type {
   TerminalRole,
 } from '../../../../core/terminal/lines.ts'
 import type { Clock } from '../../../../ports/clock.ts'
+import { terminalIdentity } from '../../../terminal-pin.ts'
 import { NotTaken, type TerminalFeed } from '../terminal-feed.ts'
 import { PostRate } from './post-rate.ts'
 import { Refusal } from './refusal.ts'
-import { terminalIdentity } from './terminal-identity.ts'
 
 /** A terminal that has not posted for so long is taken for gone. */
 const silenceMs = 30_000
@@ -48,8 +48,8 @@ export class FeedSessions {
     this.#feed = feed
   }
 
-  /** Counts a post before it is read further. Throws a `Refusal` for an unknown session, and above the maximum. */
-  count({ session: number }: Pick<Head, 'session'>): void {
+  /** Counts a post of this session before it is read further; 0: a hello. Throws a `Refusal` for an unknown session, and above the maximum. */
+  count(number: number): void {
     const nowMs = this.#clock.monotonicMs()
     if (number === 0) return this.#hellos.count(nowMs)
     const session = this.#sessionOf(number)
@@ -87,7 +87,7 @@ export class FeedSessions {
     this.#checkPin(session)
     session.isBusy = true
     try {
-      const answer = await taken(this.#feed.take(number, lines))
+      const answer = await orRefused(this.#feed.take(number, lines))
       // Another terminal may have taken over meanwhile.
       this.#sessionOf(number)
       session.sequence = sequence
@@ -118,13 +118,20 @@ export class FeedSessions {
     this.#replaced = [...this.#replaced, ...before.map(({ number }) => number)].slice(-replacedMax)
     // A number that an earlier process gave must not be taken for one of this process.
     const number = Number.parseInt(this.#clock.randomHex(6), 16) + 1
-    const lines = await taken(feed.begin(number, hello))
+    const lines = await orRefused(feed.begin(number, hello))
     feed.pin.offer(identity)
     const answer = formatAnswer({ session: number, sequence: 0, lines })
-    const lastMs = this.#clock.monotonicMs()
-    const { role } = hello
-    const counted = { rate: new PostRate(), lastMs, sequence: 0, answer, isBusy: false }
-    this.#open.set(number, { number, role, identity, address, ...counted })
+    this.#open.set(number, {
+      number,
+      role: hello.role,
+      identity,
+      address,
+      rate: new PostRate(),
+      lastMs: this.#clock.monotonicMs(),
+      sequence: 0,
+      answer,
+      isBusy: false,
+    })
     return answer
   }
 
@@ -183,7 +190,8 @@ export class FeedSessions {
 
 const overlap = (a: TerminalRole, b: TerminalRole): boolean => a === 'Both' || b === 'Both' || a === b
 
-async function taken(answer: Promise<readonly AnswerLine[]>): Promise<readonly AnswerLine[]> {
+/** Rejects with a `Refusal` where the feed rejects with `NotTaken`. */
+async function orRefused(answer: Promise<readonly AnswerLine[]>): Promise<readonly AnswerLine[]> {
   try {
     return await answer
   } catch (cause) {

@@ -8,6 +8,7 @@ import { openHttpServer } from '../../../../platform/http/http-server.ts'
 import { pathOf } from '../../../../platform/http/request-path.ts'
 import { formatAddress } from '../../../../platform/listen.ts'
 import { LimitedLog } from '../../../../platform/log/limited-log.ts'
+import type { Log } from '../../../../platform/log/log.ts'
 import { type Counter, fromZero } from '../../../../platform/metrics.ts'
 import type { TerminalEndpoint, TerminalEndpointDeps } from './endpoint-deps.ts'
 import { Refusal, refusalCodes } from './refusal.ts'
@@ -148,7 +149,7 @@ function send(reply: FastifyReply, refusal: Refusal): FastifyReply {
 
 /** The framework does not catch a defect outside of routes: it would end the process. */
 const contained =
-  (app: FastifyInstance, log: TerminalEndpointDeps['log']): RequestListener =>
+  (app: FastifyInstance, log: Log): RequestListener =>
   (request, response) => {
     try {
       app.routing(request, response)

@@ -27,7 +27,7 @@ export interface PostOrigin {
   readonly feed: FeedKey | undefined
 }
 
-export type PostsDeps = Omit<TerminalEndpointDeps, 'address' | 'acceptFailed' | 'log' | 'metrics'>
+type PostsDeps = Omit<TerminalEndpointDeps, 'address' | 'acceptFailed' | 'log' | 'metrics'>
 
 /** Takes posts: checks who sends them, reads them, and finds the session of each. */
 export class TerminalPosts {
@@ -69,7 +69,7 @@ export class TerminalPosts {
 
   async #process(text: string, sessions: FeedSessions, address: string): Promise<string> {
     const head = parseHead(text)
-    sessions.count('code' in head ? { session: 0 } : head)
+    sessions.count('code' in head ? 0 : head.session)
     if ('code' in head) throw refusalOf(head)
     const kept = sessions.repeated(head)
     if (kept !== undefined) return kept

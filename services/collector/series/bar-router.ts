@@ -52,9 +52,8 @@ export class BarRouter {
 
   /**
    * Splits a series' closed bars into new ones, for the live lane, and corrections, for the backfill lane. `isReport`: a
-   * source that watches its terminal reported them now. After the broker has set its clock back, the last of them is no
-   * newer than the bars before, but it shows that the feed is live: it goes on the live lane, where ingest stores it and
-   * does not push it.
+   * source that watches its terminal reported them now. The last of them shows that the feed is live. So it goes on the
+   * live lane also after the broker has set its clock back: ingest then stores it and does not push it.
    */
   route(series: CollectedSeries, bars: Bars, derived = false, isReport = false): Routed {
     const count = barCount(bars)
