@@ -278,26 +278,3 @@ describe('refusals', () => {
     await session.close()
   })
 })
-
-describe('sequences', () => {
-  test('a repeated message gets the same ack; another body under its sequence is refused and raises an alarm', async () => {
-    const noon = suite.minute
-    const session = suite.connect()
-    await session.hello(suite.feed.key)
-    const message = { lane: 'LANE_LIVE' as const, series: [seriesAt('EURUSD', [noon - 60])] }
-    session.send({ bars: { sequence: 1, ...message } })
-    const first = await session.answer(1)
-    session.received.length = 0
-    session.send({ bars: { sequence: 1, ...message } })
-    expect((await session.answer(1)).ack).toEqual(first.ack)
-    session.received.length = 0
-    session.send({ bars: { sequence: 1, lane: 'LANE_LIVE', series: [seriesAt('EURUSD', [noon - 120])] } })
-    const conflict = await session.next('refused')
-    expect(conflict.bars).toMatchObject([{ reason: 'REFUSAL_REASON_SEQUENCE' }])
-    expect(await suite.times()).toEqual([noon - 60])
-    expect((await suite.fixture.metrics.render()).text).toContain(
-      'fxd_ingest_alarms_total{kind="sequence"} 1',
-    )
-    await session.close()
-  })
-})
