@@ -4,7 +4,8 @@ import { Failure } from '../core/failure.ts'
 import { feedKey } from '../core/feeds/compound-key.ts'
 import type { KeyRecord } from '../core/keys/api-key.ts'
 import { Registry, type RegistryView } from '../core/registry/registry.ts'
-import { authenticate, digestOf } from './authenticate.ts'
+import { digestOf } from '../registry/key-digest.ts'
+import { authenticate } from './authenticate.ts'
 import { grant } from './grant.ts'
 
 const secret = `fxd_${'0a'.repeat(16)}`

@@ -6,8 +6,6 @@ import type { RegistryView } from '../core/registry/registry.ts'
 import { addressMatcher } from '../platform/addresses.ts'
 import { digestOf } from '../registry/key-digest.ts'
 
-export { digestOf }
-
 export interface Identification {
   /** The result of `credential`. */
   readonly credential: string | undefined

@@ -5,7 +5,7 @@ import { Failure } from '../core/failure.ts'
 import { feedKey } from '../core/feeds/compound-key.ts'
 import type { KeyRecord } from '../core/keys/api-key.ts'
 import { Registry } from '../core/registry/registry.ts'
-import { digestOf } from './authenticate.ts'
+import { digestOf } from '../registry/key-digest.ts'
 import { authenticateChart, chartFeeds, issueChartToken, keyIdOfChart } from './chart-token.ts'
 
 const now = utcMs(1_000_000_000)

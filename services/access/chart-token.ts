@@ -6,6 +6,7 @@ import { type KeyRecord, type KeySecret, secretIsOpen } from '../core/keys/api-k
 import type { RegistryView } from '../core/registry/registry.ts'
 import { show } from '../core/show.ts'
 import { keyRefusal } from './authenticate.ts'
+import { grant } from './grant.ts'
 
 /** Minimum characters of a chart key: below 256 bits it could be guessed from a token. */
 export const chartKeyLengthMin = 32
@@ -96,8 +97,7 @@ export function chartFeeds(text: string | undefined, key: KeyRecord): readonly F
   return [...new Set(text.split(','))].map((feed) => {
     if (!isFeedKey(feed))
       throw new Failure('INVALID_PARAMS', `feeds: got ${show(feed)}, wanted BROKER:ACCOUNT`)
-    if (!key.feeds.includes(feed))
-      throw new Failure('SYMBOL_NOT_PERMITTED', `The API key has no access to the feed ${feed}.`)
+    grant(key, feed)
     return feed
   })
 }

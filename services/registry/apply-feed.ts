@@ -45,7 +45,7 @@ export function removeFeed(writer: RegistryWriter, key: string, uid: string): Pr
 }
 
 export const feedsOwners = ['operator', 'manifests'] as const
-export type FeedsOwner = (typeof feedsOwners)[number]
+type FeedsOwner = (typeof feedsOwners)[number]
 
 /** Transfers all feeds to the owner and changes nothing else. Resolves with the number of transferred feeds. */
 export function setFeedsOwner(writer: RegistryWriter, owner: FeedsOwner): Promise<number> {

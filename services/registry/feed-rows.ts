@@ -90,6 +90,6 @@ function symbolOf(listed: ListedSymbol, name: string, definition: FeedDefinition
 }
 
 /** Compares records as stored: an absent field equals an undefined one. */
-const sameRecord = (a: object | undefined, b: object): boolean =>
+export const sameRecord = (a: object | undefined, b: object): boolean =>
   a !== undefined && isDeepStrictEqual(stored(a), stored(b))
 const stored = (record: object): unknown => JSON.parse(JSON.stringify(record))

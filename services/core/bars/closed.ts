@@ -1,4 +1,4 @@
-import { type FeedSeconds, feedSeconds } from '../clocks/feed-clock.ts'
+import type { FeedSeconds } from '../clocks/feed-clock.ts'
 import { barEnd, type Resolution } from '../feeds/resolution.ts'
 
 /** A bar counts as closed this many seconds before its end: the clocks of terminal and server may differ. */
@@ -15,11 +15,8 @@ export interface SeriesMoment {
 /** Whether a bar may be stored: its time, with the delay of its quotes, is over, or a later bar exists. */
 export function isClosed(open: FeedSeconds, r: Resolution, at: SeriesMoment): boolean {
   if (at.newest !== undefined && at.newest > open) return true
-  return hasEnded(open, r, { ...at, now: later(at.now) })
+  return hasEnded(open, r, { now: at.now, delaySeconds: at.delaySeconds - closeToleranceSeconds })
 }
-
-const later = (now: FeedSeconds | undefined): FeedSeconds | undefined =>
-  now === undefined ? undefined : feedSeconds(now + closeToleranceSeconds)
 
 /** Whether the time of a bar is over, without a tolerance. Until then a line of a file may still be rewritten. */
 export function hasEnded(open: FeedSeconds, r: Resolution, at: Omit<SeriesMoment, 'newest'>): boolean {

@@ -1,4 +1,4 @@
-import { dateOfSeconds, secondsOfDate } from '../clocks/calendar.ts'
+import { dateOfSeconds, daySeconds, secondsOfDate } from '../clocks/calendar.ts'
 import { type FeedSeconds, feedSeconds } from '../clocks/feed-clock.ts'
 
 /** The eleven values, in the order of the specification's table; finest first. */
@@ -29,7 +29,6 @@ export const terminalCodes: ReadonlyMap<string, Resolution> = new Map([
 ])
 
 const minute = 60
-const day = 86_400
 
 /** Nominal seconds of a bar. 1M has none: the calendar decides its end (see `barEnd`). */
 export const durationSeconds: Readonly<Record<Exclude<Resolution, '1M'>, number>> = {
@@ -41,8 +40,8 @@ export const durationSeconds: Readonly<Record<Exclude<Resolution, '1M'>, number>
   '60': 60 * minute,
   '120': 120 * minute,
   '240': 240 * minute,
-  '1D': day,
-  '1W': 7 * day,
+  '1D': daySeconds,
+  '1W': 7 * daySeconds,
 }
 
 /** The first second after a bar. A month ends where the next calendar month begins, on the feed's clock. */

@@ -28,8 +28,7 @@ export const delaySecondsMax = 86_400
 export const descriptionLengthMax = 256
 
 /** Fields of a symbol come from the manifest before the collector, and from that before an import. */
-export const symbolOrigins = ['manifest', 'collector', 'import'] as const
-export type SymbolOrigin = (typeof symbolOrigins)[number]
+export type SymbolOrigin = 'manifest' | 'collector' | 'import'
 
 /** An instrument of a feed in the registry; the API derives what it shows from this and the feed. */
 export interface SymbolRecord {

@@ -1,3 +1,4 @@
+import { digitsMax } from '../feeds/symbol.ts'
 import { Fields, LineFault, type TextLine } from './fields.ts'
 import { type Forms, readLine, readSeries, readSpan } from './forms.ts'
 import { orFault, type PostFault, postBarsMax, readHead } from './head.ts'
@@ -5,7 +6,6 @@ import type { TerminalBar, TerminalLine, TerminalPost, TerminalSeries } from './
 import { TextLines } from './text-lines.ts'
 
 const megabytesMax = 1_000_000_000
-const digitsMax = 10
 
 /** All lines but `bars`, which has bar lines behind it. Fields are read in the order of their form. */
 const forms: Forms<Exclude<TerminalLine, { line: 'bars' }>> = {

@@ -1,6 +1,6 @@
 import { type CompoundKey, compoundKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
-import { type SymbolRecord, symbolTypes } from '../../core/feeds/symbol.ts'
+import type { SymbolRecord } from '../../core/feeds/symbol.ts'
 import { cleanNames, isCleanName, nameWanted } from '../../core/feeds/symbol-name.ts'
 import type { RegistryView } from '../../core/registry/registry.ts'
 import { show } from '../../core/show.ts'
@@ -76,7 +76,7 @@ function importRecord(
     ...had,
     display: asked.display === '' ? had.display : described.display,
     description: asked.description === '' ? had.description : described.description,
-    type: (symbolTypes as readonly string[]).includes(asked.type) ? described.type : had.type,
+    type: asked.type === '' ? had.type : described.type,
     session: asked.session === '' ? had.session : described.session,
     digits: Math.max(had.digits, described.digits),
   }

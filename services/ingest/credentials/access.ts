@@ -17,8 +17,7 @@ export const mayPush = ({ feeds }: Access, feed: string): boolean =>
   feeds === 'all' || feeds.has(feed as FeedKey)
 
 /** Reasons for refusing a call before it reaches a service; each is a label of the metric. */
-export const credentialFaults = ['missing', 'unknown', 'expired', 'not_administration'] as const
-export type CredentialFault = (typeof credentialFaults)[number]
+export type CredentialFault = 'missing' | 'unknown' | 'expired' | 'not_administration'
 
 /** A refused credential. The message says what is wanted, and never quotes the credential. */
 export interface CredentialRefusal {

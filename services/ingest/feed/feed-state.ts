@@ -57,6 +57,7 @@ export class FeedState {
   /** A tick that contradicts the measured clock; it is the feed's time until ticks agree or a new clock is measured. */
   contradictingTick: FeedSeconds | undefined
   sessions = 0
+  /** `undefined` while no collector of the feed has its session here. */
   said: CollectorSays | undefined
   readonly #notes: LivenessNotes
 
@@ -170,15 +171,6 @@ export class FeedStates {
     this.#stores = stores
     this.#deps = { ...deps, stores, waiting: new WaitingBars(stores.bars) }
     this.#notes = new LivenessNotes(stores.board, deps)
-  }
-
-  receivedAt(key: FeedKey): UtcMs | undefined {
-    return this.#states.get(key)?.receivedAt
-  }
-
-  /** `undefined` while no collector of the feed has its session here. */
-  said(key: FeedKey): CollectorSays | undefined {
-    return this.#states.get(key)?.said
   }
 
   /** `undefined` for a feed without a session since the start. */

@@ -1,5 +1,6 @@
 import { partitionsOf } from '../../core/bars/partitions.ts'
 import type { Lane } from '../../core/bars/series.ts'
+import { minuteMs } from '../../core/clocks/calendar.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { GoodSeries } from '../check/check-batch.ts'
@@ -7,7 +8,6 @@ import type { GoodSeries } from '../check/check-batch.ts'
 /** Maximum old partitions that a feed opens in one minute, per lane; more wait. */
 const oldPartitionsPerMinute = 100
 
-const minuteMs = 60_000
 const partitionMs = minuteMs / oldPartitionsPerMinute
 
 export interface Turn {

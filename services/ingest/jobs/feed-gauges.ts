@@ -17,7 +17,7 @@ export interface FeedGaugesDeps {
   readonly registry: Pick<FollowedRegistry, 'view' | 'loaded'>
   readonly board: Pick<FeedBoard, 'read'>
   readonly sessions: Pick<OpenSessions, 'leaders'>
-  readonly states: Pick<FeedStates, 'receivedAt'>
+  readonly states: Pick<FeedStates, 'of'>
   readonly clock: Clock
 }
 
@@ -44,7 +44,7 @@ export function exportFeedGauges(deps: FeedGaugesDeps): () => void {
   gauge(
     'fxd_ingest_bar_age_seconds',
     'time since any ingest last received a live bar; absent until the first one',
-    ({ key }) => ageSeconds(clock.utcMs(), later(liveness.get(key)?.receivedAt, states.receivedAt(key))),
+    ({ key }) => ageSeconds(clock.utcMs(), later(liveness.get(key)?.receivedAt, states.of(key)?.receivedAt)),
   )
   gauge('fxd_ingest_finest_bar_seconds', 'length of its shortest bars; absent for months', finestSeconds)
 

@@ -1,13 +1,9 @@
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import type { RegistryView } from '../../core/registry/registry.ts'
-import type { FeedStates } from '../feed/feed-state.ts'
 import { depthInParts, firstReads } from '../registry/first-read.ts'
 import type { FeedGaugesDeps } from './feed-gauges.ts'
 
-export interface HistoryGaugeDeps
-  extends Pick<FeedGaugesDeps, 'metrics' | 'registry' | 'sessions' | 'clock'> {
-  readonly states: Pick<FeedStates, 'of'>
-}
+type HistoryGaugeDeps = Omit<FeedGaugesDeps, 'board'>
 
 /** Exports the progress of the first read of each feed with an active session here. It reads no store. */
 export function exportHistoryGauge(deps: HistoryGaugeDeps): void {

@@ -2,13 +2,7 @@ import { parseManifest } from '../../core/manifest/manifest.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
 import type { BarStore } from '../../ports/bars.ts'
-import {
-  applyFeed,
-  type FeedsOwner,
-  feedsOwners,
-  removeFeed,
-  setFeedsOwner,
-} from '../../registry/apply-feed.ts'
+import { applyFeed, feedsOwners, removeFeed, setFeedsOwner } from '../../registry/apply-feed.ts'
 import type { FeedFault } from '../../registry/feed-rows.ts'
 import { faultText } from '../../registry/manifests.ts'
 import { renameFaults } from '../../registry/rename-faults.ts'
@@ -52,7 +46,7 @@ export async function removeOwnFeed(
 }
 
 export async function handOverFeeds(owner: string, writer: RegistryWriter): Promise<number> {
-  const known = feedsOwners.find((each) => each === owner) satisfies FeedsOwner | undefined
+  const known = feedsOwners.find((each) => each === owner)
   if (known !== undefined) return setFeedsOwner(writer, known)
   throw invalid(`owner: got ${show(owner)}, wanted operator or manifests${didYouMean(owner, feedsOwners)}`)
 }

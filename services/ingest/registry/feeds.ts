@@ -17,7 +17,6 @@ import type { FeedBoard, FeedLiveness } from '../../ports/feed-board.ts'
 import type { WindowStore } from '../../ports/windows.ts'
 import type { Feed } from '../../wire/gen/fxd/v1/Feed.ts'
 import type { SeriesWindows } from '../../wire/gen/fxd/v1/SeriesWindows.ts'
-import { partBytesMax } from '../../wire/limits.ts'
 import type { FeedStates } from '../feed/feed-state.ts'
 import { manyWindows, separateWindows } from '../feed/separate-windows.ts'
 import { type LeadDeps, lead, leaseOf } from '../session/lead.ts'
@@ -34,7 +33,7 @@ export interface FeedStores {
   readonly windows: WindowStore
   readonly board: FeedBoard
   readonly clock: Clock
-  readonly states: Pick<FeedStates, 'said'>
+  readonly states: Pick<FeedStates, 'of'>
   /** Ends the sessions of a hidden feed. This process writes nothing of the feed afterwards. */
   endFeed(feed: FeedKey): Promise<void>
 }
@@ -46,7 +45,7 @@ export async function listFeeds(
   stores: FeedStores,
 ): Promise<{ readonly feeds: Feed[]; readonly next: string }> {
   // The limit of a page counts whole definitions. The answer is smaller, but the limit bounds the reads too.
-  const { items, next } = page(view.allFeeds(), request.after, (feed) => feed.definition.key, partBytesMax)
+  const { items, next } = page(view.allFeeds(), request.after, (feed) => feed.definition.key)
   const keys = items.map((feed) => feed.definition.key)
   const liveness = await livenessOf(keys, stores.board)
   const feeds: Feed[] = []
@@ -66,11 +65,11 @@ export async function getFeed(
   const { key } = feed.definition
   const liveness = (await livenessOf([key], stores.board)).get(key) ?? {}
   const symbols = shownSymbols(key, view)
-  const shown = page(symbols, request.afterSymbol, (symbol) => symbol, partBytesMax)
+  const shown = page(symbols, request.afterSymbol, (symbol) => symbol)
   const facts = await firstReadFacts(feed.definition, view, stores)
   const firstRead = firstReads(facts)
   const terminalIdentity = view.terminals.get(key)
-  const { rejectedLines, readjustedSymbols, readjustmentsHeld = false } = stores.states.said(key) ?? {}
+  const { rejectedLines, readjustedSymbols, readjustmentsHeld = false } = stores.states.of(key)?.said ?? {}
   const symbolsWith = (wanted: FirstRead): string[] =>
     shown.items.filter((symbol) => firstRead({ symbol }) === wanted)
   return {

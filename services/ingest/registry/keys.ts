@@ -104,7 +104,7 @@ export function refuseOldSecrets(id: string, old: readonly KeySecret[]): void {
     )
 }
 
-function refuseRevoked(key: KeyRecord): void {
+export function refuseRevoked(key: KeyRecord): void {
   if (key.revoked) throw failedPrecondition(`${key.id} is revoked, which is final; create a new key.`)
 }
 

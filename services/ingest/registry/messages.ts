@@ -4,6 +4,7 @@ import type { FeedStatus } from '../../core/feeds/feed-status.ts'
 import { type KeyRecord, keyState, openOldSecrets } from '../../core/keys/api-key.ts'
 import type { Feed } from '../../wire/gen/fxd/v1/Feed.ts'
 import type { Key } from '../../wire/gen/fxd/v1/Key.ts'
+import { partBytesMax } from '../../wire/limits.ts'
 
 /** A key as administration sees it, without the digests of its secrets. */
 export function keyMessage(key: KeyRecord, version: number, now: UtcMs): Key {
@@ -48,14 +49,13 @@ export function feedMessage(
 }
 
 /**
- * One page of a list: the items after the id `after`, up to `bytesMax`, and the id after which the next page begins.
+ * One page of a list: the items after the id `after`, up to `partBytesMax`, and the id after which the next page begins.
  * The order of the list must be stable. If `after` no longer exists, the page is empty and the last one.
  */
 export function page<T>(
   items: readonly T[],
   after: string,
   idOf: (item: T) => string,
-  bytesMax: number,
 ): { readonly items: readonly T[]; readonly next: string } {
   const start = after === '' ? 0 : items.findIndex((item) => idOf(item) === after) + 1
   if (after !== '' && start === 0) return { items: [], next: '' }
@@ -63,7 +63,7 @@ export function page<T>(
   let bytes = 0
   while (end < items.length) {
     bytes += JSON.stringify(items[end]).length
-    if (bytes > bytesMax && end > start) break
+    if (bytes > partBytesMax && end > start) break
     end += 1
   }
   const taken = items.slice(start, end)

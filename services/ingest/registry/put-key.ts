@@ -10,7 +10,7 @@ import { parseExpiry, parsePlan, resolveLimits } from '../../core/keys/key-input
 import type { RegistryView } from '../../core/registry/registry.ts'
 import { show } from '../../core/show.ts'
 import type { PutKeyRequest__Output } from '../../wire/gen/fxd/v1/PutKeyRequest.ts'
-import { checkAddresses, checkFeeds, checkName, refuseOldSecrets } from './keys.ts'
+import { checkAddresses, checkFeeds, checkName, refuseOldSecrets, refuseRevoked } from './keys.ts'
 import { alreadyExists, changedMeanwhile, failedPrecondition, invalid } from './refusal.ts'
 
 const idShape = /^[a-z0-9_-]{1,64}$/
@@ -80,7 +80,7 @@ function refuseChange(request: PutKeyRequest__Output, had: KeyRecord, digest: st
     throw failedPrecondition(
       `${id} belongs to ${had.owner === undefined ? '"fxd keys"' : `the object with the UID ${had.owner}`}, not to ${owner}.`,
     )
-  if (had.revoked) throw failedPrecondition(`${id} is revoked, which is final; create a new key.`)
+  refuseRevoked(had)
   const stored = had.issue ?? 0
   if (issue < stored) throw changedMeanwhile(`${id} has issue ${stored} already; ${issue} is older.`)
   if (issue === stored && had.secrets[0]?.digest !== digest)

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { handleUnaryCall } from '@grpc/grpc-js'
 import { faultPlace } from '../../core/fault-place.ts'
 import type { KeyRecord } from '../../core/keys/api-key.ts'
@@ -9,6 +8,7 @@ import type { Log } from '../../platform/log/log.ts'
 import type { Leases } from '../../ports/lease.ts'
 import type { StoreIdentity } from '../../ports/store-identity.ts'
 import type { StoreTables } from '../../ports/store-tables.ts'
+import { sameRecord } from '../../registry/feed-rows.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { RegistryWriter } from '../../registry/writer.ts'
 import type { CreateKeyRequest__Output } from '../../wire/gen/fxd/v1/CreateKeyRequest.ts'
@@ -19,7 +19,6 @@ import type { RevokeKeyRequest__Output } from '../../wire/gen/fxd/v1/RevokeKeyRe
 import type { RotateKeyRequest__Output } from '../../wire/gen/fxd/v1/RotateKeyRequest.ts'
 import type { SuspendKeyRequest__Output } from '../../wire/gen/fxd/v1/SuspendKeyRequest.ts'
 import type { UpdateKeyRequest__Output } from '../../wire/gen/fxd/v1/UpdateKeyRequest.ts'
-import { partBytesMax } from '../../wire/limits.ts'
 import type { FeedTokens } from '../credentials/feed-tokens.ts'
 import { backfill } from './backfill.ts'
 import { clockHistory } from './clock.ts'
@@ -69,7 +68,7 @@ export function registryService(deps: RegistryServiceDeps): RegistryHandlers {
   return {
     CreateKey: answer(keys.create),
     ListKeys: answer(({ after }) => {
-      const found = page(view().keys.all(), after, (key) => key.id, partBytesMax)
+      const found = page(view().keys.all(), after, (key) => key.id)
       return { keys: found.items.map((key) => messageOf(key.id, view(), clock)), next: found.next }
     }),
     ListTopKeys: answer(async ({ limit }) => ({ keys: await topKeys(limit, view().keys.all(), deps) })),
@@ -148,7 +147,7 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
       refuseTooMany(request.id)
       return store((view) => {
         const key = putKey(request, view, clock.utcMs())
-        if (isDeepStrictEqual(stored(key), stored(view.keys.get(key.id)))) return undefined
+        if (sameRecord(view.keys.get(key.id), key)) return undefined
         refuseMoved(key.id, request.basedOn, view)
         return key
       }, request.id)
@@ -168,9 +167,6 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
       }, id),
   }
 }
-
-/** The record as the store returns it: an absent field equals an undefined one. */
-const stored = (key: KeyRecord | undefined): unknown => key && JSON.parse(JSON.stringify(key))
 
 /** The key to change; refused if its version is newer than the version that the change is based on. */
 function keyOf(request: { readonly id: string; readonly basedOn: number }, view: RegistryView): KeyRecord {

@@ -34,7 +34,9 @@ export function removeSymbol(
   if (request.hidden && request.symbol !== '')
     throw invalid(`symbol: got ${show(request.symbol)}, wanted none together with hidden`)
   const had = view.allSymbolsOf(key).find(({ symbol }) => symbol === compoundKey(key, request.symbol))
-  return request.hidden || had?.hidden ? freeNames(had, key, view, stores) : hideSymbol(request, view, stores)
+  return request.hidden || had?.hidden
+    ? freeNames(had, key, view, stores)
+    : hideSymbol(key, request.symbol, stores)
 }
 
 async function freeNames(
@@ -57,37 +59,32 @@ async function freeNames(
   return { series: 0, freed }
 }
 
-async function hideSymbol(
-  request: { readonly feed: string; readonly symbol: string },
-  view: RegistryView,
-  { bars, writer }: SymbolStores,
-): Promise<Removed> {
+async function hideSymbol(feed: FeedKey, name: string, { bars, writer }: SymbolStores): Promise<Removed> {
   // Read before the change: if this fails, nothing was removed and the call can be repeated.
-  const storedOf = await readStored(feedRecordOf(request.feed, view).definition.key, bars)
+  const storedOf = await readStored(feed, bars)
   const found = await writer.change((now) => {
-    const body = { ...importedSymbol(request.feed, request.symbol, now), hidden: true }
+    const body = { ...importedSymbol(feed, name, now), hidden: true }
     return { rows: [{ kind: 'symbol' as const, id: body.symbol, body }], result: body }
   })
   return { series: storedOf(found).length, freed: 0 }
 }
 
-function importedSymbol(feed: string, name: string, view: RegistryView): SymbolRecord {
-  const { key } = feedRecordOf(feed, view).definition
-  const shown = view.allSymbolsOf(key).filter(({ hidden }) => !hidden)
-  const found = shown.find(({ symbol }) => symbol === compoundKey(key, name))
+function importedSymbol(feed: FeedKey, name: string, view: RegistryView): SymbolRecord {
+  const shown = view.allSymbolsOf(feed).filter(({ hidden }) => !hidden)
+  const found = shown.find(({ symbol }) => symbol === compoundKey(feed, name))
   if (!found) {
     const names = shown.flatMap((each) => (each.origin === 'import' ? [each.name] : []))
     const near = didYouMean(name, names)
-    throw notFound(`${key} has no symbol ${show(name)}${near}.`)
+    throw notFound(`${feed} has no symbol ${show(name)}${near}.`)
   }
   if (found.origin === 'manifest') {
     throw failedPrecondition(
-      `The Feed manifest of ${key} lists ${show(found.raw)}; remove it from its spec.symbols.list first.`,
+      `The Feed manifest of ${feed} lists ${show(found.raw)}; remove it from its spec.symbols.list first.`,
     )
   }
   if (found.origin === 'collector') {
     throw failedPrecondition(
-      `The collector of ${key} lists ${show(found.raw)}; ingest hides it once its source does not list it.`,
+      `The collector of ${feed} lists ${show(found.raw)}; ingest hides it once its source does not list it.`,
     )
   }
   return found

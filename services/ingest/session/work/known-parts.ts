@@ -1,4 +1,3 @@
-import type { seriesId } from '../../../core/bars/series.ts'
 import type { FeedSeconds } from '../../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Known } from '../../../wire/gen/fxd/v1/Known.ts'
@@ -45,7 +44,7 @@ function* entries(
 }
 
 /** The reverse of `seriesId`, with the clean name only. */
-function named(feed: FeedKey, id: ReturnType<typeof seriesId>): { symbol: string; resolution: string } {
+function named(feed: FeedKey, id: string): { symbol: string; resolution: string } {
   const [resolution = ''] = id.split(' ', 1)
   const symbol = id.slice(resolution.length + 1)
   return { resolution, symbol: symbol.slice(feed.length + 1) }

@@ -33,10 +33,7 @@ export class Sequences {
     }
     this.#greatest = sequence
     this.#seen.set(sequence, { digest, ack: undefined })
-    for (const old of this.#seen.keys()) {
-      if (this.#seen.size <= sequencesKept) break
-      this.#seen.delete(old)
-    }
+    this.#seen.delete(sequence - sequencesKept)
     return { outcome: 'new' }
   }
 

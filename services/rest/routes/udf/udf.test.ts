@@ -8,11 +8,11 @@ import {
   type RestFixture,
   secretOf,
 } from '../../../../test/support/fixtures/rest-fixture.ts'
-import { digestOf } from '../../../access/authenticate.ts'
 import type { Bar } from '../../../core/bars/bar.ts'
 import { utcMs } from '../../../core/clocks/feed-clock.ts'
 import { compoundKey, feedKey } from '../../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
+import { digestOf } from '../../../registry/key-digest.ts'
 
 const hour = 3_600
 const day = 86_400
