@@ -1,7 +1,7 @@
 import { parseAnswer } from '../../../services/core/terminal/answer.ts'
-import { formatPost } from '../../../services/core/terminal/format-post.ts'
 import type { AnswerLine, TerminalHello, TerminalLine } from '../../../services/core/terminal/lines.ts'
 import type { PostedTo } from '../samples/posting-terminal.ts'
+import { formatPost } from './format-post.ts'
 
 /** Posts over HTTP. The numbers of its sessions are those of the endpoint. */
 export class TerminalPoster implements PostedTo {

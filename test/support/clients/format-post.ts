@@ -1,6 +1,11 @@
-import { fieldOf } from './fields.ts'
-import { headOf } from './head.ts'
-import type { TerminalBar, TerminalLine, TerminalPost, TerminalSeries } from './lines.ts'
+import { fieldOf } from '../../../services/core/terminal/fields.ts'
+import { headOf } from '../../../services/core/terminal/head.ts'
+import type {
+  TerminalBar,
+  TerminalLine,
+  TerminalPost,
+  TerminalSeries,
+} from '../../../services/core/terminal/lines.ts'
 
 /** The text of a post, as a program in a terminal writes it. */
 export const formatPost = (post: TerminalPost): string => headOf(post) + post.lines.map(textOf).join('')
