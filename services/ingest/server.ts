@@ -178,7 +178,7 @@ function createServe(authorizer: Authorizer, unauthenticated: UnauthenticatedCon
   let count = 0
   const begin = (call: CollectorCall): void => {
     const access = authorizer.accessOf(call.metadata)
-    const refusal = sessions.refusal(access)
+    const refusal = sessions.refusalByAccess(access)
     if (refusal) {
       call.emit('error', refusal.status)
       return

@@ -16,7 +16,7 @@ export interface FeedGaugesDeps {
   readonly metrics: Metrics
   readonly registry: Pick<FollowedRegistry, 'view' | 'loaded'>
   readonly board: Pick<FeedBoard, 'read'>
-  readonly sessions: Pick<OpenSessions, 'leaders'>
+  readonly sessions: Pick<OpenSessions, 'leaderCount'>
   readonly states: Pick<FeedStates, 'of'>
   readonly clock: Clock
 }
@@ -39,7 +39,7 @@ export function exportFeedGauges(deps: FeedGaugesDeps): () => void {
     })
   }
   gauge('fxd_ingest_active_sessions', 'live sessions here, without standbys', ({ key }) =>
-    sessions.leaders(key),
+    sessions.leaderCount(key),
   )
   gauge(
     'fxd_ingest_bar_age_seconds',

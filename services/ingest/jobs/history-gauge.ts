@@ -17,7 +17,7 @@ export function exportHistoryGauge(deps: HistoryGaugeDeps): void {
       if (!registry.loaded) return
       const view = registry.view()
       for (const feed of view.feeds()) {
-        if (sessions.leaders(feed.key) === 0) continue
+        if (sessions.leaderCount(feed.key) === 0) continue
         for (const [history, count] of Object.entries(countSymbols(feed, view, deps)))
           metric.set({ feed: feed.key, history }, count)
       }

@@ -19,7 +19,7 @@ import type { Feed } from '../../wire/gen/fxd/v1/Feed.ts'
 import type { SeriesWindows } from '../../wire/gen/fxd/v1/SeriesWindows.ts'
 import type { FeedStates } from '../feed/feed-state.ts'
 import { manyWindows, separateWindows } from '../feed/separate-windows.ts'
-import { type LeadDeps, lead, leaseOf } from '../session/lead.ts'
+import { type LeadDeps, lead } from '../session/lead.ts'
 import { depthInParts, type FirstRead, type FirstReadFacts, firstReads, startsOf } from './first-read.ts'
 import { feedMessage, page } from './messages.ts'
 import { failedPrecondition, notFound } from './refusal.ts'
@@ -170,7 +170,7 @@ async function withLease<T>(feed: FeedKey, deps: LeaseDeps, act: () => Promise<T
   let reason: Unavailable = new Unavailable('lease store')
   const leadership = lead({
     ...deps,
-    name: leaseOf(feed),
+    feed,
     holder: `purge ${deps.clock.randomHex(8)}`,
     signal: ending.signal,
     onTaken() {

@@ -1,5 +1,4 @@
 import { type FeedKey, isFeedKey } from '../../core/feeds/compound-key.ts'
-import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import type { RegistryView } from '../../core/registry/registry.ts'
 import { show } from '../../core/show.ts'
 import { didYouMean } from '../../core/suggest.ts'
@@ -35,9 +34,8 @@ export function identify(hello: Hello__Output, view: RegistryView, access: Acces
       `FOREIGN_FEED: this credential may push ${may.join(', ') || 'no feed'}; got ${show(feed)}`,
     )
   }
-  const { key } = definedFeed(feed, view)
   return {
-    feed: key,
+    feed: definedFeed(feed, view),
     isImport: mode === 'SESSION_MODE_IMPORT',
     collectorId,
     terminal,
@@ -51,9 +49,8 @@ function checkText(field: string, { length }: string, lengthMin: 0 | 1): void {
   throw new SessionEnd('INVALID_ARGUMENT', `Hello.${field}: got ${length} characters, wanted ${wanted}`)
 }
 
-function definedFeed(feed: string, view: RegistryView): FeedDefinition {
-  const definition = isFeedKey(feed) ? view.feed(feed) : undefined
-  if (definition) return definition
+function definedFeed(feed: string, view: RegistryView): FeedKey {
+  if (isFeedKey(feed) && view.feed(feed)) return feed
   const keys = view.feeds().map(({ key }) => key)
   throw new SessionEnd('NOT_FOUND', `there is no feed ${show(feed)}${didYouMean(feed, keys)}`)
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
+import { feedKey } from '../../core/feeds/compound-key.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import type { Granted } from '../../ports/lease.ts'
 import { lead } from './lead.ts'
@@ -16,7 +17,7 @@ function begin(answer: () => Promise<Granted | undefined>) {
       renew: () => leases.renew(),
       release: async () => undefined,
     },
-    name: 'feed',
+    feed: feedKey('BROKERA', 'ZERO'),
     holder: 'a',
     clock,
     log: silentLog,

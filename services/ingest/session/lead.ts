@@ -10,7 +10,7 @@ const leaseRequestMs = 1_000
 const leaseSilenceMs = 5_000
 
 /** The name of the lease whose holder alone writes live bars of the feed. */
-export const leaseOf = (feed: FeedKey): string => `feed ${feed}`
+const leaseOf = (feed: FeedKey): string => `feed ${feed}`
 
 export interface Leadership {
   /** Resolves with the epoch once this session leads, or with `undefined` if the signal aborted first. */
@@ -21,7 +21,7 @@ export interface Leadership {
 
 export interface LeadDeps {
   readonly leases: Leases
-  readonly name: string
+  readonly feed: FeedKey
   readonly holder: string
   readonly clock: Clock
   readonly log: Log
@@ -42,7 +42,8 @@ export interface LeadDeps {
  * session that waits stops waiting: `onSilence` is called.
  */
 export function lead(deps: LeadDeps): Leadership {
-  const { leases, name, holder, clock, signal, onWait, onTaken, onSilence, onLost } = deps
+  const { leases, holder, clock, signal, onWait, onTaken, onSilence, onLost } = deps
+  const name = leaseOf(deps.feed)
   const calls = new LeaseCalls(deps)
   const granted = waitForGrant()
 

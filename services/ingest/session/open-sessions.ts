@@ -33,7 +33,7 @@ export class OpenSessions {
   }
 
   /** Why a new session of this access is refused, before its Hello names a feed. */
-  refusal({ feeds }: Access): SessionEnd | undefined {
+  refusalByAccess({ feeds }: Access): SessionEnd | undefined {
     // A collector may have an open connection to a process that is stopping.
     if (this.#stopping) return this.#stopping
     if (this.#open.size >= sessionsMax) return full(`ingest has ${sessionsMax} sessions open, the maximum`)
@@ -48,7 +48,7 @@ export class OpenSessions {
   }
 
   /** Why the feed accepts no further session. Sessions that this one replaces do not count. */
-  refusalOf(session: OpenSession, identity: CollectorIdentity): SessionEnd | undefined {
+  refusalByFeed(session: OpenSession, identity: CollectorIdentity): SessionEnd | undefined {
     const open = this.#sessionsWhere(
       (other) =>
         other !== session && other.identity?.feed === identity.feed && !isSame(other.identity, identity),
@@ -58,8 +58,8 @@ export class OpenSessions {
       : full(`${identity.feed} has ${open.length} sessions open, the maximum is ${sessionsPerFeedMax}`)
   }
 
-  /** Number of sessions that lead this feed: 1, or 0. Two for a moment in which an earlier leader does not know yet. */
-  leaders(feed: FeedKey): number {
+  /** Number of sessions that lead this feed: 0 or 1, or 2 until an earlier leader learns that it leads no longer. */
+  leaderCount(feed: FeedKey): number {
     return this.#sessionsWhere(({ leads, identity }) => leads && identity?.feed === feed).length
   }
 

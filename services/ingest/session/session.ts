@@ -9,7 +9,7 @@ import type { Hello__Output } from '../../wire/gen/fxd/v1/Hello.ts'
 import type { Access } from '../credentials/access.ts'
 import { SessionEnd, sessionEnd } from '../session-end.ts'
 import { type CollectorIdentity, identify } from './hello.ts'
-import { type Leadership, lead, leaseOf } from './lead.ts'
+import { type Leadership, lead } from './lead.ts'
 import type { OpenSessions } from './open-sessions.ts'
 import { type CollectorCall, CollectorStream } from './stream/collector-stream.ts'
 import type { Received } from './stream/receive.ts'
@@ -164,7 +164,7 @@ export class CollectorSession {
   async #acceptHello(hello: Hello__Output | null | undefined, kind: string): Promise<void> {
     if (!hello) throw new SessionEnd('FAILED_PRECONDITION', `the first message must be hello, got ${kind}`)
     const identity = identify(hello, this.#deps.registry.view(), this.access)
-    const refusal = this.#deps.sessions.refusalOf(this, identity)
+    const refusal = this.#deps.sessions.refusalByFeed(this, identity)
     if (refusal) throw refusal
     this.#identity = identity
     this.#cancelHelloDeadline()
@@ -182,7 +182,7 @@ export class CollectorSession {
     return new Promise((resolve, reject) => {
       this.#leadership = lead({
         leases: this.#deps.stores.leases,
-        name: leaseOf(identity.feed),
+        feed: identity.feed,
         holder: this.id,
         clock: this.#deps.clock,
         log: this.#log,

@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
 import { createVirtualClock, type VirtualClock } from '../../../test/support/fixtures/virtual-clock.ts'
+import { feedKey } from '../../core/feeds/compound-key.ts'
 import { silentLog } from '../../platform/log/log.ts'
 import { type Leases, leaseMs, leaseRenewMs } from '../../ports/lease.ts'
 import { embeddedLeases } from '../../stores/embedded/leases.ts'
 import { channelOptions } from '../../wire/limits.ts'
 import { lead } from './lead.ts'
 
+const feed = feedKey('BROKERA', 'ZERO')
 /** Maximum time of a takeover that the service promises. */
 const takeoverMs = 15_000
 /** Maximum time to the grant: the promise, less the time of a connection and of the pause before a reconnect. */
@@ -17,7 +19,7 @@ const ignore = (): void => undefined
 
 function contend(leases: Leases, holder: string, clock: VirtualClock, signal = never) {
   const callbacks = { onWait: ignore, onTaken: ignore, onSilence: ignore, onLost: ignore }
-  return lead({ leases, name: 'feed', holder, clock, log: silentLog, signal, ...callbacks })
+  return lead({ leases, feed, holder, clock, log: silentLog, signal, ...callbacks })
 }
 
 /** Milliseconds that the standby waits for a leader that stops without notice at `silentAtMs`. */
