@@ -12,7 +12,7 @@ import type { Clock } from '../../ports/clock.ts'
 import { authorizeCalls } from '../../wire/authorize-calls.ts'
 import { bearerOf, tokenCheck } from '../../wire/bearer.ts'
 import { type Access, administration, type CredentialFault, type CredentialRefusal } from './access.ts'
-import { expired, type FeedTokens, unknown } from './feed-tokens.ts'
+import { expiredCredential, type FeedTokens, unknownCredential } from './feed-tokens.ts'
 
 const admin = 'fxd://admin'
 const feedUri = 'fxd://feed/'
@@ -25,7 +25,7 @@ const feedUri = 'fxd://feed/'
 function certificateAccess(raw: Buffer, clock: Clock): Access | CredentialRefusal {
   const certificate = new X509Certificate(raw)
   const until = utcMs(certificate.validToDate.getTime())
-  if (clock.utcMs() >= until) return expired
+  if (clock.utcMs() >= until) return expiredCredential
   const uris = urisOf(certificate.subjectAltName ?? '')
   if (uris.includes(admin)) return { mayAdminister: true, feeds: 'all', until }
   const named = uris.flatMap((uri) => (uri.startsWith(feedUri) ? [uri.slice(feedUri.length)] : []))
@@ -65,25 +65,26 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   const authorize = (metadata: Metadata, call: ServerInterceptingCallInterface) => {
     if (metadata.get('authorization').length > 0) {
       const given = bearerOf(metadata)
-      if (given === undefined) return unknown
-      return isAdministration(given) ? administration : (feedTokens.read(given) ?? unknown)
+      if (given === undefined) return unknownCredential
+      return isAdministration(given) ? administration : (feedTokens.read(given) ?? unknownCredential)
     }
     // Only set if TLS trusts its authority and its dates are valid.
     const certificate = call.getAuthContext().sslPeerCertificate
-    return certificate ? certificateAccess(certificate.raw, clock) : { ...unknown, fault: 'missing' as const }
+    return certificate
+      ? certificateAccess(certificate.raw, clock)
+      : { ...unknownCredential, fault: 'missing' as const }
   }
 
   return {
     interceptor: authorizeCalls(async (path, metadata, call) => {
       const found = await authorize(metadata, call)
-      const isRefused = 'fault' in found
-      const refusal = isRefused ? found : allowed(found, path)
-      if (!refusal) {
-        if (!isRefused) accesses.set(metadata, found)
+      if (!('fault' in found) && mayCall(found, path)) {
+        accesses.set(metadata, found)
         return undefined
       }
-      refused(refusal.fault)
-      return { code: codes[refusal.fault], details: refusal.message }
+      const { fault, message } = 'fault' in found ? found : notAdministration
+      refused(fault)
+      return { code: codes[fault], details: message }
     }, passed),
     accessOf(metadata) {
       const access = accesses.get(metadata)
@@ -93,12 +94,12 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   }
 }
 
-function allowed({ mayAdminister }: Access, path: string): CredentialRefusal | undefined {
-  if (mayAdminister || path.startsWith(collectorPath)) return undefined
-  return {
-    fault: 'not_administration',
-    message: 'this credential may push bars only; the call needs an administration credential',
-  }
+const mayCall = ({ mayAdminister }: Access, path: string): boolean =>
+  mayAdminister || path.startsWith(collectorPath)
+
+const notAdministration: CredentialRefusal = {
+  fault: 'not_administration',
+  message: 'this credential may push bars only; the call needs an administration credential',
 }
 
 const codes = {

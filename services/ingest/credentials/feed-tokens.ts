@@ -64,9 +64,9 @@ async function verifyByAny(
 ): Promise<Access | CredentialRefusal> {
   for (const key of keys) {
     const found = await verify(token, key, clock)
-    if (found !== unknown) return found
+    if (found !== unknownCredential) return found
   }
-  return unknown
+  return unknownCredential
 }
 
 async function verify(token: string, secret: Uint8Array, clock: Clock): Promise<Access | CredentialRefusal> {
@@ -79,20 +79,20 @@ async function verify(token: string, secret: Uint8Array, clock: Clock): Promise<
     })
     const { feeds, exp = 0 } = payload
     if (!Array.isArray(feeds) || !feeds.every((feed) => typeof feed === 'string' && isFeedKey(feed)))
-      return unknown
+      return unknownCredential
     return { mayAdminister: false, feeds: new Set(feeds), until: utcMs(exp * 1_000) }
   } catch (cause) {
-    return cause instanceof errors.JWTExpired ? expired : unknown
+    return cause instanceof errors.JWTExpired ? expiredCredential : unknownCredential
   }
 }
 
-export const unknown: CredentialRefusal = {
+export const unknownCredential: CredentialRefusal = {
   fault: 'unknown',
   message:
     'the credential is missing or unknown: send the metadata "authorization: Bearer <token>" with the ' +
     'administration token or a token of "fxd feeds token", or use a certificate of the trusted authority',
 }
-export const expired: CredentialRefusal = {
+export const expiredCredential: CredentialRefusal = {
   fault: 'expired',
   message: 'the credential has expired; "fxd feeds token" issues another',
 }
