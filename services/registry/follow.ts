@@ -54,9 +54,9 @@ export function followRegistry(store: RegistryStore, bus: Bus, clock: Clock, log
   }
   /** The store was replaced: nothing of the registry before is true. */
   const readOther = async (): Promise<void> => {
-    const now = store.generation
+    const replacing = store.generation
     const rows = await store.since(0)
-    generation = now
+    generation = replacing
     registry = new Registry()
     take(rows, true)
   }

@@ -10,7 +10,8 @@ const attemptsMax = 5
 /** Maximum rows of one append of symbols, so that no turn of the event loop takes long. */
 const symbolsAtOnce = 2_000
 
-type Decide<T> = (view: RegistryView) => { readonly rows: readonly RegistryBody[]; readonly result: T }
+/** Decides on the newest registry: the rows to store, and the result for the caller. */
+export type Decide<T> = (view: RegistryView) => { readonly rows: readonly RegistryBody[]; readonly result: T }
 
 export interface RegistryWriter {
   /**

@@ -1,4 +1,5 @@
 import { barCount } from '../../core/bars/bar.ts'
+import type { Span } from '../../core/bars/window.ts'
 import type { FeedSeconds } from '../../core/clocks/feed-clock.ts'
 import { Semaphore } from '../../platform/semaphore.ts'
 import type { BarStore } from '../../ports/bars.ts'
@@ -12,7 +13,7 @@ import { type Changed, type Counts, ends, storeHistory } from './store-history.t
 const barsAtOnceMax = 2 * batchBarsMax
 
 /** The open times of a batch, first and last, by `seriesId`. */
-type Extent = ReadonlyMap<string, ReturnType<typeof ends>>
+type Extent = ReadonlyMap<string, Span>
 
 export interface BackfillDeps {
   readonly store: BarStore

@@ -42,7 +42,7 @@ export class EventQueue {
   }
 
   get isOverBound(): boolean {
-    // To drop a word of the store would be no loss.
+    // A dropped `settled` is no loss: a later one says the same.
     const oldest = this.#events.find(({ event }) => event.type !== 'settled')
     const age = oldest ? this.#deps.clock.monotonicMs() - oldest.sinceMs : 0
     return this.#bars > queuedBarsMax || age > queuedMs

@@ -1,9 +1,8 @@
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../../core/feeds/feed.ts'
 import type { RegistryView } from '../../core/registry/registry.ts'
-import type { RegistryBody } from '../../ports/registry.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
-import type { RegistryWriter } from '../../registry/writer.ts'
+import type { Decide, RegistryWriter } from '../../registry/writer.ts'
 import { SessionEnd } from '../session-end.ts'
 
 export interface FeedView {
@@ -39,9 +38,7 @@ export class FeedRegistry {
   }
 
   /** Like `RegistryWriter.change`. The view of `decide` may no longer define the feed. */
-  change<T>(
-    decide: (view: RegistryView) => { readonly rows: readonly RegistryBody[]; readonly result: T },
-  ): Promise<T> {
+  change<T>(decide: Decide<T>): Promise<T> {
     return this.#deps.writer.change(decide)
   }
 }

@@ -68,8 +68,8 @@ export class FeedWindows {
   }
 
   /**
-   * Call it for a received window before the window is stored. The window does not cover symbols that are
-   * listed from now on. Returns the window to store, and how many separate windows its series then has.
+   * Counts a received window towards the bounds, before it is stored. Symbols that are listed from now on are not covered
+   * by it. Returns the window to store, and how many separate windows its series then has.
    */
   reserve(window: Window): Reserved {
     const id = windowSeriesId(window)

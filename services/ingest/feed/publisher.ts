@@ -31,8 +31,8 @@ export class Publisher {
   readonly #deps: PublisherDeps
   readonly #queue: EventQueue
   readonly #revised = new Map<string, Changed>()
-  /** Lost: the last publication failed. */
-  #state: 'up' | 'lost' = 'up'
+  /** The last publication failed. */
+  #isUnavailable = false
   #sending: Promise<boolean> | undefined
   /** Whether readers do not know yet that events were dropped. */
   #hasDropped = false
@@ -56,10 +56,10 @@ export class Publisher {
    */
   async publish(event: OrderedEvent, epoch: number): Promise<number | undefined> {
     if (epoch <= this.#overtaken) throw endOfOvertaken()
-    const isLost = this.#state === 'lost'
-    if (isLost && event.type === 'applied') return undefined
-    const published = this.#queue.add(event, epoch, isLost)
-    if (isLost) this.#dropBeyondBound()
+    const isLate = this.#isUnavailable
+    if (isLate && event.type === 'applied') return undefined
+    const published = this.#queue.add(event, epoch, isLate)
+    if (isLate) this.#dropBeyondBound()
     else void this.#sendAll()
     return published
   }
@@ -68,7 +68,7 @@ export class Publisher {
   async publishRevised(changed: readonly Changed[]): Promise<void> {
     await Promise.all(
       changed.map(async (range) => {
-        if (this.#state === 'up' && (await this.#publishRange(range))) return
+        if (!this.#isUnavailable && (await this.#publishRange(range))) return
         const id = seriesId(range.series)
         this.#revised.set(id, joined(this.#revised.get(id), range))
       }),
@@ -108,10 +108,10 @@ export class Publisher {
     queued.isSent = true
     if (event.type === 'bars') markStage('publishing')
     const { bus } = this.#deps
-    const published = await bus.publish(event, epoch, { afterLoss }).catch((cause) => this.#lose(cause))
+    const published = await bus.publish(event, epoch, { afterLoss }).catch((cause) => this.#fail(cause))
     if (!published) return false
     if (event.type === 'bars') markStage('published')
-    this.#state = 'up'
+    this.#isUnavailable = false
     this.#outage.worked('bus available again')
     if (published.outcome === 'fenced') {
       this.#overtake(epoch)
@@ -134,8 +134,8 @@ export class Publisher {
     })
   }
 
-  #lose(cause: unknown): undefined {
-    this.#state = 'lost'
+  #fail(cause: unknown): undefined {
+    this.#isUnavailable = true
     this.#queue.release()
     if (!this.#outage.isOut) this.#deps.metrics.alarm('publish')
     this.#outage.failed({ text: 'bus unavailable; live bars wait for it; retrying', level: 'error', cause })
@@ -144,10 +144,10 @@ export class Publisher {
   }
 
   async #retry(): Promise<void> {
-    if (this.#state === 'lost') this.#dropBeyondBound()
+    if (this.#isUnavailable) this.#dropBeyondBound()
     if (!(await this.#sendAll())) return
     // Bars get positions again before the kept revisions are published: revisions may arrive without end.
-    this.#state = 'up'
+    this.#isUnavailable = false
     await this.#publishKeptRevised()
   }
 
@@ -177,7 +177,7 @@ export class Publisher {
       await this.#deps.bus.publish({ type: 'revised', ...range }, 0)
       return true
     } catch (cause) {
-      this.#lose(cause)
+      this.#fail(cause)
       return false
     }
   }

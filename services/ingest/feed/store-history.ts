@@ -2,6 +2,7 @@ import { type Bars, barCount, countUntil, sliceBars } from '../../core/bars/bar.
 import { sameRatio } from '../../core/bars/readjustment.ts'
 import { compareWithStored } from '../../core/bars/revision.ts'
 import type { Lane, Series, SeriesBars } from '../../core/bars/series.ts'
+import type { Span } from '../../core/bars/window.ts'
 import { type FeedSeconds, feedSeconds } from '../../core/clocks/feed-clock.ts'
 import { serviceReader } from '../../core/fair-queue.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
@@ -17,10 +18,8 @@ export interface Counts {
   readonly sameRatio: number
 }
 
-export interface Changed {
+export interface Changed extends Span {
   readonly series: Series
-  readonly from: FeedSeconds
-  readonly to: FeedSeconds
 }
 
 export interface HistoryOutcome extends Counts {
@@ -121,7 +120,8 @@ async function compareSeries(
   return pieces
 }
 
-export const ends = (bars: Bars): { from: FeedSeconds; to: FeedSeconds } => ({
+/** The open times of the first and the last bar; both are included. */
+export const ends = (bars: Bars): Span => ({
   from: feedSeconds(bars.time[0] as number),
   to: feedSeconds(bars.time[barCount(bars) - 1] as number),
 })

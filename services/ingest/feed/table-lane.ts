@@ -3,12 +3,13 @@ import { barAt, barCount, countUntil, sliceBars, timeAt } from '../../core/bars/
 import { type FeedSeconds, later } from '../../core/clocks/feed-clock.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../core/feeds/resolution.ts'
-import type { BusEvent, LiveBar } from '../../ports/bus.ts'
+import type { LiveBar } from '../../ports/bus.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { FeedLiveness } from '../../ports/feed-board.ts'
 import type { Stores } from '../../ports/stores.ts'
 import type { GoodSeries } from '../check/check-batch.ts'
 import type { IngestMetrics } from '../metrics.ts'
+import type { OrderedEvent } from './event-queue.ts'
 import type { Publisher } from './publisher.ts'
 import { addCounts, type Counts, type HistoryOutcome, noCounts, storeHistory } from './store-history.ts'
 import type { WaitingBars } from './waiting-bars.ts'
@@ -107,13 +108,13 @@ export class TableLane {
     const ends = batch.map(({ id, bars }) => [id, timeAt(bars, barCount(bars) - 1)] as const)
     const count = batch.reduce((sum, { bars }) => sum + barCount(bars), 0)
     this.#deps.waiting.add(this.#state.key, count, taken.committed)
-    // It was not published, because a newer publisher was seen: a later session must not fail for it.
+    // After a rejection no later session may join the batch: it would fail, too.
     taken.committed.then(() => this.#state.noteStored(ends), leave)
     return taken
   }
 
   /** Publishes the event after all earlier bars are readable. */
-  publishAfter(event: Exclude<BusEvent, { type: 'revised' | 'registry' }>): Promise<void> {
+  publishAfter(event: OrderedEvent): Promise<void> {
     const published = this.#lastDone.then(async () => void (await this.#publish(event)))
     this.#lastDone = published.catch(() => undefined)
     return published
@@ -236,7 +237,7 @@ export class TableLane {
     return position
   }
 
-  #publish(event: Parameters<Publisher['publish']>[0]): Promise<number | undefined> {
+  #publish(event: OrderedEvent): Promise<number | undefined> {
     return this.#state.publisher.publish(event, this.#state.epoch)
   }
 }
