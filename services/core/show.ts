@@ -7,7 +7,7 @@ const unprintable = /[\p{C}\p{Zl}\p{Zp}\uFFFD]/gu
 
 const escaped = (character: string): string => `\\u{${character.codePointAt(0)?.toString(16)}}`
 
-/** How an error shows a value: short, quoted, printable, on one line, never with an API key or a token of a terminal or a chart in it. */
+/** How an error shows a value: short, quoted, printable, on one line. API keys and tokens of terminals and charts are masked. */
 export function show(value: unknown): string {
   if (typeof value === 'string') return quote(value)
   if (value === undefined) return 'nothing'

@@ -3,7 +3,7 @@ import { type Bars, barCount, countUntil } from './bar.ts'
 
 /**
  * QuestDB keeps the bars of a table in one folder per partition. A query maps 11 files of each partition that it
- * touches, and the server ends when the machine allows no more maps.
+ * touches. The server ends when the machine allows no more maps.
  */
 export type PartitionUnit = 'WEEK' | 'MONTH' | 'YEAR'
 

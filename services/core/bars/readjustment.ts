@@ -10,7 +10,7 @@ export const readjustedClosesMin = 20
 const correctionUnitsMax = 10
 /** Number of old days that are compared in rotation. */
 const rotation = 5
-/** Bars of a comparison: a share trades for a fifth of the time, so a span that may have as many has 20 of it. */
+/** Bars that a compared span may have. A share trades for a fifth of the time, so its span has at least 20. */
 export const comparedBarsMax = 200
 
 /** The most closes of a reading that differ from the stored ones by one ratio, as after a split. Both ascend in time. */
@@ -43,8 +43,8 @@ function mostWithin(values: readonly number[], factor: number): number {
 }
 
 /**
- * The old day of a series that is compared with the stored bars on `today` (days since 1970), one of five in rotation. Of a longer
- * resolution it is as many days as have enough bars; `undefined` if the range has no whole day.
+ * The old day of a series that is compared with the stored bars on `today`, one of five in rotation. Days are counted since 1970.
+ * Of a longer resolution it is as many days as have enough bars; `undefined` if the range has no whole day.
  */
 export function comparedSpan({ from, to }: Span, r: Resolution, today: number): Span | undefined {
   const [first, end] = [Math.ceil(from / daySeconds), Math.floor(to / daySeconds)]

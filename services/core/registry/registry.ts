@@ -42,8 +42,8 @@ interface Backfill {
 }
 
 /**
- * A whole record, which replaces the record before. `id`: feed key (also of a backfill), compound key, key id, or id of a clock
- * reading or of the terminal of a feed.
+ * A whole record, which replaces the record before. `id`: the feed key of a feed or a backfill, the compound key of a
+ * symbol, or the id of a key, a clock reading or a terminal.
  */
 export type RegistryBody =
   | { readonly kind: 'feed'; readonly id: string; readonly body: FeedRecord }

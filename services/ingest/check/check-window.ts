@@ -58,7 +58,7 @@ export function checkWindow(
   return { window: { feed, symbol: key, resolution, ...span }, end }
 }
 
-/** The fault of a window that touches no stored window of its series, where the series or its feed has the maximum. */
+/** The fault of a window that would be a separate one more than its series or its feed may have. */
 export function tooManyWindows(
   { feed, symbol, resolution, from, to }: Window,
   of: 'ofSeries' | 'ofFeed',

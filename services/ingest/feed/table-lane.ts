@@ -217,6 +217,7 @@ export class TableLane {
     return { fresh, late }
   }
 
+  /** A closure in `#store` would keep the bars in memory until the end of their write. */
   #publishLater(fresh: readonly GoodSeries[], receivedMs: number): () => Promise<number | undefined> {
     return () => this.#publishBars(fresh, receivedMs)
   }

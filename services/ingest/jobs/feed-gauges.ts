@@ -22,8 +22,8 @@ export interface FeedGaugesDeps {
 }
 
 /**
- * Exports gauges of every feed, also of those without a session here. Each ingest knows the receipts of all from the
- * feed board, so alerts use the sum of the sessions and the minimum of the ages. Returns the function that stops the reads.
+ * Exports gauges of every feed, also of those without a session here. The feed board has the receipts of all ingests.
+ * So alerts use the sum of the sessions and the minimum of the ages. Returns the function that stops the reads.
  */
 export function exportFeedGauges(deps: FeedGaugesDeps): () => void {
   const { metrics, registry, board, sessions, states, clock } = deps

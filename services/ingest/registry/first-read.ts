@@ -19,7 +19,7 @@ export interface FirstReadFacts {
   readonly feedNow: number | undefined
 }
 
-/** Simulators and terminals are read in parts back to their depth, files are read whole, and a pushing client decides itself. */
+/** Simulators and terminals are read in parts back to their depth. Files are read whole, and a pushing client decides itself. */
 export const depthInParts = ({ source, depth }: FeedDefinition): FirstReadFacts['depth'] =>
   source.type === 'Simulator' || source.type === 'Terminal' ? depth : undefined
 

@@ -172,7 +172,7 @@ export class CollectorSession {
     this.#deps.metrics.session(mode, 1)
     this.#log = this.#log.child({ feed: identity.feed, collector: identity.collectorId })
     this.#log.info({ terminal: identity.terminal, mode }, 'session started')
-    if (identity.isImport) return this.#begin(undefined)
+    if (identity.isImport) return this.#begin(0)
     await this.#deps.sessions.replace(this, identity)
     return this.#lead(identity)
   }
@@ -214,8 +214,8 @@ export class CollectorSession {
     })
   }
 
-  /** `epoch`: of the lease; `undefined` for an import. */
-  async #begin(epoch: number | undefined): Promise<void> {
+  /** `epoch`: of the lease; 0 for an import. */
+  async #begin(epoch: number): Promise<void> {
     const { feed, isImport, rereadable } = this.#identity as CollectorIdentity
     const work = await SessionWork.begin(
       { feed, isImport, rereadable, epoch },

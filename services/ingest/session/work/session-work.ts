@@ -27,7 +27,8 @@ export interface WorkOptions {
   readonly feed: FeedKey
   readonly isImport: boolean
   readonly rereadable: boolean
-  readonly epoch: number | undefined
+  /** Of the lease; 0 for an import. */
+  readonly epoch: number
 }
 
 export interface SessionWorkDeps extends LivenessDeps {
@@ -61,7 +62,7 @@ export class SessionWork {
     state: FeedState,
   ) {
     const { clock, metrics } = deps
-    const { isImport, rereadable, epoch = 0 } = options
+    const { isImport, rereadable, epoch } = options
     const store = deps.stores.bars
     const log = new LimitedLog(deps.log, clock)
     this.#log = log
@@ -101,7 +102,7 @@ export class SessionWork {
       const feedNow = state.now(feed, deps.clock)
       const { definition, view } = feed
       const terminalIdentity = view.terminals.get(definition.key)
-      const at = { epoch: options.epoch ?? 0, utcMs: deps.clock.utcMs(), feedNow, terminalIdentity }
+      const at = { epoch: options.epoch, utcMs: deps.clock.utcMs(), feedNow, terminalIdentity }
       stream.send(welcomeOf(definition, at, view.backfills.get(options.feed) ?? 0))
       const known = options.isImport
         ? knownParts(options.feed, new Map(), new Map())
