@@ -1,5 +1,4 @@
-import type { Bars, RevisedBar } from '../bars/bar.ts'
-import { barAt, barCount } from '../bars/bar.ts'
+import { type Bars, barAt, barCount, type RevisedBar } from '../bars/bar.ts'
 import { bucketOpen } from '../bars/derive.ts'
 import { type FeedSeconds, feedSeconds } from '../clocks/feed-clock.ts'
 import { durationSeconds, type Resolution } from '../feeds/resolution.ts'

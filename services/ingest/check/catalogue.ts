@@ -116,6 +116,7 @@ function byCleanName(
   return groups
 }
 
+/** The symbol of the group that gets the clean name; the others are refused. */
 function chooseRaw(
   name: string,
   group: readonly CatalogueSymbol__Output[],
@@ -124,16 +125,14 @@ function chooseRaw(
   refused: CatalogueRefusal[],
 ): CatalogueSymbol__Output | undefined {
   const owner = ownerOf(had, snapshot, group.length)
-  const chosen = owner === undefined ? group[0] : group.find(({ raw }) => raw === owner)
-  const wins = owner !== undefined || group.length === 1 ? chosen : undefined
+  const only = group.length === 1 ? group[0] : undefined
+  const wins = owner === undefined ? only : group.find(({ raw }) => raw === owner)
   for (const { raw } of group) {
     if (raw === wins?.raw) continue
-    const rivals = [owner, ...group.map((each) => each.raw)].filter(
-      (each) => each !== raw && each !== undefined,
-    )
+    const rival = owner ?? group.find((each) => each.raw !== raw)?.raw
     refused.push({
       raw,
-      reason: `${show(raw)} and ${show(rivals[0])} would both become ${show(name)}; the feed's symbols.suffixes must keep them apart, or a name in symbols.list`,
+      reason: `${show(raw)} and ${show(rival)} would both become ${show(name)}; the feed's symbols.suffixes must keep them apart, or a name in symbols.list`,
     })
   }
   return wins

@@ -50,8 +50,10 @@ export async function listFeeds(
   const liveness = await livenessOf(keys, stores.board)
   const feeds: Feed[] = []
   for (const feed of items) {
-    const status = await statusOf(feed.definition, liveness.get(feed.definition.key) ?? {}, view, stores)
-    feeds.push(feedMessage(feed, status, view.versionOf(feed.definition.key)))
+    const { key } = feed.definition
+    const newest = await newestOf(key, stores.bars)
+    const status = statusOf(feed.definition, liveness.get(key) ?? {}, newest, view, stores.clock)
+    feeds.push(feedMessage(feed, status, view.versionOf(key)))
   }
   return { feeds, next }
 }
@@ -68,12 +70,13 @@ export async function getFeed(
   const shown = page(symbols, request.afterSymbol, (symbol) => symbol)
   const facts = await firstReadFacts(feed.definition, view, stores)
   const firstRead = firstReads(facts)
+  const status = statusOf(feed.definition, liveness, facts.newest, view, stores.clock)
   const terminalIdentity = view.terminals.get(key)
   const { rejectedLines, readjustedSymbols, readjustmentsHeld = false } = stores.states.of(key)?.said ?? {}
   const symbolsWith = (wanted: FirstRead): string[] =>
     shown.items.filter((symbol) => firstRead({ symbol }) === wanted)
   return {
-    ...feedMessage(feed, await statusOf(feed.definition, liveness, view, stores), view.versionOf(key)),
+    ...feedMessage(feed, status, view.versionOf(key)),
     definitionJson: JSON.stringify(definitionToManifest(feed.definition)),
     symbols: [...shown.items],
     nextSymbol: shown.next,
@@ -123,7 +126,7 @@ async function firstReadFacts(
   return {
     windows: acknowledged,
     startOf: startsOf(acknowledged),
-    newest: await bars.lastTimes(definition.key, { isPartial: true }),
+    newest: await newestOf(definition.key, bars),
     depth: depthInParts(definition),
     feedNow: feedNow(clock.utcMs(), known?.offsetSeconds, undefined),
   }
@@ -203,12 +206,17 @@ const shownSymbols = (feed: FeedKey, view: RegistryView): readonly CompoundKey[]
     .flatMap((symbol) => (symbol.hidden ? [] : [symbol.symbol]))
     .sort()
 
-async function statusOf(
+/** The newest stored time of each series, without series whose table is out of order. */
+const newestOf = (feed: FeedKey, bars: BarStore): ReturnType<BarStore['lastTimes']> =>
+  bars.lastTimes(feed, { reader: serviceReader('registry'), isPartial: true })
+
+function statusOf(
   definition: FeedDefinition,
   liveness: FeedLiveness,
+  newest: FirstReadFacts['newest'],
   view: RegistryView,
-  { bars, clock }: FeedStores,
-): Promise<FeedStatus> {
+  clock: Clock,
+): FeedStatus {
   const now = clock.utcMs()
   const known = knownClock(definition, view.clocksOf(definition.key))
   return feedStatus({
@@ -217,9 +225,7 @@ async function statusOf(
     now,
     offsetSeconds: known?.offsetSeconds,
     offsetAgeSeconds: ageSeconds(now, known?.measuredAt),
-    newestStored: newestByOpen(
-      await bars.lastTimes(definition.key, { reader: serviceReader('registry'), isPartial: true }),
-    ),
+    newestStored: newestByOpen(newest),
     symbolCount: shownSymbols(definition.key, view).length,
   })
 }
