@@ -21,8 +21,8 @@ describe('fxd.v1.Registry on QuestDB', () => {
     const fixture = await openRegistryFixture(stores)
     return {
       ...fixture,
-      stop: async () => {
-        await fixture.stop()
+      remove: async () => {
+        await fixture.remove()
         await stores.close()
       },
     }

@@ -17,8 +17,7 @@ test('a feed that cannot be read does not end the check of later feeds', async (
   const stop = freeHiddenNames({ bars, registry, writer, clock, log: silentLog })
   onTestFinished(async () => {
     stop()
-    await fixture.stop()
-    fixture.discard()
+    await fixture.remove()
   })
   const rows = [zero, live].map(({ key }) => symbolBody(key, 'OLD', true))
   await writer.change(() => ({ rows, result: undefined }))

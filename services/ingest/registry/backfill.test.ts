@@ -33,10 +33,7 @@ beforeAll(async () => {
   fixture = await openRegistryFixture()
   now = fixture.clock.utcMs() / 1_000
 })
-afterAll(async () => {
-  await fixture.stop()
-  fixture.discard()
-})
+afterAll(() => fixture.remove())
 beforeEach(async () => void (await applyFeeds(fixture.writer, [zero, simulated, measured])))
 
 const cover = (feed: FeedDefinition, resolution: '1' | '1D', from: number, to: number): Promise<void> =>

@@ -20,10 +20,7 @@ let fixture: RegistryFixture
 beforeAll(async () => {
   fixture = await openRegistryFixture()
 })
-afterAll(async () => {
-  await fixture.stop()
-  fixture.discard()
-})
+afterAll(() => fixture.remove())
 beforeEach(async () => void (await fixture.restore()))
 
 describe('feeds', () => {
@@ -66,10 +63,7 @@ describe('feeds', () => {
   test('are listed and shown without liveness while the feed board is unavailable', async () => {
     const board = { read: () => Promise.reject(new Error('connection refused')) }
     const own = await openRegistryFixture({ board } as never)
-    onTestFinished(async () => {
-      await own.stop()
-      own.discard()
-    })
+    onTestFinished(() => own.remove())
     expect((await own.call('ListFeeds', {})).feeds.map(({ key }) => key)).toEqual([
       'BROKERA:ZERO',
       'BROKERB:LIVE',
@@ -80,10 +74,7 @@ describe('feeds', () => {
   test('cannot be listed while the bar store is unavailable, but keys can', async () => {
     const bars = { lastTimes: () => Promise.reject(new Unavailable('store')) }
     const own = await openRegistryFixture({ bars } as never)
-    onTestFinished(async () => {
-      await own.stop()
-      own.discard()
-    })
+    onTestFinished(() => own.remove())
     const { key } = await own.create()
     expect((await own.refusal('ListFeeds', {}))[0]).toBe('UNAVAILABLE')
     expect((await own.call('ListKeys', {})).keys).toEqual([key])
@@ -94,10 +85,7 @@ describe('feeds', () => {
       of: () => Promise.reject(new TableOutOfOrder('fxd_windows_brokera_zero', 'is missing')),
     }
     const own = await openRegistryFixture({ windows } as never)
-    onTestFinished(async () => {
-      await own.stop()
-      own.discard()
-    })
+    onTestFinished(() => own.remove())
     expect(await own.call('GetFeed', { key: zero.key })).toMatchObject({ key: zero.key, manyWindows: [] })
     const manifestJson = JSON.stringify(definitionToManifest(definition({ account: 'NEW' })))
     const applied = await own.call('ApplyFeed', { manifestJson, uid: 'a-uid' })
@@ -106,10 +94,7 @@ describe('feeds', () => {
 
   test('list their symbols by name, whatever the order in which they came', async () => {
     const own = await openRegistryFixture()
-    onTestFinished(async () => {
-      await own.stop()
-      own.discard()
-    })
+    onTestFinished(() => own.remove())
     await own.writer.change(() => ({
       rows: ['LATER', 'EARLIER'].map((name) => symbolBody(zero.key, name)),
       result: undefined,
@@ -121,10 +106,7 @@ describe('feeds', () => {
 
   test('are listed on a weekend with the open time of their last minute, not of their weekly bar', async () => {
     const own = await openRegistryFixture()
-    onTestFinished(async () => {
-      await own.stop()
-      own.discard()
-    })
+    onTestFinished(() => own.remove())
     const batch = weekendBars.map(([resolution, bars]) => ({
       series: { feed: zero.key, symbol: eurusd, resolution },
       bars,
@@ -154,8 +136,7 @@ describe('feeds', () => {
       expect(pages.length).toBeGreaterThan(1)
       expect(pages.flat()).toEqual([zero, live, ...added].map(({ key }) => key).sort())
     } finally {
-      await own.stop()
-      own.discard()
+      await own.remove()
     }
   })
 

@@ -14,10 +14,7 @@ let fixture: RegistryFixture
 beforeAll(async () => {
   fixture = await openRegistryFixture()
 })
-afterAll(async () => {
-  await fixture.stop()
-  fixture.discard()
-})
+afterAll(() => fixture.remove())
 beforeEach(async () => void (await fixture.restore()))
 
 describe('creating a key', () => {

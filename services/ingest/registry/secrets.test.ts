@@ -7,10 +7,7 @@ let fixture: RegistryFixture
 beforeAll(async () => {
   fixture = await openRegistryFixture()
 })
-afterAll(async () => {
-  await fixture.stop()
-  fixture.discard()
-})
+afterAll(() => fixture.remove())
 
 describe('rotating a key', () => {
   test('without overlap the old secret is refused at once; id, limits and grants stay', async () => {

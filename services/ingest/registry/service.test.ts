@@ -14,10 +14,7 @@ let fixture: RegistryFixture
 beforeAll(async () => {
   fixture = await openRegistryFixture()
 })
-afterAll(async () => {
-  await fixture.stop()
-  fixture.discard()
-})
+afterAll(() => fixture.remove())
 
 test('an unavailable store is answered with UNAVAILABLE, never with an empty answer', async () => {
   const unloaded = followRegistry(fixture.stores.registry, fixture.stores.bus, fixture.clock, silentLog)

@@ -14,10 +14,7 @@ let fixture: RegistryFixture
 beforeAll(async () => {
   fixture = await openRegistryFixture()
 })
-afterAll(async () => {
-  await fixture.stop()
-  fixture.discard()
-})
+afterAll(() => fixture.remove())
 
 async function add(name: string, origin: SymbolOrigin): Promise<void> {
   const symbol = compoundKey(zero.key, name)

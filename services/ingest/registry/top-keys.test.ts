@@ -8,10 +8,7 @@ let fixture: RegistryFixture
 beforeAll(async () => {
   fixture = await openRegistryFixture()
 })
-afterAll(async () => {
-  await fixture.stop()
-  fixture.discard()
-})
+afterAll(() => fixture.remove())
 
 /** A new key that makes this number of requests. */
 async function keyWith(requests: number, limits = generous): Promise<string> {

@@ -17,10 +17,7 @@ test('ListTopKeys reads use and sockets from Redis, and names Redis while it is 
   await advanceWithinReach(stores.slots, time, slotHoldMs)
   const { limits, slots } = stores
   const fixture = await openRegistryFixture({ limits, slots })
-  onTestFinished(async () => {
-    await fixture.stop()
-    fixture.discard()
-  })
+  onTestFinished(() => fixture.remove())
   const [little, much] = [await fixture.create(), await fixture.create()]
   const admit = (id = '') => limits.admit(id, { rpm: 2, rpd: 9 }, 'history')
   await admit(little.key?.id)

@@ -9,10 +9,7 @@ export function registryFeeds(open: () => Promise<RegistryFixture>): void {
   beforeAll(async () => {
     fixture = await open()
   })
-  afterAll(async () => {
-    await fixture.stop()
-    fixture.discard()
-  })
+  afterAll(() => fixture.remove())
   beforeEach(async () => {
     await fixture.call('SetFeedsOwner', { owner: 'manifests' })
     await fixture.restore()

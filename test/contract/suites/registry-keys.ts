@@ -12,10 +12,7 @@ export function registryKeys(open: () => Promise<RegistryFixture>): void {
   beforeAll(async () => {
     fixture = await open()
   })
-  afterAll(async () => {
-    await fixture.stop()
-    fixture.discard()
-  })
+  afterAll(() => fixture.remove())
 
   const secretOf = (n: number): string => `fxd_${n.toString(16).padStart(32, '0')}`
   const sha256Of = (secret: string): Buffer => createHash('sha256').update(secret).digest()

@@ -16,10 +16,7 @@ export function registryNames(open: () => Promise<RegistryFixture>): void {
   beforeAll(async () => {
     fixture = await open()
   })
-  afterAll(async () => {
-    await fixture.stop()
-    fixture.discard()
-  })
+  afterAll(() => fixture.remove())
   afterEach(() => void vi.restoreAllMocks())
 
   /** A feed of one object; `apply` lists the symbol with this clean name, or without one. */

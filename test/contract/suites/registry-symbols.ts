@@ -17,10 +17,7 @@ export function registrySymbols(open: () => Promise<RegistryFixture>): void {
   beforeAll(async () => {
     fixture = await open()
   })
-  afterAll(async () => {
-    await fixture.stop()
-    fixture.discard()
-  })
+  afterAll(() => fixture.remove())
   afterEach(() => void vi.restoreAllMocks())
 
   const put = (name: string, fields: Partial<SymbolRecord> = {}) => {
