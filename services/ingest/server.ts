@@ -143,16 +143,16 @@ function startJobs(deps: IngestDeps, sessions: OpenSessions, states: FeedStates)
   exportHistoryGauge({ ...deps, sessions, states })
   const copyDays = () => copyClosedDays({ ...stores, ...deps })
   // Without a registry no key is known.
-  let closedDays = registry.loaded ? copyDays() : undefined
+  let stopCopying = registry.loaded ? copyDays() : undefined
   const stops = [
-    registry.onChange(() => void (closedDays ??= copyDays())),
+    registry.onChange(() => void (stopCopying ??= copyDays())),
     keepClockHistory(deps),
     freeHiddenNames({ ...stores, ...deps }),
     exportFeedGauges({ ...deps, board: stores.board, sessions, states }),
   ]
   return async () => {
     for (const stop of stops) stop()
-    await closedDays?.stop()
+    await stopCopying?.()
   }
 }
 

@@ -22,7 +22,7 @@ function fixture(start: number, keys = 3) {
   const added: (readonly KeyDay[])[] = []
   const logged: string[] = []
   const state = { isAway: false, isUnknown: false }
-  const copying = copyClosedDays({
+  const stop = copyClosedDays({
     clock,
     log: createLog('info', { write: (line) => void logged.push((JSON.parse(line) as { msg: string }).msg) }),
     registry: {
@@ -43,8 +43,8 @@ function fixture(start: number, keys = 3) {
       },
     },
   })
-  onTestFinished(() => copying.stop())
-  return { clock, counters, added, logged, state, copying }
+  onTestFinished(stop)
+  return { clock, counters, added, logged, state, stop }
 }
 
 const noon = Date.UTC(2026, 2, 1, 12)
@@ -111,12 +111,12 @@ describe('usage of closed days', () => {
   })
 
   test('of thousands of keys is copied in bounded parts, and a stop ends after the current part', async () => {
-    const { clock, counters, added, copying } = fixture(noon, 3_000)
+    const { clock, counters, added, stop } = fixture(noon, 3_000)
     for (let n = 1; n <= 3_000; n++) counters.set(`key-${n}`, new Map([['2026-02-28', counted(n)]]))
     await clock.advance(1)
     await expect.poll(() => added.flat().length).toBe(3_000)
     expect(Math.max(...added.map((piece) => piece.length))).toBeLessThanOrEqual(256)
-    await copying.stop()
+    await stop()
     await clock.advance(2 * dayMs)
     expect(added.flat()).toHaveLength(3_000)
   })

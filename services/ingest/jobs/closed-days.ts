@@ -21,16 +21,12 @@ export interface ClosedDaysDeps {
   readonly log: Log
 }
 
-export interface ClosedDays {
-  /** Resolves once no copy is in progress. */
-  stop(): Promise<void>
-}
-
 /**
  * Copies the usage of every key on closed days from the counters into the store: at the start, and within a minute
- * of UTC midnight. Any number of processes may do it at the same time, and repeat it.
+ * of UTC midnight. Any number of processes may do it at the same time, and repeat it. Returns the function that stops
+ * it, which resolves once no copy is in progress.
  */
-export function copyClosedDays(deps: ClosedDaysDeps): ClosedDays {
+export function copyClosedDays(deps: ClosedDaysDeps): () => Promise<void> {
   const { registry, clock, log } = deps
   /** The day on which everything was copied. */
   let copiedOn: string | undefined
@@ -63,12 +59,10 @@ export function copyClosedDays(deps: ClosedDaysDeps): ClosedDays {
 
   const cancel = clock.every(checkEveryMs, check)
   clock.soon(check)
-  return {
-    async stop() {
-      isStopped = true
-      cancel()
-      await copying
-    },
+  return async () => {
+    isStopped = true
+    cancel()
+    await copying
   }
 }
 

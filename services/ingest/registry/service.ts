@@ -136,10 +136,10 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
       return { key, secret: issued.secret }
     },
     update: (request: UpdateKeyRequest__Output) =>
-      store((view) => updateKey(request, view, keyOf(request, view)), request.id),
+      store((view) => updateKey(request, view, keyToChange(request, view)), request.id),
     rotate: async (request: RotateKeyRequest__Output) => {
       const issued = newIssue(clock, request.id)
-      const rotate = (view: RegistryView) => rotateKey(keyOf(request, view), request.overlapMs, issued)
+      const rotate = (view: RegistryView) => rotateKey(keyToChange(request, view), request.overlapMs, issued)
       const key = await store(rotate, request.id)
       return { key, secret: issued.secret }
     },
@@ -162,20 +162,26 @@ function keyChanges({ writer, registry, clock }: RegistryServiceDeps) {
     // Revoking is final, so its base version does not matter; a revoked key stays unchanged.
     revoke: ({ id }: RevokeKeyRequest__Output) =>
       store((view) => {
-        const key = keyOf({ id, basedOn: 0 }, view)
+        const key = keyOf(id, view)
         return key.revoked ? undefined : { ...key, revoked: true }
       }, id),
   }
 }
 
+function keyOf(id: string, view: RegistryView): KeyRecord {
+  const key = view.keys.get(id)
+  if (key) return key
+  const ids = view.keys.all().map((each) => each.id)
+  throw notFound(`There is no key with the id ${show(id)}${didYouMean(id, ids)}.`)
+}
+
 /** The key to change; refused if its version is newer than the version that the change is based on. */
-function keyOf(request: { readonly id: string; readonly basedOn: number }, view: RegistryView): KeyRecord {
-  const key = view.keys.get(request.id)
-  if (!key) {
-    const ids = view.keys.all().map((each) => each.id)
-    throw notFound(`There is no key with the id ${show(request.id)}${didYouMean(request.id, ids)}.`)
-  }
-  if (request.basedOn !== 0) refuseMoved(key.id, request.basedOn, view)
+function keyToChange(
+  { id, basedOn }: { readonly id: string; readonly basedOn: number },
+  view: RegistryView,
+): KeyRecord {
+  const key = keyOf(id, view)
+  if (basedOn !== 0) refuseMoved(id, basedOn, view)
   return key
 }
 
@@ -188,7 +194,7 @@ function refuseMoved(id: string, basedOn: number | undefined, view: RegistryView
 }
 
 const messageOf = (id: string, view: RegistryView, clock: RegistryServiceDeps['clock']): Key =>
-  keyMessage(keyOf({ id, basedOn: 0 }, view), view.versionOf(id), clock.utcMs())
+  keyMessage(keyOf(id, view), view.versionOf(id), clock.utcMs())
 
 /** Answers a call. An error becomes a status with a sentence; the place of a defect is logged, and its cause is not sent. */
 function unary<Request, Response>(

@@ -43,11 +43,11 @@ export class CollectorStream {
     this.closed = new Promise((resolve) => void call.once('close', resolve))
     this.#unread = new UnreadAnswers(
       clock,
-      () => this.throttle(this.#isWorkFull),
+      () => this.#pauseOrResume(),
       (why) => fail(new SessionEnd('RESOURCE_EXHAUSTED', why)),
     )
     // Messages that are never answered, such as heartbeats, may have paused reading.
-    this.#queue = new InOrder(fail, () => this.throttle(this.#isWorkFull))
+    this.#queue = new InOrder(fail, () => this.#pauseOrResume())
   }
 
   /** Runs the work of a message after the work of all earlier messages, and while few answers are unread. */
@@ -60,7 +60,7 @@ export class CollectorStream {
     const bytes = responseSerialize(message)
     this.#unread.sent(bytes.length)
     this.#call.write(bytes, () => this.#unread.read(bytes.length))
-    if (this.#unread.isFull) this.throttle(this.#isWorkFull)
+    if (this.#unread.isFull) this.#pauseOrResume()
   }
 
   /** Counts a heartbeat or a clock sample: they get no answer, so no acknowledgement limits their number. */
@@ -69,16 +69,20 @@ export class CollectorStream {
     if (this.#unanswered > 1) return
     this.#clock.after(unansweredMs, () => {
       this.#unanswered = 0
-      this.throttle(this.#isWorkFull)
+      this.#pauseOrResume()
     })
   }
 
   /** Pauses or resumes reading. Backfill that arrives faster than it is stored waits in the collector. */
   throttle(isWorkFull: boolean): void {
     this.#isWorkFull = isWorkFull
+    this.#pauseOrResume()
+  }
+
+  #pauseOrResume(): void {
     if (!this.#isThrottling) return
     const isFlooded = this.#unanswered > unansweredMax
-    const isFull = isFlooded || this.#queue.length > waitingMax || isWorkFull || this.#unread.isFull
+    const isFull = isFlooded || this.#queue.length > waitingMax || this.#isWorkFull || this.#unread.isFull
     if (isFull && !this.#call.isPaused()) this.#call.pause()
     else if (!isFull && this.#call.isPaused()) this.#call.resume()
   }

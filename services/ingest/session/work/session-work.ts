@@ -27,7 +27,7 @@ export interface WorkOptions {
   readonly feed: FeedKey
   readonly isImport: boolean
   readonly rereadable: boolean
-  /** Of the lease; 0 for an import. */
+  /** The epoch of the lease; 0 for an import. */
   readonly epoch: number
 }
 
