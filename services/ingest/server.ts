@@ -137,7 +137,7 @@ export function createIngest(deps: IngestDeps): Ingest {
   }
 }
 
-/** Starts the work that needs no collector. Returns a function that ends it and copies the usage of closed days. */
+/** Starts the work that needs no collector. Returns the function that stops it, which waits for a copy of usage in progress. */
 function startJobs(deps: IngestDeps, sessions: OpenSessions, states: FeedStates): () => Promise<void> {
   const { stores, registry } = deps
   exportHistoryGauge({ ...deps, sessions, states })

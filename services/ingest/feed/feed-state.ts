@@ -149,7 +149,7 @@ export interface Joined {
   readonly windows: ReadonlyMap<string, SeriesSpans>
 }
 
-/** Whether this process does not publish a stored bar: it precedes its first one, or is of another process since. */
+/** Whether a stored bar is from before the first publication of this process, or from another process. */
 const isHistory = (
   stored: FeedSeconds,
   pushed: FeedSeconds | undefined,

@@ -8,7 +8,7 @@ import type { WindowStore } from '../../ports/windows.ts'
 import { feedWindowsMax, separateWindowsMax } from '../check/check-window.ts'
 import { type SeriesSpans, type SinceOf, separateWindows } from './separate-windows.ts'
 
-/** `ofSeries`, `ofFeed`: the bound that a window exceeds, which must not be stored. */
+/** `ofSeries`, `ofFeed`: the bound that the window exceeds. Such a window must not be stored. */
 export type Reserved = { readonly window: Window; readonly separate: number } | 'ofSeries' | 'ofFeed'
 
 export interface FeedWindowsDeps {

@@ -18,7 +18,7 @@ const refusalsMax = 5_000
 export const windowsMax = 256
 const slowPauseMs = 500
 
-/** Something that must be stored before a later window that covers it may be. */
+/** A message that must be stored before a later window that covers it. */
 export interface Barrier {
   readonly precedes: (window: Window) => boolean
   /** Resolves when the window may be stored; a failure ends the session. */

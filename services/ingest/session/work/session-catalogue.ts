@@ -89,7 +89,7 @@ export class SessionCatalogue {
     return this.#isTaken
   }
 
-  /** Resolves when the next message may follow. A later single catalogue of a live session delays none. */
+  /** Resolves when the next message may follow. After its first catalogue a live session waits only for two at once. */
   take(part: Catalogue__Output): Promise<void> | void {
     const whole = this.#parts.add(part)
     if (!whole) return
