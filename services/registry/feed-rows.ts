@@ -3,7 +3,7 @@ import { compoundKey, type FeedKey } from '../core/feeds/compound-key.ts'
 import type { FeedDefinition, FeedOwner, ListedSymbol } from '../core/feeds/feed.ts'
 import { type SymbolRecord, sessionOfType } from '../core/feeds/symbol.ts'
 import { cleanNames } from '../core/feeds/symbol-name.ts'
-import type { ManifestFault } from '../core/manifest/manifest.ts'
+import type { ManifestFault } from '../core/manifest/document.ts'
 import type { RegistryView } from '../core/registry/registry.ts'
 import type { RegistryBody } from '../ports/registry.ts'
 

@@ -2,7 +2,8 @@ import { dirname, isAbsolute, resolve } from 'node:path'
 import { type Document, isScalar, LineCounter, parseAllDocuments } from 'yaml'
 import type { FeedKey } from '../core/feeds/compound-key.ts'
 import type { FeedDefinition } from '../core/feeds/feed.ts'
-import { type ManifestFault, parseManifest } from '../core/manifest/manifest.ts'
+import type { ManifestFault } from '../core/manifest/document.ts'
+import { parseManifest } from '../core/manifest/manifest.ts'
 import { ManifestsInvalid, manifestFiles, readManifestFile } from './manifest-files.ts'
 
 /** Maximum aliases of a document, so that they cannot multiply its size. */

@@ -12,8 +12,6 @@ import { type ManifestFault, type Mapping, Place } from './document.ts'
 import { parseClock, parseSource } from './source.ts'
 import { parseSymbols } from './symbols.ts'
 
-export type { ManifestFault }
-
 export const manifestApiVersion = 'marketdata.fxd.dev/v1alpha1'
 const metadataFields = ['name', 'namespace', 'labels', 'annotations'] as const
 const specFields = [
