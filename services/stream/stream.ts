@@ -23,7 +23,6 @@ export interface StreamLoad {
 export interface Stream {
   /** Handles an HTTP upgrade request of `streamPath`; never throws. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-  connections(): number
   load(): StreamLoad
   /** The reason why new clients should use another shard: `draining`, or `full`. */
   notReady(): string | undefined
@@ -64,7 +63,6 @@ export function createStream(deps: StreamDeps): Stream {
   return {
     upgrade: upgradeHandler.upgrade,
     onFault,
-    connections: () => hub.sockets.count,
     load: () => ({
       connections: hub.sockets.count,
       connectionsMax: deps.connectionsMax,
