@@ -169,8 +169,9 @@ export class LiveFeed {
   #subscribed(): LiveSymbol[] {
     const { symbols } = this.#deps.subscriptions
     if (!this.#hasMinutes) return []
-    const subscribed = symbols.subscribedIds().map((id) => symbols.symbol(id))
-    return subscribed.flatMap((symbol) => (feedOf(symbol) === this.key ? [this.symbol(symbol)] : []))
+    return symbols
+      .subscribed()
+      .flatMap((symbol) => (feedOf(symbol) === this.key ? [this.symbol(symbol)] : []))
   }
 
   #wanted(): WantedSymbol[] {

@@ -10,6 +10,7 @@ import { subscribedFrames, unsubscribedFrames } from '../connection/name-symbols
 import { type ClientMessage, messages, parseMessage } from '../connection/protocol.ts'
 import type { SharedDeps } from '../deps.ts'
 import type { Events } from '../events/events.ts'
+import { hasSymbol, symbolsOf } from '../fan-out/subscriptions.ts'
 import type { LiveFeeds } from '../live/live-feeds.ts'
 import type { WholeFeeds } from './whole-feeds.ts'
 
@@ -58,7 +59,8 @@ export class Answers {
     const feeds = new Set<FeedKey>()
     for (const [name, time] of symbols) {
       const symbol = name as CompoundKey
-      const isKept = this.#isSubscribed(connection, symbol)
+      // A subscription stays while its symbol is absent from the registry.
+      const isKept = hasSymbol(this.#deps.subscriptions, connection.row, symbol)
       const record = isKept ? undefined : this.#accept(connection, key, symbol, view)
       if (!isKept && !record) {
         rejected.push(name)
@@ -105,13 +107,6 @@ export class Answers {
     return { feeds: granted, rejectedFeeds, ...this.#deps.wholeFeeds.add(connection, granted, key, symbols) }
   }
 
-  /** A subscription stays while its symbol is absent from the registry. */
-  #isSubscribed({ row }: Connection, symbol: CompoundKey): boolean {
-    const { subscriptions } = this.#deps
-    const id = subscriptions.symbols.knownId(symbol)
-    return id !== undefined && subscriptions.has(row, id)
-  }
-
   /** The symbol, if this key may subscribe to it. */
   #accept(
     { row }: Connection,
@@ -137,7 +132,8 @@ export class Answers {
     fanOut.flush()
     if (!connection.open) return 0
     const ended = new Set(symbols)
-    if (feeds) for (const symbol of this.#subscribedOf(connection, feeds)) ended.add(symbol)
+    for (const symbol of feeds ? symbolsOf(subscriptions, connection.row) : [])
+      if (feeds?.has(feedOf(symbol))) ended.add(symbol)
     for (const symbol of ended) {
       const id = subscriptions.symbols.knownId(symbol as CompoundKey)
       if (id !== undefined) subscriptions.remove(connection.row, id)
@@ -151,15 +147,6 @@ export class Answers {
     else connection.send(messages.unsubscribed([...ended]))
     wholeFeeds.fillLater(connection)
     return ended.size - symbols.size
-  }
-
-  /** The symbols of these feeds that the socket is subscribed to. */
-  #subscribedOf({ row }: Connection, feeds: ReadonlySet<string>): CompoundKey[] {
-    const { subscriptions } = this.#deps
-    return subscriptions
-      .idsOf(row)
-      .map((id) => subscriptions.symbols.symbol(id))
-      .filter((symbol) => feeds.has(feedOf(symbol)))
   }
 }
 
