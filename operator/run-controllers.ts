@@ -19,7 +19,7 @@ import { type Kind, route } from './routes.ts'
 import { Sweep } from './sweep.ts'
 import { isUrgent } from './urgent.ts'
 
-export interface OperatorSettings {
+interface OperatorSettings {
   readonly kube: KubeConfig
   readonly namespace: string
   /** Name of this replica's pod. */

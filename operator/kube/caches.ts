@@ -23,7 +23,7 @@ export interface Caches {
   readonly poddisruptionbudgets: Reflector<KubeObject>
 }
 
-export interface CachesDeps extends Omit<ReflectorDeps<KubeObject>, 'changed' | 'failed'> {
+interface CachesDeps extends Omit<ReflectorDeps<KubeObject>, 'changed' | 'failed'> {
   readonly changed: (kind: keyof Caches, object: KubeObject | undefined) => void
   readonly failed: (kind: keyof Caches) => void
 }

@@ -28,7 +28,7 @@ interface StatusOptions<S> {
   readonly starting: readonly string[]
 }
 
-export interface StatusWriterDeps {
+interface StatusWriterDeps {
   readonly api: Pick<KubeApi, 'applyStatus'>
   readonly events: EventSink
   readonly clock: Clock

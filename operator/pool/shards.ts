@@ -9,7 +9,7 @@ import { type Pod, poolLabel } from '../kube/resources.ts'
 const callTimeoutMs = 2_000
 const grpcPortDefault = 8090
 
-export interface ShardCallsDeps {
+interface ShardCallsDeps {
   readonly identity: () => ClientIdentity
   readonly clock: Clock
   readonly log: Log

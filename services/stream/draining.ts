@@ -4,7 +4,7 @@ import type { Cancel, Clock } from '../ports/clock.ts'
 /** Pause after all sockets were closed; sockets that are closing already cannot be closed again. */
 const goneAfterMs = 100
 
-export interface DrainedSockets {
+interface DrainedSockets {
   readonly open: number
   /** Closes `count` of them with 1012. */
   close(count: number): void

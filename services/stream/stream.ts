@@ -11,7 +11,7 @@ import { UpgradeHandler } from './upgrade/upgrade-handler.ts'
 
 export const streamPath = '/v1/stream'
 
-export interface StreamLoad {
+interface StreamLoad {
   readonly connections: number
   readonly connectionsMax: number
   readonly subscriptions: number

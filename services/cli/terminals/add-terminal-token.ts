@@ -8,7 +8,7 @@ import type { FeedKey } from '../../core/feeds/compound-key.ts'
 import { pathReason } from '../../platform/files/path-failures.ts'
 import { Fatal } from '../../platform/process/exit.ts'
 
-export interface NewToken {
+interface NewToken {
   readonly path: string
   readonly feed: FeedKey
   readonly digest: string

@@ -11,7 +11,7 @@ const tokenBytes = 32
 /** Random bytes in the name of a file that is not whole yet: two processes may start at once. */
 const draftBytes = 4
 
-export type TokenPlace = Pick<Config, 'dataDir' | 'tokenFile'>
+type TokenPlace = Pick<Config, 'dataDir' | 'tokenFile'>
 
 /** Path of the token of a service, for the service and its clients alike. */
 export const tokenPath = ({ dataDir, tokenFile }: TokenPlace): string => tokenFile ?? join(dataDir, 'token')

@@ -21,7 +21,7 @@ import { startThreads } from './threads/start.ts'
 import { embeddedUsageDays } from './usage-days.ts'
 import { embeddedWindows } from './windows.ts'
 
-export interface EmbeddedDeps {
+interface EmbeddedDeps {
   /** Created with access for this user only when it does not exist. */
   readonly folder: string
   readonly clock: Clock

@@ -22,7 +22,7 @@ import type { Writer } from './write/writer.ts'
 /** Deadline of a purge of bars. The caller has one minute for it, the wait for the lease and two purges of the windows. */
 const purgeDeadlineMs = 30_000
 
-export interface BarDeps extends ReadDeps, EmptyingDeps {
+interface BarDeps extends ReadDeps, EmptyingDeps {
   readonly log: Log
   readonly writer: Writer
   readonly visibility: Visibility

@@ -9,7 +9,7 @@ class Refused extends Error {}
 const execDeadlineMs = 25_000
 const pingDeadlineMs = 2_000
 
-export interface ServerWarning {
+interface ServerWarning {
   readonly tag: string
   readonly warning: string
 }

@@ -25,7 +25,7 @@ const floodMsMax = 60_000
 const stepMs = 100
 
 /** Answers a message, and returns the number of entries in its lists. */
-export type Handle = (connection: Connection, text: string) => number
+type Handle = (connection: Connection, text: string) => number
 
 /**
  * Answers the messages of a client that sends too fast at the maximum rate, in order, and drops none. Its socket

@@ -7,7 +7,7 @@ import { type ConnectionCheck, noConnectionCheck } from './connection-check.ts'
 
 type PoolOptions = Pick<QuestdbOptions, 'pg' | 'credentials' | 'clock'>
 
-export interface PoolSize {
+interface PoolSize {
   readonly connections: number
   /** Maximum reads of one key that wait for a connection. */
   readonly waiting: number

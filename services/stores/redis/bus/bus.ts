@@ -12,7 +12,7 @@ const keptBytesMax = 64 * 1024 * 1024
 const keptMs = 30 * 60_000
 
 /** The reader has a separate connection, which blocks while it waits for events. */
-export interface BusDeps extends Omit<ReaderDeps, 'followers' | 'onLoss'> {
+interface BusDeps extends Omit<ReaderDeps, 'followers' | 'onLoss'> {
   readonly calls: Calls
   readonly metrics: Metrics
 }
