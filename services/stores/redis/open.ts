@@ -32,16 +32,6 @@ export interface PreparedRedis {
   readonly connect: () => Promise<void>
 }
 
-/** Rejects as `connect` does. */
-export async function openRedisStores(options: RedisStoreOptions): Promise<RedisStores> {
-  const { stores, connect } = prepareRedisStores(options)
-  await connect().catch(async (cause: unknown) => {
-    await stores.close()
-    throw cause
-  })
-  return stores
-}
-
 /** Begins to connect immediately and reconnects until it is closed. */
 export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
   const { at, prefix, clock, time, log, metrics } = options
