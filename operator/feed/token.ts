@@ -3,6 +3,7 @@ import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { AnswerOf } from '../../services/wire/unary-client.ts'
 import { timeOf, timeText } from '../kube/condition.ts'
 import { type FeedObject, feedLabel, group, type Secret } from '../kube/resources.ts'
+import { base64 } from '../kube/secret-values.ts'
 import { collectorNames, feedKeyOf } from './objects.ts'
 
 /** Validity of a token; the operator renews it after half of this time. */
@@ -44,5 +45,5 @@ export const tokenSecret = (
       [signingKeyAnnotation]: signingKey,
     },
   },
-  data: { token: Buffer.from(`${token}\n`).toString('base64') },
+  data: { token: base64(`${token}\n`) },
 })

@@ -3,6 +3,7 @@ import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import { timeOf, timeText } from '../kube/condition.ts'
 import { NotReady } from '../kube/not-ready.ts'
 import { type ApiKeyObject, group, keyLabel, managedByOperator, type Secret } from '../kube/resources.ts'
+import { base64, textIn } from '../kube/secret-values.ts'
 import type { Delivery, Digest } from './plan.ts'
 
 const issueAnnotation = `${group}/issue`
@@ -23,12 +24,6 @@ const secretOf = (key: string, name: string): Secret => ({
   type: 'Opaque',
   metadata: { name, labels: { ...managedByOperator, [keyLabel]: key } },
 })
-
-const base64 = (text: string): string => Buffer.from(text).toString('base64')
-const textIn = (secret: Secret | undefined, field: string): string | undefined => {
-  const value = secret?.data?.[field]
-  return value === undefined ? undefined : Buffer.from(value, 'base64').toString()
-}
 
 /** The Secret that delivers the key. It keeps its `resourceVersion`, so that a concurrent change causes a conflict. */
 export function deliverySecret(

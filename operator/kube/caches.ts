@@ -49,5 +49,5 @@ export function openCaches(deps: CachesDeps): Caches {
   }
 }
 
-export const each = (caches: Caches): readonly [keyof Caches, Reflector<KubeObject>][] =>
+export const entriesOf = (caches: Caches): readonly [keyof Caches, Reflector<KubeObject>][] =>
   Object.entries(caches) as [keyof Caches, Reflector<KubeObject>][]
