@@ -159,7 +159,7 @@ export class PgPool {
   }
 }
 
-const unavailable = (cause: unknown): Unavailable =>
+export const unavailable = (cause: unknown): Unavailable =>
   cause instanceof Unavailable ? cause : new Unavailable('store', cause)
 
 /** Whether the server reports a missing table: it was removed after it was listed. */
