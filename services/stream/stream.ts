@@ -76,7 +76,7 @@ export function createStream(deps: StreamDeps): Stream {
     },
     draining,
     drain() {
-      upgradeHandler.drain()
+      upgradeHandler.refuseAll()
       return hub.sockets.drain()
     },
     close() {

@@ -71,7 +71,7 @@ export class Answers {
       // A feed without minutes has nothing to send, not even bars that an earlier manifest stored.
       const since = record && view.feed(record.feed)?.resolutions.includes('1') ? time : undefined
       if (record) this.#subscribeTo(connection, symbol, since !== undefined)
-      if (record && since !== undefined) resumed.set(symbol, this.#deps.resumption.start(record, since))
+      if (record && since !== undefined) resumed.set(symbol, this.#deps.resumption.startOf(record, since))
     }
     this.#deps.wholeFeeds.want(connection, symbols.keys())
     const whole = message.feeds && this.#subscribeToFeeds(connection, key, message, view)

@@ -97,8 +97,8 @@ export class Throttle {
     this.#control(connection, now)
   }
 
-  /** For messages after the close: a client that continues to send is not read; the library cuts the socket later. */
-  late(connection: Connection): void {
+  /** For a message after the close: a client that continues to send is not read; the library cuts the socket later. */
+  afterClose(connection: Connection): void {
     const now = this.#clock.monotonicMs()
     connection.allowance.spend(1, now)
     if (connection.allowance.left(now) <= -messagesPerSecond) connection.socket.pause()
