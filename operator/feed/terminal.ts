@@ -1,7 +1,7 @@
 import { isTerminalToken, terminalTokenDigest } from '../../services/platform/credentials/terminal-token.ts'
 import { listOf, type Mapping } from '../kube/object.ts'
 import { type FeedObject, feedLabel, group, type Secret } from '../kube/resources.ts'
-import { base64, textIn } from '../kube/secret-values.ts'
+import { secretWith, textIn } from '../kube/secret-values.ts'
 import { collectorNames, feedKeyOf, type PodTemplate, type TerminalTemplate } from './objects.ts'
 
 /** Maximum of `spec.collector.replicas`. Each has a Service, also one that does not run: routes name both. */
@@ -58,20 +58,14 @@ export function terminalSecret(feed: FeedObject, existing: Secret | undefined, f
   const token = isCurrent ? had.token : fresh
   const older = isCurrent ? had.older : had && terminalTokenDigest(had.token)
   const lines = [terminalTokenDigest(token), older].filter((digest) => digest !== undefined)
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'Opaque',
-    metadata: {
+  return secretWith(
+    {
       name: terminalNames(name).secret,
       labels: { [feedLabel]: name },
       annotations: { [issueAnnotation]: String(isCurrent ? had.issue : issue) },
     },
-    data: {
-      token: base64(token),
-      [digestsField]: base64(lines.map((digest) => `${feedKeyOf(feed)} ${digest}\n`).join('')),
-    },
-  }
+    { token, [digestsField]: lines.map((digest) => `${feedKeyOf(feed)} ${digest}\n`).join('') },
+  )
 }
 
 interface Token {
