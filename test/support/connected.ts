@@ -1,16 +1,11 @@
-interface Prepared<S> {
+/** The stores of a server once it answered. Rejects as `connect` does, and then nothing stays open. */
+export async function connected<S extends { close(): Promise<void> }>(prepared: {
   readonly stores: S
   readonly connect: () => Promise<void>
-}
-
-/** The stores of a server once it answered. Rejects as `connect` does, and then nothing stays open. */
-export async function connected<S extends { close(): Promise<void> }>({
-  stores,
-  connect,
-}: Prepared<S>): Promise<S> {
-  await connect().catch(async (cause: unknown) => {
-    await stores.close()
+}): Promise<S> {
+  await prepared.connect().catch(async (cause: unknown) => {
+    await prepared.stores.close()
     throw cause
   })
-  return stores
+  return prepared.stores
 }
