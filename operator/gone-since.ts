@@ -1,9 +1,3 @@
-/** Now, and the time before which an item must have lost its object. Monotonic milliseconds. */
-export interface Moment {
-  readonly nowMs: number
-  readonly beforeMs: number
-}
-
 /** Times since which items have no object. An item whose object reappears is dropped. */
 export class GoneSince {
   readonly #since = new Map<string, number>()
@@ -22,11 +16,16 @@ export class GoneSince {
     this.#isWaiting = false
   }
 
-  longGone<T>(gone: readonly T[], idOf: (thing: T) => string, { nowMs, beforeMs }: Moment): readonly T[] {
+  /** The items without an object for `forMs` at least. */
+  longGone<T>(
+    gone: readonly T[],
+    idOf: (thing: T) => string,
+    { nowMs, forMs }: { readonly nowMs: number; readonly forMs: number },
+  ): readonly T[] {
     const ids = new Set(gone.map(idOf))
     for (const id of this.#since.keys()) if (!ids.has(id)) this.#since.delete(id)
     for (const id of ids) if (!this.#since.has(id)) this.#since.set(id, nowMs)
-    const long = gone.filter((thing) => (this.#since.get(idOf(thing)) ?? nowMs) <= beforeMs)
+    const long = gone.filter((thing) => (this.#since.get(idOf(thing)) ?? nowMs) <= nowMs - forMs)
     this.#isWaiting = long.length < gone.length
     return long
   }

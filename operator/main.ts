@@ -12,7 +12,7 @@ import type { ClientIdentity } from '../services/wire/client.ts'
 import { readTemplate } from './feed/template.ts'
 import { RunningControllers } from './run-controllers.ts'
 
-export interface RunningOperator extends Stoppable {
+interface RunningOperator extends Stoppable {
   readonly opsPort: number
 }
 

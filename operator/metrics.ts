@@ -1,5 +1,5 @@
 import { fromZero, type Metrics } from '../services/platform/metrics.ts'
-import { type Caches, each } from './kube/caches.ts'
+import { type Caches, entriesOf } from './kube/caches.ts'
 import { type Condition, readyOf } from './kube/condition.ts'
 import type { Elector } from './kube/elector.ts'
 import type { WorkQueue } from './kube/queue.ts'
@@ -81,7 +81,7 @@ function watch(metrics: Metrics, { caches, queues, elector, sweep, registry }: W
     '1 while all objects of the resource are listed and watched.',
     ['resource'],
     (gauge) => {
-      for (const [resource, cache] of each(caches)) gauge.set({ resource }, Number(cache.isSynced))
+      for (const [resource, cache] of entriesOf(caches)) gauge.set({ resource }, Number(cache.isSynced))
     },
   )
   metrics.gauge(

@@ -1,4 +1,4 @@
-export interface Right {
+interface Right {
   readonly group: string
   readonly resource: string
   readonly verbs: readonly string[]

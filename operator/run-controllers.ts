@@ -6,7 +6,7 @@ import { FeedController } from './feed/controller.ts'
 import type { PodTemplate } from './feed/objects.ts'
 import { KeyController } from './key/controller.ts'
 import { HttpKubeApi } from './kube/api.ts'
-import { type Caches, each, openCaches } from './kube/caches.ts'
+import { type Caches, entriesOf, openCaches } from './kube/caches.ts'
 import { Elector } from './kube/elector.ts'
 import { EventSink } from './kube/event-sink.ts'
 import type { KubeObject } from './kube/object.ts'
@@ -19,7 +19,7 @@ import { type Kind, route } from './routes.ts'
 import { Sweep } from './sweep.ts'
 import { isUrgent } from './urgent.ts'
 
-export interface OperatorSettings {
+interface OperatorSettings {
   readonly kube: KubeConfig
   readonly namespace: string
   /** Name of this replica's pod. */
@@ -104,14 +104,14 @@ export class RunningControllers {
 
   /** A text that names a cache that is not in sync; `undefined`: all are in sync. */
   notSynced(): string | undefined {
-    const waiting = each(this.#caches).find(([, cache]) => !cache.isSynced)
+    const waiting = entriesOf(this.#caches).find(([, cache]) => !cache.isSynced)
     return waiting && `the cache of ${waiting[0]} is not in sync`
   }
 
   async close(): Promise<void> {
     await Promise.all(Object.values(this.#queues).map((queue) => queue.close()))
     await this.#sweep.close()
-    for (const [, cache] of each(this.#caches)) cache.close()
+    for (const [, cache] of entriesOf(this.#caches)) cache.close()
     await this.#elector.close()
     this.#registry.close()
     this.#api.close()

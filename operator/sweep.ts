@@ -2,9 +2,9 @@ import type { ServiceError } from '@grpc/grpc-js'
 import { OutageLog } from '../services/platform/outage-log.ts'
 import { NotLeading, type SharedDeps } from './controller.ts'
 import { feedKeyOf } from './feed/objects.ts'
-import { GoneSince, type Moment } from './gone-since.ts'
+import { GoneSince } from './gone-since.ts'
 import { deletableKeys, secretsOf } from './key/secrets.ts'
-import { each } from './kube/caches.ts'
+import { entriesOf } from './kube/caches.ts'
 import { leaseName } from './kube/elector.ts'
 import { type ApiKeyObject, type FeedObject, group, resources } from './kube/resources.ts'
 import { allowedOf, MassDeletion, withoutKind } from './mass-deletion.ts'
@@ -126,7 +126,7 @@ export class Sweep {
       this.#deps.readStores(),
     ])
     this.#isSilent = !hasKeys
-    if (each(this.#deps.caches).some(([, cache]) => !cache.isSynced)) return this.#startDelaysAgain()
+    if (entriesOf(this.#deps.caches).some(([, cache]) => !cache.isSynced)) return this.#startDelaysAgain()
     if (hasFeeds) {
       await this.#attempt('keep the identity of the store', () =>
         keepStoreIdentity(this.#deps, registry.storeIdentity),
@@ -201,28 +201,32 @@ export class Sweep {
   }
 
   async #removeGone(kind: RegisteredKind, { owned, known, list, remove }: Owned): Promise<void> {
+    const { clock } = this.#deps
     const gone = owned.filter(({ id }) => !known.has(id))
     const removable = this.#allowed(kind, gone, owned.length)
-    const delayMs = kind === 'apikeys' ? keysGoneForMs : goneForMs
-    const long = this.#gone[kind].longGone(removable, ({ id }) => id, this.#ago(delayMs))
+    const forMs = kind === 'apikeys' ? keysGoneForMs : goneForMs
+    const long = this.#gone[kind].longGone(removable, ({ id }) => id, { nowMs: clock.monotonicMs(), forMs })
     if (long.length === 0) return
     const listed = await list()
     for (const item of long) {
       if (listed.has(item.id)) continue
       await remove(item)
-      this.#guards[kind].removed(item.id, this.#deps.clock.monotonicMs())
+      this.#guards[kind].removed(item.id, clock.monotonicMs())
     }
   }
 
   /** A key that is still active is not suspended yet, perhaps because its removal is held. */
   async #deleteSecrets(): Promise<void> {
-    const { api, caches, registry } = this.#deps
+    const { api, caches, registry, clock } = this.#deps
     const secrets = caches.secrets.all()
     const known = namesOf(caches.apikeys.all())
     const leftover = deletableKeys(secrets).filter(
       (name) => !known.has(name) && (registry.keys.get(name)?.state ?? 'inactive') === 'inactive',
     )
-    const gone = this.#gone.secrets.longGone(leftover, (name) => name, this.#ago(goneForMs))
+    const gone = this.#gone.secrets.longGone(leftover, (name) => name, {
+      nowMs: clock.monotonicMs(),
+      forMs: goneForMs,
+    })
     if (this.#held.apikeys > 0 || gone.length === 0) return
     const now = await this.#keyNames()
     for (const { metadata } of gone
@@ -233,11 +237,6 @@ export class Sweep {
 
   async #keyNames(): Promise<ReadonlySet<string>> {
     return namesOf((await this.#deps.api.list<ApiKeyObject>(resources.apikeys)).items)
-  }
-
-  #ago(ms: number): Moment {
-    const nowMs = this.#deps.clock.monotonicMs()
-    return { nowMs, beforeMs: nowMs - ms }
   }
 
   #allowed(kind: RegisteredKind, gone: readonly OwnedItem[], total: number): readonly OwnedItem[] {

@@ -1,5 +1,5 @@
 import { unavailable } from './controller.ts'
-import { type Condition, conditionOf, type Outcome } from './kube/condition.ts'
+import { type About, type Condition, conditionOf, type Outcome } from './kube/condition.ts'
 import type { StoreOutcomes } from './store-health.ts'
 
 const types = ['StoreAvailable', 'BusAvailable'] as const
@@ -11,7 +11,7 @@ const types = ['StoreAvailable', 'BusAvailable'] as const
 export function underStores(
   ready: Outcome,
   outcomes: StoreOutcomes | undefined,
-  about: Parameters<typeof conditionOf>[2],
+  about: About,
 ): readonly Condition[] {
   const stores = types.flatMap((type) => {
     if (outcomes === undefined) return about.had?.find((each) => each.type === type) ?? []

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { posix } from 'node:path'
 import { inherited, type LabelsAndAnnotations } from '../kube/inherited.ts'
-import { listOf } from '../kube/object.ts'
+import { listOf, type Mapping } from '../kube/object.ts'
 import { apiVersionOf, type FeedObject, feedLabel, group, resources } from '../kube/resources.ts'
 
 /** Mount paths in a collector's pod. */
@@ -22,8 +22,6 @@ const mibOf = new Map([
   ['Gi', 1_024],
   ['Ti', 1_024 ** 2],
 ])
-
-export type Mapping = Readonly<Record<string, unknown>>
 
 /** Pod template of all collectors. The first container is the collector; the operator adds the parts of a feed. */
 export interface PodTemplate {

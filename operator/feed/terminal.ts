@@ -1,13 +1,8 @@
 import { isTerminalToken, terminalTokenDigest } from '../../services/platform/credentials/terminal-token.ts'
-import { listOf } from '../kube/object.ts'
+import { listOf, type Mapping } from '../kube/object.ts'
 import { type FeedObject, feedLabel, group, type Secret } from '../kube/resources.ts'
-import {
-  collectorNames,
-  feedKeyOf,
-  type Mapping,
-  type PodTemplate,
-  type TerminalTemplate,
-} from './objects.ts'
+import { secretWith, textIn } from '../kube/secret-values.ts'
+import { collectorNames, feedKeyOf, type PodTemplate, type TerminalTemplate } from './objects.ts'
 
 /** Maximum of `spec.collector.replicas`. Each has a Service, also one that does not run: routes name both. */
 const replicasMax = 2
@@ -63,20 +58,14 @@ export function terminalSecret(feed: FeedObject, existing: Secret | undefined, f
   const token = isCurrent ? had.token : fresh
   const older = isCurrent ? had.older : had && terminalTokenDigest(had.token)
   const lines = [terminalTokenDigest(token), older].filter((digest) => digest !== undefined)
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    type: 'Opaque',
-    metadata: {
+  return secretWith(
+    {
       name: terminalNames(name).secret,
       labels: { [feedLabel]: name },
       annotations: { [issueAnnotation]: String(isCurrent ? had.issue : issue) },
     },
-    data: {
-      token: base64(token),
-      [digestsField]: base64(lines.map((digest) => `${feedKeyOf(feed)} ${digest}\n`).join('')),
-    },
-  }
+    { token, [digestsField]: lines.map((digest) => `${feedKeyOf(feed)} ${digest}\n`).join('') },
+  )
 }
 
 interface Token {
@@ -88,12 +77,10 @@ interface Token {
 
 /** `undefined`: the Secret does not exist, or has no token with its digest. */
 function tokenIn(secret: Secret | undefined): Token | undefined {
-  const textOf = (field: string): string => Buffer.from(secret?.data?.[field] ?? '', 'base64').toString()
   const issue = Number(secret?.metadata.annotations?.[issueAnnotation])
-  const token = textOf('token')
-  const [current, older] = textOf(digestsField)
-    .split('\n')
-    .map((line) => line.split(' ')[1])
+  const token = textIn(secret, 'token') ?? ''
+  const lines = (textIn(secret, digestsField) ?? '').split('\n')
+  const [current, older] = lines.map((line) => line.split(' ')[1])
   if (!Number.isInteger(issue) || !isTerminalToken(token) || current !== terminalTokenDigest(token))
     return undefined
   return { issue, token, older }
@@ -132,5 +119,3 @@ export function withEndpoint(
     },
   }
 }
-
-const base64 = (text: string): string => Buffer.from(text).toString('base64')

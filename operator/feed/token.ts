@@ -3,6 +3,7 @@ import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { AnswerOf } from '../../services/wire/unary-client.ts'
 import { timeOf, timeText } from '../kube/condition.ts'
 import { type FeedObject, feedLabel, group, type Secret } from '../kube/resources.ts'
+import { secretWith } from '../kube/secret-values.ts'
 import { collectorNames, feedKeyOf } from './objects.ts'
 
 /** Validity of a token; the operator renews it after half of this time. */
@@ -31,18 +32,16 @@ export const needsRenewal = (expires: number | undefined, nowMs: UtcMs): boolean
 export const tokenSecret = (
   feed: FeedObject,
   { token, expiresAt, signingKey }: AnswerOf<'IssueFeedToken'>,
-): Secret => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  type: 'Opaque',
-  metadata: {
-    name: collectorNames(feed.metadata.name).token,
-    labels: { [feedLabel]: feed.metadata.name },
-    annotations: {
-      [feedAnnotation]: feedKeyOf(feed),
-      [expiresAnnotation]: timeText(expiresAt),
-      [signingKeyAnnotation]: signingKey,
+): Secret =>
+  secretWith(
+    {
+      name: collectorNames(feed.metadata.name).token,
+      labels: { [feedLabel]: feed.metadata.name },
+      annotations: {
+        [feedAnnotation]: feedKeyOf(feed),
+        [expiresAnnotation]: timeText(expiresAt),
+        [signingKeyAnnotation]: signingKey,
+      },
     },
-  },
-  data: { token: Buffer.from(`${token}\n`).toString('base64') },
-})
+    { token: `${token}\n` },
+  )

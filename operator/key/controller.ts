@@ -126,7 +126,7 @@ export class KeyController implements Controller {
       // A suspended key needs its secret again.
       const present = state === 'inactive' ? undefined : had
       const { ownSecret, delivery } = await this.#readSecret(key).catch((cause: unknown) =>
-        this.#putRest(key, present, cause),
+        this.#putWithoutSecret(key, present, cause),
       )
       const step = planKey(
         {
@@ -142,7 +142,7 @@ export class KeyController implements Controller {
         },
         sha256,
       )
-      if (step.do === 'wait') return this.#putRest(key, had, new NotReady('Refused', fullMessage))
+      if (step.do === 'wait') return this.#putWithoutSecret(key, had, new NotReady('Refused', fullMessage))
       if (step.do === 'deliver') {
         // Clients must not get a secret that an invalid spec keeps out of the registry.
         if (present) await this.#keys.putSpec(key, present)
@@ -153,7 +153,7 @@ export class KeyController implements Controller {
         if (ownSecret !== undefined)
           await this.#keys
             .putSpec(key, step.digest)
-            .catch((cause: unknown) => this.#putRest(key, present, cause))
+            .catch((cause: unknown) => this.#putWithoutSecret(key, present, cause))
         await this.#write(digestSecret(key, step.digest, digest), digest)
         isRefused = false
         this.#recordChange(key, had, step.digest)
@@ -167,7 +167,7 @@ export class KeyController implements Controller {
   }
 
   /** Applies the spec without a new secret, such as fewer feeds or addresses. Then throws why there is none. */
-  async #putRest(key: ApiKeyObject, digest: Digest | undefined, why: unknown): Promise<never> {
+  async #putWithoutSecret(key: ApiKeyObject, digest: Digest | undefined, why: unknown): Promise<never> {
     if (notReadyOf(why) && digest) await this.#keys.put(key, digest)
     throw why
   }

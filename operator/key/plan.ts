@@ -41,7 +41,7 @@ export interface KeyState {
   readonly nowMs: UtcMs
 }
 
-export type KeyStep =
+type KeyStep =
   /** Make no secret: the registry refuses a further one until an old one ends. */
   | { readonly do: 'wait' }
   /** Make a new secret and write it into the Secret that delivers it. */

@@ -3,6 +3,7 @@ import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import { timeOf, timeText } from '../kube/condition.ts'
 import { NotReady } from '../kube/not-ready.ts'
 import { type ApiKeyObject, group, keyLabel, managedByOperator, type Secret } from '../kube/resources.ts'
+import { secretWith, textIn } from '../kube/secret-values.ts'
 import type { Delivery, Digest } from './plan.ts'
 
 const issueAnnotation = `${group}/issue`
@@ -16,19 +17,11 @@ export const digestName = (key: string): string => `${key}-digest`
 export const deliveryName = ({ metadata, spec }: ApiKeyObject): string =>
   spec.delivery?.secretName ?? metadata.name
 
-/** Has no owner: a restored backup gives objects new UIDs, and these Secrets must survive that. */
-const secretOf = (key: string, name: string): Secret => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  type: 'Opaque',
-  metadata: { name, labels: { ...managedByOperator, [keyLabel]: key } },
+/** No owner: a restored backup gives objects new UIDs, and these Secrets must survive that. */
+const metadataOf = (key: ApiKeyObject, name: string): Secret['metadata'] => ({
+  name,
+  labels: { ...managedByOperator, [keyLabel]: key.metadata.name },
 })
-
-const base64 = (text: string): string => Buffer.from(text).toString('base64')
-const textIn = (secret: Secret | undefined, field: string): string | undefined => {
-  const value = secret?.data?.[field]
-  return value === undefined ? undefined : Buffer.from(value, 'base64').toString()
-}
 
 /** The Secret that delivers the key. It keeps its `resourceVersion`, so that a concurrent change causes a conflict. */
 export function deliverySecret(
@@ -36,19 +29,15 @@ export function deliverySecret(
   { issue, secret }: Delivery,
   { existing, nowMs }: { readonly existing: Secret | undefined; readonly nowMs: UtcMs },
 ): Secret {
-  const made = secretOf(key.metadata.name, deliveryName(key))
   const annotations = { [issueAnnotation]: String(issue), [deliveredAnnotation]: timeText(nowMs) }
-  return onTopOf(existing, {
-    ...made,
-    metadata: { ...made.metadata, annotations },
-    data: { key: base64(secret) },
-  })
+  const metadata = { ...metadataOf(key, deliveryName(key)), annotations }
+  return onTopOf(existing, secretWith(metadata, { key: secret }))
 }
 
 export function digestSecret(key: ApiKeyObject, digest: Digest, existing: Secret | undefined): Secret {
-  const made = secretOf(key.metadata.name, digestName(key.metadata.name))
-  const data = { [digestField]: base64(JSON.stringify(digest)) }
-  return withPolicy(key, onTopOf(existing, { ...made, data }))
+  const metadata = metadataOf(key, digestName(key.metadata.name))
+  const made = secretWith(metadata, { [digestField]: JSON.stringify(digest) })
+  return withPolicy(key, onTopOf(existing, made))
 }
 
 /** The Secret of the digest with the policy of the ApiKey; the same object when it has it. */

@@ -5,7 +5,7 @@ import type { ApiKeyStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'
 import type { ApiKeyObject } from '../kube/resources.ts'
 
-export interface KeyFacts {
+interface KeyFacts {
   readonly key: ApiKeyObject
   /** The key in the registry; `undefined`: it is missing or belongs to another object. */
   readonly registered: Key__Output | undefined

@@ -74,7 +74,7 @@ interface Call {
   readonly contentType?: string
 }
 
-export interface HttpKubeApiDeps {
+interface HttpKubeApiDeps {
   readonly config: KubeConfig
   readonly namespace: string
   readonly clock: Clock

@@ -2,13 +2,13 @@ import { hash } from 'node:crypto'
 import type { KubeApi } from './api.ts'
 import { covers } from './covers.ts'
 import { NotReady } from './not-ready.ts'
-import type { KubeObject, OwnerReference, Resource } from './object.ts'
+import type { KubeObject, OwnerReference, OwnKind, Resource } from './object.ts'
 import { apiVersionOf, group, keyLabel, managedByOperator } from './resources.ts'
 
 /** Annotation with the hash of the wanted object. A new hash removes fields that are not wanted any more. */
 const hashAnnotation = `${group}/wanted`
 
-export const ownerOf = (of: Resource & { readonly kind: string }, owner: KubeObject): OwnerReference => ({
+export const ownerOf = (of: OwnKind, owner: KubeObject): OwnerReference => ({
   apiVersion: apiVersionOf(of),
   kind: of.kind,
   name: owner.metadata.name,

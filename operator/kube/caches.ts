@@ -23,7 +23,7 @@ export interface Caches {
   readonly poddisruptionbudgets: Reflector<KubeObject>
 }
 
-export interface CachesDeps extends Omit<ReflectorDeps<KubeObject>, 'changed' | 'failed'> {
+interface CachesDeps extends Omit<ReflectorDeps<KubeObject>, 'changed' | 'failed'> {
   readonly changed: (kind: keyof Caches, object: KubeObject | undefined) => void
   readonly failed: (kind: keyof Caches) => void
 }
@@ -49,5 +49,5 @@ export function openCaches(deps: CachesDeps): Caches {
   }
 }
 
-export const each = (caches: Caches): readonly [keyof Caches, Reflector<KubeObject>][] =>
+export const entriesOf = (caches: Caches): readonly [keyof Caches, Reflector<KubeObject>][] =>
   Object.entries(caches) as [keyof Caches, Reflector<KubeObject>][]

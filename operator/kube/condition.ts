@@ -27,11 +27,18 @@ export const outcome = (status: Outcome['status'], reason: string, message: stri
   message,
 })
 
+/** What a condition is about: a generation of an object, with the conditions that it had. */
+export interface About {
+  readonly generation: number
+  readonly had: readonly Condition[] | undefined
+  readonly nowMs: UtcMs
+}
+
 /** The new condition. Its transition time changes only with its status. */
 export function conditionOf(
   type: string,
   { status, reason, message }: Outcome,
-  { generation, had, nowMs }: { generation: number; had: readonly Condition[] | undefined; nowMs: UtcMs },
+  { generation, had, nowMs }: About,
 ): Condition {
   const last = had?.find((each) => each.type === type)
   return {
@@ -48,11 +55,7 @@ export const readyOf = (conditions: readonly Condition[] | undefined): Condition
   conditions?.find(({ type }) => type === 'Ready')
 
 /** The condition of all objects of a kind while removals of that kind are held; else none. */
-export const heldConditions = (
-  held: number,
-  kind: string,
-  about: Parameters<typeof conditionOf>[2],
-): readonly Condition[] => {
+export const heldConditions = (held: number, kind: string, about: About): readonly Condition[] => {
   if (held === 0) return []
   const message = `${held} ${kind} in the registry have no object and were kept. The Event of the Lease says how to remove them.`
   return [conditionOf('DeletionHeld', outcome('True', 'TooManyAtOnce', message), about)]

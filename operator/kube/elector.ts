@@ -23,7 +23,7 @@ interface Lease extends KubeObject {
   }
 }
 
-export interface ElectorDeps {
+interface ElectorDeps {
   readonly api: Pick<KubeApi, 'get' | 'create' | 'replace'>
   /** Name of this replica's pod: the same after a restart of its container. */
   readonly identity: string

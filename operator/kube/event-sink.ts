@@ -23,7 +23,7 @@ export interface EventText {
   readonly note: string
 }
 
-export interface EventSinkDeps {
+interface EventSinkDeps {
   readonly api: Pick<KubeApi, 'create'>
   readonly namespace: string
   readonly identity: string

@@ -30,6 +30,12 @@ export function retain(byUid: Map<string, unknown>, objects: readonly KubeObject
   for (const uid of byUid.keys()) if (!uids.has(uid)) byUid.delete(uid)
 }
 
+export type Mapping = Readonly<Record<string, unknown>>
+
+/** The fields of a value that the operator does not check; none unless it is an object. */
+export const mappingOf = (value: unknown): Mapping =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : {}
+
 /** The items of a field that the operator does not check; none unless it is a list. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
@@ -40,4 +46,9 @@ export interface Resource {
   readonly plural: string
   /** Lists and watches only objects with this label: `name` or `name=value`. */
   readonly label?: string
+}
+
+/** A kind of the operator's own objects. */
+export interface OwnKind extends Resource {
+  readonly kind: string
 }

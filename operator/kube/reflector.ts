@@ -40,10 +40,6 @@ export class Reflector<T extends KubeObject> {
     void this.#run()
   }
 
-  get plural(): string {
-    return this.#of.plural
-  }
-
   /** Whether all objects were listed and a watch is open; false while the API server is unavailable. */
   get isSynced(): boolean {
     return this.#isSynced

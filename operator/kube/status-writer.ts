@@ -3,7 +3,7 @@ import type { Clock } from '../../services/platform/system-clock.ts'
 import type { KubeApi } from './api.ts'
 import { type Condition, readyOf } from './condition.ts'
 import type { EventSink } from './event-sink.ts'
-import { type KubeObject, type Resource, retain } from './object.ts'
+import { type KubeObject, type OwnKind, retain } from './object.ts'
 import { apiVersionOf } from './resources.ts'
 
 interface Status {
@@ -28,7 +28,7 @@ interface StatusOptions<S> {
   readonly starting: readonly string[]
 }
 
-export interface StatusWriterDeps {
+interface StatusWriterDeps {
   readonly api: Pick<KubeApi, 'applyStatus'>
   readonly events: EventSink
   readonly clock: Clock
@@ -36,12 +36,12 @@ export interface StatusWriterDeps {
 
 /** Writes the status of the objects of one kind, and an Event when the reason of Ready changes. */
 export class StatusWriter<S extends Status> {
-  readonly #of: Resource & { readonly kind: string }
+  readonly #of: OwnKind
   readonly #options: StatusOptions<S>
   readonly #deps: StatusWriterDeps
   readonly #written = new Map<string, Written>()
 
-  constructor(of: Resource & { readonly kind: string }, options: StatusOptions<S>, deps: StatusWriterDeps) {
+  constructor(of: OwnKind, options: StatusOptions<S>, deps: StatusWriterDeps) {
     this.#of = of
     this.#options = options
     this.#deps = deps

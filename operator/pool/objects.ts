@@ -1,5 +1,5 @@
 import { inherited } from '../kube/inherited.ts'
-import { type KubeObject, listOf } from '../kube/object.ts'
+import { type KubeObject, listOf, type Mapping, mappingOf } from '../kube/object.ts'
 import { type PoolObject, poolLabel } from '../kube/resources.ts'
 
 /** Maximum seconds of a shard's stop, without its drain. */
@@ -8,19 +8,14 @@ const httpPort = 8080
 /** `appProtocol` that some Gateways require for WebSocket upgrades. */
 const webSocket = 'kubernetes.io/ws'
 
-type Mapping = Readonly<Record<string, unknown>>
-const mappingOf = (value: unknown): Mapping =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Mapping) : {}
-
 const labelsOf = ({ metadata }: PoolObject): Readonly<Record<string, string>> => ({
   [poolLabel]: metadata.name,
 })
 
 /** Selectors never have the pool's own labels: those of a Deployment are immutable. */
-function metadataOf({ metadata }: PoolObject): KubeObject['metadata'] {
-  const { labels, annotations } = inherited(metadata)
-  const { name } = metadata
-  return { name, labels: { ...labels, [poolLabel]: name }, annotations }
+function metadataOf(pool: PoolObject): KubeObject['metadata'] {
+  const { labels, annotations } = inherited(pool.metadata)
+  return { name: pool.metadata.name, labels: { ...labels, ...labelsOf(pool) }, annotations }
 }
 
 /** Label selector of the shards, for autoscalers that read `/scale`. */

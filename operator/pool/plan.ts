@@ -14,7 +14,7 @@ export interface Shard {
   readonly isMarked: boolean
 }
 
-export interface ShardLoad {
+interface ShardLoad {
   readonly connections: number
   readonly isDraining: boolean
   readonly secondsLeft: number

@@ -1,4 +1,5 @@
 import { type ServiceError, status } from '@grpc/grpc-js'
+import { formatAddress } from '../../services/platform/listen.ts'
 import type { Log } from '../../services/platform/log/log.ts'
 import type { Clock } from '../../services/platform/system-clock.ts'
 import type { ClientIdentity } from '../../services/wire/client.ts'
@@ -9,7 +10,7 @@ import { type Pod, poolLabel } from '../kube/resources.ts'
 const callTimeoutMs = 2_000
 const grpcPortDefault = 8090
 
-export interface ShardCallsDeps {
+interface ShardCallsDeps {
   readonly identity: () => ClientIdentity
   readonly clock: Clock
   readonly log: Log
@@ -71,5 +72,5 @@ function addressOf({ spec, status: now }: Pod): string | undefined {
   if (host === undefined || now?.phase !== 'Running') return undefined
   const ports = spec?.containers?.[0]?.ports ?? []
   const port = ports.find(({ name }) => name === 'grpc')?.containerPort ?? grpcPortDefault
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+  return formatAddress({ host, port })
 }

@@ -1,6 +1,6 @@
 import type { UtcMs } from '../../services/core/clocks/feed-clock.ts'
 import type { Load__Output } from '../../services/wire/gen/fxd/v1/Load.ts'
-import { type Condition, conditionOf, type Outcome, outcome, readyOf } from '../kube/condition.ts'
+import { type About, type Condition, conditionOf, type Outcome, outcome, readyOf } from '../kube/condition.ts'
 import type { StreamPoolStatus } from '../kube/kinds.ts'
 import type { NotReady } from '../kube/not-ready.ts'
 import type { PoolObject, Workload } from '../kube/resources.ts'
@@ -50,7 +50,7 @@ export function poolStatusOf(facts: PoolFacts): StreamPoolStatus {
 /** Nothing else shows that QuestDB may run out of connections: further ones hang without an error. */
 function aboveMaximum(
   { spec: { replicas, replicasMax = replicas } }: PoolObject,
-  about: Parameters<typeof conditionOf>[2],
+  about: About,
 ): readonly Condition[] {
   if (replicas <= replicasMax) return []
   const message =

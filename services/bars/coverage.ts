@@ -32,13 +32,13 @@ export interface Coverage {
   ofFeed(of: CoverageOf): Promise<(symbol: SymbolRecord) => Promise<readonly Range[]>>
 }
 
-export interface CoverageOf {
+interface CoverageOf {
   readonly feed: FeedDefinition
   readonly reader: Reader
   readonly resolution: Resolution | undefined
 }
 
-export interface CoverageDeps {
+interface CoverageDeps {
   readonly bars: BarStore
   readonly windows: WindowStore
   readonly tail: Tail

@@ -5,7 +5,6 @@ import { readTls } from '../platform/credentials/tls.ts'
 import { readToken, tokenPath } from '../platform/credentials/token.ts'
 import { formatAddress, reachable } from '../platform/listen.ts'
 import { type ExitName, Fatal } from '../platform/process/exit.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { ClientIdentity } from '../wire/client.ts'
 import { type AnswerOf, type RegistryCall, type RequestOf, registryClient } from '../wire/unary-client.ts'
 import { configOf, type Terminal } from './terminal.ts'
@@ -54,7 +53,9 @@ function identityFor({ variable, config }: Service): ClientIdentity {
   return { ...identity, tls: { pinned: pair.cert } }
 }
 
-function openRegistry(service: Service, clock: Clock): RegistryCaller {
+export function openRegistry(terminal: Terminal): RegistryCaller {
+  const { clock } = terminal
+  const service = serviceOf(terminal)
   const client = registryClient(service.address, identityFor(service))
   return {
     async call(name, request) {
@@ -65,18 +66,6 @@ function openRegistry(service: Service, clock: Clock): RegistryCaller {
       }
     },
     close: () => client.close(),
-  }
-}
-
-export async function withRegistry<T>(
-  terminal: Terminal,
-  act: (registry: RegistryCaller) => Promise<T>,
-): Promise<T> {
-  const registry = openRegistry(serviceOf(terminal), terminal.clock)
-  try {
-    return await act(registry)
-  } finally {
-    registry.close()
   }
 }
 

@@ -220,11 +220,6 @@ test.each(['redis:/:hush@redis', 'redis://:hush%@redis', 'redis://hush%:word@red
   },
 )
 
-test('a description never contains the URL of Redis', () => {
-  const described = describeConfig({ FXD_REDIS: 'redis://:hush@redis' })
-  expect(described.find(({ name }) => name === 'FXD_REDIS')?.set).toBe('(set)')
-})
-
 test.each([
   ['FXD_CANARY_REST', 'wss://bars.example.org'],
   ['FXD_CANARY_REST', 'bars.example.org'],
@@ -239,10 +234,13 @@ test.each([
   expect(describeConfig({ [name]: value }).find((each) => each.name === name)?.set).toBe('(set)')
 })
 
-test('a password is never shown, only whether it is set', () => {
+test.each([
+  ['FXD_REDIS', 'redis://:hush@redis'],
+  ['FXD_QUESTDB_PASSWORD', 'hush'],
+])('the password in %s is never shown, only whether it is set', (name, value) => {
   const shown = (environment: Record<string, string>) =>
-    describeConfig(environment).find(({ name }) => name === 'FXD_QUESTDB_PASSWORD')?.set
-  expect(shown({ FXD_QUESTDB_PASSWORD: 'hush' })).toBe('(set)')
+    describeConfig(environment).find((each) => each.name === name)?.set
+  expect(shown({ [name]: value })).toBe('(set)')
   expect(shown({})).toBeUndefined()
 })
 

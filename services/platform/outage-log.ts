@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from './log/log.ts'
 
-export interface OutageLogDeps {
+interface OutageLogDeps {
   readonly log: Log
   readonly clock: Pick<Clock, 'monotonicMs'>
   /** Fields of every line, such as the feed. */

@@ -46,7 +46,7 @@ export interface Delivered {
 
 export interface Follower {
   /** `registry`: this follower gets registry events only, so its process need not read other events. */
-  readonly wants?: 'registry' | 'all'
+  readonly wants?: 'registry'
   /** Applies one event. A returned promise resolves when the work for it is done, and never rejects. */
   deliver(delivered: Delivered): void | Promise<void>
   /**

@@ -4,7 +4,7 @@ import type { Cancel, Clock } from '../ports/clock.ts'
 /** Pause after all sockets were closed; sockets that are closing already cannot be closed again. */
 const goneAfterMs = 100
 
-export interface DrainedSockets {
+interface DrainedSockets {
   readonly open: number
   /** Closes `count` of them with 1012. */
   close(count: number): void
@@ -27,7 +27,7 @@ export class Draining {
   readonly #onForced: (count: number) => void
   #forced = 0
   #running: Running | undefined
-  #isLast = false
+  #isEnding = false
 
   /** `onForced` receives how many sockets were closed in the guard seconds, because the drain ended there. */
   constructor(clock: Clock, sockets: DrainedSockets, onForced: (count: number) => void) {
@@ -75,13 +75,13 @@ export class Draining {
 
   /** Like `start`, for a process that is ending: `cancel` cannot cancel it. */
   startForEnd(withinMs: number): Promise<void> {
-    this.#isLast = true
+    this.#isEnding = true
     return this.start(withinMs)
   }
 
   /** Accepts new sockets again and keeps the open ones. Returns `false` and changes nothing if the process is ending. */
   cancel(): boolean {
-    if (this.#isLast) return false
+    if (this.#isEnding) return false
     this.stop()
     return true
   }

@@ -171,7 +171,7 @@ describe('a drain', () => {
       expect(await socket.closed).toEqual({ code: 1012, reason: 'draining' })
       expect(socket.bars(a)).toHaveLength(1)
     }
-    expect(own.stream.connections()).toBe(0)
+    expect(own.stream.load().connections).toBe(0)
     expect(await mine.inUse()).toBe(0)
     await expect(own.connect(mine.secret)).rejects.toThrow('503')
   })
@@ -181,7 +181,7 @@ describe('a drain', () => {
     const socket = await own.connect(mine.secret)
     socket.raw.pause()
     const drained = own.stream.drain()
-    await until('the socket to be leaving', () => own.stream.connections() === 0)
+    await until('the socket to be leaving', () => own.stream.load().connections === 0)
     await own.clock.advance(3_000)
     await drained
     await until('the connection to be gone', () => own.connections() === 0)

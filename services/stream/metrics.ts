@@ -108,8 +108,8 @@ function addGauges(metrics: Metrics, read: Readings): void {
   gauge('fxd_stream_subscriptions', 'Subscriptions over all open sockets.', () => read.subscriptions())
   gauge('fxd_stream_backlog_bytes', 'Bytes queued for clients that read slowly.', () => read.backlogBytes())
   gauge('fxd_stream_draining', '1 during a drain.', () => (read.draining() ? 1 : 0))
-  const waiting = 'Replays that are queued or running, one per socket and symbol.'
-  gauge('fxd_stream_replays', waiting, () => read.replays().waiting)
-  const caught = 'Replays that wait for the next live bar, one per socket and symbol.'
-  gauge('fxd_stream_replays_caught', caught, () => read.replays().waitingForNextBar)
+  const replays = 'Replays that are queued or running, one per socket and symbol.'
+  gauge('fxd_stream_replays', replays, () => read.replays().waiting)
+  const waiting = 'Replays that wait for the next live bar, one per socket and symbol.'
+  gauge('fxd_stream_replays_caught', waiting, () => read.replays().waitingForNextBar)
 }

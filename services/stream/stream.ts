@@ -11,7 +11,7 @@ import { UpgradeHandler } from './upgrade/upgrade-handler.ts'
 
 export const streamPath = '/v1/stream'
 
-export interface StreamLoad {
+interface StreamLoad {
   readonly connections: number
   readonly connectionsMax: number
   readonly subscriptions: number
@@ -23,7 +23,6 @@ export interface StreamLoad {
 export interface Stream {
   /** Handles an HTTP upgrade request of `streamPath`; never throws. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void
-  connections(): number
   load(): StreamLoad
   /** The reason why new clients should use another shard: `draining`, or `full`. */
   notReady(): string | undefined
@@ -64,7 +63,6 @@ export function createStream(deps: StreamDeps): Stream {
   return {
     upgrade: upgradeHandler.upgrade,
     onFault,
-    connections: () => hub.sockets.count,
     load: () => ({
       connections: hub.sockets.count,
       connectionsMax: deps.connectionsMax,
@@ -78,7 +76,7 @@ export function createStream(deps: StreamDeps): Stream {
     },
     draining,
     drain() {
-      upgradeHandler.drain()
+      upgradeHandler.refuseAll()
       return hub.sockets.drain()
     },
     close() {

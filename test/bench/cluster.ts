@@ -14,8 +14,9 @@ import { silentLog } from '../../services/platform/log/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import type { Bus } from '../../services/ports/bus.ts'
-import { openRedisStores } from '../../services/stores/redis/open.ts'
+import { prepareRedisStores } from '../../services/stores/redis/open.ts'
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts'
+import { connected } from '../support/connected.ts'
 import { monotonicMs } from './minute/monotonic.ts'
 import { issuerOf } from './minute/subjects.ts'
 import { digits, feed, issueBenchKey, keyOf, makeBenchHome, metricOf } from './support/bench-feed.ts'
@@ -133,15 +134,17 @@ try {
   const path = `/v1/stream?api_key=${key}`
   const session = await collect(cluster)
   await firstSocket(`ws://127.0.0.1:${cluster.httpPort}${path}`)
-  const stores = await openRedisStores({
-    at: { url: cluster.redis.url, sentinels: [], master: '' },
-    prefix: 'fxd:',
-    admits: false,
-    pods: 1,
-    clock: systemClock,
-    log: silentLog,
-    metrics: createMetrics({ ofProcess: false }),
-  })
+  const stores = await connected(
+    prepareRedisStores({
+      at: { url: cluster.redis.url, sentinels: [], master: '' },
+      prefix: 'fxd:',
+      admits: false,
+      pods: 1,
+      clock: systemClock,
+      log: silentLog,
+      metrics: createMetrics({ ofProcess: false }),
+    }),
+  )
   const reading = new Reading(stores.bus)
   const inside = new Inside(cluster)
 

@@ -8,7 +8,8 @@ import { silentLog } from '../../services/platform/log/log.ts'
 import { createMetrics } from '../../services/platform/metrics.ts'
 import { systemClock } from '../../services/platform/system-clock.ts'
 import type { Limits } from '../../services/ports/limits.ts'
-import { openRedisStores } from '../../services/stores/redis/open.ts'
+import { prepareRedisStores } from '../../services/stores/redis/open.ts'
+import { connected } from '../support/connected.ts'
 import { startRedis } from '../support/redis/server.ts'
 import { count, machine, printTable, quantile } from './support/figures.ts'
 
@@ -76,15 +77,17 @@ async function turn({ decide }: Way, callers: number): Promise<Turn> {
 const server = await startRedis()
 try {
   const metrics = createMetrics({ ofProcess: false })
-  const stores = await openRedisStores({
-    at: { url: server.url, sentinels: [], master: '' },
-    prefix: 'fxd:',
-    admits: true,
-    pods: 1,
-    clock: systemClock,
-    log: silentLog,
-    metrics,
-  })
+  const stores = await connected(
+    prepareRedisStores({
+      at: { url: server.url, sentinels: [], master: '' },
+      prefix: 'fxd:',
+      admits: true,
+      pods: 1,
+      clock: systemClock,
+      log: silentLog,
+      metrics,
+    }),
+  )
   const redis = new Redis(server.url)
   const ways: readonly Way[] = [
     { name: 'fxd: one script', decide: (keyId) => ours(stores.limits, keyId) },

@@ -6,6 +6,7 @@ import { type JsonOption, listOption, withJson } from '../options.ts'
 import { json, table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { minuteText } from '../time-text.ts'
+import { withRegistry } from '../with-registry.ts'
 
 interface BackfillOptions extends JsonOption {
   readonly from: string
@@ -40,8 +41,6 @@ async function backfill(
   const [from, to] = [parseFeedTime('--from', options.from, 0), parseFeedTime('--to', options.to, daySeconds)]
   if (from >= to)
     throw new Fatal('usage', `--from is ${options.from}; it must be before --to, ${options.to}.`)
-  // The gRPC client is loaded only here, so that `--help` does not wait for it.
-  const { withRegistry } = await import('../registry-client.ts')
   await withRegistry(terminal, async (registry) => {
     const resolutions = [...(options.resolution ?? [])]
     const { ranges } = await registry.call('Backfill', { feed, symbol, resolutions, from, to })

@@ -1,9 +1,9 @@
 import { daySeconds } from '../../core/clocks/calendar.ts'
 import type { JsonOption } from '../options.ts'
-import { withRegistry } from '../registry-client.ts'
 import { json, table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { instantText } from '../time-text.ts'
+import { withRegistry } from '../with-registry.ts'
 
 /** Prints the history of a feed's clock, oldest first. */
 export const showClock = (feed: string, options: JsonOption, terminal: Terminal): Promise<void> =>

@@ -1,10 +1,10 @@
 import type { Feed__Output } from '../../wire/gen/fxd/v1/Feed.ts'
 import { readPages } from '../../wire/read-pages.ts'
 import type { JsonOption } from '../options.ts'
-import { withRegistry } from '../registry-client.ts'
 import { fields, json, table } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
 import { instantText, minuteText } from '../time-text.ts'
+import { withRegistry } from '../with-registry.ts'
 
 const feedJson = (feed: Feed__Output) => ({
   feed: feed.key,

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { type JsonOption, withJson } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
-
-const actions = () => import('./feeds-actions.ts')
+import { showClock } from './clock.ts'
+import { feedTerminal, issueToken, listFeeds, purgeFeed, setFeedsOwner, showFeed } from './feeds-actions.ts'
 
 export function addFeeds(program: Command, terminal: Terminal): void {
   const feeds = program
@@ -16,12 +16,12 @@ export function addFeeds(program: Command, terminal: Terminal): void {
   withJson(feeds.command('list'))
     .summary('list all feeds')
     .description('List all feeds. A "hidden" feed has no manifest any more; its bars are still stored.')
-    .action(async (options: JsonOption) => (await actions()).listFeeds(options, terminal))
+    .action((options: JsonOption) => listFeeds(options, terminal))
 
   withJson(feeds.command('show').argument('<feed>', 'such as BROKERA:ZERO'))
     .summary('show one feed')
     .description('Show one feed with its manifest and its symbols.')
-    .action(async (key: string, options: JsonOption) => (await actions()).showFeed(key, options, terminal))
+    .action((key: string, options: JsonOption) => showFeed(key, options, terminal))
 
   withJson(feeds.command('clock').argument('<feed>', 'such as BROKERA:ZERO'))
     .summary('show the offsets of the clock of a feed')
@@ -29,9 +29,7 @@ export function addFeeds(program: Command, terminal: Terminal): void {
       'Show the offsets of the clock of a feed from UTC, and since when each is in effect. Bars keep the times with which they came:\n' +
         'real_utc = time + offset holds with the offset that was in effect then.',
     )
-    .action(async (key: string, options: JsonOption) =>
-      (await import('./clock.ts')).showClock(key, options, terminal),
-    )
+    .action((key: string, options: JsonOption) => showClock(key, options, terminal))
 
   withJson(feeds.command('token').argument('<feed...>', 'such as BROKERA:ZERO'))
     .summary('issue a token for the collector of a feed')
@@ -44,8 +42,8 @@ export function addFeeds(program: Command, terminal: Terminal): void {
       'a time (30s, 15m, 1h, 90d, 2w), a date (the end of that UTC day) or an instant',
       '90d',
     )
-    .action(async (keys: readonly string[], options: JsonOption & { expires: string }) =>
-      (await actions()).issueToken(keys, options, terminal),
+    .action((keys: readonly string[], options: JsonOption & { expires: string }) =>
+      issueToken(keys, options, terminal),
     )
 
   withJson(feeds.command('terminal').argument('<feed>', 'such as BROKERA:ZERO'))
@@ -55,14 +53,14 @@ export function addFeeds(program: Command, terminal: Terminal): void {
       'Show which terminal a feed with source Terminal accepts: company, server and a digest of the account. That is the first one\n' +
         'that posted. With --accept the feed accepts the next one, within seconds; stop the earlier one first.',
     )
-    .action(async (key: string, options: JsonOption & { readonly accept?: boolean }) =>
-      (await actions()).feedTerminal(key, options, terminal),
+    .action((key: string, options: JsonOption & { readonly accept?: boolean }) =>
+      feedTerminal(key, options, terminal),
     )
 
   withJson(feeds.command('purge').argument('<feed>', 'such as BROKERA:ZERO'))
     .summary('remove the bars of a removed feed')
     .description('Remove all bars of a feed that no manifest names any more. They cannot be brought back.')
-    .action(async (key: string, options: JsonOption) => (await actions()).purgeFeed(key, options, terminal))
+    .action((key: string, options: JsonOption) => purgeFeed(key, options, terminal))
 
   withJson(feeds.command('owner').argument('<owner>', 'operator or manifests'))
     .summary('set the owner of all feeds: the operator or manifests')
@@ -71,7 +69,5 @@ export function addFeeds(program: Command, terminal: Terminal): void {
         'ingest whose FXD_FEEDS names one of them does not start. With "manifests" FXD_FEEDS defines them. ' +
         'Bars, symbols and keys stay.',
     )
-    .action(async (owner: string, options: JsonOption) =>
-      (await actions()).setFeedsOwner(owner, options, terminal),
-    )
+    .action((owner: string, options: JsonOption) => setFeedsOwner(owner, options, terminal))
 }

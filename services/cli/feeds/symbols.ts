@@ -3,6 +3,7 @@ import { Fatal } from '../../platform/process/exit.ts'
 import { type JsonOption, withJson } from '../options.ts'
 import { json } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
+import { withRegistry } from '../with-registry.ts'
 
 export function addSymbols(program: Command, terminal: Terminal): void {
   const symbols = program
@@ -44,8 +45,6 @@ async function removeSymbol(
   options: JsonOption,
   terminal: Terminal,
 ): Promise<void> {
-  // The gRPC client is loaded only here, so that `--help` does not wait for it.
-  const { withRegistry } = await import('../registry-client.ts')
   await withRegistry(terminal, async (registry) => {
     const { series, freed } = await registry.call('RemoveSymbol', request)
     const { feed, symbol, hidden } = request

@@ -27,7 +27,7 @@ const leftOutKept = 100
 /** Maximum separate times of refused lines; above it all times from the first to the last count as refused. */
 const refusedTimesMax = 10_000
 
-export interface DeriveOptions extends FileTimes {
+interface DeriveOptions extends FileTimes {
   /** Maximum seconds between two bars; a longer time is a gap in the coverage. */
   readonly maxGapSeconds: number
   readonly delaySeconds: number

@@ -13,7 +13,7 @@ import type { TooFine } from './too-fine-lines.ts'
 const refusalsShown = 20
 const spansShown = 5
 
-export type DerivedCounts = SentCounts &
+type DerivedCounts = SentCounts &
   LeftOut & {
     /** Why the service refused the first derived bar that it refused. */
     readonly refusal?: string

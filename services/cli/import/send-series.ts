@@ -28,7 +28,7 @@ export interface SentCounts {
   refused: number
 }
 
-export interface SeriesOptions extends FileTimes {
+interface SeriesOptions extends FileTimes {
   readonly resolution: Resolution
   readonly maxGapSeconds: number
   readonly delaySeconds: number

@@ -100,11 +100,6 @@ describe('a symbol whose bars are all refused', () => {
   })
 })
 
-test('feeds show marks a symbol without bars', async () => {
-  const { stdout } = await fixture.running('feeds', 'show', 'BROKERA:ZERO')
-  expect(stdout).toMatch(/^BROKERA:ZERO:EURUSD {2}\(no bars yet\)$/m)
-})
-
 test('feeds show names the resolutions of which a symbol has no bars', async () => {
   await importing('PART')
   const { stdout } = await fixture.running('feeds', 'show', 'BROKERA:ZERO')

@@ -4,9 +4,10 @@ import { Fatal } from '../../platform/process/exit.ts'
 import type { Key__Output } from '../../wire/gen/fxd/v1/Key.ts'
 import { readPages } from '../../wire/read-pages.ts'
 import type { JsonOption } from '../options.ts'
-import { type RegistryCaller, withRegistry } from '../registry-client.ts'
+import type { RegistryCaller } from '../registry-client.ts'
 import { json } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
+import { withRegistry } from '../with-registry.ts'
 import { keyFields, keyJson, keysTable, useJson, usesTable } from './key-text.ts'
 
 /** Options of create and update. An absent field keeps the value of the plan, or of the key. */

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { type JsonOption, withJson } from '../options.ts'
 import { json } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
+import { withRegistry } from '../with-registry.ts'
 
 export function addStoreBegin(store: Command, terminal: Terminal): void {
   withJson(store.command('begin'))
@@ -15,8 +16,6 @@ export function addStoreBegin(store: Command, terminal: Terminal): void {
 }
 
 async function beginStore(options: JsonOption, terminal: Terminal): Promise<void> {
-  // The gRPC client is loaded only here, so that `--help` does not wait for it.
-  const { withRegistry } = await import('../registry-client.ts')
   await withRegistry(terminal, async (registry) => {
     const { storeIdentity } = await registry.call('BeginStore', {})
     const text =

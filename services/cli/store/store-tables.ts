@@ -3,6 +3,7 @@ import { Fatal } from '../../platform/process/exit.ts'
 import { type JsonOption, withJson } from '../options.ts'
 import { json } from '../table.ts'
 import type { Terminal } from '../terminal.ts'
+import { withRegistry } from '../with-registry.ts'
 
 export function addStoreTables(store: Command, terminal: Terminal): void {
   withJson(store.command('accept'))
@@ -34,8 +35,6 @@ async function acceptTables(
 ): Promise<void> {
   if ((table === undefined) !== (options.all === true))
     throw new Fatal('usage', 'fxd store accept: name one table, or give --all.')
-  // The gRPC client is loaded only here, so that `--help` does not wait for it.
-  const { withRegistry } = await import('../registry-client.ts')
   await withRegistry(terminal, async (registry) => {
     const { accepted, missing } = await registry.call('AcceptTables', {
       tables: table === undefined ? [] : [table],
@@ -50,7 +49,6 @@ async function acceptTables(
 }
 
 async function refillTable(table: string, options: JsonOption, terminal: Terminal): Promise<void> {
-  const { withRegistry } = await import('../registry-client.ts')
   await withRegistry(terminal, async (registry) => {
     await registry.call('RefillTable', { table })
     terminal.out(options.json ? json({ table }) : `${table} is in use. Collectors send its bars again.\n`)

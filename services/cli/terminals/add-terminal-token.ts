@@ -1,14 +1,12 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import {
   digestsPerFeedMax,
   parseTerminalTokens,
   readTokensText,
 } from '../../collector/sources/terminal/endpoint/terminal-tokens.ts'
 import type { FeedKey } from '../../core/feeds/compound-key.ts'
-import { pathReason } from '../../platform/files/path-failures.ts'
-import { Fatal } from '../../platform/process/exit.ts'
+import { writeSecretFile } from '../../platform/credentials/secrets.ts'
 
-export interface NewToken {
+interface NewToken {
   readonly path: string
   readonly feed: FeedKey
   readonly digest: string
@@ -24,15 +22,11 @@ export function addTerminalToken({ path, feed, digest, removeOlder }: NewToken):
   const removed = earlier.slice(0, earlier.length - kept.length)
   const lines = text.split('\n').filter((line) => !removed.some((old) => line.includes(old)))
   const others = lines.join('\n').replace(/([^\n])$/, '$1\n')
-  const draft = `${path}.${digest.slice(0, 8)}`
-  // Renamed only when complete: a crash must leave no file that refuses every terminal.
-  try {
-    writeFileSync(draft, `${others}${feed} ${digest}\n`, { flag: 'wx', mode: 0o600, flush: true })
-    renameSync(draft, path)
-  } catch (cause) {
-    rmSync(draft, { force: true })
-    const reason = pathReason(cause) ?? (cause as Error).message
-    throw new Fatal('system', `The file ${path} (FXD_TERMINAL_TOKENS) cannot be written: ${reason}.`, cause)
-  }
+  // A part of the file would refuse every terminal.
+  writeSecretFile(path, {
+    text: `${others}${feed} ${digest}\n`,
+    what: `The file ${path} (FXD_TERMINAL_TOKENS)`,
+    mark: digest.slice(0, 8),
+  })
   return kept.length
 }

@@ -9,7 +9,7 @@ import type { Terminal } from '../terminal.ts'
 import { examples } from './examples.ts'
 import { sentenceOf } from './sentences.ts'
 
-export interface SayRequest {
+interface SayRequest {
   readonly address: string
   readonly file: string | undefined
   readonly token: string

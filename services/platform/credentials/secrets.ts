@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import type { Clock } from '../../ports/clock.ts'
 import { ConfigError } from '../config/values.ts'
 import { pathReason } from '../files/path-failures.ts'
@@ -25,6 +25,27 @@ export function readSecretFile(path: string, variable: string): readonly string[
       `The file ${path} (${variable}) holds ${values.length} values, wanted 1 to ${valuesMax}, one per line.`,
     )
   return values
+}
+
+interface SecretText {
+  readonly text: string
+  /** Names the file in the error. */
+  readonly what: string
+  /** No other writer has it: two may write at once. */
+  readonly mark: string
+}
+
+/** Writes a file that only its owner reads. A file that is not whole has another name: after a crash none stays in use. */
+export function writeSecretFile(path: string, { text, what, mark }: SecretText): void {
+  const draft = `${path}.${mark}`
+  try {
+    writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: true })
+    renameSync(draft, path)
+  } catch (cause) {
+    rmSync(draft, { force: true })
+    const reason = pathReason(cause) ?? (cause as Error).message
+    throw new Fatal('system', `${what} cannot be written: ${reason}.`, cause)
+  }
 }
 
 /** Returns the current values of a secret; none: it is not set. The first is used, all of them are accepted. */

@@ -12,7 +12,7 @@ export type TlsPlace = Pick<Config, 'tlsCert' | 'tlsKey'> & Partial<Pick<Config,
 type TlsPrefix = 'FXD_TLS' | 'FXD_TERMINAL_TLS'
 
 /** Contents of the files: PEM, checked. */
-export interface TlsFiles {
+interface TlsFiles {
   readonly ca: Buffer | undefined
   /** Certificate chain and key; they belong together. */
   readonly pair: { readonly cert: Buffer; readonly key: Buffer } | undefined

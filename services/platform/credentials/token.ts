@@ -1,17 +1,14 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../ports/clock.ts'
 import { type Config, ConfigError } from '../config.ts'
-import { pathReason } from '../files/path-failures.ts'
-import { Fatal } from '../process/exit.ts'
 import type { ProcessContext } from '../process/process-context.ts'
-import { readSecretFile, type SecretPlace, type Secrets, watchSecrets } from './secrets.ts'
+import { readSecretFile, type SecretPlace, type Secrets, watchSecrets, writeSecretFile } from './secrets.ts'
 
 const tokenBytes = 32
-/** Random bytes in the name of a file that is not whole yet: two processes may start at once. */
-const draftBytes = 4
+/** Two processes may start at once. */
+const markBytes = 4
 
-export type TokenPlace = Pick<Config, 'dataDir' | 'tokenFile'>
+type TokenPlace = Pick<Config, 'dataDir' | 'tokenFile'>
 
 /** Path of the token of a service, for the service and its clients alike. */
 export const tokenPath = ({ dataDir, tokenFile }: TokenPlace): string => tokenFile ?? join(dataDir, 'token')
@@ -31,16 +28,12 @@ function ensureSecret({ path, variable }: SecretPlace, clock: Clock): string {
   const existing = readSecretFile(path, variable)?.[0]
   if (existing !== undefined) return existing
   const token = clock.randomHex(tokenBytes)
-  const draft = `${path}.${clock.randomHex(draftBytes)}`
-  // Renamed only when complete: a crash must not leave an empty token, which every later start would reject.
-  try {
-    writeFileSync(draft, `${token}\n`, { flag: 'wx', mode: 0o600, flush: true })
-    renameSync(draft, path)
-  } catch (cause) {
-    rmSync(draft, { force: true })
-    const reason = pathReason(cause) ?? (cause as Error).message
-    throw new Fatal('system', `The token ${path} (${variable}) cannot be written: ${reason}.`, cause)
-  }
+  // Every later start would reject an empty token.
+  writeSecretFile(path, {
+    text: `${token}\n`,
+    what: `The token ${path} (${variable})`,
+    mark: clock.randomHex(markBytes),
+  })
   return token
 }
 

@@ -11,7 +11,7 @@ const requestsPerConnectionMax = 8
 export const cutReasons = ['pipelined', 'unread', 'idle'] as const
 export type CutReason = (typeof cutReasons)[number]
 
-export interface HttpConnectionsDeps {
+interface HttpConnectionsDeps {
   readonly connectionsMax?: number
   readonly dropped?: (() => void) | undefined
   readonly unreadBytesMax?: number

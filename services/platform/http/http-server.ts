@@ -36,7 +36,7 @@ const handshakesFactor = 2
 /** Maximum listeners of an answer's end; Node warns above this, because more would be a leak. */
 const responseListenersMax = 20
 
-export type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+type UpgradeListener = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
 
 interface TlsPair {
   readonly pair: { readonly cert: string | Buffer; readonly key: string | Buffer } | undefined

@@ -9,7 +9,7 @@ const fullRetryMs = 20
 /** Retry delay after other failures: a full disk, a closed reader. */
 const failedRetryMs = 1_000
 
-export interface LogWriterDeps {
+interface LogWriterDeps {
   /** A pipe, socket or terminal in non-blocking mode, or a file. */
   readonly fd: number
   readonly clock: Clock

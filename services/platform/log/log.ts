@@ -9,7 +9,7 @@ export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'child'>
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof logLevels)[number]
 export const logFormats = ['auto', 'json', 'text'] as const
-export type LogFormat = (typeof logFormats)[number]
+type LogFormat = (typeof logFormats)[number]
 
 /** Leaves out fields that libraries add: the Redis client adds the command, with the password that it sent. */
 function plain(error: unknown): unknown {

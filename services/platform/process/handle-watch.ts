@@ -7,7 +7,7 @@ import { fromZero, type Metrics } from '../metrics.ts'
 const lookEveryMs = 1_000
 
 const handleUsers = ['http', 'grpc', 'ops', 'terminals', 'look'] as const
-export type HandleUser = (typeof handleUsers)[number]
+type HandleUser = (typeof handleUsers)[number]
 
 /** The soft limit of open handles (`ulimit -n`); Infinity: there is none, or the system does not report it. */
 export function handleLimit(): number {

@@ -83,7 +83,7 @@ export const endTimeoutMs = 20_000
 /** A wrapper such as npm passes Ctrl-C of the terminal on, so that one press arrives twice. */
 const samePressMs = 500
 
-export interface SignalActions {
+interface SignalActions {
   readonly stop: () => Promise<void>
   /** How long `stop` drains, unless `skipDrain` is called; absent: it does not drain. */
   readonly drainMs?: number

@@ -12,14 +12,14 @@ import type { Readers } from './threads/readers.ts'
 const deadlineOf = (lane: Lane | undefined): number =>
   lane === 'backfill' ? patientReadDeadlineMs : readDeadlineMs
 
-export function embeddedBars(queue: FileWriter, readers: Readers, sweep: PurgeSweep): BarStore {
+export function embeddedBars(writer: FileWriter, readers: Readers, sweep: PurgeSweep): BarStore {
   return {
     write: async (batch, lane, options) => {
       const byFeed = Map.groupBy(batch, ({ series }) => series.feed)
       const pieces = [...byFeed.values()].flatMap((own) => packRows(own, rowsPerTurn))
-      await queue.writeBars(pieces, lane, options)
+      await writer.writeBars(pieces, lane, options)
     },
-    waitingBytes: () => queue.waitingBytes(),
+    waitingBytes: () => writer.waitingBytes(),
     read: ({ reader, lane, ...query }) =>
       readers.call('readBars', query, reader, deadlineOf(lane), isShortRead(query.take?.count)),
     async lastTimes(feed, { reader, lane } = {}) {
@@ -40,14 +40,14 @@ export function embeddedBars(queue: FileWriter, readers: Readers, sweep: PurgeSw
       })
     },
     async purge(feed: FeedKey) {
-      await queue.call('purgeBars', feed, 'live')
+      await writer.call('purgeBars', feed, 'live')
       sweep.wake()
     },
     async ping() {
-      queue.throwIfFailing()
+      writer.throwIfFailing()
       await Promise.all([
         // The store counts as unavailable while its writer answers but cannot write.
-        queue.call(queue.isFailing ? 'probe' : 'ping', undefined, 'live'),
+        writer.call(writer.isFailing ? 'probe' : 'ping', undefined, 'live'),
         readers.call('ping', undefined),
       ])
     },

@@ -63,7 +63,7 @@ export function embeddedBus(clock: Clock, log: Log): Bus {
     follow(follower) {
       // A separate identity, even when one object follows twice.
       const own: Follower = {
-        wants: follower.wants ?? 'all',
+        ...(follower.wants && { wants: follower.wants }),
         deliver: (delivered) => follower.deliver(delivered),
         lost: (feed, upTo) => follower.lost(feed, upTo),
       }

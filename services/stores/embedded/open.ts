@@ -21,7 +21,7 @@ import { startThreads } from './threads/start.ts'
 import { embeddedUsageDays } from './usage-days.ts'
 import { embeddedWindows } from './windows.ts'
 
-export interface EmbeddedDeps {
+interface EmbeddedDeps {
   /** Created with access for this user only when it does not exist. */
   readonly folder: string
   readonly clock: Clock
@@ -41,25 +41,25 @@ export async function openEmbeddedStores({ folder, clock, log, metrics }: Embedd
     unlock()
     throw cause
   })
-  const { writer, queue, readers } = threads
+  const { writerThread, writer, readers } = threads
   const close = async (): Promise<void> => {
     await threads.close()
     unlock()
   }
-  const begin = writer.call('begin', { firstDay: firstDayInMemory(clock) })
+  const begin = writerThread.call('begin', { firstDay: firstDayInMemory(clock) })
   const { opening, rows } = await begin.catch(async (cause: Unavailable) => {
     await close()
     throw new Error(`${path}: ${(cause.cause as Error).message}`, { cause })
   })
   if (metrics) measureThreads(threads, metrics)
-  const memory = startMemory(rows, queue, clock, log)
-  const sweep = startPurgeSweep(queue, log)
+  const memory = startMemory(rows, writer, clock, log)
+  const sweep = startPurgeSweep(writer, log)
   return {
-    bars: embeddedBars(queue, readers, sweep),
-    windows: embeddedWindows(queue, readers),
-    registry: embeddedRegistry(queue, readers),
+    bars: embeddedBars(writer, readers, sweep),
+    windows: embeddedWindows(writer, readers),
+    registry: embeddedRegistry(writer, readers),
     limits: embeddedLimits(memory, readers, clock),
-    usageDays: embeddedUsageDays(queue, readers),
+    usageDays: embeddedUsageDays(writer, readers),
     slots: embeddedSlots(memory.usage, clock),
     bus: embeddedBus(clock, log),
     leases: embeddedLeases(opening, clock),
@@ -67,7 +67,7 @@ export async function openEmbeddedStores({ folder, clock, log, metrics }: Embedd
     async close() {
       sweep.stop()
       await memory.close()
-      await queue.drain()
+      await writer.drain()
       await close()
     },
   }

@@ -10,10 +10,10 @@ export interface PurgeSweep {
 }
 
 /** Frees the rows of purged feeds, after all other writes, one turn at a time. A purge itself hides a feed's bars at once. */
-export function startPurgeSweep(queue: FileWriter, log: Log): PurgeSweep {
+export function startPurgeSweep(writer: FileWriter, log: Log): PurgeSweep {
   let stopped = false
   const sweeps = new SharedRun(async () => {
-    while (!stopped && (await queue.call('sweep', rowsPerTurn, 'backfill')));
+    while (!stopped && (await writer.call('sweep', rowsPerTurn, 'backfill')));
   })
   const wake = (): void => {
     if (stopped) return

@@ -3,11 +3,11 @@ import type { RegistryRow, RegistryStore } from '../../ports/registry.ts'
 import type { FileWriter } from './threads/file-writer.ts'
 import type { Readers } from './threads/readers.ts'
 
-export function embeddedRegistry(queue: FileWriter, readers: Readers): RegistryStore {
+export function embeddedRegistry(writer: FileWriter, readers: Readers): RegistryStore {
   return {
     append(basedOn, bodies) {
       const rows = bodies.map(({ kind, id, body }) => ({ kind, id, body: JSON.stringify(body) }))
-      return queue.call('append', { basedOn, rows }, 'live')
+      return writer.call('append', { basedOn, rows }, 'live')
     },
     async since(version) {
       const rows = await readers.call('registrySince', version, serviceReader('registry'))

@@ -11,8 +11,8 @@ import { type EmptyingDeps, purgeTables } from './empty-tables.ts'
 import type { ServerQueries } from './exec.ts'
 import { refuseOtherClock, type TimedFeed } from './layout/retention.ts'
 import type { TableList } from './layout/table-list.ts'
-import type { ReadDeps } from './read/read-bars.ts'
-import { readBars } from './read/read-bars.ts'
+import { unavailable } from './pg/pool.ts'
+import { type ReadDeps, readBars } from './read/read-bars.ts'
 import { bounds, lastTimes } from './read/series-times.ts'
 import type { TableBars } from './write/bar-rows.ts'
 import { encodeBars, refuseUnfit } from './write/encode-bars.ts'
@@ -22,7 +22,7 @@ import type { Writer } from './write/writer.ts'
 /** Deadline of a purge of bars. The caller has one minute for it, the wait for the lease and two purges of the windows. */
 const purgeDeadlineMs = 30_000
 
-export interface BarDeps extends ReadDeps, EmptyingDeps {
+interface BarDeps extends ReadDeps, EmptyingDeps {
   readonly log: Log
   readonly writer: Writer
   readonly visibility: Visibility
@@ -46,7 +46,8 @@ export function questdbBars(deps: BarDeps): BarStore {
         const timed = deps.timedFeed(feed)
         for (const { series, bars } of list) refuseOtherClock(series, bars, timed, clock)
       }
-      const place = (): Promise<readonly TableBars[]> => placed(held, tableList).catch(asUnavailable)
+      const place = (): Promise<readonly TableBars[]> =>
+        placed(held, tableList).catch((cause: unknown) => Promise.reject(unavailable(cause)))
       const waiting = { clock, signal, isClosed: () => writer.isClosed, onFailed }
       const ofTables = await untilDone(place, waiting)
       making.worked('tables of bars are made again')
@@ -78,10 +79,6 @@ async function placed(batch: readonly SeriesBars[], tableList: TableList): Promi
     found.push({ series, bars, table })
   }
   return found
-}
-
-function asUnavailable(cause: unknown): never {
-  throw cause instanceof Unavailable ? cause : new Unavailable('store', cause)
 }
 
 /** Returns the UTC time in microseconds, each number only once. */

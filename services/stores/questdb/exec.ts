@@ -1,4 +1,5 @@
 import { Unavailable } from '../../core/failure.ts'
+import { formatAddress } from '../../platform/listen.ts'
 import { within } from '../../platform/within.ts'
 import type { QuestdbOptions } from './options.ts'
 
@@ -9,7 +10,7 @@ class Refused extends Error {}
 const execDeadlineMs = 25_000
 const pingDeadlineMs = 2_000
 
-export interface ServerWarning {
+interface ServerWarning {
   readonly tag: string
   readonly warning: string
 }
@@ -29,7 +30,7 @@ export function administration(
   options: Pick<QuestdbOptions, 'http' | 'credentials' | 'clock'>,
 ): Administration {
   const { http, credentials, clock } = options
-  const origin = `http://${http.host.includes(':') ? `[${http.host}]` : http.host}:${http.port}`
+  const origin = `http://${formatAddress(http)}`
   const authorization = `Basic ${btoa(`${credentials.user}:${credentials.password}`)}`
 
   const get = async <T>(

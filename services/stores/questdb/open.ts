@@ -46,16 +46,6 @@ export interface PreparedQuestdb {
   readonly connect: () => Promise<void>
 }
 
-/** Rejects as `connect` does. */
-export async function openQuestdbStores(options: QuestdbOptions): Promise<QuestdbStores> {
-  const { stores, connect } = await prepareQuestdbStores(options)
-  await connect().catch(async (cause: unknown) => {
-    await stores.close()
-    throw cause
-  })
-  return stores
-}
-
 /** Sends no request to the server yet. */
 export async function prepareQuestdbStores(options: QuestdbOptions): Promise<PreparedQuestdb> {
   const { clock, user = 'all' } = options

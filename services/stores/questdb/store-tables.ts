@@ -11,7 +11,7 @@ import { nameOf } from './layout/tables.ts'
 import { type RegistryLog, symbolsOf } from './registry.ts'
 import type { QuestdbWindows } from './windows.ts'
 
-export interface StoreTablesDeps extends MakingDeps {
+interface StoreTablesDeps extends MakingDeps {
   readonly records: TableRecords
   readonly tableList: TableList
   readonly windows: QuestdbWindows

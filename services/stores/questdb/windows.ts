@@ -16,7 +16,7 @@ import { SpanSlots } from './span-slots.ts'
 import { type NamedWithdrawal, type WithdrawalDeps, withdrawWindows } from './withdraw-windows.ts'
 import { RowEncoder } from './write/rows.ts'
 
-export type WindowDeps = EmptyingDeps & WithdrawalDeps
+type WindowDeps = EmptyingDeps & WithdrawalDeps
 
 const purgeDeadlineMs = 10_000
 

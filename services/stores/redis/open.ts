@@ -32,22 +32,12 @@ export interface PreparedRedis {
   readonly connect: () => Promise<void>
 }
 
-/** Rejects as `connect` does. */
-export async function openRedisStores(options: RedisStoreOptions): Promise<RedisStores> {
-  const { stores, connect } = prepareRedisStores(options)
-  await connect().catch(async (cause: unknown) => {
-    await stores.close()
-    throw cause
-  })
-  return stores
-}
-
 /** Begins to connect immediately and reconnects until it is closed. */
 export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
   const { at, prefix, clock, time, log, metrics } = options
   const keys = new Keys(prefix)
   /** The first argument of each script: empty where Redis's own clock decides. */
-  const given = (): string => (time === undefined ? '' : String(time.utcMs()))
+  const givenTime = (): string => (time === undefined ? '' : String(time.utcMs()))
   const shared = { at, clock, log, judge: serverJudge(log, metrics) }
   const connections = {
     decisions: new Connection('decisions', shared),
@@ -72,24 +62,32 @@ export function prepareRedisStores(options: RedisStoreOptions): PreparedRedis {
     })
   const decisions = callsOn('decisions')
   const calls = callsOn('calls')
-  const pods = new Pods({ ...options, connection: connections.decisions, calls: decisions, keys, given })
+  const pods = new Pods({ ...options, connection: connections.decisions, calls: decisions, keys, givenTime })
   metrics.gauge('fxd_limits_pods', 'Pods that share the limits while Redis is unavailable.', [], (gauge) =>
     gauge.set(pods.count),
   )
   const beginLife = (): Promise<unknown> =>
-    calls.script(scripts.beginLife, [keys.slotsLife], [given(), serverRun])
+    calls.script(scripts.beginLife, [keys.slotsLife], [givenTime(), serverRun])
   // This runs as soon as a connection is ready, so that the time in which shards take their slots again begins then.
   connections.calls.onReady(() => void beginLife().catch(() => undefined))
   const memory = new MemoryGauges({ calls, clock, log, metrics })
   connections.calls.onReady(() => void memory.read())
-  const limitsDeps = { connection: connections.decisions, calls: decisions, keys, given, pods, log, metrics }
+  const limitsDeps = {
+    connection: connections.decisions,
+    calls: decisions,
+    keys,
+    givenTime,
+    pods,
+    log,
+    metrics,
+  }
 
   return {
     stores: {
       limits: redisLimits(limitsDeps),
-      slots: redisSlots(calls, keys, given),
-      bus: redisBus({ connection: connections.follow, calls, keys, given, clock, log, metrics }),
-      leases: redisLeases(calls, keys, given),
+      slots: redisSlots(calls, keys, givenTime),
+      bus: redisBus({ connection: connections.follow, calls, keys, givenTime, clock, log, metrics }),
+      leases: redisLeases(calls, keys, givenTime),
       board: redisFeedBoard(calls, keys),
       async close() {
         memory.close()

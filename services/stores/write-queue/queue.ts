@@ -11,7 +11,7 @@ export const backfillRowsMax = 400_000
 
 const lanes: readonly Lane[] = ['live', 'backfill']
 
-export interface WriteQueueDeps {
+interface WriteQueueDeps {
   readonly clock: Clock
   /** Maximum rows that one `take` returns; it returns larger work alone. */
   readonly rowsPerTake: number

@@ -5,7 +5,7 @@ import type { Clock } from '../../ports/clock.ts'
 /** Pauses before what failed is tried again. */
 export const retryPauses = { firstMs: 100, maxMs: 2_000, jitter: 'none' } as const
 
-export interface UntilDoneOptions {
+interface UntilDoneOptions {
   readonly clock: Clock
   /** Whether the store closes: then nothing is tried again. */
   readonly isClosed: () => boolean

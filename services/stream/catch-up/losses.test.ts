@@ -49,7 +49,7 @@ beforeEach(() => {
 const sockets: StreamSocket[] = []
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.raw.terminate()
-  await until('all sockets to be gone', () => fixture.stream.connections() === 0)
+  await until('all sockets to be gone', () => fixture.stream.load().connections === 0)
   await settle()
 })
 afterAll(() => fixture.close())

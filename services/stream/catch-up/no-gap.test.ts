@@ -117,7 +117,7 @@ describe('no gap and no duplicate', () => {
     const waiting = () => fixture.metric('fxd_stream_replays_caught')
     await until('the socket to wait', async () => (await waiting()) === 1)
     socket.raw.terminate()
-    await until('the socket to be gone', () => fixture.stream.connections() === 0)
+    await until('the socket to be gone', () => fixture.stream.load().connections === 0)
     expect(await waiting()).toBe(0)
   })
 

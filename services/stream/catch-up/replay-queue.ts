@@ -6,7 +6,7 @@ const readsAtOnce = 8
 /** Maximum replays of one key that read at once; other keys have the rest. */
 const readsOfKeyMax = 4
 
-/** Queue of sockets with replays. A `FairQueue` has no maximum of turns at once for a key. */
+/** Sockets whose replays wait. A `FairQueue` would not limit how many reads of a key run at once. */
 export class ReplayQueue {
   readonly reading = new Set<Replay>()
   readonly #waiting: Connection[] = []

@@ -40,9 +40,9 @@ type Pause = () => Promise<unknown>
 export class Replays {
   readonly #deps: ReplayDeps
   /** Replays that are queued or running, in the order of the requests. */
-  readonly #waiting = new Map<Connection, Map<LiveSymbol, Replay>>()
-  /** The same by symbol, as far as they are not ended. */
-  readonly #ofSymbol = new Map<LiveSymbol, Set<Replay>>()
+  readonly #bySocket = new Map<Connection, Map<LiveSymbol, Replay>>()
+  /** The same replays: those of a symbol may share a read. */
+  readonly #bySymbol = new Map<LiveSymbol, Set<Replay>>()
   /** Sockets with replays that neither read nor pause now. */
   readonly #queue = new ReplayQueue()
   /** Symbols whose next live bar a socket waited for: `LiveSymbol.waiting` says whether it still does. */
@@ -68,15 +68,15 @@ export class Replays {
 
   /** Bars that were promised to the socket and not sent yet. */
   unsentGaps(connection: Connection): readonly SymbolGap[] {
-    return [...(this.#waiting.get(connection)?.values() ?? [])]
+    return [...(this.#bySocket.get(connection)?.values() ?? [])]
       .filter(({ isDeferred }) => isDeferred)
       .map(({ live, last }) => ({ symbol: live.symbol, after: last }))
   }
 
   begin(connection: Connection, list: readonly Resumed[]): void {
-    const waiting = this.#waiting.get(connection) ?? new Map<LiveSymbol, Replay>()
-    if (!this.#waiting.has(connection)) {
-      this.#waiting.set(connection, waiting)
+    const waiting = this.#bySocket.get(connection) ?? new Map<LiveSymbol, Replay>()
+    if (!this.#bySocket.has(connection)) {
+      this.#bySocket.set(connection, waiting)
       this.#queue.push(connection)
     }
     const { clock, subscriptions } = this.#deps
@@ -93,7 +93,7 @@ export class Replays {
       waiting.delete(live)
       waiting.set(live, replay)
       if (before) this.#leaveSymbol(before)
-      this.#ofSymbol.set(live, (this.#ofSymbol.get(live) ?? new Set()).add(replay))
+      this.#bySymbol.set(live, (this.#bySymbol.get(live) ?? new Set()).add(replay))
       if (this.#count > replaysMax) this.#endWithGap(replay, 'too_many_replays')
     }
     this.#pump()
@@ -101,12 +101,12 @@ export class Replays {
 
   /** The socket left; another socket may get its row. */
   forget(connection: Connection): void {
-    this.#count -= this.#waiting.get(connection)?.size ?? 0
-    for (const replay of this.#waiting.get(connection)?.values() ?? []) {
+    this.#count -= this.#bySocket.get(connection)?.size ?? 0
+    for (const replay of this.#bySocket.get(connection)?.values() ?? []) {
       replay.isEnded = true
       this.#leaveSymbol(replay)
     }
-    this.#waiting.delete(connection)
+    this.#bySocket.delete(connection)
     for (const { waiting } of this.#waitingForNextBar.get(connection) ?? []) waiting.delete(connection)
     this.#waitingForNextBar.delete(connection)
   }
@@ -115,14 +115,14 @@ export class Replays {
   review(connection: Connection): void {
     for (const live of this.#waitingForNextBar.get(connection) ?? [])
       if (!this.#deps.subscriptions.isDeferred(connection.row, live.id)) live.waiting.delete(connection)
-    for (const replay of this.#waiting.get(connection)?.values() ?? [])
+    for (const replay of this.#bySocket.get(connection)?.values() ?? [])
       if (!replay.isDeferred) this.#end(replay)
   }
 
   close(): void {
     this.#closed = true
     this.#stop()
-    this.#waiting.clear()
+    this.#bySocket.clear()
   }
 
   #pump(): void {
@@ -131,9 +131,9 @@ export class Replays {
       if (!connection) return
       // Asked only when a replay can begin, because each question causes another look in the next turn.
       if (!this.#turn.isLeft(turnMs, this.#deps.clock.monotonicMs())) return this.#queue.putBack(connection)
-      const waiting = this.#waiting.get(connection)
+      const waiting = this.#bySocket.get(connection)
       if (!waiting || waiting.size === 0) {
-        this.#waiting.delete(connection)
+        this.#bySocket.delete(connection)
         continue
       }
       const next = waiting.values().find(({ feed }) => !feed.isFilling)
@@ -185,7 +185,7 @@ export class Replays {
         break
       }
       try {
-        const others = [...(this.#ofSymbol.get(live) ?? [])]
+        const others = [...(this.#bySymbol.get(live) ?? [])]
         if (!(await replay.send(history, others))) return () => connection.writable()
       } catch {
         // A read without a waiting client is dropped, which is no failure.
@@ -212,7 +212,7 @@ export class Replays {
 
   #endOverdue(): void {
     const begunMs = this.#deps.clock.monotonicMs() - replayMsMax
-    for (const waiting of this.#waiting.values())
+    for (const waiting of this.#bySocket.values())
       for (const replay of waiting.values()) {
         // They are in the order of their requests, so all later ones began later.
         if (replay.sinceMs > begunMs) break
@@ -243,7 +243,7 @@ export class Replays {
   #end(replay: Replay): void {
     if (replay.isEnded) return
     const { connection, live, feed } = replay
-    const waiting = this.#waiting.get(connection)
+    const waiting = this.#bySocket.get(connection)
     replay.isEnded = true
     waiting?.delete(live)
     this.#leaveSymbol(replay)
@@ -252,8 +252,8 @@ export class Replays {
   }
 
   #leaveSymbol(replay: Replay): void {
-    const replays = this.#ofSymbol.get(replay.live)
+    const replays = this.#bySymbol.get(replay.live)
     replays?.delete(replay)
-    if (replays?.size === 0) this.#ofSymbol.delete(replay.live)
+    if (replays?.size === 0) this.#bySymbol.delete(replay.live)
   }
 }

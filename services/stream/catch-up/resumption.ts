@@ -33,7 +33,7 @@ export class Resumption {
   }
 
   /** The time after which bars follow for a client that asked for bars after `asked`; may be an estimate. */
-  start({ feed, symbol, delaySeconds }: SymbolRecord, asked: FeedSeconds): FeedSeconds {
+  startOf({ feed, symbol, delaySeconds }: SymbolRecord, asked: FeedSeconds): FeedSeconds {
     const now = this.#clocks.now(feed)
     if (!now) return asked
     const newestClosed = now.time - durationSeconds['1'] - delaySeconds

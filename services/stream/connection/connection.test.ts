@@ -253,7 +253,7 @@ describe('slots', () => {
     const key = await stuck.issue()
     const socket = await stuck.connect(key.secret)
     socket.raw.close(1000)
-    await until('the socket to be leaving', () => stuck.stream.connections() === 0)
+    await until('the socket to be leaving', () => stuck.stream.load().connections === 0)
     await stuck.clock.advance(1_000)
     expect((await socket.closed).code).toBe(1000)
     await stuck.close()

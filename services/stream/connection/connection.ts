@@ -40,7 +40,7 @@ export interface Caller {
 }
 
 /** Messages that are read and not yet answered. */
-export interface Inbox {
+interface Inbox {
   readonly texts: string[]
   /** UTF-16 units of all texts. */
   size: number

@@ -102,7 +102,7 @@ function timeOf(symbol: string, since: unknown): FeedSeconds | undefined {
   return typeof time === 'number' ? (time as FeedSeconds) : undefined
 }
 
-export interface ConnectionLimits {
+interface ConnectionLimits {
   readonly maxSymbols: number
   readonly idleTimeoutSeconds: number
   readonly maxMessageBytes: number

@@ -46,7 +46,8 @@ describe('subscriptions', () => {
           expect(subscriptions.count(at)).toBe(model[i]!.size)
         })
         const ids = new Set(model.flatMap((set) => [...set]))
-        expect(new Set(subscriptions.symbols.subscribedIds())).toEqual(ids)
+        const symbols = [...ids].map((id) => subscriptions.symbols.symbol(id))
+        expect(new Set(subscriptions.symbols.subscribed())).toEqual(new Set(symbols))
         for (const id of ids) {
           expect(subscriptions.symbols.subscribers(id)).toBe(model.filter((set) => set.has(id)).length)
         }

@@ -1,3 +1,4 @@
+import type { CompoundKey } from '../../core/feeds/compound-key.ts'
 import { BitMatrix } from './bit-matrix.ts'
 import { Formats } from './formats.ts'
 import { type SymbolId, SymbolTable } from './symbol-table.ts'
@@ -89,4 +90,12 @@ export class Subscriptions {
     this.#counts[row] = this.count(row) + by
     this.symbols.count(id, by)
   }
+}
+
+export const symbolsOf = (subscriptions: Subscriptions, row: number): CompoundKey[] =>
+  subscriptions.idsOf(row).map((id) => subscriptions.symbols.symbol(id))
+
+export function hasSymbol(subscriptions: Subscriptions, row: number, symbol: CompoundKey): boolean {
+  const id = subscriptions.symbols.knownId(symbol)
+  return id !== undefined && subscriptions.has(row, id)
 }

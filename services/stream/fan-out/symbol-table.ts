@@ -45,10 +45,9 @@ export class SymbolTable {
     return this.#subscribers[id] ?? 0
   }
 
-  subscribedIds(): SymbolId[] {
-    const ids: SymbolId[] = []
-    this.#subscribers.forEach((count, id) => count > 0 && ids.push(id as SymbolId))
-    return ids
+  /** The symbols with a subscriber. */
+  subscribed(): CompoundKey[] {
+    return this.#symbols.filter((_, id) => this.subscribers(id as SymbolId) > 0)
   }
 
   count(id: SymbolId, by: 1 | -1): void {

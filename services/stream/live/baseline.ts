@@ -64,7 +64,7 @@ export class Baseline {
         const stored = await bars.lastTimes(this.#feed, as)
         if (signal.aborted) return false
         this.#stored = stored
-        this.#unknown = new Set(symbols.subscribedIds().map((id) => symbols.symbol(id)))
+        this.#unknown = new Set(symbols.subscribed())
         return true
       } catch {
         await clock.sleep(retryMs, signal)

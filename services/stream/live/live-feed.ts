@@ -96,7 +96,7 @@ export class LiveFeed {
     this.#lost.add(upTo)
     // What is read from the store are later bars. It does not show which of the earlier ones were revised.
     for (const { recent } of this.#symbols.values()) recent.revisionsLost()
-    if (!this.#hole && this.#subscribed().length === 0) return this.#broken(new Map())
+    if (!this.#hole && this.#subscribed().length === 0) return this.#restartMemory(new Map())
     if (!this.#hole)
       log.warn({ feed: this.key, upTo }, 'events lost on the bus; reading the missed bars from the store')
     this.#hole ??= new Hole(this.#deps, this.key, () => this.#endHole())
@@ -123,7 +123,7 @@ export class LiveFeed {
     this.#isListed = isListed
     this.#hasMinutes = definition?.resolutions.includes('1') ?? false
     // A feed that leaves the registry may be purged before it returns: replays then read its bars from the store.
-    if (isChanged) this.#broken(new Map())
+    if (isChanged) this.#restartMemory(new Map())
     if (!this.#hasMinutes) return
     if (!this.#baseline.isRead) void this.#baseline.read()
     else if (isChanged) void this.#restartPurged()
@@ -169,8 +169,9 @@ export class LiveFeed {
   #subscribed(): LiveSymbol[] {
     const { symbols } = this.#deps.subscriptions
     if (!this.#hasMinutes) return []
-    const subscribed = symbols.subscribedIds().map((id) => symbols.symbol(id))
-    return subscribed.flatMap((symbol) => (feedOf(symbol) === this.key ? [this.symbol(symbol)] : []))
+    return symbols
+      .subscribed()
+      .flatMap((symbol) => (feedOf(symbol) === this.key ? [this.symbol(symbol)] : []))
   }
 
   #wanted(): WantedSymbol[] {
@@ -188,7 +189,7 @@ export class LiveFeed {
     for (const [live, bars] of found) for (const bar of toList(bars)) this.#push(live, bar)
     const missing = wanted.filter((live) => !found.has(live))
     const reportLoss = (unread: readonly LiveSymbol[]): void => {
-      this.#broken(found)
+      this.#restartMemory(found)
       if (unread.length > 0) this.#nameGap(unread, 'lost')
     }
     reportLoss(missing)
@@ -208,8 +209,8 @@ export class LiveFeed {
   }
 
   /** Bars were lost; those of the `filled` symbols were pushed. */
-  #broken(filled: ReadonlyMap<LiveSymbol, unknown>): void {
-    for (const live of this.#symbols.values()) if (!filled.has(live)) live.recent.broken()
+  #restartMemory(filled: ReadonlyMap<LiveSymbol, unknown>): void {
+    for (const live of this.#symbols.values()) if (!filled.has(live)) live.recent.restart()
   }
 
   /** The symbols were absent from the registry, and the bars of that time were not pushed. */
@@ -219,7 +220,7 @@ export class LiveFeed {
     fanOut.flush()
     for (const live of absent) {
       live.returns += 1
-      live.recent.broken()
+      live.recent.restart()
       for (const { row } of live.waiting.keys()) subscriptions.release(row, live.id)
       live.waiting.clear()
     }

@@ -1,8 +1,8 @@
-import { type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
+import { type CompoundKey, type FeedKey, feedOf } from '../../core/feeds/compound-key.ts'
 import type { RegistryView } from '../../core/registry/registry.ts'
 import type { FollowedRegistry } from '../../registry/follow.ts'
 import type { SymbolGap } from '../connection/protocol.ts'
-import type { SymbolId } from '../fan-out/symbol-table.ts'
+import { symbolsOf } from '../fan-out/subscriptions.ts'
 import { LiveFeed, type LiveFeedDeps } from './live-feed.ts'
 
 /** One `LiveFeed` for each feed that the registry or the bus named since the start. */
@@ -10,7 +10,7 @@ export class LiveFeeds {
   readonly #deps: LiveFeedDeps
   readonly #feeds = new Map<FeedKey, LiveFeed>()
   /** Symbols with a subscriber that the registry does not have. */
-  #absent: ReadonlySet<SymbolId> = new Set()
+  #absent: ReadonlySet<CompoundKey> = new Set()
   readonly #unlisten: () => void
 
   constructor(deps: LiveFeedDeps & { readonly registry: FollowedRegistry }) {
@@ -33,9 +33,7 @@ export class LiveFeeds {
   /** What the socket misses if it is closed now. */
   openGaps(row: number): readonly SymbolGap[] {
     if (!this.#feeds.values().some(({ hasHole }) => hasHole)) return []
-    const { subscriptions } = this.#deps
-    return subscriptions.idsOf(row).flatMap((id) => {
-      const symbol = subscriptions.symbols.symbol(id)
+    return symbolsOf(this.#deps.subscriptions, row).flatMap((symbol) => {
       const feed = this.of(feedOf(symbol))
       return feed.hasHole ? [feed.gapOf(feed.symbol(symbol))] : []
     })
@@ -48,11 +46,10 @@ export class LiveFeeds {
 
   #follow(view: RegistryView): void {
     const { symbols } = this.#deps.subscriptions
-    const absent = new Set(symbols.subscribedIds().filter((id) => !view.symbol(symbols.symbol(id))))
-    const returned = [...this.#absent.difference(absent)].map((id) => symbols.symbol(id))
+    const absent = new Set(symbols.subscribed().filter((symbol) => !view.symbol(symbol)))
+    const returned = this.#absent.difference(absent)
     this.#absent = absent
-    for (const symbol of [...absent].map((id) => symbols.symbol(id)))
-      this.of(feedOf(symbol)).symbol(symbol).isAbsent = true
+    for (const symbol of absent) this.of(feedOf(symbol)).symbol(symbol).isAbsent = true
     for (const [feed, list] of Map.groupBy(returned, feedOf)) this.of(feed).returned(list)
     for (const { key } of view.feeds()) this.of(key)
     for (const feed of this.#feeds.values()) feed.follow(view)

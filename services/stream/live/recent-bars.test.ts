@@ -14,7 +14,7 @@ function remembering(...minutes: number[]): RecentBars {
 
 test('after a loss, bars before the next one are not covered', () => {
   const recent = remembering(1, 2, 3, 4, 5)
-  recent.broken()
+  recent.restart()
   expect(recent.covers(timeOf(5))).toBe(false)
   recent.add(minuteBar(8))
   expect(recent.covers(timeOf(5))).toBe(false)
@@ -29,8 +29,8 @@ test('a read of the store before a loss must be repeated, also for a symbol with
   const other = new RecentBars()
   const [mark, unseen] = [recent.mark, other.mark]
   expect(recent.coversSince(mark)).toBe(true)
-  recent.broken()
-  other.broken()
+  recent.restart()
+  other.restart()
   expect(recent.coversSince(mark)).toBe(false)
   expect(other.coversSince(unseen)).toBe(false)
   expect(recent.coversSince(recent.mark)).toBe(true)
@@ -57,7 +57,7 @@ test('after any sequence of bars and losses it has every bar that it covers', ()
     fc.property(fc.array(fc.boolean(), { maxLength: 80 }), fc.nat(80), (lost, asked) => {
       const recent = new RecentBars()
       const all = lost.map((isLost, minute) => {
-        if (isLost) recent.broken()
+        if (isLost) recent.restart()
         else recent.add(minuteBar(minute))
         return minute
       })

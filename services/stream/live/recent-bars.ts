@@ -26,7 +26,7 @@ export class RecentBars {
   }
 
   /** Bars were lost: forgets all bars, and begins again with the next one. */
-  broken(): void {
+  restart(): void {
     this.#bars = []
     this.#floor = undefined
     // A read of the store before the loss does not include what was lost.

@@ -10,6 +10,7 @@ import { subscribedFrames, unsubscribedFrames } from '../connection/name-symbols
 import { type ClientMessage, messages, parseMessage } from '../connection/protocol.ts'
 import type { SharedDeps } from '../deps.ts'
 import type { Events } from '../events/events.ts'
+import { hasSymbol, symbolsOf } from '../fan-out/subscriptions.ts'
 import type { LiveFeeds } from '../live/live-feeds.ts'
 import type { WholeFeeds } from './whole-feeds.ts'
 
@@ -45,35 +46,18 @@ export class Answers {
 
   /** Returns how many symbols the answer names because of `feeds`. */
   #subscribe(connection: Connection, message: Subscribe): number {
-    const { symbols, resumes, markers, events, format } = message
-    this.#deps.fanOut.flush()
+    const { fanOut, subscriptions, registry, wholeFeeds, resumption } = this.#deps
+    const { symbols, resumes, markers, events } = message
+    fanOut.flush()
     // `flush` may have closed this socket as too slow; then another socket may get its row.
     if (!connection.open) return 0
-    this.#deps.subscriptions.formats.choose(connection.row, format)
-    const view = this.#deps.registry.view()
+    subscriptions.formats.choose(connection.row, message.format)
+    const view = registry.view()
     const key = view.keys.get(connection.key.id) ?? connection.key
-    const accepted: CompoundKey[] = []
-    const rejected: string[] = []
-    const resumed = new Map<CompoundKey, FeedSeconds>()
-    const feeds = new Set<FeedKey>()
-    for (const [name, time] of symbols) {
-      const symbol = name as CompoundKey
-      const isKept = this.#isSubscribed(connection, symbol)
-      const record = isKept ? undefined : this.#accept(connection, key, symbol, view)
-      if (!isKept && !record) {
-        rejected.push(name)
-        continue
-      }
-      accepted.push(symbol)
-      feeds.add(feedOf(symbol))
-      // A feed without minutes has nothing to send, not even bars that an earlier manifest stored.
-      const since = record && view.feed(record.feed)?.resolutions.includes('1') ? time : undefined
-      if (record) this.#subscribeTo(connection, symbol, since !== undefined)
-      if (record && since !== undefined) resumed.set(symbol, this.#deps.resumption.start(record, since))
-    }
-    this.#deps.wholeFeeds.want(connection, symbols.keys())
+    const { accepted, rejected, resumed } = this.#subscribeToSymbols(connection, key, message, view)
+    wholeFeeds.want(connection, symbols.keys())
     const whole = message.feeds && this.#subscribeToFeeds(connection, key, message, view)
-    for (const feed of whole?.feeds ?? []) feeds.add(feed)
+    const feeds = new Set([...accepted.map(feedOf), ...(whole?.feeds ?? [])])
     // Before the answer: the answer may close it, and closing frees everything that it has.
     if (markers !== undefined)
       for (const feed of feeds) this.#deps.feeds.of(feed).markers.listen(connection, markers)
@@ -89,8 +73,31 @@ export class Answers {
         }),
       )
     else connection.send(messages.subscribed(accepted, rejected, since))
-    if (resumed.size > 0) this.#deps.resumption.begin(connection, resumed, symbols)
+    if (resumed.size > 0) resumption.begin(connection, resumed, symbols)
     return whole ? whole.symbols.length + whole.rejected.length : 0
+  }
+
+  /** `resumed`: symbols whose bars follow after these times, once `resumption` begins. */
+  #subscribeToSymbols(connection: Connection, key: KeyRecord, { symbols }: Subscribe, view: RegistryView) {
+    const accepted: CompoundKey[] = []
+    const rejected: string[] = []
+    const resumed = new Map<CompoundKey, FeedSeconds>()
+    for (const [name, time] of symbols) {
+      const symbol = name as CompoundKey
+      // A subscription stays while its symbol is absent from the registry.
+      const isKept = hasSymbol(this.#deps.subscriptions, connection.row, symbol)
+      const record = isKept ? undefined : this.#accept(connection, key, symbol, view)
+      if (!isKept && !record) {
+        rejected.push(name)
+        continue
+      }
+      accepted.push(symbol)
+      // A feed without minutes has nothing to send, not even bars that an earlier manifest stored.
+      const since = record && view.feed(record.feed)?.resolutions.includes('1') ? time : undefined
+      if (record) this.#subscribeTo(connection, symbol, since !== undefined)
+      if (record && since !== undefined) resumed.set(symbol, this.#deps.resumption.startOf(record, since))
+    }
+    return { accepted, rejected, resumed }
   }
 
   #subscribeToFeeds(
@@ -103,13 +110,6 @@ export class Answers {
     const granted = names.filter((feed) => isGranted(key, feed) && view.feed(feed))
     const rejectedFeeds = names.filter((feed) => !granted.includes(feed))
     return { feeds: granted, rejectedFeeds, ...this.#deps.wholeFeeds.add(connection, granted, key, symbols) }
-  }
-
-  /** A subscription stays while its symbol is absent from the registry. */
-  #isSubscribed({ row }: Connection, symbol: CompoundKey): boolean {
-    const { subscriptions } = this.#deps
-    const id = subscriptions.symbols.knownId(symbol)
-    return id !== undefined && subscriptions.has(row, id)
   }
 
   /** The symbol, if this key may subscribe to it. */
@@ -137,7 +137,8 @@ export class Answers {
     fanOut.flush()
     if (!connection.open) return 0
     const ended = new Set(symbols)
-    if (feeds) for (const symbol of this.#subscribedOf(connection, feeds)) ended.add(symbol)
+    for (const symbol of feeds ? symbolsOf(subscriptions, connection.row) : [])
+      if (feeds?.has(feedOf(symbol))) ended.add(symbol)
     for (const symbol of ended) {
       const id = subscriptions.symbols.knownId(symbol as CompoundKey)
       if (id !== undefined) subscriptions.remove(connection.row, id)
@@ -151,15 +152,6 @@ export class Answers {
     else connection.send(messages.unsubscribed([...ended]))
     wholeFeeds.fillLater(connection)
     return ended.size - symbols.size
-  }
-
-  /** The symbols of these feeds that the socket is subscribed to. */
-  #subscribedOf({ row }: Connection, feeds: ReadonlySet<string>): CompoundKey[] {
-    const { subscriptions } = this.#deps
-    return subscriptions
-      .idsOf(row)
-      .map((id) => subscriptions.symbols.symbol(id))
-      .filter((symbol) => feeds.has(feedOf(symbol)))
   }
 }
 

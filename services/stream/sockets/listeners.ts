@@ -26,7 +26,7 @@ export function createListeners(
   }
   function receive(socket: WebSocket, take: (connection: Connection) => void): void {
     const { connection } = socket as StreamSocket
-    connection?.attempt(() => (connection.open ? take(connection) : throttle.late(connection)))
+    connection?.attempt(() => (connection.open ? take(connection) : throttle.afterClose(connection)))
   }
   function onClose(this: WebSocket): void {
     const socket = this as StreamSocket

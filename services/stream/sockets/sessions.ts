@@ -29,7 +29,10 @@ interface OpenSession extends Session {
   countedOn: Day
 }
 
-/** Renewed together every 20 s, and at midnight, so that the new day counts its sessions. Each is freed exactly once. */
+/**
+ * The sessions of this process, each with a slot. All slots are renewed together every 20 s, and at midnight, so that the
+ * new day counts its sessions. Each slot is freed exactly once.
+ */
 export class Sessions {
   readonly #deps: SessionsDeps
   /** By session id, in the order of their opening. */

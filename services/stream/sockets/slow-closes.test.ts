@@ -45,7 +45,7 @@ async function expectNothingForNewcomer(): Promise<void> {
   await next.settled()
   expect(next.messages.map(({ type }) => type)).toEqual(['connected', 'pong'])
   next.raw.terminate()
-  await expect.poll(() => fixture.stream.connections()).toBe(0)
+  await expect.poll(() => fixture.stream.load().connections).toBe(0)
 }
 
 test('a socket that is closed as too slow while it subscribes leaves no subscription for the next socket of its row', async () => {

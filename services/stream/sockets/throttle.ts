@@ -25,7 +25,7 @@ const floodMsMax = 60_000
 const stepMs = 100
 
 /** Answers a message, and returns the number of entries in its lists. */
-export type Handle = (connection: Connection, text: string) => number
+type Handle = (connection: Connection, text: string) => number
 
 /**
  * Answers the messages of a client that sends too fast at the maximum rate, in order, and drops none. Its socket
@@ -97,8 +97,8 @@ export class Throttle {
     this.#control(connection, now)
   }
 
-  /** For messages after the close: a client that continues to send is not read; the library cuts the socket later. */
-  late(connection: Connection): void {
+  /** For a message after the close: a client that continues to send is not read; the library cuts the socket later. */
+  afterClose(connection: Connection): void {
     const now = this.#clock.monotonicMs()
     connection.allowance.spend(1, now)
     if (connection.allowance.left(now) <= -messagesPerSecond) connection.socket.pause()

@@ -7,6 +7,7 @@ import type { Cancel } from '../../ports/clock.ts'
 import type { Connection } from '../connection/connection.ts'
 import { subscribedFrames } from '../connection/name-symbols.ts'
 import type { SharedDeps } from '../deps.ts'
+import { hasSymbol, symbolsOf } from '../fan-out/subscriptions.ts'
 
 /** Symbols that waited get free places only after this time: a client that subscribes again at once keeps its symbol. */
 const fillDelayMs = 1_000
@@ -56,8 +57,7 @@ export class WholeFeeds {
 
   /** The feeds of all symbols of the socket, and its whole feeds, which may have no symbol. */
   feedsOf(connection: Connection): ReadonlySet<FeedKey> {
-    const { subscriptions } = this.#deps
-    const own = subscriptions.idsOf(connection.row).map((id) => feedOf(subscriptions.symbols.symbol(id)))
+    const own = symbolsOf(this.#deps.subscriptions, connection.row).map(feedOf)
     return new Set([...own, ...this.of(connection)])
   }
 
@@ -161,6 +161,7 @@ export class WholeFeeds {
     view: RegistryView,
     added: ReadonlyMap<FeedKey, readonly CompoundKey[]>,
   ): void {
+    const { subscriptions } = this.#deps
     const key = view.keys.get(connection.key.id) ?? connection.key
     const all: Outcome = { symbols: [], rejected: [] }
     for (const [feed, whole] of this.#sockets.get(connection) ?? []) {
@@ -169,7 +170,7 @@ export class WholeFeeds {
       if (!isGranted(key, feed) || !(fresh.length > 0 || (fills && this.#isFree(connection, key)))) continue
       const wanted = fills ? view.symbolsOf(feed).map(({ symbol }) => symbol) : fresh
       const missing = wanted.filter(
-        (symbol) => !whole.declined.has(symbol) && !this.#isSubscribed(connection, symbol),
+        (symbol) => !whole.declined.has(symbol) && !hasSymbol(subscriptions, connection.row, symbol),
       )
       const { symbols, rejected } = this.#subscribe(connection, key, missing)
       whole.hasRejected = rejected.length > 0 || (whole.hasRejected && !fills)
@@ -185,18 +186,12 @@ export class WholeFeeds {
     const { subscriptions } = this.#deps
     const outcome: Outcome = { symbols: [], rejected: [] }
     for (const symbol of wanted) {
-      const isKept = this.#isSubscribed(connection, symbol)
+      const isKept = hasSymbol(subscriptions, connection.row, symbol)
       const isAccepted = isKept || this.#isFree(connection, key)
       if (isAccepted && !isKept) subscriptions.add(connection.row, subscriptions.symbols.idOf(symbol))
       outcome[isAccepted ? 'symbols' : 'rejected'].push(symbol)
     }
     return outcome
-  }
-
-  #isSubscribed({ row }: Connection, symbol: CompoundKey): boolean {
-    const { subscriptions } = this.#deps
-    const id = subscriptions.symbols.knownId(symbol)
-    return id !== undefined && subscriptions.has(row, id)
   }
 
   #isFree({ row }: Connection, key: KeyRecord): boolean {

@@ -109,7 +109,7 @@ export class UpgradeHandler {
   }
 
   /** From now on every upgrade is refused: the process is ending. */
-  drain(): void {
+  refuseAll(): void {
     this.#closing = true
   }
 

@@ -88,7 +88,7 @@ describe('while Redis decides on a slot', () => {
     expect([answer.status, answer.body.error.code]).toEqual([503, 'SERVER_ERROR'])
     expect(answer.head).toContain('\r\nRetry-After: 2')
     release()
-    await until('the others to be open', () => waiting.stream.connections() === upgradesPendingMax)
+    await until('the others to be open', () => waiting.stream.load().connections === upgradesPendingMax)
     await waiting.close()
   })
 

@@ -219,7 +219,7 @@ describe('a failure of the service is SERVER_ERROR', () => {
     broken.registry.view = view
     expect(String(Buffer.concat(seen))).not.toContain('SERVER_ERROR')
     await until('the slot to be free', async () => (await inUse()) === 0)
-    expect(broken.stream.connections()).toBe(0)
+    expect(broken.stream.load().connections).toBe(0)
     expect(await broken.metric('fxd_stream_upgrades_total{outcome="opened"}')).toBe(0)
     await broken.close()
   })

@@ -10,7 +10,8 @@ import { systemClock } from '../../../services/platform/system-clock.ts'
 import { bucketOf } from '../../../services/stores/questdb/layout/bucket.ts'
 import { createBars } from '../../../services/stores/questdb/layout/statements.ts'
 import { TableNames } from '../../../services/stores/questdb/layout/tables.ts'
-import { openQuestdbStores, type QuestdbStores } from '../../../services/stores/questdb/open.ts'
+import { prepareQuestdbStores, type QuestdbStores } from '../../../services/stores/questdb/open.ts'
+import { connected } from '../../support/connected.ts'
 import { type QuestdbServer, startQuestdb } from '../../support/questdb/server.ts'
 
 /** Layout of one resolution of a feed in QuestDB. Fields that are left out are as in the store. */
@@ -147,15 +148,17 @@ export async function openOver({ http, pg }: QuestdbServer, begin: string = pref
       return Object.assign(made, { observe: (tookSeconds: number) => void acks.push(tookSeconds * 1_000) })
     },
   }
-  const stores = await openQuestdbStores({
-    http,
-    pg,
-    credentials: { user: 'admin', password: 'quest' },
-    prefix: begin,
-    clock: systemClock,
-    log: silentLog,
-    metrics: heard,
-  })
+  const stores = await connected(
+    await prepareQuestdbStores({
+      http,
+      pg,
+      credentials: { user: 'admin', password: 'quest' },
+      prefix: begin,
+      clock: systemClock,
+      log: silentLog,
+      metrics: heard,
+    }),
+  )
   return { stores, acks }
 }
 

@@ -11,9 +11,9 @@ import { emptyTables } from '../../../services/stores/questdb/empty-tables.ts'
 import { administration } from '../../../services/stores/questdb/exec.ts'
 import { schemaVersion } from '../../../services/stores/questdb/layout/migrate.ts'
 import { createBars, isTtl, timeToLive } from '../../../services/stores/questdb/layout/statements.ts'
-import { TableNames } from '../../../services/stores/questdb/layout/tables.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
 import { openInTest, openOn } from '../../support/questdb/stores.ts'
+import { tableOf } from '../../support/questdb/table-of.ts'
 import { batchOf, minuteBar, readList, seriesOf } from '../suites/sample-bars.ts'
 
 const server = oneServer()
@@ -189,7 +189,7 @@ test('a retention is withdrawn when the clock of the feed is set back, and bars 
   const now = Math.floor(toSeconds(systemClock.utcMs()) / 60) * 60
   const series = seriesOf('A', '1', feed)
   const at = (seconds: number) => ({ ...minuteBar(0), time: feedSeconds(seconds) })
-  const table = new TableNames(prefix).barsOf(series, 4)
+  const table = tableOf(prefix, series, 4)
   await stores.bars.write([batchOf(series, [at(now - 60)])], 'live')
   expect(await ttlOf(table)).toEqual([4, 'WEEK'])
   await define(stores.registry, definition({ retention }))
@@ -207,7 +207,7 @@ test('with a measured clock nothing is deleted until the clock is known; then re
   const minute = Math.floor(now / 60) * 60
   const [series, spoiled] = ['A', 'B'].map((name) => seriesOf(name, '1', feed))
   if (series === undefined || spoiled === undefined) throw new Error('two series')
-  const [table, spoiledTable] = [series, spoiled].map((of) => new TableNames(prefix).barsOf(of, 4))
+  const [table, spoiledTable] = [series, spoiled].map((of) => tableOf(prefix, of, 4))
   expect(table).not.toBe(spoiledTable)
   const at = (seconds: number) => ({ ...minuteBar(0), time: feedSeconds(seconds) })
   const weekly = Array.from({ length: 12 }, (_, week) => at(minute - (11 - week) * weekSeconds))

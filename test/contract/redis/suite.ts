@@ -2,8 +2,9 @@ import { silentLog } from '../../../services/platform/log/log.ts'
 import { createMetrics } from '../../../services/platform/metrics.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
 import { slotHoldMs } from '../../../services/stores/redis/limits/slots.ts'
-import { openRedisStores, type RedisStores } from '../../../services/stores/redis/open.ts'
+import { prepareRedisStores, type RedisStores } from '../../../services/stores/redis/open.ts'
 import type { RedisAt } from '../../../services/stores/redis/options.ts'
+import { connected } from '../../support/connected.ts'
 import { createVirtualClock, type VirtualClock } from '../../support/fixtures/virtual-clock.ts'
 import { advanceWithinReach, freshPrefix } from '../../support/redis/stores.ts'
 import { describeBus } from '../suites/bus.ts'
@@ -19,7 +20,7 @@ export function describeRedis(name: string, at: () => RedisAt): void {
   async function openPrefix(prefix: string, clock: VirtualClock): Promise<Opened<keyof RedisStores>> {
     const metrics = createMetrics({ ofProcess: false })
     const shared = { prefix, admits: true, pods: 1, clock: systemClock, time: clock, log: silentLog, metrics }
-    const stores = await openRedisStores({ at: at(), ...shared })
+    const stores = await connected(prepareRedisStores({ at: at(), ...shared }))
     return {
       stores,
       clock,

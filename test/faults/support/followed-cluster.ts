@@ -8,17 +8,18 @@ import { compoundKey } from '../../../services/core/feeds/compound-key.ts'
 import { storageBucketsDefault } from '../../../services/core/feeds/feed.ts'
 import { createFeedTokens } from '../../../services/ingest/credentials/feed-tokens.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
-import { TableNames } from '../../../services/stores/questdb/layout/tables.ts'
 import { metricOf } from '../../support/clients/metric-of.ts'
 import { newKey } from '../../support/clients/new-key.ts'
 import { openTcpProxy, type TcpProxy } from '../../support/clients/tcp-proxy.ts'
 import { type Cluster, type Pod, startCluster } from '../../support/cluster/cluster.ts'
+import { tableOf } from '../../support/questdb/table-of.ts'
 import { appendExport, followed, followedFeed, writeExport } from '../../support/samples/followed-feed.ts'
 import { ask, type UserAnswer } from './cluster-user.ts'
 import { within } from './within.ts'
 
 const symbol = 'GOLD'
-const table = new TableNames('fxd_').barsOf(
+const table = tableOf(
+  'fxd_',
   { feed: followedFeed, symbol: compoundKey(followedFeed, symbol), resolution: '1' },
   storageBucketsDefault,
 )

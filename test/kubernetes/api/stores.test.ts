@@ -4,7 +4,8 @@ import { type FeedObject, type PoolObject, resources } from '../../../operator/k
 import { silentLog } from '../../../services/platform/log/log.ts'
 import { createMetrics } from '../../../services/platform/metrics.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
-import { openRedisStores } from '../../../services/stores/redis/open.ts'
+import { prepareRedisStores } from '../../../services/stores/redis/open.ts'
+import { connected } from '../../support/connected.ts'
 import { type IngestFixture, openIngestFixture, testToken } from '../../support/fixtures/ingest-fixture.ts'
 import { freePorts } from '../../support/free-ports.ts'
 import { oneServer } from '../../support/questdb/one-server.ts'
@@ -28,15 +29,17 @@ let pods: ShardPods
 beforeAll(async () => {
   redis = await startRedis()
   const { stores: bars } = await openOn(questdb(), { user: 'ingest' })
-  const bus = await openRedisStores({
-    at: { sentinels: [], master: '', url: redis.url },
-    prefix: 'stores:',
-    admits: false,
-    pods: 1,
-    clock: systemClock,
-    log: silentLog,
-    metrics: createMetrics({ ofProcess: false }),
-  })
+  const bus = await connected(
+    prepareRedisStores({
+      at: { sentinels: [], master: '', url: redis.url },
+      prefix: 'stores:',
+      admits: false,
+      pods: 1,
+      clock: systemClock,
+      log: silentLog,
+      metrics: createMetrics({ ofProcess: false }),
+    }),
+  )
   closeStores = () => Promise.all([bars.close(), bus.close()])
   ingest = await openIngestFixture([], { stores: { ...bars, ...bus, close: async () => void closeStores() } })
   setting = await openSetting(inject('apiServer'))

@@ -2,9 +2,10 @@ import { onTestFinished } from 'vitest'
 import { silentLog } from '../../../services/platform/log/log.ts'
 import { createMetrics, type Metrics } from '../../../services/platform/metrics.ts'
 import { systemClock } from '../../../services/platform/system-clock.ts'
-import { openQuestdbStores, type QuestdbStores } from '../../../services/stores/questdb/open.ts'
+import { prepareQuestdbStores, type QuestdbStores } from '../../../services/stores/questdb/open.ts'
 import type { Credentials } from '../../../services/stores/questdb/options.ts'
 import type { StoreUser } from '../../../services/stores/questdb/pg/connection-counts.ts'
+import { connected } from '../connected.ts'
 import type { QuestdbServer } from './server.ts'
 
 export interface OpenedQuestdb {
@@ -33,16 +34,18 @@ export async function openOn(
   }: OpenOptions = {},
 ): Promise<OpenedQuestdb> {
   const metrics = createMetrics({ ofProcess: false })
-  const stores = await openQuestdbStores({
-    http: server.http,
-    pg: server.pg,
-    credentials,
-    user,
-    prefix,
-    clock: systemClock,
-    log: silentLog,
-    metrics,
-  })
+  const stores = await connected(
+    await prepareQuestdbStores({
+      http: server.http,
+      pg: server.pg,
+      credentials,
+      user,
+      prefix,
+      clock: systemClock,
+      log: silentLog,
+      metrics,
+    }),
+  )
   return {
     stores,
     metrics,

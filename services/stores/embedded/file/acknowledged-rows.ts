@@ -53,7 +53,7 @@ export function windowPurge(db: DatabaseSync): (feed: FeedKey) => void {
 }
 
 /** Windows as columns, which cross threads without a copy: starts and ends of one series after another. */
-export interface WindowColumns {
+interface WindowColumns {
   readonly lists: readonly { readonly symbol: string; readonly resolution: string; readonly count: number }[]
   readonly times: Float64Array
 }

@@ -24,7 +24,7 @@ export interface Memory {
 }
 
 /** `rows` is the state that the last run of the service stored. */
-export function startMemory(rows: MemoryRows, queue: FileWriter, clock: Clock, log: Log): Memory {
+export function startMemory(rows: MemoryRows, writer: FileWriter, clock: Clock, log: Log): Memory {
   const usage = new DailyUsage(clock, rows.usage)
   const uses = new Remembered<string, RateUse>(rows.uses)
   const liveness = new Remembered<FeedKey, FeedLiveness>(rows.liveness)
@@ -48,7 +48,7 @@ export function startMemory(rows: MemoryRows, queue: FileWriter, clock: Clock, l
     if (isUnchanged && usageFrom === undefined) return
     const changed = { usage: [...taken.usage.values()], uses: [...taken.uses], liveness: [...taken.liveness] }
     try {
-      await queue.call('remember', { rows: changed, usageFrom }, 'live')
+      await writer.call('remember', { rows: changed, usageFrom }, 'live')
       outage.worked('counters are stored again')
       if (today === undefined) return
       prunedOn = today

@@ -44,7 +44,7 @@ type Turn = readonly Job<FileWork>[]
 
 /** Queues calls of the writer thread: the live lane before the backfill lane. Bars wait until they are stored. */
 export class FileWriter {
-  readonly #writer: Thread<WriterCalls>
+  readonly #thread: Thread<WriterCalls>
   readonly #clock: Clock
   readonly #outage: OutageLog
   readonly #queue: WriteQueue<FileWork>
@@ -54,8 +54,8 @@ export class FileWriter {
   #isFailing = false
   #isClosing = false
 
-  constructor(writer: Thread<WriterCalls>, clock: Clock, log: Log) {
-    this.#writer = writer
+  constructor(thread: Thread<WriterCalls>, clock: Clock, log: Log) {
+    this.#thread = thread
     this.#clock = clock
     this.#outage = new OutageLog({ log, clock })
     this.#queue = new WriteQueue({ clock, rowsPerTake: rowsPerTurn, onReady: () => this.#pump() })
@@ -115,7 +115,7 @@ export class FileWriter {
     lane: Lane,
   ): Promise<ReturnType<WriterCalls[N]>> {
     let answer: Promise<ReturnType<WriterCalls[N]>> | undefined
-    const asked = () => (answer = this.#writer.call(name, argument))
+    const asked = () => (answer = this.#thread.call(name, argument))
     const run = name === 'ping' ? asked : () => this.#watch(asked())
     // As many rows as fit into a turn, so that it has a turn of its own.
     const work = { table: 'calls' as const, rows: rowsPerTurn, bytes: noBytes, run }
@@ -175,7 +175,7 @@ export class FileWriter {
     }
     if (rows.length === 0) return
     markStage('storing')
-    await this.#watch(this.#writer.call('writeBars', rows))
+    await this.#watch(this.#thread.call('writeBars', rows))
     markStage('committed')
   }
 

@@ -2,18 +2,18 @@ import type { Metrics } from '../../../platform/metrics.ts'
 import type { Threads } from './start.ts'
 
 export function measureThreads(
-  { queue, readers }: Pick<Threads, 'queue' | 'readers'>,
+  { writer, readers }: Pick<Threads, 'writer' | 'readers'>,
   metrics: Metrics,
 ): void {
   metrics.gauge('fxd_store_waiting', 'Calls that wait for the store, by kind.', ['kind'], (gauge) => {
     gauge.set({ kind: 'read' }, readers.waiting)
-    gauge.set({ kind: 'write' }, queue.waiting)
+    gauge.set({ kind: 'write' }, writer.waiting)
   })
   metrics.gauge(
     'fxd_store_bar_writes_failing_seconds',
     'Seconds for which bars waited and none could be stored.',
     [],
-    (gauge) => gauge.set(queue.failingMs / 1_000),
+    (gauge) => gauge.set(writer.failingMs / 1_000),
   )
   metrics.counter(
     'fxd_store_refused_total',
@@ -21,7 +21,7 @@ export function measureThreads(
     ['kind'],
     (counter) => {
       counter.inc({ kind: 'read' }, readers.refused)
-      counter.inc({ kind: 'write' }, queue.refused)
+      counter.inc({ kind: 'write' }, writer.refused)
     },
   )
 }

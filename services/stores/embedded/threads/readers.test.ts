@@ -87,7 +87,7 @@ test('a read above the bound is rejected at once', async () => {
   expect(refused).toBeInstanceOf(Unavailable)
   expect(String((refused as Unavailable).cause)).toContain('too many reads are already waiting')
   const metrics = createMetrics({ ofProcess: false })
-  measureThreads({ readers, queue: new FileWriter(gated[0].thread as never, clock, silentLog) }, metrics)
+  measureThreads({ readers, writer: new FileWriter(gated[0].thread as never, clock, silentLog) }, metrics)
   // Twice: a count kept elsewhere is set at each scrape, not added.
   await metrics.render()
   const { text } = await metrics.render()

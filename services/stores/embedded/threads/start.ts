@@ -8,8 +8,8 @@ import { startThread, type Thread } from './thread.ts'
 import type { WriterCalls } from './writer.ts'
 
 export interface Threads {
-  readonly writer: Thread<WriterCalls>
-  readonly queue: FileWriter
+  readonly writerThread: Thread<WriterCalls>
+  readonly writer: FileWriter
   readonly readers: Readers
   /** Call it when no writes are left. */
   close(): Promise<void>
@@ -23,7 +23,7 @@ const readerNames = ['reader 1', 'reader 2']
  */
 export async function startThreads(path: string, log: Log): Promise<Threads> {
   const shared = { workerData: { path }, clock: systemClock, log }
-  const writer: Thread<WriterCalls> = await startThread({
+  const writerThread: Thread<WriterCalls> = await startThread({
     ...shared,
     name: 'writer',
     body: new URL('./writer.ts', import.meta.url),
@@ -40,17 +40,18 @@ export async function startThreads(path: string, log: Log): Promise<Threads> {
   const close = async (): Promise<void> => {
     await readers.close()
     // Closing the last connection moves the log into the file; otherwise the next start does.
-    await writer
+    await writerThread
       .call('close', undefined)
       .catch((cause: unknown) =>
         log.warn({ err: cause }, 'failed to close the database file; the next start recovers it'),
       )
-    await writer.close()
+    await writerThread.close()
   }
   const failed = started.find((start) => start.status === 'rejected')
   if (failed) {
     await close()
     throw failed.reason
   }
-  return { writer, queue: new FileWriter(writer, systemClock, log), readers, close }
+  const writer = new FileWriter(writerThread, systemClock, log)
+  return { writerThread, writer, readers, close }
 }

@@ -8,7 +8,7 @@ import type { AnswerMessage, CallMessage, Calls } from './calls.ts'
 import { PendingCalls } from './pending-calls.ts'
 import { Silence, silenceMaxMs } from './silence.ts'
 
-export interface ThreadDeps {
+interface ThreadDeps {
   /** For logs and errors: `writer`, `reader 1`. */
   readonly name: string
   readonly body: URL

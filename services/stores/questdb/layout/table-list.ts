@@ -27,6 +27,11 @@ export interface TableListDeps extends MakingDeps {
 export class TableList {
   readonly #deps: TableListDeps
   #tables = new Map<string, BarTable | undefined>()
+  /** By feed and resolution, as of a list. */
+  readonly #splitOf = new Map<
+    string,
+    { readonly of: ReadonlyMap<string, unknown>; readonly tables: readonly (string | undefined)[] }
+  >()
   readonly #listings = new SharedRun(() => this.#list())
   readonly #making = new Map<string, Promise<void>>()
 
@@ -151,11 +156,6 @@ export class TableList {
     this.#splitOf.set(id, { of: this.#tables, tables })
     return tables
   }
-
-  #splitOf = new Map<
-    string,
-    { readonly of: ReadonlyMap<string, unknown>; readonly tables: readonly (string | undefined)[] }
-  >()
 
   async #make(feed: FeedKey, resolution: Resolution): Promise<void> {
     const { names, timedFeed, records } = this.#deps

@@ -18,7 +18,7 @@ interface TableRecord {
   readonly accepted: number
 }
 
-export interface TableRecordsDeps {
+interface TableRecordsDeps {
   readonly names: TableNames
   readonly queries: ServerQueries
   readonly clock: Clock

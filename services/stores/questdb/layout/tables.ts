@@ -1,7 +1,6 @@
 import type { Series } from '../../../core/bars/series.ts'
 import { type FeedKey, isFeedKey } from '../../../core/feeds/compound-key.ts'
 import type { Resolution } from '../../../core/feeds/resolution.ts'
-import { bucketOf } from './bucket.ts'
 
 /**
  * Bars of one feed and resolution share a table; M1 and M5 are split into several tables. QuestDB stores all symbols
@@ -113,10 +112,6 @@ export class TableNames {
     if (resolution === '30') throw new RangeError('Bars of 30 minutes are folded when read, never stored.')
     const name = `${this.#prefix}bars_${feedWord(feed)}_${words[resolution]}`
     return isSplit(resolution) ? `${name}_${bucket}of${buckets}` : name
-  }
-
-  barsOf(series: Series, buckets: number): string {
-    return this.bars(series.feed, series.resolution, bucketOf(nameOf(series), buckets), buckets)
   }
 
   /** Parses the name of a table of bars; `feed` as the names spell it. */

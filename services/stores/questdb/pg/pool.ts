@@ -7,7 +7,7 @@ import { type ConnectionCheck, noConnectionCheck } from './connection-check.ts'
 
 type PoolOptions = Pick<QuestdbOptions, 'pg' | 'credentials' | 'clock'>
 
-export interface PoolSize {
+interface PoolSize {
   readonly connections: number
   /** Maximum reads of one key that wait for a connection. */
   readonly waiting: number
@@ -159,7 +159,7 @@ export class PgPool {
   }
 }
 
-const unavailable = (cause: unknown): Unavailable =>
+export const unavailable = (cause: unknown): Unavailable =>
   cause instanceof Unavailable ? cause : new Unavailable('store', cause)
 
 /** Whether the server reports a missing table: it was removed after it was listed. */

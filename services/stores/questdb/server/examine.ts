@@ -39,6 +39,8 @@ const readDeadlineMs = 30_000
 /** Minimum HTTP workers. A write occupies its worker while the disk works, and one process writes over four connections. */
 const workersMin = 4
 
+const namedCure = 'remove the cause that the message names'
+
 /** Examines a QuestDB and changes nothing. A failed examination is a finding, so this never rejects. */
 export async function examineQuestdb(options: Examined): Promise<readonly Finding[]> {
   const names = new TableNames(options.prefix)
@@ -50,18 +52,18 @@ export async function examineQuestdb(options: Examined): Promise<readonly Findin
     const pg = await examined('postgres', pgCure(options), () => examineReading(pool))
     const identity = await examineIdentity(names, admin, options.readKnown)
     if (identity.some(({ state }) => state === 'wrong')) return [...http, ...pg, ...identity]
-    const schema = await examined('schema', 'remove the cause that the message names', () =>
+    const schema = await examined('schema', namedCure, () =>
       examineSchema(names, admin, options.asksRedis && identity.length === 0),
     )
     const records = new TableRecords({ names, queries: admin, clock: options.clock, log: options.log })
-    const tables = await examined('tables', 'remove the cause that the message names', async () => [
+    const tables = await examined('tables', namedCure, async () => [
       ...(await examineRecords(records, names)),
       ...(await examineTables(names, admin)),
     ])
     if ([...pg, ...schema].some(({ state }) => state !== 'ok'))
       return [...http, ...pg, ...identity, ...schema, ...tables]
     const log = new RegistryLog({ table: names.registry, records, pool })
-    const clocks = await examined('clocks', 'remove the cause that the message names', async () => {
+    const clocks = await examined('clocks', namedCure, async () => {
       await log.follow()
       const feeds = log.shownFeeds()
       const newest = await newestBars(feeds, names, admin)
@@ -209,10 +211,8 @@ async function auditAll(deps: StoredBarsDeps): Promise<readonly Finding[]> {
   const found: Finding[] = []
   for (const { definition: feed } of deps.log.shownFeeds())
     found.push(
-      ...(await examined(
-        'audit',
-        `remove the cause that the message names; no bars of ${feed.key} were compared`,
-        async () => examineAudit(await storedBarsOf(feed, deps), deps.clock.utcMs()),
+      ...(await examined('audit', `${namedCure}; no bars of ${feed.key} were compared`, async () =>
+        examineAudit(await storedBarsOf(feed, deps), deps.clock.utcMs()),
       )),
     )
   return found

@@ -14,7 +14,7 @@ const compareMs = 1_000
 /** The row of the schema table that has the word. Each layout has it, so later ones leave it alone. */
 const rowVersion = 1
 
-export interface FoundIdentity {
+interface FoundIdentity {
   readonly hasTables: boolean
   /** Absent on an older backup, and on a server that only an earlier fxd used. */
   readonly word: string | undefined

@@ -23,7 +23,7 @@ export function limitIn(
   return current === undefined ? undefined : Number(current)
 }
 
-export interface MemoryMaps {
+interface MemoryMaps {
   /** Partitions of all tables of the server. */
   readonly partitions: number
   /** Maps that one reader and the writer of each table keep. */

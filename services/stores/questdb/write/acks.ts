@@ -7,7 +7,7 @@ import type { WriterMetrics } from './writer-metrics.ts'
 /** Rows of one table that one caller wants stored. */
 export type Piece = Job<EncodedRows>
 
-export interface AckDeps {
+interface AckDeps {
   readonly clock: Clock
   readonly visibility: Visibility
   readonly metrics: WriterMetrics
@@ -15,7 +15,7 @@ export interface AckDeps {
   readonly lost: (pieces: readonly Piece[]) => void
 }
 
-export interface BeforeSending {
+interface BeforeSending {
   /** Monotonic time before the rows were sent. */
   readonly begunMs: number
   /** `Visibility.replacements` before the rows were sent. */

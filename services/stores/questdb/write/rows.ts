@@ -16,7 +16,6 @@ export class RowEncoder {
   readonly #pieces: EncodedRows[] = []
   #ends: number[] = []
   #table = ''
-
   readonly #rowsPerPiece: number
 
   constructor(options: SenderOptions, rowsMax: number = rowsPerPiece) {

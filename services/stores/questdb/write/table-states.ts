@@ -27,7 +27,7 @@ export interface StateDeps {
   readonly pool: PgPool
 }
 
-export interface QueriedTables {
+interface QueriedTables {
   /** The counts of these tables are never NaN; those of others may be. */
   readonly wanted: ReadonlySet<string>
   /** A statement changed these tables: only the files count its transaction. */

@@ -26,7 +26,7 @@ interface Waiter {
   readonly settle: (cause?: unknown) => void
 }
 
-export interface VisibilityDeps extends StateDeps {
+interface VisibilityDeps extends StateDeps {
   readonly clock: Clock
   readonly records: TableRecords
 }

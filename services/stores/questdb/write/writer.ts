@@ -17,7 +17,7 @@ const rowsPerRequest = 20_000
 /** Pause before rows are sent again to a table that rejected them. */
 const rejectedPauseMs = 30_000
 
-export interface WriterDeps extends SenderDeps {
+interface WriterDeps extends SenderDeps {
   readonly visibility: Visibility
   /** Called when a table may be missing that existed before. */
   readonly tableGone: () => void

@@ -12,14 +12,14 @@ const keptBytesMax = 64 * 1024 * 1024
 const keptMs = 30 * 60_000
 
 /** The reader has a separate connection, which blocks while it waits for events. */
-export interface BusDeps extends Omit<ReaderDeps, 'followers' | 'onLoss'> {
+interface BusDeps extends Omit<ReaderDeps, 'followers' | 'onLoss'> {
   readonly calls: Calls
   readonly metrics: Metrics
 }
 
 /** One stream per feed, one entry per event. A publish returns the entry's position, or that the publisher is fenced. */
 export function redisBus(deps: BusDeps): Bus {
-  const { calls, keys, given, log } = deps
+  const { calls, keys, givenTime, log } = deps
   const { streams, tops, starts, epochs, bytes, life, news } = keys.bus
   const followers = new Set<Following>()
   const losses = deps.metrics.counter(
@@ -30,7 +30,7 @@ export function redisBus(deps: BusDeps): Bus {
 
   const begin = async (following: Following): Promise<void> => {
     try {
-      const args: Word[] = [given(), serverRun, streams]
+      const args: Word[] = [givenTime(), serverRun, streams]
       const positions = streamTops(await calls.script(scripts.look, [tops, starts, life], args))
       reader.start(positions, following)
       if (!following.isLate) following.begin(positions)
@@ -46,7 +46,7 @@ export function redisBus(deps: BusDeps): Bus {
       const stream = streamOf(feedOfEvent(event))
       const names = [streams + stream, tops, starts, epochs, bytes, life, news]
       const fence = fencedFeed(event) === undefined ? '' : epoch
-      const args: Word[] = [given(), serverRun, stream, fence, encodeEvent(event), keptBytesMax, keptMs]
+      const args: Word[] = [givenTime(), serverRun, stream, fence, encodeEvent(event), keptBytesMax, keptMs]
       const published = calls.script(scripts.publish, names, [...args, Number(afterLoss)])
       // Bars leave before the next message of a collector is decoded.
       if (event.type === 'bars') calls.flush()

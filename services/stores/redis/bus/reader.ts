@@ -20,7 +20,7 @@ const readAtOnceMax = 32
 export interface ReaderDeps {
   readonly connection: Connection
   readonly keys: Keys
-  readonly given: () => string
+  readonly givenTime: () => string
   readonly clock: Clock
   readonly log: Log
   readonly followers: ReadonlySet<Following>
@@ -86,10 +86,10 @@ export class BusReader {
   }
 
   async #check(ready: Ready): Promise<void> {
-    const { keys, given, clock, followers } = this.#deps
+    const { keys, givenTime, clock, followers } = this.#deps
     const { tops, starts, life } = keys.bus
     const asked = new Map(this.#read)
-    const args = [given(), ready.run, keys.bus.streams, ...[...asked].flat()]
+    const args = [givenTime(), ready.run, keys.bus.streams, ...[...asked].flat()]
     const reply = ready.redis.eval(scripts.look.text, 3, tops, starts, life, ...args)
     const streams = streamTops(await within(clock, answerDeadlineMs, 'checking the bus', reply))
     this.#checkedAtMs = clock.monotonicMs()

@@ -31,7 +31,7 @@ type Admitted = [
 
 /** One script changes both windows and the counters. While Redis is unavailable this pod decides by its share. */
 export function redisLimits(deps: SharesDeps): Limits {
-  const { calls, keys, given, pods } = deps
+  const { calls, keys, givenTime, pods } = deps
   const shares = new Shares(deps)
 
   const decide = async (
@@ -41,7 +41,7 @@ export function redisLimits(deps: SharesDeps): Limits {
     endpoint: Endpoint,
   ): Promise<RateDecision> => {
     try {
-      const args = [given(), call, endpoint, limits.rpm, limits.rpd]
+      const args = [givenTime(), call, endpoint, limits.rpm, limits.rpd]
       const reply = await calls.script(scripts.admit, [keys.usage(keyId)], args)
       const [exceeded, minute, usedMinute, day, usedDay, ms] = reply as Admitted
       const nowMs = utcMs(ms)
@@ -60,13 +60,13 @@ export function redisLimits(deps: SharesDeps): Limits {
     poll: (keyId, limits, endpoint) => decide('poll', keyId, limits, endpoint),
     observe: async (keyId, limits, endpoint) => (await decide('observe', keyId, limits, endpoint)).state,
     async countRefusedUpgrade(keyId) {
-      const args = [given(), '', 0, 0, 0, 'rate_limited', 1]
+      const args = [givenTime(), '', 0, 0, 0, 'rate_limited', 1]
       await calls
         .script(scripts.addUsage, [keys.usage(keyId)], args)
         .catch((cause: unknown) => shares.count(keyId, 'rate_limited', cause))
     },
     async usage(keyId, first, last) {
-      const reply = await calls.script(scripts.readUsage, [keys.usage(keyId)], [given()])
+      const reply = await calls.script(scripts.readUsage, [keys.usage(keyId)], [givenTime()])
       const [today, ...days] = reply as [number, ...string[][]]
       const usage = new Map<Day, DailyCounters>()
       // The answer has the newest day first, the result the oldest.

@@ -18,7 +18,7 @@ export interface PodsDeps extends Pick<RedisStoreOptions, 'clock' | 'time' | 'ad
   readonly connection: Connection
   readonly calls: Calls
   readonly keys: Keys
-  readonly given: () => string
+  readonly givenTime: () => string
 }
 
 /** How many pods admit requests, and Redis's time, as of the last answered heartbeat. */
@@ -59,9 +59,9 @@ export class Pods {
   }
 
   async #meet(): Promise<void> {
-    const { calls, keys, given, admits } = this.#deps
+    const { calls, keys, givenTime, admits } = this.#deps
     try {
-      const args: Word[] = [given(), admits ? this.#name : '', podLeaseMs, serverRun]
+      const args: Word[] = [givenTime(), admits ? this.#name : '', podLeaseMs, serverRun]
       const reply = await calls.script(scripts.meetPods, [keys.pods, keys.slotsLife], args)
       const [count, ms] = reply as [number, number]
       this.#count = Math.max(1, count)

@@ -8,7 +8,7 @@ import { OutageShare } from './outage-share.ts'
 import { type Pending, PendingUsage } from './pending-usage.ts'
 import type { Pods, PodsDeps } from './pods.ts'
 
-export interface SharesDeps extends Pick<PodsDeps, 'connection' | 'calls' | 'keys' | 'given'> {
+export interface SharesDeps extends Pick<PodsDeps, 'connection' | 'calls' | 'keys' | 'givenTime'> {
   readonly pods: Pods
   readonly log: Log
   readonly metrics: Metrics
@@ -86,9 +86,9 @@ export class Shares {
 
   /** Adds to the usage, and to the windows that are still open. */
   async #send(pending: Pending): Promise<void> {
-    const { calls, keys, given } = this.#deps
+    const { calls, keys, givenTime } = this.#deps
     const { keyId, day, admitted, minute, admittedInMinute, counters } = pending
-    const args = [given(), day, admitted, minute, admittedInMinute, ...Object.entries(counters).flat()]
+    const args = [givenTime(), day, admitted, minute, admittedInMinute, ...Object.entries(counters).flat()]
     try {
       await calls.script(scripts.addUsage, [keys.usage(keyId)], args)
     } catch (cause) {

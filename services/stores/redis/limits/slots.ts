@@ -13,19 +13,19 @@ const renewedAtOnceMax = 500
 const renewalsAtOnceMax = 200
 
 /** A slot is a member of its key's sorted set. It is named by the session and scored with its time of expiry. */
-export function redisSlots(calls: Calls, keys: Keys, given: () => string): Slots {
+export function redisSlots(calls: Calls, keys: Keys, givenTime: () => string): Slots {
   const keysOf = (keyId: string): string[] => [keys.slots(keyId), keys.sessionDays(keyId), keys.usage(keyId)]
   const renewSome = async (keyId: string, ids: readonly string[]): Promise<readonly string[]> =>
     (await calls.script(
       scripts.renewSlots,
       [...keysOf(keyId), keys.slotsLife],
-      [given(), serverRun, slotLeaseMs, ...ids],
+      [givenTime(), serverRun, slotLeaseMs, ...ids],
     )) as string[]
 
   return {
     async open(keyId, sessionId, cap, countedOn) {
       const counted = countedOn === undefined ? '' : dayNumber(countedOn)
-      const args: Word[] = [given(), serverRun, sessionId, cap, slotLeaseMs, counted, slotHoldMs]
+      const args: Word[] = [givenTime(), serverRun, sessionId, cap, slotLeaseMs, counted, slotHoldMs]
       const reply = await calls.script(scripts.openSlot, [...keysOf(keyId), keys.slotsLife], args)
       const [opened, number] = reply as [number, number]
       if (opened === -1)
@@ -51,9 +51,10 @@ export function redisSlots(calls: Calls, keys: Keys, given: () => string): Slots
       )
     },
     async close(keyId, sessionId) {
-      await calls.script(scripts.closeSlot, keysOf(keyId), [given(), sessionId])
+      await calls.script(scripts.closeSlot, keysOf(keyId), [givenTime(), sessionId])
     },
-    inUse: async (keyId) => Number(await calls.script(scripts.countSlots, [keys.slots(keyId)], [given()])),
+    inUse: async (keyId) =>
+      Number(await calls.script(scripts.countSlots, [keys.slots(keyId)], [givenTime()])),
   }
 }
 

@@ -20,7 +20,7 @@ interface Call {
   readonly reject: (cause: Unavailable) => void
 }
 
-export interface CallsDeps extends Pick<ConnectionDeps, 'clock' | 'log'> {
+interface CallsDeps extends Pick<ConnectionDeps, 'clock' | 'log'> {
   readonly deadlineMs: number
   /** Called with the number of calls with an unknown outcome. */
   readonly onUnknown: (count: number) => void

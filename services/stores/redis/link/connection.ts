@@ -28,7 +28,7 @@ export class Connection {
   readonly #deps: ConnectionDeps
   readonly #name: string
   readonly #ending = new AbortController()
-  readonly #onReady = new Set<(ready: Ready) => void>()
+  readonly #onReady = new Set<() => void>()
   #ready: Ready | undefined
   #cause: unknown
   readonly #outage: OutageLog
@@ -52,9 +52,9 @@ export class Connection {
   }
 
   /** Calls `listen` each time that a primary was reached. */
-  onReady(listen: (ready: Ready) => void): void {
+  onReady(listen: () => void): void {
     this.#onReady.add(listen)
-    if (this.#ready) listen(this.#ready)
+    if (this.#ready) listen()
   }
 
   /** `undefined` once this is closed. */
@@ -130,7 +130,7 @@ export class Connection {
     this.#ready = ready
     this.#nextReady.resolve()
     this.#nextReady = Promise.withResolvers<void>()
-    for (const listen of this.#onReady) listen(ready)
+    for (const listen of this.#onReady) listen()
   }
 
   async #handshake(redis: Redis): Promise<Ready> {

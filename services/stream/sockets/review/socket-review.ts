@@ -8,6 +8,7 @@ import type { Connection } from '../../connection/connection.ts'
 import { messages } from '../../connection/protocol.ts'
 import type { SharedDeps } from '../../deps.ts'
 import type { Events } from '../../events/events.ts'
+import { symbolsOf } from '../../fan-out/subscriptions.ts'
 import type { OpenSockets } from '../open-sockets.ts'
 import { type Sessions, slotsAtOnce } from '../sessions.ts'
 import type { WholeFeeds } from '../whole-feeds.ts'
@@ -81,19 +82,16 @@ export class SocketReview {
     const { subscriptions, fanOut, resumption, events, wholeFeeds } = this.#deps
     const whole = [...wholeFeeds.of(connection)].filter((feed) => !isGranted(connection.key, feed))
     wholeFeeds.remove(connection, whole)
-    const { symbols } = subscriptions
-    const ids = subscriptions
-      .idsOf(connection.row)
-      .filter((id) => !isGranted(connection.key, feedOf(symbols.symbol(id))))
-    if (ids.length === 0 && whole.length === 0) return
+    const { row, key } = connection
+    const ended = symbolsOf(subscriptions, row).filter((symbol) => !isGranted(key, feedOf(symbol)))
+    if (ended.length === 0 && whole.length === 0) return
     fanOut.flush()
     // It may have been closed as too slow just now.
     if (!connection.open) return
-    for (const id of ids) subscriptions.remove(connection.row, id)
+    for (const symbol of ended) subscriptions.remove(row, subscriptions.symbols.idOf(symbol))
     const feedsLeft = () => wholeFeeds.feedsOf(connection)
     resumption.review(connection, feedsLeft)
     events.review(connection, feedsLeft)
-    const ended = ids.map((id) => symbols.symbol(id))
     if (ended.length > 0) connection.send(messages.unsubscribed(ended, 'SYMBOL_NOT_PERMITTED'))
     wholeFeeds.fillLater(connection)
   }
