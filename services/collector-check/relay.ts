@@ -153,10 +153,10 @@ export class RelayedSession {
     call.on('data', (bytes: Buffer) => {
       if (this.#isOver) return
       this.#listener.heard(hear(bytes))
-      if (ingest.write(bytes)) return
-      call.pause()
-      ingest.once('drain', () => call.resume())
+      if (!ingest.write(bytes)) call.pause()
     })
+    ingest.on('drain', () => call.resume())
+    call.on('drain', () => ingest.resume())
     call.on('end', () => ingest.end())
     call.on('cancelled', () => ingest.cancel())
     call.on('error', () => ingest.cancel())
@@ -204,9 +204,7 @@ export class RelayedSession {
   #deliver(answer: IngestMessage__Output): void {
     if (this.#isOver) return
     this.#listener.delivered(answer)
-    if (this.#call.write(responseSerialize(answer))) return
-    this.#ingest.pause()
-    this.#call.once('drain', () => this.#ingest.resume())
+    if (!this.#call.write(responseSerialize(answer))) this.#ingest.pause()
   }
 
   #end(end: Pick<StatusObject, 'code' | 'details'>): void {
