@@ -84,9 +84,9 @@ export async function simulate(
 
 /** Spoils the class `RecentBars`, because a shard creates its instances itself. Returns a function that restores it. */
 function spoilRecentBars(): () => void {
-  const broken = Object.getOwnPropertyDescriptor(RecentBars.prototype, 'broken') as PropertyDescriptor
-  Object.defineProperty(RecentBars.prototype, 'broken', { ...broken, value: () => undefined })
-  return () => void Object.defineProperty(RecentBars.prototype, 'broken', broken)
+  const restart = Object.getOwnPropertyDescriptor(RecentBars.prototype, 'restart') as PropertyDescriptor
+  Object.defineProperty(RecentBars.prototype, 'restart', { ...restart, value: () => undefined })
+  return () => void Object.defineProperty(RecentBars.prototype, 'restart', restart)
 }
 
 function check(simulation: Simulation, clients: readonly SimClient[]): void {

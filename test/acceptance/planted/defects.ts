@@ -32,8 +32,8 @@ export const defects: readonly Defect[] = [
   {
     name: 'a withdrawn grant keeps working on an open socket',
     file: 'services/stream/sockets/review/socket-review.ts',
-    search: '!isGranted(connection.key, feedOf(symbols.symbol(id)))',
-    replacement: 'symbols.symbol(id).length < 0',
+    search: '!isGranted(key, feedOf(symbol))',
+    replacement: 'key.id.length + symbol.length < 0',
     noticedBy: [
       'stream-keys.test.ts',
       'a withdrawn grant: its symbols are unsubscribed with a reason, and the socket stays open',
