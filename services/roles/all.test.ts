@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { freePorts } from '../../test/support/free-ports.ts'
 import { type Config, parseConfig } from '../platform/config.ts'
 import { createLog, silentLog } from '../platform/log/log.ts'
 import { Fatal } from '../platform/process/exit.ts'
@@ -226,7 +227,10 @@ test('reloaded manifests take effect; invalid ones are logged and the old ones s
 })
 
 test('a stop closes sockets with 1012, frees the ports and ends within seconds', async () => {
-  const service = await start()
+  // Ports that the system gives to no other socket meanwhile.
+  const [httpAddr, grpcAddr, opsAddr] = (await freePorts(3)).map((port) => ({ ...free, port }))
+  const ports = { httpAddr: httpAddr!, grpcAddr: grpcAddr!, opsAddr: opsAddr! }
+  const service = await start(ports)
   const socket = new WebSocket(`ws://127.0.0.1:${service.httpPort}/v1/stream?api_key=${service.firstKey}`)
   await once(socket, 'open')
   const closed = once(socket, 'close') as Promise<[code: number, reason: Buffer]>
@@ -235,11 +239,7 @@ test('a stop closes sockets with 1012, frees the ports and ends within seconds',
   const [code, reason] = await closed
   expect([code, reason.toString()]).toEqual([1012, 'draining'])
   expect(performance.now() - begun).toBeLessThan(10_000)
-  await start({
-    httpAddr: { host: '127.0.0.1', port: service.httpPort },
-    grpcAddr: { host: '127.0.0.1', port: service.grpcPort },
-    opsAddr: { host: '127.0.0.1', port: service.opsPort },
-  })
+  await start(ports)
 })
 
 test('the token is made once and never appears in the log', async () => {
