@@ -16,14 +16,14 @@ const unavailableMs = 4_000
 /** Maximum calls in that time: pauses that grow from a quarter of a second allow fewer. */
 const callsMax = 12
 const secondMessageMsMax = 2_000
-/** More live bars show a second message: a small one counts as so many. */
+/** A small message counts as this many unacknowledged bars. More bars mean that a second message has arrived. */
 const secondMessageBars = 10
 const reconnectMsMax = 25_000
 const resendMsMax = 15_000
 const newSessionMsMax = 10_000
 /** How far the clock of ingest is set forward, then half of it back. */
 const forwardMs = 120_000
-/** Live bars whose revisions are of another clock than that of ingest seem older than this. */
+/** A live bar that seems older than this has a revision from another clock than that of ingest. */
 const otherClockMs = 30_000
 
 export interface Scene {

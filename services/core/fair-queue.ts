@@ -47,8 +47,8 @@ const fullQueuesMax = 4
 
 /**
  * A queue for a bounded resource in which keys take turns: each turn takes one entry of the key that waited
- * longest for its turn. Every second turn is for keys whose next entry is short, so that it need not wait for a long
- * entry of each other key. A key without entries is forgotten.
+ * longest for its turn. Every second turn goes to a key whose next entry is short, if there is one. So a short entry
+ * does not wait for a long one of each other key. A key without entries is forgotten.
  */
 export class FairQueue<W extends Waiting> {
   readonly perKeyMax: number

@@ -10,7 +10,7 @@ const attemptsMax = 5
 /** Maximum rows of one append of symbols, so that no turn of the event loop takes long. */
 const symbolsAtOnce = 2_000
 
-/** Decides on the newest registry: the rows to store, and the result for the caller. */
+/** Gets the newest registry. Returns the rows to store and the result for the caller. */
 export type Decide<T> = (view: RegistryView) => { readonly rows: readonly RegistryBody[]; readonly result: T }
 
 export interface RegistryWriter {

@@ -227,7 +227,7 @@ test('reloaded manifests take effect; invalid ones are logged and the old ones s
 })
 
 test('a stop closes sockets with 1012, frees the ports and ends within seconds', async () => {
-  // Ports that the system gives to no other socket meanwhile.
+  // The system gives these ports to no other socket while the service is stopped.
   const [httpAddr, grpcAddr, opsAddr] = (await freePorts(3)).map((port) => ({ ...free, port }))
   const ports = { httpAddr: httpAddr!, grpcAddr: grpcAddr!, opsAddr: opsAddr! }
   const service = await start(ports)

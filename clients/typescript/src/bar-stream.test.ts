@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { Fxd } from './fxd.ts'
 
-/** A server that sends these frames on each socket, then closes it. The default code means that the client must not return. */
+/** Starts a server that sends these frames on each socket, then closes it. After the default close code a client must not connect again. */
 const serve = async (frames: readonly object[], codes: number[] = []): Promise<string> => {
   const http = createServer((_, response) => response.end('{"feeds":{}}'))
   const sockets = new WebSocketServer({ server: http })

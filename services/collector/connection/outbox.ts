@@ -26,7 +26,7 @@ export const spooledOf = ({ message, parts }: Packed<OutgoingBars>): SpooledSeri
     encoded: message[i] as SpooledSeries['encoded'],
   }))
 
-/** Waits for room for a live batch of an earlier session. An older ingest names no bound of bars: messages are counted. */
+/** Waits for room for a live batch of an earlier session. If an older ingest names no bound of bars, messages are counted. */
 function liveRoom(
   unackedBarsMax: number | undefined,
   signal: AbortSignal,

@@ -56,8 +56,8 @@ export class CatchUp {
   }
 
   /**
-   * Reads the missed bars of one series until it is live. Of a source that is read as a whole it reads all bars. Sends
-   * those that no window covers; of a changed series, all of them. Calls `attempted` after each failed attempt.
+   * Reads the missed bars of one series until it is live, or all bars if the source is read as a whole. Sends the bars
+   * that no window covers, or all bars if the series changed. Calls `attempted` after each failed attempt.
    */
   async read(series: CollectedSeries, attempted?: () => void): Promise<void> {
     const { definition, source, time, reader, router, lanes, changed, readjusted, signal } = this.#deps

@@ -31,11 +31,11 @@ interface SecretText {
   readonly text: string
   /** Names the file in the error. */
   readonly what: string
-  /** No other writer has it: two may write at once. */
+  /** Suffix of the temporary file. Each writer has its own, since two may write at once. */
   readonly mark: string
 }
 
-/** Writes a file that only its owner reads. A file that is not whole has another name: after a crash none stays in use. */
+/** Writes a file that only its owner can read. The file gets its name once it is complete, so a crash leaves no partial file there. */
 export function writeSecretFile(path: string, { text, what, mark }: SecretText): void {
   const draft = `${path}.${mark}`
   try {

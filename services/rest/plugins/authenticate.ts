@@ -42,7 +42,7 @@ export function createIdentify({ registry, clock, trustedProxies }: RestDeps): I
   }
 }
 
-/** The same for the key behind the chart token in a request's path. */
+/** Returns a function that finds the key of the chart token in a request's path, or throws the `Failure` that refuses it. */
 export function createIdentifyChart({ registry, clock, trustedProxies, chartKeys }: RestDeps): Identify {
   const trusted = addressMatcher(trustedProxies)
   return (request) => {

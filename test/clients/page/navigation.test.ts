@@ -95,7 +95,7 @@ test('Enter takes the only symbol that a text matches, and names several without
   await page.waitForURL('**/#chart/BROKERA:ZERO:XAUUSD/*')
 })
 
-test('a chart stays when the key has used up its requests, and a sentence says when the page continues', async () => {
+test('when the key has no requests left, the chart stays and a sentence says when the page continues', async () => {
   const { page, errors } = await openView(`#chart/${bitcoin}/1`)
   await expect.poll(() => legend(page).textContent()).toBe(bitcoinLast)
   let isFull = true

@@ -199,7 +199,7 @@ test('hours of days without minutes leave the wall grey, and a feed without minu
   expect(errors).toEqual([])
 })
 
-test('the address of a wall with a feed that the key may not use shows a sentence', async () => {
+test('a link to the wall of a feed that the key may not use shows a sentence', async () => {
   const { page } = await openView('#gaps/BROKERX:NONE')
   await expect
     .poll(() => page.locator('.note:not(:empty)').allInnerTexts())

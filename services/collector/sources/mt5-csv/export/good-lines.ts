@@ -4,7 +4,7 @@ import { type FeedSeconds, feedSeconds } from '../../../../core/clocks/feed-cloc
 import type { Resolution } from '../../../../core/feeds/resolution.ts'
 import type { BadLine, Chunk } from './read-export.ts'
 
-/** A line that has a price with more decimals than its symbol, or than all others. */
+/** A line with a price of more decimals than its symbol has, or than all other lines have. */
 export interface FineLine {
   /** Counted from 1. */
   readonly line: number
